@@ -1,0 +1,45 @@
+package dev.evenkeel.bus;
+
+/** Event-bus addresses. Those under {@code evenkeel.api} are for anybody; the others are ours. */
+public final class Addresses {
+  private Addresses() {}
+
+  /** Any broker answers with a {@link ClusterView} as JSON text. */
+  public static final String VIEW = "evenkeel.view";
+
+  /** Brokers publish lease changes here, as {@link LeaseChange} JSON; the dispatcher listens. */
+  public static final String LEASE_CHANGES = "evenkeel.leases";
+
+  /** Brokers publish here when topics change, with an empty body; whoever caches them re-reads. */
+  public static final String TOPIC_CHANGES = "evenkeel.topics.changed";
+
+  public static final String API_PRODUCE = "evenkeel.api.produce";
+  public static final String API_TOPICS = "evenkeel.api.topics";
+  public static final String API_MESSAGES = "evenkeel.api.messages";
+  public static final String API_GROUPS = "evenkeel.api.groups";
+
+  /** Appends and fetches to the broker of a node. */
+  public static String data(String node) {
+    return "evenkeel.node." + node + ".data";
+  }
+
+  /** Everything else to the broker of a node, so that it never waits behind data. */
+  public static String control(String node) {
+    return "evenkeel.node." + node + ".control";
+  }
+
+  /** {@link Heartbeat} to the dispatcher of a node, answered by {@link Assignment}. */
+  public static String dispatcher(String node) {
+    return "evenkeel.node." + node + ".dispatcher";
+  }
+
+  /** Questions about groups to the dispatcher of a node: {@code {"group": name or absent}}. */
+  public static String groups(String node) {
+    return "evenkeel.node." + node + ".groups";
+  }
+
+  /** The dispatcher pushes an {@link Assignment} to one run of a member. */
+  public static String member(String instance) {
+    return "evenkeel.member." + instance;
+  }
+}

@@ -1,0 +1,74 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.model.Shard;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All that a member owns, as the log says: the answer to each heartbeat, and pushed on change. Of
+ * two the one with the higher (term, revision) is the later.
+ *
+ * @param term of the dispatcher
+ * @param revision grows with each assignment that the dispatcher of this term made
+ * @param shards every shard that the member owns
+ */
+public record Assignment(
+    String group, String member, String instance, long term, long revision, List<Owned> shards) {
+
+  /**
+   * @param topic name of the topic
+   * @param epoch of the lease
+   * @param draining the member shall let go of it
+   * @param deadlineMillis if draining: when it loses the shard anyway, in milliseconds since 1970
+   */
+  public record Owned(
+      String topic, Shard shard, long epoch, boolean draining, long deadlineMillis) {}
+
+  public boolean laterThan(long otherTerm, long otherRevision) {
+    return term > otherTerm || term == otherTerm && revision > otherRevision;
+  }
+
+  public JsonObject toJson() {
+    JsonArray array = new JsonArray();
+    for (Owned owned : shards) {
+      array.add(
+          new JsonObject()
+              .put("topic", owned.topic())
+              .put("topicId", owned.shard().topicId())
+              .put("shard", owned.shard().shard())
+              .put("epoch", owned.epoch())
+              .put("draining", owned.draining())
+              .put("deadlineMillis", owned.deadlineMillis()));
+    }
+    return new JsonObject()
+        .put("group", group)
+        .put("member", member)
+        .put("instance", instance)
+        .put("term", term)
+        .put("revision", revision)
+        .put("shards", array);
+  }
+
+  public static Assignment fromJson(JsonObject json) {
+    List<Owned> shards = new ArrayList<>();
+    for (Object each : json.getJsonArray("shards")) {
+      JsonObject owned = (JsonObject) each;
+      shards.add(
+          new Owned(
+              owned.getString("topic"),
+              new Shard(owned.getInteger("topicId"), owned.getInteger("shard")),
+              owned.getLong("epoch"),
+              owned.getBoolean("draining"),
+              owned.getLong("deadlineMillis")));
+    }
+    return new Assignment(
+        json.getString("group"),
+        json.getString("member"),
+        json.getString("instance"),
+        json.getLong("term"),
+        json.getLong("revision"),
+        List.copyOf(shards));
+  }
+}

@@ -1,0 +1,43 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Batches of a shard: {@code i64 start offset, i64 end offset, (i64 base offset, batch)*}.
+ *
+ * @param startOffset the first offset kept
+ * @param endOffset the next offset to be assigned: the high watermark
+ * @param batches in order; empty if nothing came in time
+ */
+public record FetchAnswer(long startOffset, long endOffset, List<Placed> batches) {
+
+  /** A batch and the offset of its first message. Its checksum has not been checked yet. */
+  public record Placed(long baseOffset, Batch batch) {
+    public long endOffset() {
+      return baseOffset + batch.count();
+    }
+  }
+
+  /** What goes before the batches. */
+  public static Bytes head(long startOffset, long endOffset, int bytesExpected) {
+    return new Bytes(16 + bytesExpected).i64(startOffset).i64(endOffset);
+  }
+
+  public static FetchAnswer decode(ByteBuffer body) {
+    ByteReader in = new ByteReader(body);
+    long start = in.i64();
+    long end = in.i64();
+    ByteBuffer rest = in.slice(in.remaining());
+    List<Placed> batches = new ArrayList<>();
+    while (rest.remaining() > 8) {
+      long base = rest.getLong();
+      batches.add(new Placed(base, Batch.next(rest)));
+    }
+    return new FetchAnswer(start, end, batches);
+  }
+}

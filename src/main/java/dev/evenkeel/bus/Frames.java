@@ -1,0 +1,122 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.buffer.BufferInternal;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Bodies of requests and answers between our own programs.
+ *
+ * <pre>
+ * request  u8 version (1), u8 operation, body
+ * answer   u8 version (1), u8 0, body
+ *          u8 version (1), u8 1 + refusal, UTF-8 detail
+ * </pre>
+ */
+public final class Frames {
+  public static final int VERSION = 1;
+  public static final int HEADER_BYTES = 2;
+
+  private Frames() {}
+
+  public static Buffer request(Op op, Bytes body) {
+    return frame(op.ordinal(), body.view());
+  }
+
+  public static Buffer request(Op op, ByteBuffer body) {
+    return frame(op.ordinal(), body);
+  }
+
+  public static Buffer answer(ByteBuffer body) {
+    return frame(0, body);
+  }
+
+  public static Buffer answer(byte[] body) {
+    return frame(0, ByteBuffer.wrap(body));
+  }
+
+  public static Buffer refusal(Refusal refusal, String detail) {
+    String text = detail == null ? "" : detail;
+    return frame(1 + refusal.ordinal(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  /** The refusal that stands for {@code failure}; one that is not a refusal is UNAVAILABLE. */
+  public static Buffer refusal(Throwable failure) {
+    return failure instanceof RefusedException refused
+        ? refusal(refused.refusal(), refused.getMessage())
+        : refusal(Refusal.UNAVAILABLE, "internal error: " + failure);
+  }
+
+  private static Buffer frame(int code, ByteBuffer body) {
+    Buffer buffer = Buffer.buffer(HEADER_BYTES + body.remaining());
+    buffer.appendByte((byte) VERSION).appendByte((byte) code);
+    if (body.hasArray()) {
+      buffer.appendBytes(body.array(), body.arrayOffset() + body.position(), body.remaining());
+    } else {
+      byte[] copy = new byte[body.remaining()];
+      body.duplicate().get(copy);
+      buffer.appendBytes(copy);
+    }
+    return buffer;
+  }
+
+  /**
+   * The operation of a request.
+   *
+   * @throws RefusedException INVALID or WRONG_VERSION
+   */
+  public static Op op(Buffer request) {
+    checkVersion(request);
+    int code = request.getUnsignedByte(1);
+    Op op = Op.ofCode(code);
+    if (op == null) {
+      throw new RefusedException(Refusal.WRONG_VERSION, "unknown operation " + code);
+    }
+    return op;
+  }
+
+  /** The body of a request, not copied. */
+  public static ByteBuffer body(Buffer request) {
+    return view(request).slice(HEADER_BYTES, request.length() - HEADER_BYTES);
+  }
+
+  /**
+   * The body of an answer, not copied.
+   *
+   * @throws RefusedException if it is a refusal
+   */
+  public static ByteBuffer answerBody(Buffer answer) {
+    checkVersion(answer);
+    int status = answer.getUnsignedByte(1);
+    if (status != 0) {
+      throw new RefusedException(
+          Refusal.ofCode(status - 1),
+          answer.getString(HEADER_BYTES, answer.length(), StandardCharsets.UTF_8.name()));
+    }
+    return body(answer);
+  }
+
+  public static ByteReader answerReader(Buffer answer) {
+    return new ByteReader(answerBody(answer));
+  }
+
+  private static void checkVersion(Buffer frame) {
+    if (frame == null || frame.length() < HEADER_BYTES) {
+      throw new RefusedException(Refusal.INVALID, "truncated frame");
+    }
+    if (frame.getByte(0) != VERSION) {
+      throw new RefusedException(
+          Refusal.WRONG_VERSION,
+          "frame of version " + frame.getByte(0) + ": this program speaks " + VERSION);
+    }
+  }
+
+  private static ByteBuffer view(Buffer buffer) {
+    return ((BufferInternal) buffer).getByteBuf().nioBuffer();
+  }
+}

@@ -1,0 +1,79 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.model.StartAt;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A member tells the dispatcher that it is there and what it wants. Each says everything: losing or
+ * doubling one changes nothing.
+ *
+ * @param group its group
+ * @param member its name, unique in the group
+ * @param instance this run of the member: unique for ever
+ * @param bornMillis when this run began, by its own clock; of two runs under one name the later
+ *     wins
+ * @param leaving it goes for good and has released everything (or wants nobody to wait for it)
+ * @param mode "sharded"
+ * @param topics names of the topics it subscribes to
+ * @param start where a new group begins
+ * @param clusterMember id of its JVM's cluster member, whose end is also its own
+ * @param host for people
+ * @param consumed messages finished by this run
+ * @param memberTimeoutMillis silence after which it counts as dead
+ * @param lockTimeMillis how long a hand-over waits for its release at most
+ */
+public record Heartbeat(
+    String group,
+    String member,
+    String instance,
+    long bornMillis,
+    boolean leaving,
+    String mode,
+    List<String> topics,
+    StartAt start,
+    String clusterMember,
+    String host,
+    long consumed,
+    long memberTimeoutMillis,
+    long lockTimeMillis) {
+
+  public JsonObject toJson() {
+    return new JsonObject()
+        .put("group", group)
+        .put("member", member)
+        .put("instance", instance)
+        .put("bornMillis", bornMillis)
+        .put("leaving", leaving)
+        .put("mode", mode)
+        .put("topics", new JsonArray(new ArrayList<>(topics)))
+        .put("startKind", start.kind().name())
+        .put("startValue", start.value())
+        .put("clusterMember", clusterMember)
+        .put("host", host)
+        .put("consumed", consumed)
+        .put("memberTimeoutMillis", memberTimeoutMillis)
+        .put("lockTimeMillis", lockTimeMillis);
+  }
+
+  public static Heartbeat fromJson(JsonObject json) {
+    List<String> topics = new ArrayList<>();
+    json.getJsonArray("topics").forEach(topic -> topics.add((String) topic));
+    return new Heartbeat(
+        json.getString("group"),
+        json.getString("member"),
+        json.getString("instance"),
+        json.getLong("bornMillis"),
+        json.getBoolean("leaving"),
+        json.getString("mode"),
+        List.copyOf(topics),
+        new StartAt(StartAt.Kind.valueOf(json.getString("startKind")), json.getLong("startValue")),
+        json.getString("clusterMember"),
+        json.getString("host"),
+        json.getLong("consumed"),
+        json.getLong("memberTimeoutMillis"),
+        json.getLong("lockTimeMillis"));
+  }
+}

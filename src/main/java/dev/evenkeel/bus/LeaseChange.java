@@ -1,0 +1,45 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import io.vertx.core.json.JsonObject;
+
+/**
+ * A lease was granted, drained, released or forgotten. A hint: who misses it finds out by reading.
+ *
+ * @param owner null while nobody owns the shard
+ */
+public record LeaseChange(
+    String group, Shard shard, long epoch, String owner, String instance, long committed) {
+
+  public static LeaseChange of(Lease lease) {
+    return new LeaseChange(
+        lease.group(),
+        lease.shard(),
+        lease.epoch(),
+        lease.owner(),
+        lease.instance(),
+        lease.committed());
+  }
+
+  public JsonObject toJson() {
+    return new JsonObject()
+        .put("group", group)
+        .put("topicId", shard.topicId())
+        .put("shard", shard.shard())
+        .put("epoch", epoch)
+        .put("owner", owner)
+        .put("instance", instance)
+        .put("committed", committed);
+  }
+
+  public static LeaseChange fromJson(JsonObject json) {
+    return new LeaseChange(
+        json.getString("group"),
+        new Shard(json.getInteger("topicId"), json.getInteger("shard")),
+        json.getLong("epoch"),
+        json.getString("owner"),
+        json.getString("instance"),
+        json.getLong("committed"));
+  }
+}

@@ -1,0 +1,40 @@
+package dev.evenkeel.bus;
+
+/** Operations of a broker. The order is part of the wire format: append only. */
+public enum Op {
+  /** Data. Body: {@code wire.AppendBody}. Answer: {@code wire.AppendResults}. */
+  APPEND,
+  /**
+   * Data. Body: {@link FetchRequest}. Answer: {@link FetchAnswer}. Waits if there is nothing yet.
+   */
+  FETCH,
+  /** Body: i32 data group, command. Answer: {@code wire.ReplyCodec}. */
+  SUBMIT_DATA,
+  /** Body: command. Answer: {@code wire.ReplyCodec}. To the leader of the meta group. */
+  SUBMIT_META,
+  /** Body: text group, shard. Answer: Reply.OfLease with its state. To the shard's leader. */
+  READ_LEASE,
+  /** Body: i32 data group, text group or null for all. Answer: {@link ShardStatus} list. */
+  READ_SHARDS,
+  /** Body: {@link FetchRequest} without group: reads a shard without owning it, never waits. */
+  BROWSE,
+  /** Body: shard, StartAt. Answer: i64 offset. To the shard's leader. */
+  FIND_OFFSET,
+  /**
+   * Body: text name, i32 shards, topic config. Creates a topic in all log groups. Answer:
+   * Reply.OfTopic (ACTIVE). To the leader of the meta group.
+   */
+  CREATE_TOPIC,
+  /** Body: text name, topic config. Answer: Reply.OfTopic. To the leader of the meta group. */
+  CONFIGURE_TOPIC,
+  /** Body: text name. Answer: Reply.Done once unknown. To the leader of the meta group. */
+  DELETE_TOPIC,
+  /** No body. Answer: i32 count, then {@code RecordCodec} groups. To the leader of meta. */
+  READ_GROUPS;
+
+  private static final Op[] VALUES = values();
+
+  public static Op ofCode(int code) {
+    return code >= 0 && code < VALUES.length ? VALUES[code] : null;
+  }
+}

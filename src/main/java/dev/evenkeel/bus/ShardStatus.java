@@ -1,0 +1,57 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.RecordCodec;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A shard as its leader sees it.
+ *
+ * @param startOffset first offset kept
+ * @param endOffset next offset to be assigned
+ * @param bytes bytes kept
+ * @param messagesDropped messages that a limit dropped before some group consumed them
+ * @param leases leases on it, without the bytes of their state
+ */
+public record ShardStatus(
+    Shard shard,
+    long startOffset,
+    long endOffset,
+    long bytes,
+    long messagesDropped,
+    List<Lease> leases) {
+
+  public static void write(Bytes out, List<ShardStatus> statuses) {
+    out.i32(statuses.size());
+    for (ShardStatus status : statuses) {
+      RecordCodec.write(out, status.shard());
+      out.i64(status.startOffset()).i64(status.endOffset());
+      out.i64(status.bytes()).i64(status.messagesDropped());
+      out.i32(status.leases().size());
+      status.leases().forEach(lease -> RecordCodec.write(out, lease.withoutState()));
+    }
+  }
+
+  public static List<ShardStatus> read(ByteReader in) {
+    int count = in.count();
+    List<ShardStatus> statuses = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      Shard shard = RecordCodec.shard(in);
+      long start = in.i64();
+      long end = in.i64();
+      long bytes = in.i64();
+      long dropped = in.i64();
+      int leaseCount = in.count();
+      List<Lease> leases = new ArrayList<>(leaseCount);
+      for (int k = 0; k < leaseCount; k++) {
+        leases.add(RecordCodec.lease(in));
+      }
+      statuses.add(new ShardStatus(shard, start, end, bytes, dropped, leases));
+    }
+    return statuses;
+  }
+}

@@ -1,0 +1,34 @@
+package dev.evenkeel.log;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** One replicated log on this node. All methods may be called from any thread and never block. */
+public interface LogGroup {
+  /** "meta", or "d0", "d1", ... */
+  String name();
+
+  /**
+   * Appends one entry made of {@code parts}, which must not be changed afterwards. Entries appended
+   * one after another by one thread are logged in that order.
+   *
+   * <p>The future completes, on any thread, with the state's reply: then the entry is committed by
+   * a majority, fsynced there, and applied here. It fails with {@code RefusedException}: NOT_LEADER
+   * (the detail is the leader's node id or empty; the entry is not in the log), OVERLOADED or
+   * UNAVAILABLE (not in the log), TOO_LARGE (not in the log), INDETERMINATE (it may or may not be).
+   */
+  CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts);
+
+  Leadership leadership();
+
+  /** Called on each change, from any thread; it must return at once. */
+  void onLeadership(Consumer<Leadership> listener);
+
+  /** Asks another node to lead; fails if it does not within a few seconds. */
+  CompletableFuture<Void> handLeadershipTo(String nodeId);
+
+  /** Takes a snapshot now and purges the log up to it. Completes with the snapshot's index. */
+  CompletableFuture<Long> snapshot();
+}

@@ -1,0 +1,27 @@
+package dev.evenkeel.log;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What a node needs to open its logs.
+ *
+ * @param nodeId this node
+ * @param directory where logs, snapshots and {@code cluster.json} live; made if it is missing
+ * @param peers every node of the cluster, this one included
+ * @param dataGroups how many data groups a new cluster gets; an existing one keeps its number; 0:
+ *     the default for the number of nodes
+ * @param snapshotEveryEntries a snapshot is taken after so many entries
+ * @param segmentBytesMax size of a log segment
+ */
+public record LogSettings(
+    String nodeId,
+    Path directory,
+    List<Peer> peers,
+    int dataGroups,
+    long snapshotEveryEntries,
+    long segmentBytesMax) {
+
+  /** A node's id and where its Raft port is. Host names stay names. */
+  public record Peer(String nodeId, String host, int raftPort) {}
+}

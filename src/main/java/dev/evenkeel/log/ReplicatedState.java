@@ -1,0 +1,46 @@
+package dev.evenkeel.log;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+/**
+ * What a log group is applied to. One thread at a time calls it, in log order. It must be
+ * deterministic: the same entries give the same state and replies on every node.
+ */
+public interface ReplicatedState {
+
+  /** Opens the live state. Called once, before anything else. */
+  void open() throws IOException;
+
+  /**
+   * Applies one committed entry. An index at or below {@link #appliedIndex()} has been applied
+   * before (after a restart the log replays from its last snapshot, which is older than the live
+   * state): it must change nothing, and its reply is not used.
+   *
+   * @param entry valid only during the call, unless the state copies it or the caller documents
+   *     otherwise
+   * @return the reply to whoever appended it
+   */
+  ByteBuffer apply(long term, long index, ByteBuffer entry);
+
+  /** Index of the last entry applied, or -1. */
+  long appliedIndex();
+
+  /** Term of the last entry applied, or 0. */
+  long appliedTerm();
+
+  /**
+   * Writes a complete, durable copy of the state into a directory that does not exist yet. Called
+   * on the applying thread: it must be quick.
+   */
+  void snapshot(Path directory) throws IOException;
+
+  /** Replaces the whole state by that of a snapshot, whose files stay untouched. */
+  void restore(Path directory) throws IOException;
+
+  /** This node began or ceased to lead, or heard of another leader. Must return at once. */
+  default void leadershipChanged(Leadership leadership) {}
+
+  void close() throws IOException;
+}

@@ -1,0 +1,68 @@
+package dev.evenkeel.model;
+
+import java.util.List;
+
+/**
+ * What can be appended to a data log group, apart from batches (see {@code wire.AppendEntry}, which
+ * carries those as they came).
+ */
+public sealed interface DataCommand {
+
+  /** Opens shards of a topic; those that are open already stay as they are. */
+  record OpenShards(int topicId, String topic, List<Integer> shards, TopicConfig config)
+      implements DataCommand {}
+
+  /** Drops all shards of a topic that this log group holds, with their leases. */
+  record DropShards(int topicId) implements DataCommand {}
+
+  record ConfigureShards(int topicId, TopicConfig config) implements DataCommand {}
+
+  /**
+   * Gives a shard to a member: compare and set. Refuses FENCED unless the lease's epoch is {@code
+   * expectedEpoch} (0: no lease yet). Takes the shard from whoever owns it. Answers {@link
+   * Reply.OfLease} with epoch {@code expectedEpoch + 1}.
+   *
+   * @param start used only if the lease does not exist yet
+   */
+  record Grant(
+      String group, Shard shard, String owner, String instance, long expectedEpoch, StartAt start)
+      implements DataCommand {}
+
+  /**
+   * Starts, redirects or (with a null {@code drain}) calls off a hand-over. Refuses FENCED unless
+   * the lease has that epoch. Answers {@link Reply.OfLease}.
+   */
+  record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
+      implements DataCommand {}
+
+  /**
+   * Progress of an owner. Refuses FENCED unless the lease is held at {@code epoch}. A lower offset
+   * than the committed one changes nothing and is no error.
+   */
+  record Commit(String group, Shard shard, long epoch, long offset) implements DataCommand {}
+
+  /**
+   * The owner lets go. Refuses FENCED unless the lease is held at {@code epoch}; a repeat after it
+   * was taken answers as the first. Position and state are one record.
+   *
+   * @param state null: the owner keeps none, and any earlier state stays as it is
+   * @param stateOffset the offset that {@code state} stands for; -1 with a null state
+   */
+  record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
+      implements DataCommand {}
+
+  /** Drops all leases of a group. */
+  record ForgetLeases(String group) implements DataCommand {}
+
+  /**
+   * Fences every lower epoch of a producer in this log group. Refuses PRODUCER_FENCED if a higher
+   * one is known. Answers {@link Reply.OfSequences}: the last sequence taken of the former epoch.
+   */
+  record OpenProducer(long producerId, int epoch) implements DataCommand {}
+
+  /**
+   * Applies retention, and forgets producers idle for too long. Written by the leader's timer, so
+   * that every replica drops the same messages.
+   */
+  record Retain() implements DataCommand {}
+}

@@ -1,0 +1,20 @@
+package dev.evenkeel.model;
+
+import java.util.List;
+
+/**
+ * A group as the meta log holds it. It outlives its members, so that their successors go on where
+ * they stopped.
+ *
+ * @param mode how the group consumes: "sharded" (others come with their capability)
+ * @param topics names of the topics that members have subscribed to, sorted
+ * @param start where it begins in a shard without a lease
+ * @param lastSeenMillis when it last had a live member, to the hour; milliseconds since 1970
+ */
+public record GroupInfo(
+    String name,
+    String mode,
+    List<String> topics,
+    StartAt start,
+    long createdMillis,
+    long lastSeenMillis) {}

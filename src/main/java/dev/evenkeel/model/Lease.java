@@ -1,0 +1,80 @@
+package dev.evenkeel.model;
+
+/**
+ * The lease of a group on a shard, as the log holds it.
+ *
+ * @param group the group
+ * @param shard the shard
+ * @param epoch grows by one with every grant; 0 before the first
+ * @param owner name of the owning member, or null while nobody owns the shard
+ * @param instance which run of that member: a second run under the same name is another instance;
+ *     null while nobody owns the shard
+ * @param committed next offset to be consumed: everything below is done
+ * @param stateOffset the offset that {@code state} stands for, or -1 if there is no state
+ * @param state the shard's state, or null; never modified
+ * @param drain the hand-over under way, or null
+ */
+public record Lease(
+    String group,
+    Shard shard,
+    long epoch,
+    String owner,
+    String instance,
+    long committed,
+    long stateOffset,
+    byte[] state,
+    Drain drain) {
+
+  public boolean owned() {
+    return owner != null;
+  }
+
+  /** Whether {@code epoch} may act on this lease now. */
+  public boolean heldAt(long epoch) {
+    return owner != null && this.epoch == epoch;
+  }
+
+  /** Retention keeps messages from here. */
+  public long floor() {
+    return state == null ? committed : Math.min(committed, stateOffset);
+  }
+
+  public Lease granted(String newOwner, String newInstance) {
+    return new Lease(
+        group, shard, epoch + 1, newOwner, newInstance, committed, stateOffset, state, null);
+  }
+
+  public Lease draining(Drain newDrain) {
+    return new Lease(group, shard, epoch, owner, instance, committed, stateOffset, state, newDrain);
+  }
+
+  public Lease committedAt(long offset) {
+    return new Lease(group, shard, epoch, owner, instance, offset, stateOffset, state, drain);
+  }
+
+  /** The owner has let go; who is next stays known, so that a new dispatcher can go on. */
+  public Lease released(long offset, long newStateOffset, byte[] newState) {
+    return new Lease(group, shard, epoch, null, null, offset, newStateOffset, newState, drain);
+  }
+
+  /** The same without the state's bytes, for those who only look. */
+  public Lease withoutState() {
+    return state == null
+        ? this
+        : new Lease(
+            group, shard, epoch, owner, instance, committed, stateOffset, new byte[0], drain);
+  }
+
+  @Override
+  public String toString() {
+    return group
+        + ":"
+        + shard
+        + "@"
+        + epoch
+        + (owner == null ? " free" : " " + owner)
+        + " committed="
+        + committed
+        + (drain == null ? "" : " " + drain);
+  }
+}

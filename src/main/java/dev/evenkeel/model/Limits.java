@@ -1,0 +1,46 @@
+package dev.evenkeel.model;
+
+/** Limits that both sides of a connection must agree on. What a user may tune is configuration. */
+public final class Limits {
+  private Limits() {}
+
+  /** Largest payload of one message. */
+  public static final int PAYLOAD_BYTES_MAX = 1 << 20;
+
+  /** Largest key of one message. */
+  public static final int KEY_BYTES_MAX = 32 << 10;
+
+  /** Largest sum of header names and values of one message. */
+  public static final int HEADERS_BYTES_MAX = 32 << 10;
+
+  /** Most headers of one message. */
+  public static final int HEADERS_MAX = 64;
+
+  /** Largest batch: one message at all its limits, or many small ones. */
+  public static final int BATCH_BYTES_MAX =
+      PAYLOAD_BYTES_MAX + KEY_BYTES_MAX + HEADERS_BYTES_MAX + 1024;
+
+  /** Most messages of one batch. */
+  public static final int BATCH_MESSAGES_MAX = 65_535;
+
+  /** Largest entry of a log group: what joined batches may add up to. */
+  public static final int ENTRY_BYTES_MAX = 3 << 20;
+
+  /** Largest state of a shard. */
+  public static final int STATE_BYTES_MAX = 1 << 20;
+
+  /** Most shards of one topic. */
+  public static final int SHARDS_MAX = 10_000;
+
+  /** Longest name of a topic, group, member, producer or node. */
+  public static final int NAME_CHARS_MAX = 120;
+
+  /** Batches of one producer and shard whose first result the log remembers. */
+  public static final int BATCHES_REMEMBERED = 8;
+
+  /** Largest answer to one fetch, unless a single batch is larger. */
+  public static final int FETCH_BYTES_MAX = 1 << 20;
+
+  /** Longest wait of one fetch. */
+  public static final int FETCH_WAIT_MILLIS_MAX = 15_000;
+}

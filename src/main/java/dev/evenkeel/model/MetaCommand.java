@@ -1,0 +1,39 @@
+package dev.evenkeel.model;
+
+import java.util.List;
+
+/** What can be appended to the meta log group. */
+public sealed interface MetaCommand {
+
+  /** Answers {@link Reply.OfTopic} in state CREATING, or refuses TOPIC_EXISTS. */
+  record CreateTopic(String name, int shards, TopicConfig config) implements MetaCommand {}
+
+  /** Every data group has opened the topic's shards. */
+  record ActivateTopic(int topicId) implements MetaCommand {}
+
+  record ConfigureTopic(int topicId, TopicConfig config) implements MetaCommand {}
+
+  /** Marks the topic as DELETING; from now on it is unknown to users. */
+  record DeleteTopic(String name) implements MetaCommand {}
+
+  /** Every data group has dropped the topic's shards. */
+  record RemoveTopic(int topicId) implements MetaCommand {}
+
+  /**
+   * Creates the group, or adds topics to it. Refuses GROUP_MISMATCH if it exists with another mode
+   * and {@code force} is false (the dispatcher forces when the group has no live member).
+   */
+  record DeclareGroup(String name, String mode, List<String> topics, StartAt start, boolean force)
+      implements MetaCommand {}
+
+  /** The group has a live member now. Written at most once an hour a group. */
+  record SeeGroup(String name) implements MetaCommand {}
+
+  record ForgetGroup(String name) implements MetaCommand {}
+
+  /**
+   * Gives out a producer id ({@link Reply.OfProducer}). With a name: the same id each time, with an
+   * epoch one higher; with an empty name: a fresh id and epoch 0.
+   */
+  record RegisterProducer(String name) implements MetaCommand {}
+}

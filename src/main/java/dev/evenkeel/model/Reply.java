@@ -1,0 +1,32 @@
+package dev.evenkeel.model;
+
+import java.util.Map;
+
+/** What the state machine answers to a command. */
+public sealed interface Reply {
+
+  record Done() implements Reply {}
+
+  record Refused(Refusal refusal, String detail) implements Reply {
+    public RefusedException exception() {
+      return new RefusedException(refusal, detail);
+    }
+  }
+
+  record OfTopic(TopicInfo topic) implements Reply {}
+
+  record OfGroup(GroupInfo group) implements Reply {}
+
+  record OfLease(Lease lease) implements Reply {}
+
+  record OfProducer(long producerId, int epoch) implements Reply {}
+
+  /** For each shard of this log group that the producer wrote to: the last sequence taken. */
+  record OfSequences(Map<Shard, Long> lastSequences) implements Reply {}
+
+  Done DONE = new Done();
+
+  static Refused refused(Refusal refusal, String detail) {
+    return new Refused(refusal, detail);
+  }
+}

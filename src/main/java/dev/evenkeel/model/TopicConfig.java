@@ -1,0 +1,13 @@
+package dev.evenkeel.model;
+
+/**
+ * Settings of a topic.
+ *
+ * @param retentionMillis how long a message is kept after every group has consumed it
+ * @param ageMillisMax drop messages older than this even if a group has not consumed them; -1: off
+ * @param shardBytesMax drop the oldest messages of a shard above this size even if a group has not
+ *     consumed them; -1: off
+ */
+public record TopicConfig(long retentionMillis, long ageMillisMax, long shardBytesMax) {
+  public static final TopicConfig DEFAULT = new TopicConfig(24L * 3600 * 1000, -1, -1);
+}

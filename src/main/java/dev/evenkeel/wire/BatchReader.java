@@ -1,0 +1,58 @@
+package dev.evenkeel.wire;
+
+import dev.evenkeel.model.Message;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Reads the messages of a batch in order.
+ *
+ * <p>{@link #next()} throws {@code RefusedException} (INVALID) if the batch's inside is malformed.
+ */
+public final class BatchReader {
+  private final ByteReader in;
+  private final long firstTimestamp;
+  private final long endOffset;
+  private long nextOffset;
+
+  BatchReader(Batch batch, long baseOffset) {
+    in =
+        new ByteReader(
+            batch.bytes().slice(Batch.HEADER_BYTES, batch.length() - Batch.HEADER_BYTES));
+    firstTimestamp = batch.firstTimestampMillis();
+    nextOffset = baseOffset;
+    endOffset = baseOffset + batch.count();
+  }
+
+  public boolean hasNext() {
+    return nextOffset < endOffset;
+  }
+
+  /** The offset of the message that {@link #next()} reads. */
+  public long nextOffset() {
+    return nextOffset;
+  }
+
+  /** Offset after the batch's last message. */
+  public long endOffset() {
+    return endOffset;
+  }
+
+  public Message next() {
+    int keyLength = in.varint();
+    byte[] key = keyLength == 0 ? null : in.raw(keyLength - 1);
+    long timestamp = firstTimestamp + in.varlong();
+    int headerCount = in.varint();
+    Map<String, byte[]> headers = Map.of();
+    if (headerCount > 0) {
+      headers = new LinkedHashMap<>();
+      for (int i = 0; i < headerCount; i++) {
+        String name = new String(in.raw(in.varint()), java.nio.charset.StandardCharsets.UTF_8);
+        headers.put(name, in.raw(in.varint()));
+      }
+    }
+    byte[] payload = in.raw(in.varint());
+    nextOffset++;
+    return new Message(key, headers, timestamp, payload);
+  }
+}

@@ -1,0 +1,147 @@
+package dev.evenkeel.wire;
+
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Bytes of commands: a tag, then the fields. Tags are never used again for another meaning, so that
+ * an old log stays readable.
+ */
+public final class CommandCodec {
+  private CommandCodec() {}
+
+  public static void write(Bytes out, MetaCommand command) {
+    if (command instanceof MetaCommand.CreateTopic c) {
+      out.u8(1).text(c.name()).i32(c.shards());
+      RecordCodec.write(out, c.config());
+    } else if (command instanceof MetaCommand.ActivateTopic c) {
+      out.u8(2).i32(c.topicId());
+    } else if (command instanceof MetaCommand.ConfigureTopic c) {
+      out.u8(3).i32(c.topicId());
+      RecordCodec.write(out, c.config());
+    } else if (command instanceof MetaCommand.DeleteTopic c) {
+      out.u8(4).text(c.name());
+    } else if (command instanceof MetaCommand.RemoveTopic c) {
+      out.u8(5).i32(c.topicId());
+    } else if (command instanceof MetaCommand.DeclareGroup c) {
+      out.u8(6).text(c.name()).text(c.mode());
+      RecordCodec.writeTexts(out, c.topics());
+      RecordCodec.write(out, c.start());
+      out.bool(c.force());
+    } else if (command instanceof MetaCommand.SeeGroup c) {
+      out.u8(7).text(c.name());
+    } else if (command instanceof MetaCommand.ForgetGroup c) {
+      out.u8(8).text(c.name());
+    } else if (command instanceof MetaCommand.RegisterProducer c) {
+      out.u8(9).text(c.name());
+    }
+  }
+
+  public static MetaCommand meta(ByteReader in) {
+    int tag = in.u8();
+    MetaCommand command =
+        switch (tag) {
+          case 1 -> new MetaCommand.CreateTopic(in.text(), in.i32(), RecordCodec.topicConfig(in));
+          case 2 -> new MetaCommand.ActivateTopic(in.i32());
+          case 3 -> new MetaCommand.ConfigureTopic(in.i32(), RecordCodec.topicConfig(in));
+          case 4 -> new MetaCommand.DeleteTopic(in.text());
+          case 5 -> new MetaCommand.RemoveTopic(in.i32());
+          case 6 ->
+              new MetaCommand.DeclareGroup(
+                  in.text(), in.text(), RecordCodec.texts(in), RecordCodec.start(in), in.bool());
+          case 7 -> new MetaCommand.SeeGroup(in.text());
+          case 8 -> new MetaCommand.ForgetGroup(in.text());
+          case 9 -> new MetaCommand.RegisterProducer(in.text());
+          default -> throw unknown(tag);
+        };
+    in.end();
+    return command;
+  }
+
+  public static void write(Bytes out, DataCommand command) {
+    if (command instanceof DataCommand.OpenShards c) {
+      out.u8(1).i32(c.topicId()).text(c.topic()).i32(c.shards().size());
+      c.shards().forEach(out::i32);
+      RecordCodec.write(out, c.config());
+    } else if (command instanceof DataCommand.DropShards c) {
+      out.u8(2).i32(c.topicId());
+    } else if (command instanceof DataCommand.ConfigureShards c) {
+      out.u8(3).i32(c.topicId());
+      RecordCodec.write(out, c.config());
+    } else if (command instanceof DataCommand.Grant c) {
+      out.u8(4).text(c.group());
+      RecordCodec.write(out, c.shard());
+      out.text(c.owner()).text(c.instance()).i64(c.expectedEpoch());
+      RecordCodec.write(out, c.start());
+    } else if (command instanceof DataCommand.SetDrain c) {
+      out.u8(5).text(c.group());
+      RecordCodec.write(out, c.shard());
+      out.i64(c.expectedEpoch());
+      RecordCodec.write(out, c.drain());
+    } else if (command instanceof DataCommand.Commit c) {
+      out.u8(6).text(c.group());
+      RecordCodec.write(out, c.shard());
+      out.i64(c.epoch()).i64(c.offset());
+    } else if (command instanceof DataCommand.Release c) {
+      out.u8(7).text(c.group());
+      RecordCodec.write(out, c.shard());
+      out.i64(c.epoch()).i64(c.offset()).i64(c.stateOffset()).blob(c.state());
+    } else if (command instanceof DataCommand.ForgetLeases c) {
+      out.u8(8).text(c.group());
+    } else if (command instanceof DataCommand.OpenProducer c) {
+      out.u8(9).i64(c.producerId()).i32(c.epoch());
+    } else if (command instanceof DataCommand.Retain) {
+      out.u8(10);
+    }
+  }
+
+  public static DataCommand data(ByteReader in) {
+    int tag = in.u8();
+    DataCommand command =
+        switch (tag) {
+          case 1 ->
+              new DataCommand.OpenShards(
+                  in.i32(), in.text(), numbers(in), RecordCodec.topicConfig(in));
+          case 2 -> new DataCommand.DropShards(in.i32());
+          case 3 -> new DataCommand.ConfigureShards(in.i32(), RecordCodec.topicConfig(in));
+          case 4 ->
+              new DataCommand.Grant(
+                  in.text(),
+                  RecordCodec.shard(in),
+                  in.text(),
+                  in.text(),
+                  in.i64(),
+                  RecordCodec.start(in));
+          case 5 ->
+              new DataCommand.SetDrain(
+                  in.text(), RecordCodec.shard(in), in.i64(), RecordCodec.drain(in));
+          case 6 -> new DataCommand.Commit(in.text(), RecordCodec.shard(in), in.i64(), in.i64());
+          case 7 ->
+              new DataCommand.Release(
+                  in.text(), RecordCodec.shard(in), in.i64(), in.i64(), in.i64(), in.blob());
+          case 8 -> new DataCommand.ForgetLeases(in.text());
+          case 9 -> new DataCommand.OpenProducer(in.i64(), in.i32());
+          case 10 -> new DataCommand.Retain();
+          default -> throw unknown(tag);
+        };
+    in.end();
+    return command;
+  }
+
+  private static List<Integer> numbers(ByteReader in) {
+    int count = in.count();
+    List<Integer> numbers = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      numbers.add(in.i32());
+    }
+    return List.copyOf(numbers);
+  }
+
+  private static RefusedException unknown(int tag) {
+    return new RefusedException(Refusal.WRONG_VERSION, "unknown command " + tag);
+  }
+}

@@ -1,0 +1,116 @@
+package dev.evenkeel.wire;
+
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Bytes of the records that commands, replies and the store share. */
+public final class RecordCodec {
+  private RecordCodec() {}
+
+  public static void write(Bytes out, Shard shard) {
+    out.i32(shard.topicId()).i32(shard.shard());
+  }
+
+  public static Shard shard(ByteReader in) {
+    return new Shard(in.i32(), in.i32());
+  }
+
+  public static void write(Bytes out, StartAt start) {
+    out.u8(start.kind().ordinal()).i64(start.value());
+  }
+
+  public static StartAt start(ByteReader in) {
+    return new StartAt(constant(StartAt.Kind.values(), in.u8()), in.i64());
+  }
+
+  public static void write(Bytes out, Drain drain) {
+    out.bool(drain != null);
+    if (drain != null) {
+      out.text(drain.to()).i64(drain.deadlineMillis());
+    }
+  }
+
+  public static Drain drain(ByteReader in) {
+    return in.bool() ? new Drain(in.text(), in.i64()) : null;
+  }
+
+  public static void write(Bytes out, Lease lease) {
+    out.text(lease.group());
+    write(out, lease.shard());
+    out.i64(lease.epoch()).text(lease.owner()).text(lease.instance());
+    out.i64(lease.committed()).i64(lease.stateOffset()).blob(lease.state());
+    write(out, lease.drain());
+  }
+
+  public static Lease lease(ByteReader in) {
+    return new Lease(
+        in.text(), shard(in), in.i64(), in.text(), in.text(), in.i64(), in.i64(), in.blob(),
+        drain(in));
+  }
+
+  public static void write(Bytes out, TopicConfig config) {
+    out.i64(config.retentionMillis()).i64(config.ageMillisMax()).i64(config.shardBytesMax());
+  }
+
+  public static TopicConfig topicConfig(ByteReader in) {
+    return new TopicConfig(in.i64(), in.i64(), in.i64());
+  }
+
+  public static void write(Bytes out, TopicInfo topic) {
+    out.i32(topic.id()).text(topic.name()).i32(topic.shards());
+    write(out, topic.config());
+    out.u8(topic.state().ordinal()).i64(topic.createdMillis());
+  }
+
+  public static TopicInfo topic(ByteReader in) {
+    return new TopicInfo(
+        in.i32(),
+        in.text(),
+        in.i32(),
+        topicConfig(in),
+        constant(TopicInfo.State.values(), in.u8()),
+        in.i64());
+  }
+
+  public static void write(Bytes out, GroupInfo group) {
+    out.text(group.name()).text(group.mode());
+    writeTexts(out, group.topics());
+    write(out, group.start());
+    out.i64(group.createdMillis()).i64(group.lastSeenMillis());
+  }
+
+  public static GroupInfo group(ByteReader in) {
+    return new GroupInfo(in.text(), in.text(), texts(in), start(in), in.i64(), in.i64());
+  }
+
+  public static void writeTexts(Bytes out, List<String> texts) {
+    out.i32(texts.size());
+    texts.forEach(out::text);
+  }
+
+  public static List<String> texts(ByteReader in) {
+    int count = in.count();
+    List<String> texts = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      texts.add(in.text());
+    }
+    return List.copyOf(texts);
+  }
+
+  static <E extends Enum<E>> E constant(E[] values, int ordinal) {
+    if (ordinal >= values.length) {
+      throw new RefusedException(
+          Refusal.INVALID, "malformed record: no " + values[0].getDeclaringClass() + " " + ordinal);
+    }
+    return values[ordinal];
+  }
+}
