@@ -1,0 +1,32 @@
+package dev.evenkeel.consumer;
+
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+
+/** A member of a group at work. */
+public interface Consumer {
+  String member();
+
+  /** Shards owned now. */
+  int ownedShards();
+
+  /** Messages finished by this run. */
+  long consumed();
+
+  /** Stops pulling; what was pulled is still handled. */
+  void pause();
+
+  void resume();
+
+  /**
+   * Called once if the consumer ends against its will: another took its name (MEMBER_REPLACED), or
+   * the group runs with other settings (GROUP_MISMATCH). It holds nothing any more then.
+   */
+  Consumer onEnd(Handler<Throwable> handler);
+
+  /** Called when shards were gained or lost, with how many are owned now. */
+  Consumer onAssignment(Handler<Integer> handler);
+
+  /** Finishes what runs, releases every shard, commits, leaves the group. */
+  Future<Void> close();
+}

@@ -1,0 +1,37 @@
+package dev.evenkeel.consumer;
+
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+
+/**
+ * What an application does with messages. Methods are called on the consumer's context and must not
+ * block; each is over when its future completes.
+ */
+@FunctionalInterface
+public interface ConsumerHandler {
+
+  /** Handles a message. A failed future means that it is tried again. */
+  Future<Void> handle(Delivery delivery);
+
+  /**
+   * Called before the first message of a shard.
+   *
+   * @param state what the former owner's {@link #onRelease} gave, or null
+   */
+  default Future<Void> onAssign(ShardContext shard, Buffer state) {
+    return Future.succeededFuture();
+  }
+
+  /**
+   * Called after the last message of a shard that goes to another owner.
+   *
+   * @return the shard's state for the next owner, at most 1 MiB; null or empty: none, and what was
+   *     there stays
+   */
+  default Future<Buffer> onRelease(ShardContext shard) {
+    return Future.succeededFuture();
+  }
+
+  /** Called when a shard was lost without a release: another owner may be at work already. */
+  default void onLost(ShardContext shard) {}
+}

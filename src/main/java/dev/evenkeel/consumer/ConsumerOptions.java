@@ -1,0 +1,246 @@
+package dev.evenkeel.consumer;
+
+import dev.evenkeel.model.StartAt;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Options of a {@link Consumer}, from and to JSON, in the way of Vert.x options. */
+public class ConsumerOptions {
+  /** What is kept in order. */
+  public enum Order {
+    /** One message of a shard after another. */
+    SHARD,
+    /** One message of a key after another; messages without a key have no order. */
+    KEY,
+    /** Everything in parallel. */
+    NONE
+  }
+
+  /** 16 handlers at once. */
+  public static final int DEFAULT_PARALLEL = 16;
+
+  public static final long DEFAULT_HEARTBEAT_MILLIS = 1_000;
+  public static final long DEFAULT_MEMBER_TIMEOUT_MILLIS = 5_000;
+
+  /** Longest time that a hand-over waits for the release: 50 s. */
+  public static final long DEFAULT_LOCK_TIME_MILLIS = 50_000;
+
+  /** Pulling pauses at so many messages, and resumes below half of it. */
+  public static final int DEFAULT_PENDING_MESSAGES_MAX = 3_000;
+
+  /** Pulling pauses at so many bytes, and resumes below half of it: 16 MiB. */
+  public static final int DEFAULT_PENDING_BYTES_MAX = 16 << 20;
+
+  public static final int DEFAULT_FETCH_BYTES_MAX = 1 << 20;
+  public static final int DEFAULT_FETCH_WAIT_MILLIS = 15_000;
+  public static final long DEFAULT_COMMIT_MILLIS = 5_000;
+  public static final int DEFAULT_COMMIT_MESSAGES = 1_000;
+
+  /** Messages of a shard that are handed out at once, at most. */
+  public static final int DEFAULT_HAND_OUT_MESSAGES = 32;
+
+  private String group;
+  private String member;
+  private List<String> topics = List.of();
+  private Order order = Order.SHARD;
+  private int parallel = DEFAULT_PARALLEL;
+  private StartAt start = StartAt.EARLIEST;
+  private long heartbeatMillis = DEFAULT_HEARTBEAT_MILLIS;
+  private long memberTimeoutMillis = DEFAULT_MEMBER_TIMEOUT_MILLIS;
+  private long lockTimeMillis = DEFAULT_LOCK_TIME_MILLIS;
+  private int pendingMessagesMax = DEFAULT_PENDING_MESSAGES_MAX;
+  private int pendingBytesMax = DEFAULT_PENDING_BYTES_MAX;
+  private int fetchBytesMax = DEFAULT_FETCH_BYTES_MAX;
+  private int fetchWaitMillis = DEFAULT_FETCH_WAIT_MILLIS;
+  private long commitMillis = DEFAULT_COMMIT_MILLIS;
+  private int commitMessages = DEFAULT_COMMIT_MESSAGES;
+
+  public ConsumerOptions() {}
+
+  public ConsumerOptions(JsonObject json) {
+    group = json.getString("group");
+    member = json.getString("member");
+    List<String> names = new ArrayList<>();
+    json.getJsonArray("topics", new JsonArray()).forEach(name -> names.add((String) name));
+    topics = List.copyOf(names);
+    order = Order.valueOf(json.getString("order", order.name()).toUpperCase(Locale.ROOT));
+    parallel = json.getInteger("parallel", parallel);
+    start =
+        new StartAt(
+            StartAt.Kind.valueOf(json.getString("startKind", start.kind().name())),
+            json.getLong("startValue", start.value()));
+    heartbeatMillis = json.getLong("heartbeatMillis", heartbeatMillis);
+    memberTimeoutMillis = json.getLong("memberTimeoutMillis", memberTimeoutMillis);
+    lockTimeMillis = json.getLong("lockTimeMillis", lockTimeMillis);
+    pendingMessagesMax = json.getInteger("pendingMessagesMax", pendingMessagesMax);
+    pendingBytesMax = json.getInteger("pendingBytesMax", pendingBytesMax);
+    fetchBytesMax = json.getInteger("fetchBytesMax", fetchBytesMax);
+    fetchWaitMillis = json.getInteger("fetchWaitMillis", fetchWaitMillis);
+    commitMillis = json.getLong("commitMillis", commitMillis);
+    commitMessages = json.getInteger("commitMessages", commitMessages);
+  }
+
+  public JsonObject toJson() {
+    return new JsonObject()
+        .put("group", group)
+        .put("member", member)
+        .put("topics", new JsonArray(new ArrayList<>(topics)))
+        .put("order", order.name().toLowerCase(Locale.ROOT))
+        .put("parallel", parallel)
+        .put("startKind", start.kind().name())
+        .put("startValue", start.value())
+        .put("heartbeatMillis", heartbeatMillis)
+        .put("memberTimeoutMillis", memberTimeoutMillis)
+        .put("lockTimeMillis", lockTimeMillis)
+        .put("pendingMessagesMax", pendingMessagesMax)
+        .put("pendingBytesMax", pendingBytesMax)
+        .put("fetchBytesMax", fetchBytesMax)
+        .put("fetchWaitMillis", fetchWaitMillis)
+        .put("commitMillis", commitMillis)
+        .put("commitMessages", commitMessages);
+  }
+
+  public String getGroup() {
+    return group;
+  }
+
+  /** Name of the group. */
+  public ConsumerOptions setGroup(String group) {
+    this.group = group;
+    return this;
+  }
+
+  public String getMember() {
+    return member;
+  }
+
+  /** Unique in the group; made up if null. */
+  public ConsumerOptions setMember(String member) {
+    this.member = member;
+    return this;
+  }
+
+  public List<String> getTopics() {
+    return topics;
+  }
+
+  /** Names of topics to subscribe to. */
+  public ConsumerOptions setTopics(List<String> topics) {
+    this.topics = topics;
+    return this;
+  }
+
+  public Order getOrder() {
+    return order;
+  }
+
+  public ConsumerOptions setOrder(Order order) {
+    this.order = order;
+    return this;
+  }
+
+  public int getParallel() {
+    return parallel;
+  }
+
+  /** Most handlers that run at once. */
+  public ConsumerOptions setParallel(int parallel) {
+    this.parallel = parallel;
+    return this;
+  }
+
+  public StartAt getStart() {
+    return start;
+  }
+
+  /** Where a new group begins. */
+  public ConsumerOptions setStart(StartAt start) {
+    this.start = start;
+    return this;
+  }
+
+  public long getHeartbeatMillis() {
+    return heartbeatMillis;
+  }
+
+  public ConsumerOptions setHeartbeatMillis(long heartbeatMillis) {
+    this.heartbeatMillis = heartbeatMillis;
+    return this;
+  }
+
+  public long getMemberTimeoutMillis() {
+    return memberTimeoutMillis;
+  }
+
+  /** Silence after which the cluster gives the shards to others. */
+  public ConsumerOptions setMemberTimeoutMillis(long memberTimeoutMillis) {
+    this.memberTimeoutMillis = memberTimeoutMillis;
+    return this;
+  }
+
+  public long getLockTimeMillis() {
+    return lockTimeMillis;
+  }
+
+  public ConsumerOptions setLockTimeMillis(long lockTimeMillis) {
+    this.lockTimeMillis = lockTimeMillis;
+    return this;
+  }
+
+  public int getPendingMessagesMax() {
+    return pendingMessagesMax;
+  }
+
+  public ConsumerOptions setPendingMessagesMax(int pendingMessagesMax) {
+    this.pendingMessagesMax = pendingMessagesMax;
+    return this;
+  }
+
+  public int getPendingBytesMax() {
+    return pendingBytesMax;
+  }
+
+  public ConsumerOptions setPendingBytesMax(int pendingBytesMax) {
+    this.pendingBytesMax = pendingBytesMax;
+    return this;
+  }
+
+  public int getFetchBytesMax() {
+    return fetchBytesMax;
+  }
+
+  public ConsumerOptions setFetchBytesMax(int fetchBytesMax) {
+    this.fetchBytesMax = fetchBytesMax;
+    return this;
+  }
+
+  public int getFetchWaitMillis() {
+    return fetchWaitMillis;
+  }
+
+  public ConsumerOptions setFetchWaitMillis(int fetchWaitMillis) {
+    this.fetchWaitMillis = fetchWaitMillis;
+    return this;
+  }
+
+  public long getCommitMillis() {
+    return commitMillis;
+  }
+
+  public ConsumerOptions setCommitMillis(long commitMillis) {
+    this.commitMillis = commitMillis;
+    return this;
+  }
+
+  public int getCommitMessages() {
+    return commitMessages;
+  }
+
+  public ConsumerOptions setCommitMessages(int commitMessages) {
+    this.commitMessages = commitMessages;
+    return this;
+  }
+}
