@@ -1,0 +1,52 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A file goes in by one process and comes out, every line once, by a group of others. */
+class FirstLightIT {
+  private static final int LINES = Integer.getInteger("evenkeel.lines", 200_000);
+
+  @TempDir Path directory;
+
+  @Test
+  void every_line_exactly_once_in_order_per_key_by_three_consumers() {
+    Path input = Lines.write(directory.resolve("input.log"), LINES, 1000);
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "access", "--shards", "12");
+
+      List<Jar.Running> consumers = new ArrayList<>();
+      for (String name : List.of("a", "b", "c")) {
+        consumers.add(
+            node.consume(name, "access", "readers", "--format", "text", "--idle-exit", "8s"));
+      }
+      Jar.Result produced =
+          node.produce("producer", input, "access", "--key-regex", Lines.KEY_REGEX).await();
+      assertThat(produced.err().strip()).endsWith("acked " + LINES + " of " + LINES);
+      assertThat(produced.status()).isZero();
+      for (Jar.Running consumer : consumers) {
+        assertThat(consumer.await().status()).isZero();
+      }
+      Lines.assertExactlyOnceInOrder(
+          input, Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
+
+      JsonObject group =
+          new JsonObject(node.admin("group", "describe", "readers", "--format", "json").out());
+      assertThat(group.getJsonArray("shards")).hasSize(12);
+      for (int i = 0; i < 12; i++) {
+        assertThat(group.getJsonArray("shards").getJsonObject(i).getLong("lag")).isZero();
+      }
+
+      Jar.Result again = node.consume("a", "access", "readers", "--idle-exit", "2s").await();
+      assertThat(again.status()).isZero();
+      assertThat(again.out()).isEmpty();
+      assertThat(node.stop().status()).isZero();
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package dev.evenkeel.functional;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs the fat jar as users do: in processes of its own, by {@code java -jar}. */
+final class Jar {
+  private static final Path JAR =
+      Path.of(System.getProperty("evenkeel.jar", "target/evenkeel.jar")).toAbsolutePath();
+  private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
+
+  private Jar() {}
+
+  /** What a finished command left. */
+  record Result(int status, String out, String err) {
+    List<String> lines() {
+      return out.lines().toList();
+    }
+
+    @Override
+    public String toString() {
+      return "status " + status + "\nstdout: " + out + "\nstderr: " + err;
+    }
+  }
+
+  /** A command under way, with its output in files. */
+  static final class Running implements AutoCloseable {
+    final Process process;
+    final Path out;
+    final Path err;
+
+    Running(Process process, Path out, Path err) {
+      this.process = process;
+      this.out = out;
+      this.err = err;
+    }
+
+    String out() {
+      return read(out);
+    }
+
+    String err() {
+      return read(err);
+    }
+
+    /** SIGKILL, and waits for the end. */
+    void kill() {
+      process.destroyForcibly();
+      await();
+    }
+
+    /** SIGTERM, and waits for the end. */
+    Result stop() {
+      process.destroy();
+      return await();
+    }
+
+    Result await() {
+      try {
+        if (!process.waitFor(4, TimeUnit.MINUTES)) {
+          process.destroyForcibly();
+          throw new AssertionError("still running after 4 minutes: " + process.info() + err());
+        }
+        return new Result(process.exitValue(), out(), err());
+      } catch (InterruptedException e) {
+        process.destroyForcibly();
+        throw new AssertionError(e);
+      }
+    }
+
+    @Override
+    public void close() {
+      if (process.isAlive()) {
+        kill();
+      }
+    }
+  }
+
+  static Running start(Path directory, String name, String... args) {
+    return start(directory, name, null, List.of(), args);
+  }
+
+  static Running start(Path directory, String name, Path stdin, List<String> jvm, String... args) {
+    List<String> command = new ArrayList<>();
+    command.add(JAVA.toString());
+    command.addAll(jvm);
+    command.add("-jar");
+    command.add(JAR.toString());
+    command.addAll(List.of(args));
+    try {
+      Files.createDirectories(directory);
+      Path out = directory.resolve(name + ".out");
+      Path err = directory.resolve(name + ".err");
+      ProcessBuilder builder =
+          new ProcessBuilder(command)
+              .directory(directory.toFile())
+              .redirectOutput(out.toFile())
+              .redirectError(err.toFile());
+      builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
+      if (stdin != null) {
+        builder.redirectInput(stdin.toFile());
+      }
+      Process process = builder.start();
+      if (stdin == null) {
+        process.getOutputStream().close();
+      }
+      return new Running(process, out, err);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static Result run(Path directory, String... args) {
+    try (Running running = start(directory, "command-" + System.nanoTime(), args)) {
+      return running.await();
+    }
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.exists(file) ? Files.readString(file, StandardCharsets.ISO_8859_1) : "";
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+package dev.evenkeel.functional;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.awaitility.Awaitility;
+
+/** A lone node in a process of its own, on free ports of the loopback interface. */
+final class Node implements AutoCloseable {
+  final Path directory;
+  final int port;
+  final int httpPort;
+  private final HttpClient http = HttpClient.newHttpClient();
+  private Jar.Running process;
+  private int starts;
+
+  Node(Path directory) {
+    this.directory = directory;
+    this.port = freePorts(3);
+    this.httpPort = freePorts(1);
+  }
+
+  Node start(String... more) {
+    begin(more);
+    awaitReady();
+    return this;
+  }
+
+  Jar.Running begin(String... more) {
+    List<String> args =
+        new ArrayList<>(
+            List.of(
+                "serve",
+                "--port",
+                String.valueOf(port),
+                "--http-port",
+                String.valueOf(httpPort),
+                "--data",
+                directory.resolve("data").toString()));
+    args.addAll(List.of(more));
+    process = Jar.start(directory, "node-" + ++starts, args.toArray(String[]::new));
+    return process;
+  }
+
+  void awaitReady() {
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(60))
+        .pollInterval(Duration.ofMillis(20))
+        .until(() -> process.out().contains("evenkeel ready") || !process.process.isAlive());
+    if (!process.process.isAlive()) {
+      throw new AssertionError("the node ended: " + process.await());
+    }
+  }
+
+  long pid() {
+    return process.process.pid();
+  }
+
+  Jar.Running process() {
+    return process;
+  }
+
+  void kill() {
+    process.kill();
+  }
+
+  Jar.Result stop() {
+    return process.stop();
+  }
+
+  String cluster() {
+    return "127.0.0.1:" + port;
+  }
+
+  String url() {
+    return "http://127.0.0.1:" + httpPort;
+  }
+
+  /** Runs a command of the administrative kind against this node; it must succeed. */
+  Jar.Result admin(String... args) {
+    List<String> all = new ArrayList<>(List.of(args));
+    all.addAll(List.of("--http", url()));
+    Jar.Result result = Jar.run(directory, all.toArray(String[]::new));
+    if (result.status() != 0) {
+      throw new AssertionError(String.join(" ", all) + ": " + result);
+    }
+    return result;
+  }
+
+  HttpResponse<String> get(String path) {
+    return send(HttpRequest.newBuilder(URI.create(url() + path)).build());
+  }
+
+  HttpResponse<String> post(String path, String body) {
+    return send(
+        HttpRequest.newBuilder(URI.create(url() + path))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build());
+  }
+
+  private HttpResponse<String> send(HttpRequest request) {
+    try {
+      return http.send(request, HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  Jar.Running produce(String name, Path file, String topic, String... more) {
+    List<String> args = new ArrayList<>(List.of("produce", topic, "--cluster", cluster()));
+    args.addAll(List.of(more));
+    args.add(file.toString());
+    return Jar.start(directory, name, args.toArray(String[]::new));
+  }
+
+  Jar.Running consume(String name, String topic, String group, String... more) {
+    List<String> args =
+        new ArrayList<>(
+            List.of("consume", topic, "--group", group, "--member", name, "--cluster", cluster()));
+    args.addAll(List.of(more));
+    return Jar.start(directory, name + "-" + System.nanoTime(), args.toArray(String[]::new));
+  }
+
+  @Override
+  public void close() {
+    if (process != null) {
+      process.close();
+    }
+  }
+
+  /** The first of {@code count} neighbouring ports that are free now. */
+  static int freePorts(int count) {
+    for (int attempt = 0; attempt < 100; attempt++) {
+      List<ServerSocket> sockets = new ArrayList<>();
+      try {
+        ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        sockets.add(first);
+        for (int i = 1; i < count; i++) {
+          sockets.add(
+              new ServerSocket(first.getLocalPort() + i, 1, InetAddress.getLoopbackAddress()));
+        }
+        return first.getLocalPort();
+      } catch (IOException | IllegalArgumentException e) {
+        continue;
+      } finally {
+        for (ServerSocket socket : sockets) {
+          try {
+            socket.close();
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        }
+      }
+    }
+    throw new AssertionError("no free ports");
+  }
+}

@@ -1,0 +1,147 @@
+package dev.evenkeel.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+/** Every record survives its bytes, and bytes that are none cost a refusal only. */
+class CodecTest {
+  private static final Shard SHARD = new Shard(7, 3);
+  private static final TopicConfig CONFIG = new TopicConfig(1000, -1, 1 << 30);
+
+  private static final List<MetaCommand> META =
+      List.of(
+          new MetaCommand.CreateTopic("t", 12, CONFIG),
+          new MetaCommand.ActivateTopic(5),
+          new MetaCommand.ConfigureTopic(5, CONFIG),
+          new MetaCommand.DeleteTopic("t"),
+          new MetaCommand.RemoveTopic(5),
+          new MetaCommand.DeclareGroup("g", "sharded", List.of("a", "b"), StartAt.LATEST, true),
+          new MetaCommand.SeeGroup("g"),
+          new MetaCommand.ForgetGroup("g"),
+          new MetaCommand.RegisterProducer(""));
+
+  private static final List<DataCommand> DATA =
+      List.of(
+          new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG),
+          new DataCommand.DropShards(7),
+          new DataCommand.ConfigureShards(7, CONFIG),
+          new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
+          new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 50)),
+          new DataCommand.SetDrain("g", SHARD, 4, null),
+          new DataCommand.Commit("g", SHARD, 4, 100),
+          new DataCommand.ForgetLeases("g"),
+          new DataCommand.OpenProducer(9, 2),
+          new DataCommand.Retain());
+
+  @Test
+  void commands() {
+    for (MetaCommand command : META) {
+      Entry entry = Entry.read(ByteBuffer.wrap(Entry.of(command, 123)));
+      assertThat(entry.type()).isEqualTo(Entry.META_COMMAND);
+      assertThat(entry.nowMillis()).isEqualTo(123);
+      assertThat(CommandCodec.meta(new ByteReader(entry.body()))).isEqualTo(command);
+    }
+    for (DataCommand command : DATA) {
+      Entry entry = Entry.read(ByteBuffer.wrap(Entry.of(command, 123)));
+      assertThat(entry.type()).isEqualTo(Entry.DATA_COMMAND);
+      assertThat(CommandCodec.data(new ByteReader(entry.body()))).isEqualTo(command);
+    }
+  }
+
+  @Test
+  void a_release_carries_its_state() {
+    DataCommand.Release release =
+        new DataCommand.Release("g", SHARD, 4, 100, 100, new byte[] {1, 2, 3});
+    Entry entry = Entry.read(ByteBuffer.wrap(Entry.of(release, 1)));
+    assertThat(CommandCodec.data(new ByteReader(entry.body())))
+        .usingRecursiveComparison()
+        .isEqualTo(release);
+  }
+
+  @Test
+  void replies() {
+    Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, new Drain("n", 1234));
+    List<Reply> replies =
+        List.of(
+            Reply.DONE,
+            Reply.refused(Refusal.FENCED, "epoch 4 is over"),
+            new Reply.OfTopic(new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)),
+            new Reply.OfGroup(new GroupInfo("g", "sharded", List.of("t"), StartAt.EARLIEST, 1, 2)),
+            new Reply.OfLease(lease),
+            new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
+            new Reply.OfProducer(3, 1),
+            new Reply.OfSequences(Map.of(SHARD, 17L)));
+    for (Reply reply : replies) {
+      assertThat(ReplyCodec.decode(ByteBuffer.wrap(ReplyCodec.encode(reply))))
+          .usingRecursiveComparison()
+          .isEqualTo(reply);
+    }
+  }
+
+  @Test
+  void results_of_an_append() {
+    AppendResults results =
+        new AppendResults(
+            77,
+            List.of(
+                new AppendResults.Result(null, 1000),
+                new AppendResults.Result(Refusal.SEQUENCE_GAP, 3),
+                new AppendResults.Result(null, AppendResults.Result.OFFSET_FORGOTTEN)));
+    assertThat(AppendResults.decode(ByteBuffer.wrap(results.encode()))).isEqualTo(results);
+    assertThat(results.share(1, 2).results()).containsExactly(results.results().get(1));
+  }
+
+  @Test
+  void every_refusal_keeps_its_code() {
+    for (Refusal refusal : Refusal.values()) {
+      assertThat(Refusal.ofCode(refusal.ordinal())).isEqualTo(refusal);
+    }
+    assertThat(Refusal.ofCode(200)).isEqualTo(Refusal.INVALID);
+  }
+
+  @Property(tries = 3000)
+  void garbage_is_refused(@ForAll byte[] garbage) {
+    refusedOrRead(() -> CommandCodec.meta(new ByteReader(garbage)));
+    refusedOrRead(() -> CommandCodec.data(new ByteReader(garbage)));
+    refusedOrRead(() -> ReplyCodec.decode(ByteBuffer.wrap(garbage)));
+    refusedOrRead(() -> AppendResults.decode(ByteBuffer.wrap(garbage)));
+    refusedOrRead(() -> Entry.read(ByteBuffer.wrap(garbage)));
+  }
+
+  @Test
+  void a_command_with_bytes_behind_it_is_refused() {
+    Bytes out = new Bytes();
+    CommandCodec.write(out, new MetaCommand.SeeGroup("g"));
+    out.u8(1);
+    assertThatThrownBy(() -> CommandCodec.meta(new ByteReader(out.view())))
+        .isInstanceOf(RefusedException.class)
+        .hasMessage("malformed record: 1 bytes too many");
+  }
+
+  private static void refusedOrRead(Runnable read) {
+    try {
+      read.run();
+    } catch (RefusedException refused) {
+      assertThat(refused.getMessage()).isNotBlank();
+    }
+  }
+}
