@@ -103,14 +103,7 @@ final class Jar {
               .redirectOutput(out.toFile())
               .redirectError(err.toFile());
       builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
-      if (stdin != null) {
-        builder.redirectInput(stdin.toFile());
-      }
-      Process process = builder.start();
-      if (stdin == null) {
-        process.getOutputStream().close();
-      }
-      return new Running(process, out, err);
+      return new Running(builder.start(), out, err);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,0 +1,71 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Judges what consumers printed with {@code --format json}: see each method. */
+final class DeliveryCheck {
+  private record Place(int shard, long offset) {}
+
+  private record Seen(String payload, long epoch) {}
+
+  private final Map<Place, Seen> first = new HashMap<>();
+  private final Map<Integer, TreeMap<Long, String>> shards = new HashMap<>();
+  private long redelivered;
+
+  /** Reads outputs; a message may be there twice only under a later epoch. */
+  DeliveryCheck(Collection<List<String>> outputs) {
+    for (List<String> output : outputs) {
+      for (String line : output) {
+        read(new JsonObject(line));
+      }
+    }
+  }
+
+  private void read(JsonObject delivery) {
+    Place place = new Place(delivery.getInteger("shard"), delivery.getLong("offset"));
+    Seen now = new Seen(delivery.getString("payload"), delivery.getLong("epoch"));
+    Seen before = first.putIfAbsent(place, now);
+    if (before == null) {
+      shards
+          .computeIfAbsent(place.shard(), s -> new TreeMap<>())
+          .put(place.offset(), now.payload());
+      return;
+    }
+    redelivered++;
+    assertThat(now.payload()).as("payload at %s", place).isEqualTo(before.payload());
+    assertThat(now.epoch())
+        .as("delivered twice under one epoch: %s", place)
+        .isNotEqualTo(before.epoch());
+  }
+
+  long distinct() {
+    return first.size();
+  }
+
+  /** Deliveries beyond the first of a message. */
+  long redelivered() {
+    return redelivered;
+  }
+
+  /** Every key's N runs 0, 1, 2, ... without a gap or a repeat, in the order of the shard. */
+  void assertEachKeyCompleteAndInOrder(long messages) {
+    Map<String, Long> next = new HashMap<>();
+    for (TreeMap<Long, String> shard : shards.values()) {
+      long offset = 0;
+      for (Map.Entry<Long, String> entry : shard.entrySet()) {
+        assertThat(entry.getKey()).as("offset without a message").isEqualTo(offset++);
+        String[] words = entry.getValue().split(" ");
+        long expected = next.merge(words[0], 1L, Long::sum) - 1;
+        assertThat(Long.parseLong(words[1])).as("next of %s", words[0]).isEqualTo(expected);
+      }
+    }
+    assertThat(distinct()).isEqualTo(messages);
+  }
+}
