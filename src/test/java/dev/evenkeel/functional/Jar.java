@@ -83,13 +83,19 @@ final class Jar {
   }
 
   static Running start(Path directory, String name, String... args) {
-    return start(directory, name, null, List.of(), args);
+    Running running = startFed(directory, name, args);
+    try {
+      running.process.getOutputStream().close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return running;
   }
 
-  static Running start(Path directory, String name, Path stdin, List<String> jvm, String... args) {
+  /** Starts a command whose standard input is the caller's to feed and to close. */
+  static Running startFed(Path directory, String name, String... args) {
     List<String> command = new ArrayList<>();
     command.add(JAVA.toString());
-    command.addAll(jvm);
     command.add("-jar");
     command.add(JAR.toString());
     command.addAll(List.of(args));
