@@ -1,0 +1,148 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a shard's owner knows goes to the next owner, also when the whole group goes and comes. */
+class HandoverIT {
+  @TempDir Path directory;
+
+  /** Each consumer counts a shard's messages in a file of its own; the state is the count. */
+  private static final String ON_ASSIGN =
+      "read n; echo \"${n:-0}\" > count-$EVENKEEL_MEMBER-$EVENKEEL_TOPIC-$EVENKEEL_SHARD";
+
+  private static final String ON_RELEASE =
+      "cat count-$EVENKEEL_MEMBER-$EVENKEEL_TOPIC-$EVENKEEL_SHARD";
+  private static final String EXEC =
+      "f=count-$EVENKEEL_MEMBER-$EVENKEEL_TOPIC-$EVENKEEL_SHARD; n=$(cat $f); echo $((n+1)) > $f";
+
+  @Test
+  void a_count_kept_by_consumers_that_come_and_go_is_exact() throws IOException {
+    Path input = Lines.write(directory.resolve("input.log"), 400, 50);
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "words", "--shards", "4");
+      Jar.Running first = counter(node, "first");
+      assertThat(
+              node.produce("p1", input, "words", "--key-regex", Lines.KEY_REGEX).await().status())
+          .isZero();
+      awaitOwned(node, "first", 4);
+      awaitSomeProgress(first, node);
+      try (Jar.Running second = counter(node, "second")) {
+        awaitOwned(node, "second", 2);
+        awaitOwned(node, "first", 2);
+        assertThat(first.stop().status()).isZero();
+        awaitOwned(node, "second", 4);
+        assertThat(
+                node.produce("p2", input, "words", "--key-regex", Lines.KEY_REGEX).await().status())
+            .isZero();
+        awaitLagZero(node);
+        assertThat(second.stop().status()).isZero();
+      }
+      try (Jar.Running third = counter(node, "third")) {
+        awaitOwned(node, "third", 4);
+        Awaitility.await()
+            .atMost(Duration.ofSeconds(30))
+            .untilAsserted(() -> assertThat(countOf(node, "third")).isEqualTo(800));
+        assertThat(third.stop().status()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void a_second_member_of_the_same_name_takes_the_place_of_the_first() {
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "t", "--shards", "3");
+      try (Jar.Running first = node.consume("twin", "t", "g")) {
+        awaitOwned(node, "g", "twin", 3);
+        long epoch = shards(node, "g").getJsonObject(0).getLong("epoch");
+        try (Jar.Running second = node.consume("twin", "t", "g")) {
+          Jar.Result replaced = first.await();
+          assertThat(replaced.status()).isEqualTo(1);
+          assertThat(replaced.err().strip()).contains("twin").hasLineCount(1);
+          awaitOwned(node, "g", "twin", 3);
+          assertThat(shards(node, "g").getJsonObject(0).getLong("epoch")).isGreaterThan(epoch);
+          assertThat(second.process.isAlive()).isTrue();
+        }
+      }
+    }
+  }
+
+  private static Jar.Running counter(Node node, String member) {
+    return node.consume(
+        member,
+        "words",
+        "counters",
+        "--exec",
+        EXEC,
+        "--on-assign",
+        ON_ASSIGN,
+        "--on-release",
+        ON_RELEASE);
+  }
+
+  private static int countOf(Node node, String member) throws IOException {
+    int sum = 0;
+    for (int shard = 0; shard < 4; shard++) {
+      Path file = node.directory.resolve("count-" + member + "-words-" + shard);
+      sum += Files.exists(file) ? Integer.parseInt(Files.readString(file).strip()) : 0;
+    }
+    return sum;
+  }
+
+  private static void awaitSomeProgress(Jar.Running consumer, Node node) {
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> !consumer.process.isAlive() || countOf(node, "first") > 20);
+  }
+
+  private static void awaitOwned(Node node, String member, int count) {
+    awaitOwned(node, "counters", member, count);
+  }
+
+  private static void awaitOwned(Node node, String group, String member, int count) {
+    Awaitility.await(member + " owns " + count)
+        .atMost(Duration.ofSeconds(60))
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () -> {
+              Set<Integer> owned = new HashSet<>();
+              for (Object each : shards(node, group)) {
+                JsonObject shard = (JsonObject) each;
+                if (member.equals(shard.getString("owner"))
+                    && "OWNED".equals(shard.getString("state"))) {
+                  owned.add(shard.getInteger("shard"));
+                }
+              }
+              return owned.size() == count;
+            });
+  }
+
+  private static void awaitLagZero(Node node) {
+    Awaitility.await("lag 0")
+        .atMost(Duration.ofSeconds(90))
+        .until(
+            () ->
+                shards(node, "counters").stream()
+                    .map(JsonObject.class::cast)
+                    .allMatch(shard -> Long.valueOf(0).equals(shard.getLong("lag"))));
+  }
+
+  private static JsonArray shards(Node node, String group) {
+    var answer = node.get("/api/groups/" + group);
+    return answer.statusCode() == 200
+        ? new JsonObject(answer.body()).getJsonArray("shards")
+        : new JsonArray(List.of());
+  }
+}
