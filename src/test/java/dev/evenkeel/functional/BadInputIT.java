@@ -1,0 +1,235 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each bad input gets one line that says what was wrong, and the node serves on. */
+class BadInputIT {
+  @TempDir static Path directory;
+  private static Node node;
+
+  @BeforeAll
+  static void start() {
+    node = new Node(directory.resolve("node")).start();
+    node.admin("topic", "create", "good", "--shards", "2");
+  }
+
+  @AfterAll
+  static void stop() {
+    node.close();
+  }
+
+  @AfterEach
+  void the_node_serves_on() {
+    var posted = node.post("/api/topics/good/messages", "{\"key\":\"k\",\"payload\":\"p\"}");
+    assertThat(posted.statusCode()).as(posted.body()).isBetween(200, 299);
+    assertThat(new JsonObject(posted.body()).getLong("offset")).isNotNegative();
+  }
+
+  private static void assertOneLine(Jar.Result result, int status, String... words) {
+    assertThat(result.status()).as(result.toString()).isEqualTo(status);
+    assertThat(result.err().strip()).hasLineCount(1).contains(words);
+    assertThat(result.out()).isEmpty();
+  }
+
+  private static Jar.Result command(String... args) {
+    return Jar.run(node.directory, args);
+  }
+
+  @Test
+  void unknown_topic() throws IOException {
+    Path line = Files.writeString(directory.resolve("line"), "hello\n");
+    Jar.Result produced = node.produce("unknown", line, "nowhere").await();
+    assertThat(produced.status()).isEqualTo(1);
+    assertThat(produced.err()).contains("nowhere");
+    assertOneLine(node.consume("c", "nowhere", "g").await(), 1, "nowhere");
+    assertOneLine(command("topic", "describe", "nowhere", "--http", node.url()), 1, "nowhere");
+    assertThat(node.get("/api/topics/nowhere").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void bad_names_and_counts() {
+    assertOneLine(
+        command("topic", "create", "a b", "--shards", "2", "--http", node.url()), 1, "a b");
+    assertOneLine(command("topic", "create", "t0", "--shards", "0", "--http", node.url()), 1, "0");
+    assertOneLine(
+        command("topic", "create", "good", "--shards", "2", "--http", node.url()), 1, "good");
+    assertThat(node.post("/api/topics", "{\"name\":\"a/b\",\"shards\":1}").statusCode())
+        .isEqualTo(400);
+    assertThat(node.post("/api/topics", "{\"name\":").statusCode()).isEqualTo(400);
+    assertThat(node.post("/api/topics", "{\"name\":\"good\",\"shards\":2}").statusCode())
+        .isEqualTo(409);
+  }
+
+  @Test
+  void a_payload_of_two_mebibytes() throws IOException {
+    Path file = directory.resolve("large");
+    Files.writeString(file, "before\n" + "x".repeat(2 << 20) + "\nafter\n");
+    Jar.Result produced = node.produce("large", file, "good").await();
+    assertThat(produced.status()).isEqualTo(1);
+    assertThat(produced.err().strip()).contains("line 2", "1048576").endsWith("acked 2 of 3");
+    assertThat(
+            node.post(
+                    "/api/topics/good/messages",
+                    new JsonObject().put("payload", "x".repeat((1 << 20) + 1)).encode())
+                .statusCode())
+        .isEqualTo(413);
+  }
+
+  @Test
+  void a_payload_that_is_not_utf_8() throws IOException {
+    node.admin("topic", "create", "bytes", "--shards", "1");
+    Path file = directory.resolve("bytes");
+    Files.write(file, new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 'a', '\n'});
+    assertThat(node.produce("bytes", file, "bytes").await().status()).isZero();
+    Jar.Result consumed = node.consume("c", "bytes", "g", "--format", "json", "--max", "1").await();
+    assertThat(consumed.status()).isZero();
+    JsonObject message = new JsonObject(consumed.out());
+    assertThat(message.getBinary("payloadBase64"))
+        .isEqualTo(new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 'a'});
+    assertThat(message.containsKey("payload")).isFalse();
+    Jar.Result raw = node.consume("c", "bytes", "g2", "--max", "1").await();
+    assertThat(raw.out().getBytes(StandardCharsets.ISO_8859_1))
+        .isEqualTo(new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 'a', '\n'});
+  }
+
+  @Test
+  void an_unknown_configuration_key() throws IOException {
+    Path conf = Files.writeString(directory.resolve("bad.yaml"), "htp-port: 8080\n");
+    assertOneLine(command("serve", "--conf", conf.toString()), 2, "htp-port", "http-port");
+    assertOneLine(command("serve", "--htp-port", "8080"), 2, "--htp-port");
+    assertOneLine(command("consume", "good", "--group", "g", "--range", "5"), 2, "--range");
+  }
+
+  @Test
+  void a_busy_port() throws IOException {
+    int base = Node.freePorts(3);
+    for (int busy = base; busy < base + 3; busy++) {
+      try (ServerSocket taken = new ServerSocket(busy, 1, InetAddress.getLoopbackAddress())) {
+        assertOneLine(
+            command(
+                "serve",
+                "--port",
+                String.valueOf(base),
+                "--http-port",
+                String.valueOf(Node.freePorts(1)),
+                "--data",
+                directory.resolve("busy").toString()),
+            1,
+            String.valueOf(taken.getLocalPort()),
+            "--port");
+      }
+    }
+    assertOneLine(
+        command(
+            "serve",
+            "--port",
+            String.valueOf(base),
+            "--http-port",
+            String.valueOf(node.httpPort),
+            "--data",
+            directory.resolve("busy").toString()),
+        1,
+        String.valueOf(node.httpPort),
+        "--http-port");
+  }
+
+  @Test
+  void a_data_directory_of_another_node() {
+    Path home = directory.resolve("other");
+    try (Node other = new Node(home)) {
+      other.start("--node", "n1");
+      other.stop();
+      Jar.Running started = other.begin("--node", "n2");
+      assertOneLine(started.await(), 1, "n1", "n2");
+      other.start("--node", "n1");
+    }
+  }
+
+  @Test
+  void a_data_directory_in_use() {
+    assertOneLine(
+        command(
+            "serve",
+            "--port",
+            String.valueOf(Node.freePorts(3)),
+            "--http-port",
+            String.valueOf(Node.freePorts(1)),
+            "--data",
+            node.directory.resolve("data").toString()),
+        1,
+        "data");
+  }
+
+  @Test
+  void too_little_disk_refuses_appends_and_serves_the_rest() throws IOException {
+    try (Node full = new Node(directory.resolve("full"))) {
+      full.start();
+      full.admin("topic", "create", "t", "--shards", "1");
+      Path file = Files.writeString(directory.resolve("few"), "a\nb\nc\n");
+      assertThat(full.produce("p", file, "t").await().status()).isZero();
+      full.stop();
+      Path conf =
+          Files.writeString(directory.resolve("full.yaml"), "disk-free-min-bytes: 900TiB\n");
+      full.start("--conf", conf.toString());
+      var refused = full.post("/api/topics/t/messages", "{\"payload\":\"p\"}");
+      assertThat(refused.statusCode()).as(refused.body()).isIn(503, 507);
+      assertThat(refused.body()).contains("DISK_FULL");
+      Jar.Result consumed = full.consume("c", "t", "g", "--max", "3").await();
+      assertThat(consumed.status()).isZero();
+      assertThat(consumed.lines()).containsExactly("a", "b", "c");
+      JsonObject group = new JsonObject(full.get("/api/groups/g").body());
+      assertThat(group.getJsonArray("shards").getJsonObject(0).getLong("lag")).isZero();
+    }
+  }
+
+  @Test
+  void garbage_on_every_port() throws IOException {
+    long seed = System.nanoTime();
+    System.err.println("BadInputIT garbage seed " + seed);
+    Random random = new Random(seed);
+    for (int port : new int[] {node.port, node.port + 1, node.port + 2, node.httpPort}) {
+      for (int round = 0; round < 20; round++) {
+        byte[] garbage = new byte[1 + random.nextInt(2000)];
+        random.nextBytes(garbage);
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+          OutputStream out = socket.getOutputStream();
+          out.write(garbage);
+          out.flush();
+        } catch (IOException e) {
+          // The node may close the connection while we write: that is an answer too.
+          assertThat(e).isInstanceOf(java.net.SocketException.class);
+        }
+      }
+    }
+  }
+
+  @Test
+  void a_node_that_is_not_there() {
+    String url = "http://127.0.0.1:" + Node.freePorts(1);
+    assertOneLine(command("topic", "list", "--http", url), 1, url);
+  }
+
+  @Test
+  void wrong_usage() {
+    assertOneLine(command("topic", "create", "x", "--shards", "many"), 2, "--shards");
+    assertOneLine(command("nonsense"), 2, "nonsense");
+    assertOneLine(command("consume", "good"), 2, "--group");
+    assertOneLine(command("consume", "good", "--group", "g", "--idle-exit", "5"), 2, "--idle-exit");
+  }
+}
