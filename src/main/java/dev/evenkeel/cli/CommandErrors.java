@@ -20,11 +20,22 @@ final class CommandErrors implements IParameterExceptionHandler, IExecutionExcep
   @Override
   public int handleParseException(ParameterException failure, String[] args) {
     CommandLine command = failure.getCommandLine();
-    String name = command.getCommandSpec().qualifiedName();
     String text =
         failure instanceof UnmatchedArgumentException unmatched
-            ? unmatched(unmatched)
+            ? unmatched(unmatched.getCommandLine(), unmatched.getUnmatched().get(0))
             : failure.getMessage();
+    // A first word that is no command may be followed by one, whose complaints would mislead.
+    CommandLine root = command.getCommandSpec().root().commandLine();
+    for (String arg : args) {
+      if (!arg.startsWith("-")) {
+        if (!root.getSubcommands().containsKey(arg)) {
+          command = root;
+          text = unmatched(root, arg);
+        }
+        break;
+      }
+    }
+    String name = command.getCommandSpec().qualifiedName();
     boolean verbose = Arrays.asList(args).contains("--verbose");
     print(command, name + ": " + oneLine(text) + " (see " + name + " --help)", failure, verbose);
     return ExitStatus.WRONG_USAGE;
@@ -64,9 +75,7 @@ final class CommandErrors implements IParameterExceptionHandler, IExecutionExcep
     err.flush();
   }
 
-  private static String unmatched(UnmatchedArgumentException failure) {
-    CommandLine command = failure.getCommandLine();
-    String first = failure.getUnmatched().get(0);
+  private static String unmatched(CommandLine command, String first) {
     List<String> candidates = new ArrayList<>();
     if (first.startsWith("-")) {
       command.getCommandSpec().optionsMap().keySet().forEach(candidates::add);

@@ -47,6 +47,17 @@ final class ConfigKeys {
       ConfigKey.bytes(
           "tail-cache-bytes", "64MiB", "1MiB", "64GiB", "Newest batches kept in memory.");
 
+  static final ConfigKey MEMBER_TIMEOUT =
+      ConfigKey.duration(
+          "member-timeout",
+          "5s",
+          "100ms",
+          "10m",
+          "How long a new dispatcher waits for owners that it knows from the log only.");
+  static final ConfigKey REBALANCE_INTERVAL =
+      ConfigKey.duration(
+          "rebalance-interval", "5s", "100ms", "10m", "How often everything is planned again.");
+
   static final List<ConfigKey> ALL =
       List.of(
           NODE,
@@ -63,7 +74,9 @@ final class ConfigKeys {
           DISK_FREE_MIN_BYTES,
           SNAPSHOT_EVERY_ENTRIES,
           SEGMENT_BYTES,
-          TAIL_CACHE_BYTES);
+          TAIL_CACHE_BYTES,
+          MEMBER_TIMEOUT,
+          REBALANCE_INTERVAL);
 
   static final Map<String, ConfigKey> BY_NAME = byName();
 

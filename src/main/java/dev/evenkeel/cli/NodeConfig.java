@@ -29,7 +29,9 @@ record NodeConfig(
     long diskFreeMinBytes,
     long snapshotEveryEntries,
     long segmentBytesMax,
-    long tailCacheBytesMax) {
+    long tailCacheBytesMax,
+    long memberTimeoutMillis,
+    long rebalanceMillis) {
 
   private static final List<String> ROLES = List.of("broker", "dispatcher", "web");
 
@@ -82,7 +84,9 @@ record NodeConfig(
         number(values, ConfigKeys.DISK_FREE_MIN_BYTES),
         number(values, ConfigKeys.SNAPSHOT_EVERY_ENTRIES),
         number(values, ConfigKeys.SEGMENT_BYTES),
-        number(values, ConfigKeys.TAIL_CACHE_BYTES));
+        number(values, ConfigKeys.TAIL_CACHE_BYTES),
+        number(values, ConfigKeys.MEMBER_TIMEOUT),
+        number(values, ConfigKeys.REBALANCE_INTERVAL));
   }
 
   private static String nodeId(String given, List<Peer> peers) {

@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.model.Durations;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -73,6 +74,10 @@ final class TopicCommand implements Runnable {
                   "Drop the oldest messages of a larger shard even if a group has not consumed"
                       + " them (default: off).")
           String maxShardBytes) {
+    if (shards < 1 || shards > Limits.SHARDS_MAX) {
+      throw CommandFailure.usage(
+          "--shards " + shards + ": it must be from 1 to " + Limits.SHARDS_MAX);
+    }
     JsonObject body = new JsonObject().put("name", name).put("shards", shards);
     if (retention != null) {
       body.put("retentionMillis", millis("--retention", retention));

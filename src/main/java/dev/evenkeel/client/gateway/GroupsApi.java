@@ -23,12 +23,8 @@ final class GroupsApi {
     switch (action) {
       case "list" -> {}
       case "get" -> question.put("group", JsonFields.neededText(request, "group"));
-      case "rebalances" -> {
-        question.put("action", "rebalances");
-        if (group != null) {
-          question.put("group", group);
-        }
-      }
+      // A null asks for the moves of all groups.
+      case "rebalances" -> question.put("rebalances", group);
       default ->
           throw JsonFields.invalid("unknown action '" + action + "': use list, get or rebalances");
     }
