@@ -215,7 +215,7 @@ final class Simulation {
             try {
               answer = server.get();
               if (twice) {
-                server.get();
+                answer = server.get();
               }
             } catch (RefusedException e) {
               no = e;
