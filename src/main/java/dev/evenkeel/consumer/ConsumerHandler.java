@@ -32,6 +32,20 @@ public interface ConsumerHandler {
     return Future.succeededFuture();
   }
 
+  /**
+   * Whether this handler makes use of a former owner's state. If so, a shard that has one begins at
+   * the offset that the state stands for; else at the committed offset. By default: whether the
+   * class overrides {@link #onAssign}.
+   */
+  default boolean keepsState() {
+    try {
+      return getClass().getMethod("onAssign", ShardContext.class, Buffer.class).getDeclaringClass()
+          != ConsumerHandler.class;
+    } catch (NoSuchMethodException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /** Called when a shard was lost without a release: another owner may be at work already. */
   default void onLost(ShardContext shard) {}
 }
