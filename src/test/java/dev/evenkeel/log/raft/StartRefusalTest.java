@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -114,15 +115,15 @@ class StartRefusalTest {
 
   @Test
   void aLogThatEndsBeforeItsState() throws Exception {
+    Path before = home.resolve("before");
+    copy(groupDirectory, before);
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
-      TestNode.append(node.d0(), "not in any snapshot").get();
+      TestNode.append(node.d0(), "not in the old copy of the log").get();
     }
-    // The newest snapshot and every log file are lost: an older snapshot and the state are left.
-    StoreFiles.delete(groupDirectory.resolve("current"));
-    Files.createDirectories(groupDirectory.resolve("current"));
-    StoreFiles.delete(groupDirectory.resolve("sm"));
+    StoreFiles.delete(groupDirectory);
+    Files.move(before, groupDirectory);
     untouched = false;
-    assertThat(refusedAlone()).contains("group 'd0'");
+    assertThat(refusedAlone()).contains("group 'd0'").contains("but its state holds entry");
   }
 
   @Test
@@ -188,6 +189,14 @@ class StartRefusalTest {
     assertThat(refusal).isNotNull();
     assertThat(refusal.getMessage()).doesNotContain("\n");
     return refusal.getMessage();
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> paths = Files.walk(from)) {
+      for (Path path : paths.toList()) {
+        Files.copy(path, to.resolve(from.relativize(path)));
+      }
+    }
   }
 
   private static int indexOf(byte[] content, byte[] text) {
