@@ -22,7 +22,11 @@ final class GroupFiles {
 
   private GroupFiles() {}
 
-  private record Segment(long start, long end) {}
+  private record Segment(Path file, long start, long end) {
+    boolean open() {
+      return end == Long.MAX_VALUE;
+    }
+  }
 
   /** Refuses directories that belong to no group: they are logs of something else. */
   static void checkNoOthers(Path raft, Set<String> expected) throws LogStartException {
@@ -66,9 +70,10 @@ final class GroupFiles {
       Matcher closed = CLOSED.matcher(name);
       Matcher open = OPEN.matcher(name);
       if (closed.matches()) {
-        segments.add(new Segment(Long.parseLong(closed.group(1)), Long.parseLong(closed.group(2))));
+        segments.add(
+            new Segment(file, Long.parseLong(closed.group(1)), Long.parseLong(closed.group(2))));
       } else if (open.matches()) {
-        segments.add(new Segment(Long.parseLong(open.group(1)), Long.MAX_VALUE));
+        segments.add(new Segment(file, Long.parseLong(open.group(1)), Long.MAX_VALUE));
       }
     }
     segments.sort(Comparator.comparingLong(Segment::start));
@@ -84,7 +89,25 @@ final class GroupFiles {
       if (segment.start() > next) {
         throw lost(group, directory, "lacks the entries " + next + " to " + (segment.start() - 1));
       }
-      next = Math.max(next, segment.end() == Long.MAX_VALUE ? next : segment.end() + 1);
+      next = Math.max(next, segment.open() ? next : segment.end() + 1);
+    }
+    dropCovered(segments, snapshot);
+  }
+
+  /**
+   * Finishes what installing a snapshot did not come to: log files from before it, with a hole
+   * after them that the snapshot covers, would keep the engine from opening the log.
+   */
+  private static void dropCovered(List<Segment> segments, long snapshot) throws IOException {
+    int covered = 0;
+    for (int i = 0; i + 1 < segments.size(); i++) {
+      long end = segments.get(i).end();
+      if (end <= snapshot && segments.get(i + 1).start() > end + 1) {
+        covered = i + 1;
+      }
+    }
+    for (Segment segment : segments.subList(0, covered)) {
+      Files.delete(segment.file());
     }
   }
 

@@ -17,6 +17,8 @@ import org.apache.ratis.statemachine.SnapshotInfo;
 import org.apache.ratis.statemachine.SnapshotRetentionPolicy;
 import org.apache.ratis.statemachine.StateMachineStorage;
 import org.apache.ratis.statemachine.impl.FileListSnapshotInfo;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Snapshots of one group: a directory {@code snapshot.<term>_<index>} each, in the engine's
@@ -26,6 +28,7 @@ final class SnapshotFiles implements StateMachineStorage {
   /** The state's own files in a snapshot. */
   static final String STATE = "state";
 
+  private static final Logger LOG = LoggerFactory.getLogger(SnapshotFiles.class);
   private static final Pattern NAME = Pattern.compile("snapshot\\.(\\d+)_(\\d+)");
   private static final String DIGEST_SUFFIX = ".md5";
 
@@ -54,8 +57,7 @@ final class SnapshotFiles implements StateMachineStorage {
     for (Path path : DurableFiles.list(directory)) {
       deleteDigests(path);
     }
-    List<Snapshot> all = list(directory);
-    latest = all.isEmpty() ? null : all.get(all.size() - 1);
+    latest = newest(directory);
   }
 
   Snapshot latest() {
@@ -78,20 +80,36 @@ final class SnapshotFiles implements StateMachineStorage {
     latest = new Snapshot(position, target);
   }
 
+  /**
+   * The latest snapshot on disk, or null. While one is being installed, the engine replaces the
+   * directory of all snapshots and asks this in the middle of it; an exception would then leave old
+   * log files behind, so what cannot be listed is not there.
+   */
   @Override
   public SnapshotInfo getLatestSnapshot() {
-    Snapshot snapshot = latest;
-    if (snapshot == null) {
+    try {
+      Snapshot snapshot = latest;
+      if (snapshot == null || !Files.isDirectory(snapshot.directory())) {
+        snapshot = newest(directory);
+      }
+      return snapshot == null ? null : describe(snapshot);
+    } catch (IOException | UncheckedIOException e) {
+      LOG.info("no snapshot can be listed in {} at the moment: {}", directory, e.toString());
       return null;
     }
+  }
+
+  private static SnapshotInfo describe(Snapshot snapshot) throws IOException {
     try (Stream<Path> paths = Files.walk(snapshot.directory())) {
-      List<FileInfo> files = new ArrayList<>();
       // Without a digest the engine computes it while it sends the file.
-      paths.filter(Files::isRegularFile).sorted().forEach(p -> files.add(new FileInfo(p, null)));
+      List<FileInfo> files =
+          paths
+              .filter(path -> Files.isRegularFile(path) && !path.toString().endsWith(DIGEST_SUFFIX))
+              .sorted()
+              .map(path -> new FileInfo(path, null))
+              .toList();
       return new FileListSnapshotInfo(
           files, snapshot.position().getTerm(), snapshot.position().getIndex());
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot list the snapshot " + snapshot.directory(), e);
     }
   }
 
@@ -109,8 +127,13 @@ final class SnapshotFiles implements StateMachineStorage {
 
   /** Index of the latest snapshot in a directory, or -1. */
   static long latestIndex(Path directory) throws IOException {
+    Snapshot newest = newest(directory);
+    return newest == null ? -1 : newest.position().getIndex();
+  }
+
+  private static Snapshot newest(Path directory) throws IOException {
     List<Snapshot> all = list(directory);
-    return all.isEmpty() ? -1 : all.get(all.size() - 1).position().getIndex();
+    return all.isEmpty() ? null : all.get(all.size() - 1);
   }
 
   private static List<Snapshot> list(Path directory) throws IOException {
