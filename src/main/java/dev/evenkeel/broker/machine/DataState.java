@@ -9,12 +9,14 @@ import dev.evenkeel.broker.decide.ShardDecider;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.StoredLease;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.AppendResults;
@@ -66,6 +68,15 @@ public final class DataState extends StoredState {
 
   public void unlisten(DataListener listener) {
     listeners.remove(listener);
+  }
+
+  /**
+   * The lease with the bytes of its state, or null if there is none. Reads the store: not on an
+   * event loop.
+   */
+  public Lease leaseWithState(String group, Shard shard) {
+    Lease lease = read(store -> StoredLease.read(store, new LeaseKey(shard, group)));
+    return lease == null ? null : tables.current(lease);
   }
 
   @Override

@@ -111,8 +111,13 @@ public final class DataTables {
    */
   public Lease lease(String group, Shard shard) {
     Lease lease = leases.get(new LeaseKey(shard, group));
-    ShardRecord record = shards.get(shard);
-    return lease == null || record == null || lease.committed() >= record.start()
+    return lease == null ? null : current(lease);
+  }
+
+  /** The lease, moved up to the first message kept. */
+  public Lease current(Lease lease) {
+    ShardRecord record = shards.get(lease.shard());
+    return record == null || lease.committed() >= record.start()
         ? lease
         : lease.committedAt(record.start());
   }
