@@ -73,6 +73,7 @@ public final class DispatcherCore {
   private Set<String> clusterMembers;
   private Topics topics = Topics.NONE;
   private Long viewReadInFlight;
+  private boolean viewAgain;
   private long metaSequence;
   private long nextId = 1;
   private long revision;
@@ -122,7 +123,7 @@ public final class DispatcherCore {
     }
     read(statuses, null, Map.of(), nowMillis);
     rebalanceAtMillis = nowMillis + settings.rebalanceMillis();
-    groups.values().forEach(group -> group.plan().retarget(topics));
+    groups.values().forEach(group -> group.plan().retarget());
     return done(nowMillis);
   }
 
@@ -281,7 +282,7 @@ public final class DispatcherCore {
             default -> group.state().cause;
           };
       out.add(new Action.Register(members.live(beat.member())));
-      group.plan().retarget(topics);
+      group.plan().retarget();
     }
     out.add(new Action.Answer(request, assignment(group.state(), members.live(beat.member()))));
   }
@@ -318,7 +319,7 @@ public final class DispatcherCore {
       }
     }
     if (!ended.isEmpty()) {
-      group.plan().retarget(topics);
+      group.plan().retarget();
     }
   }
 
@@ -350,7 +351,7 @@ public final class DispatcherCore {
     if (viewReadInFlight == null) {
       readView();
     } else {
-      held.topicsAgain();
+      viewAgain = true;
     }
     return done(nowMillis);
   }
@@ -381,7 +382,8 @@ public final class DispatcherCore {
       topics(new Topics(activeTopics));
       waiting.forEach(each -> admit(each.fresh(), nowMillis));
     }
-    if (held.needsTopics() && viewReadInFlight == null) {
+    if ((viewAgain || held.needsTopics()) && viewReadInFlight == null) {
+      viewAgain = false;
       readView();
     }
     return done(nowMillis);
@@ -395,7 +397,7 @@ public final class DispatcherCore {
     topics = next;
     for (Group group : groups.values()) {
       group.state().cause = Cause.TOPIC;
-      group.plan().retarget(topics);
+      group.plan().retarget();
       group.state().members().live().forEach(m -> group.state().assignmentChanged(m.name()));
     }
     readLeases(null);
@@ -548,17 +550,24 @@ public final class DispatcherCore {
         return;
       }
     }
-    long id = nextId++;
-    Map<String, Long> marks = new HashMap<>();
-    groups.forEach((name, each) -> marks.put(name, each.state().book().mark()));
-    leaseReads.put(id, new LeaseRead(group, marks));
-    out.add(new Action.ReadLeases(id, group));
+    out.add(look(group));
   }
 
-  /** Asks for the leases of a group now, for somebody who wants to look; null: of all. */
-  public List<Action> look(String group, long nowMillis) {
-    readLeases(group);
-    return done(nowMillis);
+  /**
+   * A read for somebody who wants to look at fresh figures; it is answered like the others.
+   *
+   * @param group null: of all groups
+   */
+  public Action.ReadLeases look(String group) {
+    long id = nextId++;
+    leaseReads.put(id, new LeaseRead(group, marks()));
+    return new Action.ReadLeases(id, group);
+  }
+
+  private Map<String, Long> marks() {
+    Map<String, Long> marks = new HashMap<>();
+    groups.forEach((name, each) -> marks.put(name, each.state().book().mark()));
+    return marks;
   }
 
   /**
@@ -626,7 +635,7 @@ public final class DispatcherCore {
   private void changed(Group group, Shard shard, Lease before, long nowMillis) {
     GroupState state = group.state();
     Lease after = state.book().get(shard);
-    boolean replan = group.plan().leaseChanged(before, after, shard, nowMillis);
+    group.plan().leaseChanged(before, after, shard, nowMillis);
     for (Lease lease : new Lease[] {before, after}) {
       if (lease != null && lease.owned()) {
         state.assignmentChanged(lease.owner());
@@ -634,26 +643,23 @@ public final class DispatcherCore {
     }
     if (after != null && after.owned()) {
       // An owner never heard of: another dispatcher made it one, or this one is new.
-      replan |=
-          state
-              .members()
-              .sighted(
-                  new Ghost(
-                      state.name(),
-                      after.owner(),
-                      after.instance(),
-                      null,
-                      null,
-                      null,
-                      null,
-                      nowMillis + settings.memberTimeoutMillis()));
+      Ghost ghost =
+          new Ghost(
+              state.name(),
+              after.owner(),
+              after.instance(),
+              null,
+              null,
+              null,
+              null,
+              nowMillis + settings.memberTimeoutMillis());
+      if (state.members().sighted(ghost)) {
+        group.plan().retarget();
+      }
     }
     String topic = topics.name(shard.topicId());
     if (topic != null) {
       out.add(new Action.Ownership(state.name(), topic, shard, after));
-    }
-    if (replan) {
-      group.plan().retarget(topics);
     }
   }
 
@@ -693,9 +699,7 @@ public final class DispatcherCore {
   public List<Action> tick(long nowMillis) {
     for (Group group : groups.values()) {
       ended(group, group.state().members().expire(nowMillis));
-      if (group.plan().wake(nowMillis)) {
-        group.plan().retarget(topics);
-      }
+      group.plan().wake(nowMillis);
     }
     if (nowMillis >= rebalanceAtMillis) {
       rebalanceAtMillis = nowMillis + settings.rebalanceMillis();
@@ -710,8 +714,9 @@ public final class DispatcherCore {
     }
     readLeases(null);
     readGroups();
+    groups.values().removeIf(group -> group.state().blank());
     for (Group group : groups.values()) {
-      group.plan().retarget(topics);
+      group.plan().retarget();
       tend(group.state(), nowMillis);
       group.state().members().live().forEach(member -> out.add(new Action.Register(member)));
     }

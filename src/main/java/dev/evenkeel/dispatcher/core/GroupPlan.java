@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Moves the shards of one group towards their targets: one request to the log at a time for a
@@ -27,7 +28,11 @@ final class GroupPlan {
    *
    * @param releasedMillis null until the owner let go
    */
-  private record Handover(String from, Cause cause, long drainedMillis, Long releasedMillis) {}
+  private record Handover(String from, Cause cause, long drainedMillis, Long releasedMillis) {
+    Handover released(long atMillis) {
+      return releasedMillis != null ? this : new Handover(from, cause, drainedMillis, atMillis);
+    }
+  }
 
   private final GroupState group;
   private final Assignor assignor;
@@ -39,6 +44,7 @@ final class GroupPlan {
   private final Map<Shard, Long> askedEpoch = new HashMap<>();
   private final Map<String, Long> withdrawnUntil = new HashMap<>();
   private long wakeAtMillis = Long.MAX_VALUE;
+  private boolean targetsOld;
 
   GroupPlan(GroupState group, Assignor assignor, DispatcherSettings settings) {
     this.group = group;
@@ -46,8 +52,12 @@ final class GroupPlan {
     this.settings = settings;
   }
 
-  /** Who shall own what, anew; every shard is looked at. */
-  void retarget(Topics topics) {
+  /** Members, topics or owners changed: before the next step, the plan is made anew. */
+  void retarget() {
+    targetsOld = true;
+  }
+
+  private void plan(Topics topics) {
     Map<String, Set<Integer>> subscriptions = new TreeMap<>();
     for (Ghost ghost : group.members().ghosts()) {
       Set<Integer> ids = topics.ids(ghost.topics() == null ? group.topicNames() : ghost.topics());
@@ -80,67 +90,65 @@ final class GroupPlan {
 
   private void queueAll() {
     wakeAtMillis = Long.MAX_VALUE;
-    queue.addAll(new java.util.TreeSet<>(group.target.keySet()));
+    queue.addAll(new TreeSet<>(group.target.keySet()));
     group.book().all().forEach(lease -> queue.add(lease.shard()));
   }
 
-  /** Time went by: looks at waiting shards when one is due. True if the plan must be made anew. */
-  boolean wake(long nowMillis) {
-    boolean back = withdrawnUntil.values().removeIf(until -> nowMillis >= until);
+  /** Time went by: looks at waiting shards when one is due. */
+  void wake(long nowMillis) {
+    targetsOld |= withdrawnUntil.values().removeIf(until -> nowMillis >= until);
     if (nowMillis >= wakeAtMillis) {
       queueAll();
     }
-    return back;
   }
 
-  /**
-   * The book holds something new about a shard.
-   *
-   * @return true if the plan must be made anew
-   */
-  boolean leaseChanged(Lease before, Lease after, Shard shard, long nowMillis) {
+  /** The book holds something new about a shard. */
+  void leaseChanged(Lease before, Lease after, Shard shard, long nowMillis) {
     pausedUntil.remove(shard);
     queue.add(shard);
     if (after == null) {
       askedEpoch.remove(shard);
-      return false;
+      return;
     }
     if (after.drain() != null) {
       askedEpoch.put(shard, after.epoch());
     }
     if (after.owned()) {
-      return false;
+      if (before != null && after.epoch() > before.epoch() && !inFlight.containsKey(shard)) {
+        // Another dispatcher granted it.
+        handovers.remove(shard);
+      }
+      return;
     }
-    handovers.computeIfPresent(
-        shard,
-        (same, handover) ->
-            handover.releasedMillis() != null
-                ? handover
-                : new Handover(
-                    handover.from(), handover.cause(), handover.drainedMillis(), nowMillis));
-    return before != null
+    handovers.computeIfPresent(shard, (same, handover) -> handover.released(nowMillis));
+    if (before != null
         && before.owned()
         && before.epoch() == after.epoch()
-        && askedEpoch.getOrDefault(shard, -1L) != after.epoch()
-        && withdraws(before, nowMillis);
+        && askedEpoch.getOrDefault(shard, -1L) != after.epoch()) {
+      withdraws(before, nowMillis);
+    }
   }
 
   /**
    * Who lets go of a shard unasked is about to leave: to give the shard back, or others to it,
    * would only make them wait. It is passed over for its member timeout.
    */
-  private boolean withdraws(Lease before, long nowMillis) {
+  private void withdraws(Lease before, long nowMillis) {
     Member member = group.members().live(before.owner());
-    if (member == null || !member.instance().equals(before.instance())) {
-      return false;
+    if (member != null && member.instance().equals(before.instance())) {
+      group.cause = Cause.LEAVE;
+      targetsOld |=
+          withdrawnUntil.put(member.instance(), nowMillis + member.beat().memberTimeoutMillis())
+              == null;
     }
-    group.cause = Cause.LEAVE;
-    return withdrawnUntil.put(member.instance(), nowMillis + member.beat().memberTimeoutMillis())
-        == null;
   }
 
   /** Decides for every shard that something happened to, as far as the limit allows. */
   void pump(Topics topics, long nowMillis, WriteSink sink) {
+    if (targetsOld) {
+      targetsOld = false;
+      plan(topics);
+    }
     Iterator<Shard> next = queue.iterator();
     while (inFlight.size() < settings.writesInFlightMax() && next.hasNext()) {
       Shard shard = next.next();

@@ -86,6 +86,15 @@ public final class GroupState {
     return members.ghosts().isEmpty();
   }
 
+  /** Nothing is known of it any more. */
+  boolean blank() {
+    return info == null
+        && !metaInFlight
+        && !forgetting
+        && members.isEmpty()
+        && book.all().isEmpty();
+  }
+
   /** Names of the topics that the group reads: those declared, and those of its members. */
   Collection<String> topicNames() {
     Set<String> names = new TreeSet<>();

@@ -29,7 +29,6 @@ final class HeldBeats {
 
   private final int max;
   private final Map<String, Waiting> byInstance = new LinkedHashMap<>();
-  private boolean topicsAgain;
 
   HeldBeats(int max) {
     this.max = max;
@@ -57,7 +56,6 @@ final class HeldBeats {
 
   /** Those that waited for this read of the topics. */
   List<Held> topicsRead(long id) {
-    topicsAgain = false;
     List<Held> done = new ArrayList<>();
     for (Iterator<Waiting> each = byInstance.values().iterator(); each.hasNext(); ) {
       Waiting waiting = each.next();
@@ -69,14 +67,9 @@ final class HeldBeats {
     return done;
   }
 
-  /** Topics changed while they were being read. */
-  void topicsAgain() {
-    topicsAgain = true;
-  }
-
   /** Whether somebody waits for another read of the topics. */
   boolean needsTopics() {
-    return topicsAgain || byInstance.values().stream().anyMatch(waiting -> !waiting.forGroup());
+    return byInstance.values().stream().anyMatch(waiting -> !waiting.forGroup());
   }
 
   /** Those that waited for the record of this group. */

@@ -6,6 +6,7 @@ import dev.evenkeel.model.Shard;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -69,6 +70,7 @@ public final class LeaseBook {
     if (touched.getOrDefault(shard, 0L) > mark) {
       return false;
     }
+    touched.remove(shard);
     Long doubt = doubted.get(shard);
     if (doubt != null && doubt <= mark) {
       // The log refused what the book says: whatever the log says now is right.
@@ -117,18 +119,8 @@ public final class LeaseBook {
       return a == b;
     }
     return a.epoch() == b.epoch()
-        && java.util.Objects.equals(a.instance(), b.instance())
-        && java.util.Objects.equals(a.drain(), b.drain());
-  }
-
-  void forgetTopic(int topicId) {
-    for (Shard shard : Set.copyOf(leases.keySet())) {
-      if (shard.topicId() == topicId) {
-        replace(shard, null);
-        touched.remove(shard);
-        doubted.remove(shard);
-      }
-    }
+        && Objects.equals(a.instance(), b.instance())
+        && Objects.equals(a.drain(), b.drain());
   }
 
   /** The lease, or null if none is known. */
