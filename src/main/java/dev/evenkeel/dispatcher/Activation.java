@@ -186,6 +186,8 @@ final class Activation {
       reconcileAtMillis = nowMillis + options.rebalanceMillis();
       registry.reconcile();
       ownership.reconcile();
+      // A missed change of the cluster must not last.
+      clusterChanged();
     }
   }
 

@@ -84,7 +84,11 @@ final class GroupPlan {
         owners.put(lease.shard(), lease.owner());
       }
     }
-    group.target = assignor.assign(members, topics.shards(wanted), owners);
+    group.target = new HashMap<>(assignor.assign(members, topics.shards(wanted), owners));
+    // Who is about to leave keeps, until then, what nobody else wants.
+    for (String instance : withdrawnUntil.keySet()) {
+      group.book().ownedBy(instance).forEach(s -> group.target.putIfAbsent(s, owners.get(s)));
+    }
     queueAll();
   }
 
