@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 /** Dispatchers, members and a log under losses, delays and crashes, in virtual time. */
 class DispatcherSimulationTest {
-  private static final int SEEDS = 2_000;
+  private static final int SEEDS = 1_000;
 
   @Test
   void everyShardFindsALiveOwnerWhateverWasLost() {

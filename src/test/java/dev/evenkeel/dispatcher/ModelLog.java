@@ -17,22 +17,22 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** The leases and groups of a cluster with the rules of the commands, in memory. */
-final class ModelLog {
-  final List<TopicInfo> topics = new ArrayList<>();
-  final Map<String, GroupInfo> groups = new TreeMap<>();
-  final Map<String, Map<Shard, Lease>> leases = new TreeMap<>();
-  final Map<Shard, Long> ends = new TreeMap<>();
+public final class ModelLog {
+  public final List<TopicInfo> topics = new ArrayList<>();
+  public final Map<String, GroupInfo> groups = new TreeMap<>();
+  public final Map<String, Map<Shard, Lease>> leases = new TreeMap<>();
+  public final Map<Shard, Long> ends = new TreeMap<>();
 
-  ModelLog topic(int id, String name, int shards) {
+  public ModelLog topic(int id, String name, int shards) {
     topics.add(new TopicInfo(id, name, shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000));
     return this;
   }
 
-  Lease lease(String group, Shard shard) {
+  public Lease lease(String group, Shard shard) {
     return leases.getOrDefault(group, Map.of()).get(shard);
   }
 
-  Reply apply(DataCommand command) {
+  public Reply apply(DataCommand command) {
     if (command instanceof DataCommand.Grant c) {
       Lease lease = lease(c.group(), c.shard());
       if ((lease == null ? 0 : lease.epoch()) != c.expectedEpoch()) {
@@ -66,7 +66,7 @@ final class ModelLog {
     return new Reply.OfLease(lease);
   }
 
-  Reply apply(MetaCommand command, long nowMillis) {
+  public Reply apply(MetaCommand command, long nowMillis) {
     if (command instanceof MetaCommand.DeclareGroup c) {
       GroupInfo info = groups.get(c.name());
       if (info != null && !info.mode().equals(c.mode()) && !c.force()) {
@@ -111,7 +111,7 @@ final class ModelLog {
   }
 
   /** Shards with the leases of a group, or of all if null. */
-  List<ShardStatus> statuses(String group) {
+  public List<ShardStatus> statuses(String group) {
     List<ShardStatus> statuses = new ArrayList<>();
     for (TopicInfo topic : topics) {
       for (int i = 0; i < topic.shards(); i++) {
@@ -129,7 +129,7 @@ final class ModelLog {
     return statuses;
   }
 
-  List<GroupInfo> groups() {
+  public List<GroupInfo> groups() {
     return new ArrayList<>(groups.values());
   }
 }
