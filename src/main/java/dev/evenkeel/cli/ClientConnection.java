@@ -1,6 +1,9 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
 import java.util.List;
@@ -19,7 +22,13 @@ final class ClientConnection {
    * @throws CommandFailure if no node answers in time
    */
   static EvenkeelClient connect(List<String> nodes) {
-    throw new UnsupportedOperationException(nodes.toString());
+    try {
+      return await(Evenkeel.connect(new ClientOptions().setSeeds(nodes)));
+    } catch (CommandFailure e) {
+      boolean malformed =
+          e.getCause() instanceof RefusedException refused && refused.refusal() == Refusal.INVALID;
+      throw malformed ? CommandFailure.usage("--cluster: " + e.getMessage()) : e;
+    }
   }
 
   /** The future's result; a failed one is a failed command. */

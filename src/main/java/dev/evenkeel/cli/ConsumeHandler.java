@@ -86,6 +86,11 @@ final class ConsumeHandler implements ConsumerHandler {
   }
 
   @Override
+  public boolean keepsState() {
+    return commands.keepsState();
+  }
+
+  @Override
   public Future<Void> onAssign(ShardContext shard, Buffer state) {
     return commands
         .assign(shard, state)

@@ -50,11 +50,6 @@ record NodeConfig(
     return port + 2;
   }
 
-  /** The directory that holds everything of this node. */
-  Path nodeDirectory() {
-    return data;
-  }
-
   /**
    * @param values what {@link ConfigMerge#merge} gave
    * @throws CommandFailure wrong usage

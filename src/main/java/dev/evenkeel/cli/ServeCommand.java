@@ -83,6 +83,6 @@ final class ServeCommand implements Callable<Integer> {
     NodeConfig config =
         NodeConfig.of(ConfigMerge.merge(file, String.valueOf(conf), System.getenv(), given));
     Logging.node(main.verbose);
-    return new ServeRun(config).run();
+    return new ServeRun(config, System.out).run();
   }
 }

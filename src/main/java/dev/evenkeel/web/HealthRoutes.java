@@ -24,11 +24,11 @@ final class HealthRoutes {
     Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node));
   }
 
-  /** Ready: the gateway is there, and through it an active dispatcher beside a leading meta log. */
+  /** Ready: the gateway is there, every log group has a leader, and the dispatcher answers. */
   private void ready(RoutingContext context) {
-    api.ask(Addresses.API_GROUPS, new JsonObject().put("action", "list"))
+    api.ask(Addresses.API_TOPICS, new JsonObject().put("action", "ready"))
         .onSuccess(
-            groups ->
+            ready ->
                 Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node)))
         .onFailure(
             failure ->

@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The HTTP API: a thin gateway to the {@code evenkeel.api} addresses. What it offers is described
@@ -25,6 +26,8 @@ import io.vertx.ext.web.RoutingContext;
  * {@code start()} fails with a {@code BindException} if the port is busy.
  */
 public final class WebVerticle extends VerticleBase {
+  private static final long STOP_SECONDS_MAX = 2;
+
   private HttpServer server;
 
   @Override
@@ -51,7 +54,8 @@ public final class WebVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
-    return server.close();
+    // Requests under way get their answer.
+    return server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
   static Router router(Vertx vertx, Api api, String node) {

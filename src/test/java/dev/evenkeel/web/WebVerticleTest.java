@@ -213,12 +213,12 @@ class WebVerticleTest {
   }
 
   @Test
-  void readyOnlyWhenGroupsAnswer() throws Exception {
+  void readyOnlyWhenTheClusterIs() throws Exception {
     assertThat(get("/health/live").statusCode()).isEqualTo(200);
     HttpResponse<Buffer> before = get("/health/ready");
     assertThat(before.statusCode()).isEqualTo(503);
     assertThat(before.bodyAsJsonObject().getString("reason")).contains("not ready");
-    api(Addresses.API_GROUPS, question -> new JsonArray());
+    api(Addresses.API_TOPICS, question -> new JsonObject());
     HttpResponse<Buffer> after = get("/health/ready");
     assertThat(after.statusCode()).isEqualTo(200);
     assertThat(after.bodyAsJsonObject().getString("node")).isEqualTo("n7");

@@ -36,6 +36,7 @@ import java.util.function.Function;
  *   {"action":"create","name":"orders","shards":4,"retentionMillis":86400000}
  *   {"action":"configure","name":"orders","retentionMillis":3600000}
  *   {"action":"delete","name":"orders"}                   → {"name":"orders","deleted":true}
+ *   {"action":"ready"}                                    → {"ready":true}, or UNAVAILABLE and why
  *
  * evenkeel.api.messages
  *   {"topic":"orders","shard":2,"offset":17,"limit":10}
@@ -93,7 +94,7 @@ public final class GatewayVerticle extends VerticleBase {
     return Future.all(
         List.of(
             serve(Addresses.API_PRODUCE, produce::answer),
-            serve(Addresses.API_TOPICS, new TopicsApi(calls)::answer),
+            serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(link, calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
             serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer)));
   }

@@ -32,15 +32,18 @@ final class TopicsApi {
       List.of("action", "name", "shards", "retentionMillis", "ageMillisMax", "shardBytesMax");
 
   private final ClusterCalls calls;
+  private final ReadyApi ready;
 
-  TopicsApi(ClusterCalls calls) {
+  TopicsApi(ClusterCalls calls, ReadyApi ready) {
     this.calls = calls;
+    this.ready = ready;
   }
 
   Future<Object> answer(JsonObject request) {
     JsonFields.onlyFields(request, FIELDS);
     String action = JsonFields.neededText(request, "action");
     return switch (action) {
+      case "ready" -> ready.answer();
       case "list" -> list();
       case "get" -> get(JsonFields.neededText(request, "name"));
       case "create" -> create(request);
@@ -48,7 +51,7 @@ final class TopicsApi {
       case "delete" -> delete(JsonFields.neededText(request, "name"));
       default ->
           throw JsonFields.invalid(
-              "unknown action '" + action + "': use list, get, create, configure or delete");
+              "unknown action '" + action + "': use list, get, create, configure, delete or ready");
     };
   }
 
