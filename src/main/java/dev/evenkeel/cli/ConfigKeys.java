@@ -45,7 +45,11 @@ final class ConfigKeys {
       ConfigKey.bytes("segment-bytes", "32MiB", "1MiB", "1GiB", "Size of a segment of the log.");
   static final ConfigKey TAIL_CACHE_BYTES =
       ConfigKey.bytes(
-          "tail-cache-bytes", "16MiB", "1MiB", "16GiB", "Newest batches of each log group in memory.");
+          "tail-cache-bytes",
+          "16MiB",
+          "1MiB",
+          "16GiB",
+          "Newest batches of each log group in memory.");
 
   static final ConfigKey MEMBER_TIMEOUT =
       ConfigKey.duration(

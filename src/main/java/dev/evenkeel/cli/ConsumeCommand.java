@@ -156,21 +156,19 @@ final class ConsumeCommand implements Callable<Integer> {
         new ConsumeRun.Settings(
             format == Format.json, exec, onAssign, onRelease, max(), idleExitMillis());
     Logging.client(main.verbose);
+    StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX);
     EvenkeelClient client = ClientConnection.connect(cluster.nodes);
     int status = ExitStatus.FAILED;
-    StopSignal signal = null;
     try {
       ConsumeRun run =
           new ConsumeRun(client, options, settings, new FileOutputStream(FileDescriptor.out));
       CompletableFuture<Void> ended = run.start();
-      signal = StopSignal.install(run::stop, STOP_MILLIS_MAX);
+      signal.onStop(run::stop);
       await(ended);
       status = ExitStatus.DONE;
     } finally {
       ClientConnection.close(client);
-      if (signal != null) {
-        signal.ended(status);
-      }
+      signal.ended(status);
     }
     return status;
   }

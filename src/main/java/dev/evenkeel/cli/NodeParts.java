@@ -48,8 +48,7 @@ final class NodeParts {
             System::currentTimeMillis,
             null);
     return onThread(
-        "evenkeel-start-log",
-        () -> BrokerNode.start(settings, engines.logs(), engines.stores()));
+        "evenkeel-start-log", () -> BrokerNode.start(settings, engines.logs(), engines.stores()));
   }
 
   Future<ClusterMember> clusterMember() {

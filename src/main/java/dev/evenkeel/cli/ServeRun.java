@@ -74,7 +74,8 @@ final class ServeRun {
         parts.clusterMember().toCompletionStage().toCompletableFuture();
     // Both to their end, so that whatever runs is also ended.
     teardown.addBlocking("log", () -> nodeStart.thenAccept(BrokerNode::close).join());
-    teardown.add("cluster", () -> Future.fromCompletionStage(memberStart).compose(ClusterMember::close));
+    teardown.add(
+        "cluster", () -> Future.fromCompletionStage(memberStart).compose(ClusterMember::close));
     engines
         .logFailure()
         .thenAccept(

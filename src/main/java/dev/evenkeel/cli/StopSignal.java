@@ -11,6 +11,9 @@ import java.util.concurrent.TimeoutException;
 final class StopSignal {
   private final CompletableFuture<Integer> ended = new CompletableFuture<>();
 
+  /** What starts the end; at first there is nothing to end. */
+  private volatile Runnable onStop = () -> ended.complete(ExitStatus.DONE);
+
   private StopSignal() {}
 
   /**
@@ -18,10 +21,22 @@ final class StopSignal {
    * @param millisMax how long the end may take
    */
   static StopSignal install(Runnable onStop, long millisMax) {
+    StopSignal signal = installEarly(millisMax);
+    signal.onStop(onStop);
+    return signal;
+  }
+
+  /** For before there is anything to end: until {@link #onStop} a signal ends at once, done. */
+  static StopSignal installEarly(long millisMax) {
     StopSignal signal = new StopSignal();
     Runtime.getRuntime()
-        .addShutdownHook(new Thread(() -> signal.stop(onStop, millisMax), "evenkeel-stop"));
+        .addShutdownHook(new Thread(() -> signal.stop(millisMax), "evenkeel-stop"));
     return signal;
+  }
+
+  /** Now there is something to end. */
+  void onStop(Runnable starter) {
+    onStop = starter;
   }
 
   /** The command has ended; from here on a signal does nothing. */
@@ -29,7 +44,7 @@ final class StopSignal {
     ended.complete(exitStatus);
   }
 
-  private void stop(Runnable onStop, long millisMax) {
+  private void stop(long millisMax) {
     if (ended.isDone()) {
       return;
     }

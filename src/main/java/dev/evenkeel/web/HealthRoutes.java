@@ -28,8 +28,7 @@ final class HealthRoutes {
   private void ready(RoutingContext context) {
     api.ask(Addresses.API_TOPICS, new JsonObject().put("action", "ready"))
         .onSuccess(
-            ready ->
-                Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node)))
+            ready -> Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node)))
         .onFailure(
             failure ->
                 Api.send(
