@@ -269,6 +269,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
                       (refused, now) -> core.releaseFailed(release.hold(), refused, now)));
     } else if (action instanceof Action.CallAssign assign) {
       callAssign(assign);
+    } else if (action instanceof Action.CallDraining draining) {
+      safely("onDraining", () -> handler.onDraining(draining.shard()));
     } else if (action instanceof Action.CallRelease release) {
       callRelease(release);
     } else if (action instanceof Action.CallLost lost) {
