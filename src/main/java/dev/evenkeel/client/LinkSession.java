@@ -1,5 +1,6 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.model.Refusal;
@@ -11,6 +12,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -71,10 +73,16 @@ final class LinkSession {
       failPending();
       return;
     }
-    context.runOnContext(
-        none ->
-            VertxLink.send(member.vertx(), address, body, timeoutMillis)
-                .onComplete(answered -> answered(promise, answered)));
+    try {
+      context.runOnContext(
+          none ->
+              VertxLink.send(member.vertx(), address, body, timeoutMillis)
+                  .onComplete(answered -> answered(promise, answered)));
+    } catch (RejectedExecutionException e) {
+      // Its Vert.x was closed in this moment.
+      pending.remove(promise);
+      promise.tryFail(VertxLink.notConnected(Link.State.LOST));
+    }
   }
 
   private void answered(Promise<Buffer> promise, AsyncResult<Buffer> answered) {

@@ -13,11 +13,13 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -63,10 +65,12 @@ final class RejoiningLink implements Link {
   /** Under way while LOST, else null. */
   private Joining joining;
 
+  private Promise<Void> closing;
+
   private RejoiningLink(Vertx vertx, ClientSettings settings) {
     this.vertx = vertx;
     this.settings = settings;
-    control = ((io.vertx.core.internal.VertxInternal) vertx).createEventLoopContext();
+    control = ((VertxInternal) vertx).createEventLoopContext();
   }
 
   /**
@@ -83,10 +87,11 @@ final class RejoiningLink implements Link {
               if (joined.failed()) {
                 vertx.close().onComplete(closed -> promise.fail(joined.cause()));
               } else {
-                link.control.runOnContext(
-                    none -> {
+                link.onControl(
+                    () -> {
                       link.joined(joined.result());
-                      promise.complete(link);
+                      // Nothing is listened at yet, so it is connected as soon as it has joined.
+                      link.onControl(() -> promise.complete(link));
                     });
               }
             });
@@ -114,8 +119,8 @@ final class RejoiningLink implements Link {
   public Listening listen(String address, Consumer<Buffer> handler) {
     LinkListening listening =
         new LinkListening(address, handler, vertx.getOrCreateContext(), listenings::remove);
-    control.runOnContext(
-        none -> {
+    onControl(
+        () -> {
           listenings.add(listening);
           LinkSession now = session;
           if (now != null) {
@@ -154,7 +159,7 @@ final class RejoiningLink implements Link {
     self[0] = fresh;
     session = fresh;
     learn(member);
-    member.onChange(change -> control.runOnContext(none -> learn(member)));
+    member.onChange(change -> onControl(() -> learn(member)));
     fresh.watch();
     List<Future<Void>> registrations = new ArrayList<>();
     listenings.forEach(listening -> registrations.add(listening.registerWith(member.vertx())));
@@ -162,8 +167,8 @@ final class RejoiningLink implements Link {
         .timeout(REGISTER_MILLIS_MAX, TimeUnit.MILLISECONDS)
         .onComplete(
             registered ->
-                control.runOnContext(
-                    none -> {
+                onControl(
+                    () -> {
                       if (registered.failed()) {
                         lost(fresh);
                       } else if (session == fresh) {
@@ -182,8 +187,8 @@ final class RejoiningLink implements Link {
 
   /** On any thread. */
   private void lost(LinkSession which) {
-    control.runOnContext(
-        none -> {
+    onControl(
+        () -> {
           if (session != which || state == State.CLOSED) {
             return;
           }
@@ -193,7 +198,7 @@ final class RejoiningLink implements Link {
           which
               .end()
               .timeout(LEAVE_MILLIS_MAX, TimeUnit.MILLISECONDS)
-              .onComplete(left -> control.runOnContext(also -> join()));
+              .onComplete(left -> onControl(this::join));
         });
   }
 
@@ -211,8 +216,8 @@ final class RejoiningLink implements Link {
         .member()
         .onComplete(
             joined ->
-                control.runOnContext(
-                    none -> {
+                onControl(
+                    () -> {
                       if (joined.succeeded()) {
                         LOG.info("joined the cluster again");
                         joined(joined.result());
@@ -232,9 +237,14 @@ final class RejoiningLink implements Link {
   /** Also closes the Vert.x of {@link #vertx()}. */
   @Override
   public Future<Void> close() {
-    Promise<Void> promise = Promise.promise();
-    control.runOnContext(
-        none -> {
+    synchronized (this) {
+      if (closing != null) {
+        return closing.future();
+      }
+      closing = Promise.promise();
+    }
+    onControl(
+        () -> {
           change(State.CLOSED);
           if (joining != null) {
             joining.cancel();
@@ -243,8 +253,17 @@ final class RejoiningLink implements Link {
           session = null;
           Future<Void> left = last == null ? Future.succeededFuture() : last.end();
           left.timeout(LEAVE_MILLIS_MAX, TimeUnit.MILLISECONDS)
-              .onComplete(ended -> vertx.close().onComplete(promise));
+              .onComplete(ended -> vertx.close().onComplete(closing));
         });
-    return promise.future();
+    return closing.future();
+  }
+
+  /** Runs on the control context, unless the link is closed: then nothing is left to do. */
+  private void onControl(Runnable task) {
+    try {
+      control.runOnContext(none -> task.run());
+    } catch (RejectedExecutionException e) {
+      LOG.debug("the link is closed", e);
+    }
   }
 }

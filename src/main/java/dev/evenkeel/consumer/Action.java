@@ -21,6 +21,9 @@ sealed interface Action {
   /** Answered by committed or commitFailed. */
   record Commit(Hold hold, DataCommand.Commit command) implements Action {}
 
+  /** Calls onDraining. Not answered. */
+  record CallDraining(ShardContext shard) implements Action {}
+
   /** Calls onRelease; answered by stateGiven. */
   record CallRelease(Hold hold, ShardContext shard) implements Action {}
 

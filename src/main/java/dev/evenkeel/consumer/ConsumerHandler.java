@@ -23,6 +23,13 @@ public interface ConsumerHandler {
   }
 
   /**
+   * Called when a shard is about to go to another owner: no further message of it starts, and those
+   * that run are awaited, for the lock time at most. Work that could be given up should be: a
+   * message that fails now comes again to the next owner.
+   */
+  default void onDraining(ShardContext shard) {}
+
+  /**
    * Called after the last message of a shard that goes to another owner.
    *
    * @return the shard's state for the next owner, at most 1 MiB; null or empty: none, and what was

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * loop, which gives the event loop back after {@link #TURN_MESSAGES_MAX} messages or {@link
  * #TURN_NANOS_MAX}.
  */
-final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
+final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRunner.Surroundings {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
   /** Messages that are handled before the event loop gets its turn. */
@@ -51,7 +51,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
   private final long bornMillis = System.currentTimeMillis();
   private final ContextInternal context;
   private final ConsumerCore core;
-  private final ShardCalls calls;
+  private final ActionRunner actions;
   private final HeartbeatLoop heartbeats;
   private final Promise<Consumer> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
@@ -96,7 +96,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     context = context(link.vertx());
     SplittableRandom random = new SplittableRandom();
     core = new ConsumerCore(options, instance, handler.keepsState(), random);
-    calls = new ShardCalls(link, directory, options.getGroup());
+    ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
+    actions = new ActionRunner(core, calls, handler, this);
     heartbeats =
         new HeartbeatLoop(
             link, directory, options.getHeartbeatMillis(), random, this, this::onContext);
@@ -135,7 +136,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
   }
 
   /** Runs {@code action} on the consumer's context: now if this is it. */
-  private void onContext(Runnable action) {
+  @Override
+  public void onContext(Runnable action) {
     if (context.isRunningOnContext() || isOurs(ContextInternal.current())) {
       action.run();
     } else {
@@ -151,7 +153,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
   // Messages
 
   /** Does everything that can be done now. */
-  private void turn() {
+  @Override
+  public void turn() {
     if (turning || ended) {
       return;
     }
@@ -163,7 +166,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
       while (!ended) {
         Action action;
         while ((action = core.poll()) != null) {
-          perform(action);
+          actions.perform(action);
         }
         Task task = core.next(now / 1_000_000);
         if (task == null) {
@@ -227,144 +230,19 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     }
   }
 
-  // Actions
+  // Shards
 
-  private void perform(Action action) {
-    if (action instanceof Action.Fetch fetch) {
-      calls
-          .fetch(fetch.request())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now -> core.fetched(fetch.hold(), fetch.request(), answer.result(), now),
-                      (refused, now) ->
-                          core.fetchFailed(fetch.hold(), fetch.request(), refused, now)));
-    } else if (action instanceof Action.Commit commit) {
-      calls
-          .submit(commit.hold().shard, commit.command())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now -> core.committed(commit.hold(), commit.command().offset()),
-                      (refused, now) -> core.commitFailed(commit.hold(), refused, now)));
-    } else if (action instanceof Action.ReadLease read) {
-      calls
-          .readLease(read.hold().shard)
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now -> core.leaseRead(read.hold(), answer.result(), now),
-                      (refused, now) -> core.leaseFailed(read.hold(), refused, now)));
-    } else if (action instanceof Action.Release release) {
-      calls
-          .submit(release.hold().shard, release.command())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now -> core.released(release.hold()),
-                      (refused, now) -> core.releaseFailed(release.hold(), refused, now)));
-    } else if (action instanceof Action.CallAssign assign) {
-      callAssign(assign);
-    } else if (action instanceof Action.CallRelease release) {
-      callRelease(release);
-    } else if (action instanceof Action.CallLost lost) {
-      safely("onLost", () -> handler.onLost(lost.shard()));
-    } else if (action instanceof Action.HeartbeatNow) {
-      heartbeats.hurry();
-    } else if (action instanceof Action.OwnedChanged changed) {
-      owned = changed.owned();
-      if (assignmentHandler != null) {
-        safely("the assignment handler", () -> assignmentHandler.handle(changed.owned()));
-      }
-    } else if (action instanceof Action.Report report) {
-      report(report);
+  @Override
+  public void ownedChanged(int now) {
+    owned = now;
+    if (assignmentHandler != null) {
+      actions.safely("the assignment handler", () -> assignmentHandler.handle(now));
     }
   }
 
-  private interface Succeeded {
-    void at(long now);
-  }
-
-  private interface Refused {
-    void at(RefusedException refused, long now);
-  }
-
-  /** Tells the core how a request ended. */
-  private void told(Throwable failure, Succeeded succeeded, Refused refused) {
-    onContext(
-        () -> {
-          if (failure == null) {
-            succeeded.at(Clock.millis());
-          } else {
-            refused.at(Refusals.of(failure), Clock.millis());
-          }
-          turn();
-        });
-  }
-
-  private void callAssign(Action.CallAssign assign) {
-    Future<Void> done;
-    try {
-      Buffer state = assign.state() == null ? null : Buffer.buffer(assign.state());
-      done = handler.onAssign(assign.shard(), state);
-    } catch (Throwable e) {
-      done = Future.failedFuture(e);
-    }
-    (done == null ? Future.<Void>succeededFuture() : done)
-        .onComplete(
-            ended ->
-                onContext(
-                    () -> {
-                      core.assignDone(assign.hold(), ended.cause(), Clock.millis());
-                      turn();
-                    }));
-  }
-
-  private void callRelease(Action.CallRelease release) {
-    Future<Buffer> given;
-    try {
-      given = handler.onRelease(release.shard());
-    } catch (Throwable e) {
-      given = Future.failedFuture(e);
-    }
-    (given == null ? Future.<Buffer>succeededFuture() : given)
-        .onComplete(
-            ended ->
-                onContext(
-                    () -> {
-                      Buffer state = ended.result();
-                      core.stateGiven(
-                          release.hold(),
-                          state == null ? null : state.getBytes(),
-                          ended.cause(),
-                          Clock.millis());
-                      turn();
-                    }));
-  }
-
-  private void safely(String what, Runnable call) {
-    try {
-      call.run();
-    } catch (Throwable e) {
-      LOG.error("{}: {} failed: {}", this, what, e.toString());
-      LOG.debug("Where", e);
-    }
-  }
-
-  private void report(Action.Report report) {
-    String cause = report.cause() == null ? "" : ": " + report.cause();
-    if (report.error()) {
-      LOG.error("{}: {}{}", this, report.text(), cause);
-    } else {
-      LOG.warn("{}: {}{}", this, report.text(), cause);
-    }
-    if (report.cause() != null) {
-      LOG.debug("Where", report.cause());
-    }
+  @Override
+  public void heartbeatNow() {
+    heartbeats.hurry();
   }
 
   // Membership
@@ -466,14 +344,14 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     core.replaced(String.valueOf(cause.getMessage()));
     Action action;
     while ((action = core.poll()) != null) {
-      perform(action);
+      actions.perform(action);
     }
     stop();
     if (!started.tryFail(cause)) {
       LOG.error("{} has ended: {}", this, cause.toString());
       end = cause;
       if (endHandler != null) {
-        safely("the end handler", () -> endHandler.handle(cause));
+        actions.safely("the end handler", () -> endHandler.handle(cause));
       }
     }
     closed.tryComplete();
@@ -523,7 +401,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
       core.replaced("the consumer was closed");
       Action action;
       while ((action = core.poll()) != null) {
-        perform(action);
+        actions.perform(action);
       }
       stop();
     }
@@ -580,7 +458,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
         () -> {
           endHandler = handler;
           if (end != null && handler != null) {
-            safely("the end handler", () -> handler.handle(end));
+            actions.safely("the end handler", () -> handler.handle(end));
           }
         });
     return this;
@@ -592,7 +470,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
         () -> {
           assignmentHandler = handler;
           if (handler != null && core.owned() > 0) {
-            safely("the assignment handler", () -> handler.handle(core.owned()));
+            actions.safely("the assignment handler", () -> handler.handle(core.owned()));
           }
         });
     return this;

@@ -179,6 +179,9 @@ final class HoldMachine {
     if (hold.draining) {
       hold.state = HoldState.DRAINING;
       dropped(hold.dropNotStarted(), now);
+      if (hold.running > 0) {
+        out.accept(new Action.CallDraining(hold.context(options.getMember())));
+      }
       step(hold, now);
       return;
     }

@@ -100,6 +100,7 @@ final class Lane<T> {
       return;
     }
     boolean earlierUnderWay = false;
+    boolean head = true;
     int place = 0;
     for (OutBatch<T> batch : queue) {
       if (place++ == settings.batchesInFlight()) {
@@ -107,7 +108,10 @@ final class Lane<T> {
       }
       switch (batch.state) {
         case DONE -> {}
-        case SENT -> earlierUnderWay = true;
+        case SENT -> {
+          earlierUnderWay = true;
+          head = false;
+        }
         case WAITING -> {
           // One that came too early must not overtake again: it waits for the outcome before it,
           // unless those before it are sent again in this very turn.
@@ -116,6 +120,8 @@ final class Lane<T> {
           }
           stamp(batch, producerId, epoch);
           batch.gapped = false;
+          batch.sentAsHead = head;
+          head = false;
           batch.state = OutBatch.State.SENT;
           sends.add(batch);
         }

@@ -35,6 +35,9 @@ final class OutBatch<T> {
   /** The log refused it because an earlier one was missing. */
   boolean gapped;
 
+  /** When it was last sent, all before it were known to be in the log. */
+  boolean sentAsHead;
+
   private List<Flush> flushes;
 
   OutBatch(Shard shard, Batch batch, List<T> tokens, int chargedBytes, long deadlineMillis) {

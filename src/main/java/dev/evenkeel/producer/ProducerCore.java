@@ -249,8 +249,7 @@ final class ProducerCore<T> {
       return;
     }
     switch (result.refusal()) {
-      case SEQUENCE_GAP -> gap(lane, batch, result.value(), nowMillis);
-      case UNKNOWN_PRODUCER -> waitForEpoch(batch);
+      case SEQUENCE_GAP, UNKNOWN_PRODUCER -> gap(lane, batch, nowMillis);
       case PRODUCER_FENCED -> {
         // While a new epoch is opened, it may be ourselves who fenced the former one.
         if (state == State.RUNNING) {
@@ -279,17 +278,20 @@ final class ProducerCore<T> {
         Refusal.PRODUCER_FENCED, "another producer has taken this one's name");
   }
 
-  /** Behind another one that is not in yet it is sent again after it; else the log lost some. */
-  private void gap(Lane<T> lane, OutBatch<T> batch, long expected, long nowMillis) {
-    lane.dropDone();
-    if (lane.head() == batch && expected < batch.firstSequence) {
+  /**
+   * An earlier one is missing. If that was still under way when this one was sent, it is sent again
+   * after it; else the log has forgotten what it had acknowledged of the sequence.
+   */
+  private void gap(Lane<T> lane, OutBatch<T> batch, long nowMillis) {
+    if (batch.sentAsHead) {
       waitForEpoch(batch);
-    } else {
-      batch.state = OutBatch.State.WAITING;
-      batch.gapped = true;
-      if (lane.head() == batch) {
-        lane.backOff(nowMillis, jitter.getAsDouble());
-      }
+      return;
+    }
+    batch.state = OutBatch.State.WAITING;
+    batch.gapped = true;
+    lane.dropDone();
+    if (lane.head() == batch) {
+      lane.backOff(nowMillis, jitter.getAsDouble());
     }
   }
 
