@@ -76,17 +76,23 @@ public final class BrokerVerticle extends VerticleBase {
       return Future.fromCompletionStage(given, context);
     }
     BrokerSettings settings = BrokerSettings.fromJson(config());
-    return vertx.executeBlocking(
-        () -> {
-          engines =
-              ServiceLoader.load(Engines.class)
-                  .findFirst()
-                  .orElseThrow(
-                      () ->
-                          new RefusedException(
-                              Refusal.UNAVAILABLE, "no engines for a broker on the class path"));
-          return BrokerNode.start(settings, engines.logs(), engines.stores());
-        });
+    return vertx.executeBlocking(() -> openOwn(settings));
+  }
+
+  private BrokerNode openOwn(BrokerSettings settings) throws Exception {
+    engines =
+        ServiceLoader.load(Engines.class)
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new RefusedException(
+                        Refusal.UNAVAILABLE, "no engines for a broker on the class path"));
+    try {
+      return BrokerNode.start(settings, engines.logs(), engines.stores());
+    } catch (Exception e) {
+      engines.close();
+      throw e;
+    }
   }
 
   private Future<Void> serve(BrokerNode opened) {
