@@ -50,7 +50,9 @@ final class Bench implements AutoCloseable {
   Bench(long tailBytesMax, JsonObject options, int dataGroups, String... names) throws Exception {
     cluster = new FakeCluster(dataGroups, names);
     for (String name : names) {
-      Path directory = Files.createTempDirectory("evenkeel-broker");
+      Path directory =
+          Files.createTempDirectory(
+              Files.createDirectories(Path.of("target", "bench")), "evenkeel-broker");
       BrokerSettings settings =
           new BrokerSettings(
               name,
