@@ -40,9 +40,11 @@ import java.util.function.Function;
  * fetchesWaitingMax      20000, long polls that wait
  * procedureMillisMax     10000, for creating or deleting a topic
  * reconcileMillis        2000, how often unfinished topics are taken up
+ * engines                class name of the Engines to take, if there are several
  * </pre>
  *
- * The last five count also for a verticle that was given a node.
+ * Those from {@code entriesInFlightMax} to {@code reconcileMillis} count also for a verticle that
+ * was given a node.
  */
 public final class BrokerVerticle extends VerticleBase {
   private final CompletionStage<BrokerNode> given;
@@ -76,17 +78,26 @@ public final class BrokerVerticle extends VerticleBase {
       return Future.fromCompletionStage(given, context);
     }
     BrokerSettings settings = BrokerSettings.fromJson(config());
-    return vertx.executeBlocking(
-        () -> {
-          engines =
-              ServiceLoader.load(Engines.class)
-                  .findFirst()
-                  .orElseThrow(
-                      () ->
-                          new RefusedException(
-                              Refusal.UNAVAILABLE, "no engines for a broker on the class path"));
-          return BrokerNode.start(settings, engines.logs(), engines.stores());
-        });
+    return vertx.executeBlocking(() -> openOwn(settings));
+  }
+
+  private BrokerNode openOwn(BrokerSettings settings) throws Exception {
+    String wanted = config().getString("engines");
+    engines =
+        ServiceLoader.load(Engines.class).stream()
+            .filter(each -> wanted == null || each.type().getName().equals(wanted))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new RefusedException(
+                        Refusal.UNAVAILABLE, "no engines for a broker on the class path"))
+            .get();
+    try {
+      return BrokerNode.start(settings, engines.logs(), engines.stores());
+    } catch (Exception e) {
+      engines.close();
+      throw e;
+    }
   }
 
   private Future<Void> serve(BrokerNode opened) {

@@ -8,6 +8,7 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
+import io.netty.buffer.Unpooled;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -131,15 +132,14 @@ public final class FetchService {
       bytes += 8 + each.batch().length();
       end = Math.max(end, each.endOffset());
     }
-    Buffer out = Buffer.buffer(bytes);
-    out.appendByte((byte) Frames.VERSION).appendByte((byte) 0);
-    out.appendLong(record.start()).appendLong(end);
+    ByteBuffer out = ByteBuffer.allocate(bytes);
+    out.put((byte) Frames.VERSION).put((byte) 0);
+    out.putLong(record.start()).putLong(end);
     for (Cached each : batches) {
-      out.appendLong(each.baseOffset());
-      ByteBuffer batch = each.batch().bytes().duplicate();
-      ((BufferInternal) out).getByteBuf().writeBytes(batch);
+      out.putLong(each.baseOffset());
+      out.put(each.batch().bytes().duplicate());
     }
-    return out;
+    return BufferInternal.buffer(Unpooled.wrappedBuffer(out.array()));
   }
 
   private Future<Buffer> await(FetchRequest request) {

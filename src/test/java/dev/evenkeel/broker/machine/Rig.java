@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 
 /** Drives a state machine by hand: entries get the next index, the clock is a field. */
 public final class Rig {
@@ -42,7 +43,8 @@ public final class Rig {
 
   public Rig() {
     try {
-      directory = Files.createTempDirectory("evenkeel-rig");
+      directory = Path.of("target", "rig", UUID.randomUUID().toString());
+      Files.createDirectories(directory);
       data = new DataState(directory.resolve("d0"), disk::open, 1 << 20);
       data.open();
       meta = new MetaState(directory.resolve("meta"), disk::open);
