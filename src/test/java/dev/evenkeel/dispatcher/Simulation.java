@@ -35,6 +35,7 @@ import java.util.TreeMap;
 final class Simulation {
   private static final long START = 1_000_000;
   private static final long FAULTS_END = START + 60_000;
+  private static final long QUIET_FROM = FAULTS_END + 25_000;
   private static final long SETTLED_BY = FAULTS_END + 30_000;
   private static final String GROUP = "g";
   private static final long LOCK_TIME_MILLIS = 4_000;
@@ -58,6 +59,9 @@ final class Simulation {
   private long nextTerm = 1;
   private long nextInstance = 1;
   private long handled;
+
+  /** A lease, or what a member believes, may have changed since the last check. */
+  private boolean touched;
 
   Simulation(long seed) {
     random = new Random(seed);
@@ -85,7 +89,10 @@ final class Simulation {
       }
       event.task().run();
       handled++;
-      check();
+      if (touched) {
+        touched = false;
+        check();
+      }
     }
     checkSettled();
     return handled;
@@ -197,7 +204,24 @@ final class Simulation {
       if (lease.epoch() < last) {
         throw new AssertionError("epoch of " + lease + " fell from " + last);
       }
+      if (lease.epoch() > last && now >= QUIET_FROM) {
+        throw new AssertionError("moves though nothing happens: " + lease + "\n" + picture());
+      }
       lastEpoch.put(lease.shard(), lease.epoch());
+    }
+    for (SimMember run : runs) {
+      run.owned.forEach((shard, epoch) -> checkBelief(run, shard, epoch));
+    }
+  }
+
+  /** Whoever believes to own a shard at the epoch of now is its owner: all others are fenced. */
+  private void checkBelief(SimMember run, Shard shard, long epoch) {
+    Lease lease = log.lease(GROUP, shard);
+    if (epoch > lease.epoch()) {
+      throw new AssertionError(run.name + " was told an epoch that never was: " + lease);
+    }
+    if (lease.heldAt(epoch) && !run.instance.equals(lease.instance())) {
+      throw new AssertionError(run.name + " could commit what belongs to another: " + lease);
     }
   }
 
@@ -326,6 +350,7 @@ final class Simulation {
       }
       term = assignment.term();
       revision = assignment.revision();
+      touched = true;
       owned.clear();
       for (Assignment.Owned each : assignment.shards()) {
         owned.put(each.shard(), each.epoch());
@@ -382,6 +407,7 @@ final class Simulation {
 
   /** A request to the log: its entry may be lost, late or doubled, and so may its answer. */
   private void submit(DataCommand command, java.util.function.Consumer<Reply> answer) {
+    touched = true;
     Reply reply = log.apply(command);
     if (reply instanceof Reply.OfLease of) {
       LeaseChange change = LeaseChange.of(of.lease());

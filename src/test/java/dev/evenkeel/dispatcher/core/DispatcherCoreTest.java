@@ -428,13 +428,31 @@ class DispatcherCoreTest {
     }
 
     @Test
+    void lowerEpochOfTheLogIsBelievedAfterAFencedGrant() {
+      Bench bench = Bench.withShards(1);
+      bench.send(bench.beat("a", "a1", 100));
+      bench.send(bench.beat("a", "a2", 200));
+      assertThat(bench.lease(0).epoch()).isEqualTo(2);
+      // The leases were forgotten, and another dispatcher granted the shard afresh.
+      bench.log.leases.clear();
+      bench.log.apply(new DataCommand.Grant("g", new Shard(1, 0), "z", "z1", 0, null));
+      Heartbeat b = bench.beat("b");
+      bench.send(b);
+      bench.send(Bench.leaving(bench.beat("a", "a2", 200)));
+      bench.pass(12_000, b);
+      assertThat(bench.owners()).isEqualTo("b");
+      assertThat(bench.lease(0).epoch()).isEqualTo(2);
+    }
+
+    @Test
     void unavailableLogIsAskedAgainAfterAPause() {
       Bench bench = Bench.withShards(1);
       bench.send(bench.beat("a"));
+      bench.send(bench.beat("b"));
       bench.refuseNext = Refusal.UNAVAILABLE;
       bench.send(Bench.leaving(bench.beat("a")));
-      bench.refuseNext = null;
-      bench.send(bench.beat("b"));
+      assertThat(bench.refuseNext).isNull();
+      assertThat(bench.owners()).isEqualTo("a");
       bench.pass(1_000, bench.beat("b"));
       assertThat(bench.owners()).isEqualTo("b");
     }
