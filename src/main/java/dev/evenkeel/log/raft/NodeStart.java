@@ -193,7 +193,7 @@ final class NodeStart {
       if (isBind(e)) {
         throw busy(port, e);
       }
-      throw new IOException(reason(e), e);
+      throw new IOException(Refusals.reason(e), e);
     }
     addGroups(server, node.groups());
     for (RaftGroupLog group : node.groups()) {
@@ -234,7 +234,7 @@ final class NodeStart {
                     + "' in "
                     + raft.resolve(groups.get(i).id().getUuid().toString())
                     + " cannot be opened: "
-                    + reason(failure)
+                    + Refusals.reason(failure)
                     + "; if the disk is sound, restore the data directory from a backup",
                 failure);
       }
@@ -320,16 +320,5 @@ final class NodeStart {
       }
     }
     return false;
-  }
-
-  /** The innermost message, which is the one that names the file or the fault. */
-  private static String reason(Throwable failure) {
-    String reason = failure.toString();
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause.getMessage() != null) {
-        reason = cause.getClass().getSimpleName() + ": " + cause.getMessage();
-      }
-    }
-    return reason.replace('\n', ' ');
   }
 }

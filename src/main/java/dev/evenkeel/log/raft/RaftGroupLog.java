@@ -141,7 +141,9 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
 
   @Override
   public Leadership leadership() {
-    return leadership;
+    Leadership known = leadership;
+    // Stopping counts at once, also before it is told.
+    return stopped == null ? known : new Leadership(null, known.term(), false);
   }
 
   @Override
@@ -258,7 +260,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     }
     return new LogStatus(
         name,
-        leadership,
+        leadership(),
         running.getRaftLog().getLastCommittedIndex(),
         running.getInfo().getLastAppliedIndex(),
         matchIndex(running.getInfo()),

@@ -36,6 +36,7 @@ public final class RaftLogNode implements LogNode {
   private final NodeThread thread;
   private final List<RaftGroupLog> groups;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+  private final AtomicBoolean failed = new AtomicBoolean();
   private final AtomicBoolean closing = new AtomicBoolean();
   private final CompletableFuture<Void> serverClosed = new CompletableFuture<>();
   private final AtomicBoolean serverClosing = new AtomicBoolean();
@@ -137,15 +138,16 @@ public final class RaftLogNode implements LogNode {
   }
 
   boolean hasFailed() {
-    return failure.isDone();
+    return failed.get();
   }
 
   void fail(Throwable cause) {
-    if (closing.get() || !failure.complete(cause)) {
+    if (closing.get() || !failed.compareAndSet(false, true)) {
       return;
     }
     LOG.error("this node cannot go on: {}", cause.getMessage());
     stopGroups("the log of this node has failed: " + cause.getMessage());
+    failure.complete(cause);
     // On a thread of its own: this one may be the engine's, which closing waits for. Closing lets
     // other nodes take over without waiting for the process to end.
     closeServer();

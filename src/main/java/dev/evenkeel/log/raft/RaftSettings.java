@@ -55,6 +55,9 @@ final class RaftSettings {
     } else {
       RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, millis(500));
       RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, millis(1_000));
+      // To a follower counted as slow the leader sends heartbeats only. The default, a minute of
+      // trying without a pause while it is down, keeps a core busy.
+      RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, seconds(3));
       RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(1_000));
       RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(2_000));
     }

@@ -50,4 +50,15 @@ final class Refusals {
     }
     return cause;
   }
+
+  /** The innermost message, which is the one that names the file or the fault. */
+  static String reason(Throwable failure) {
+    String reason = failure.toString();
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause.getMessage() != null) {
+        reason = cause.getClass().getSimpleName() + ": " + cause.getMessage();
+      }
+    }
+    return reason.replace('\n', ' ');
+  }
 }

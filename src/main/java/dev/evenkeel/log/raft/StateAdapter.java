@@ -208,7 +208,8 @@ final class StateAdapter extends BaseStateMachine {
   @Override
   public void notifyLogFailed(Throwable cause, LogEntryProto entry) {
     events.failed(
-        new IOException("group " + group + ": the log cannot be written: " + cause, cause));
+        new IOException(
+            "group " + group + ": the log cannot be written: " + Refusals.reason(cause), cause));
   }
 
   @Override
