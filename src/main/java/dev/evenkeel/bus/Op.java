@@ -30,7 +30,12 @@ public enum Op {
   /** Body: text name. Answer: Reply.Done once unknown. To the leader of the meta group. */
   DELETE_TOPIC,
   /** No body. Answer: i32 count, then {@code RecordCodec} groups. To the leader of meta. */
-  READ_GROUPS;
+  READ_GROUPS,
+  /**
+   * Between brokers. Body: i32 data group, command that opens, configures or drops shards. Answer:
+   * {@code wire.ReplyCodec}. To the leader of the data group.
+   */
+  MANAGE_SHARDS;
 
   private static final Op[] VALUES = values();
 

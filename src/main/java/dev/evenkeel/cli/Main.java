@@ -1,10 +1,68 @@
 package dev.evenkeel.cli;
 
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
 /** Entry point of the fat jar. */
-public final class Main {
-  private Main() {}
+@Command(
+    name = "evenkeel",
+    versionProvider = Version.class,
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND",
+    description = "A clustered, durable, sharded message queue that keeps every consumer level.",
+    footer = {
+      "",
+      "Examples (evenkeel stands for: java -jar evenkeel.jar):",
+      "  evenkeel serve                             a node on this machine",
+      "  evenkeel topic create orders --shards 4    a topic",
+      "  seq 1 1000 | evenkeel produce orders       a thousand messages, one a line",
+      "  evenkeel consume orders --group g          print them; Ctrl-C ends",
+      "  evenkeel group describe g                  who owns what, and how far it is",
+      "",
+      "evenkeel COMMAND --help explains each command with examples.",
+      "Exit status: 0 done, 1 failed, 2 wrong usage."
+    })
+public final class Main implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--verbose",
+      scope = CommandLine.ScopeType.INHERIT,
+      description = "Log more, and show stack traces of errors.")
+  boolean verbose;
+
+  Main() {}
 
   public static void main(String[] args) {
-    System.out.println("evenkeel");
+    System.exit(commandLine().execute(args));
+  }
+
+  /** The command line with all commands; executing it gives the exit status. */
+  static CommandLine commandLine() {
+    CommandLine line =
+        new CommandLine(new Main())
+            .addSubcommand(ServeCommand.spec())
+            .addSubcommand(new ProduceCommand())
+            .addSubcommand(new ConsumeCommand())
+            .addSubcommand(new TopicCommand())
+            .addSubcommand(new GroupCommand())
+            .addSubcommand(new CompletionCommand());
+    CommandErrors errors = new CommandErrors();
+    line.setParameterExceptionHandler(errors);
+    line.setExecutionExceptionHandler(errors);
+    line.setUsageHelpAutoWidth(false);
+    line.setUsageHelpWidth(100);
+    line.setPosixClusteredShortOptionsAllowed(false);
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    return line;
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing");
   }
 }

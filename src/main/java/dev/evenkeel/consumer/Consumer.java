@@ -27,6 +27,12 @@ public interface Consumer {
   /** Called when shards were gained or lost, with how many are owned now. */
   Consumer onAssignment(Handler<Integer> handler);
 
-  /** Finishes what runs, releases every shard, commits, leaves the group. */
+  /**
+   * Finishes what runs, releases every shard, commits, leaves the group. It takes the lock time at
+   * most; what is not released by then is another's at once.
+   */
   Future<Void> close();
+
+  /** Like {@link #close()}, within {@code timeoutMillis} if that is less than the lock time. */
+  Future<Void> close(long timeoutMillis);
 }

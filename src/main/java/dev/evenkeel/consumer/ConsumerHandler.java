@@ -23,6 +23,13 @@ public interface ConsumerHandler {
   }
 
   /**
+   * Called when a shard is about to go to another owner: no further message of it starts, and those
+   * that run are awaited, for the lock time at most. Work that could be given up should be: a
+   * message that fails now comes again to the next owner.
+   */
+  default void onDraining(ShardContext shard) {}
+
+  /**
    * Called after the last message of a shard that goes to another owner.
    *
    * @return the shard's state for the next owner, at most 1 MiB; null or empty: none, and what was
@@ -30,6 +37,20 @@ public interface ConsumerHandler {
    */
   default Future<Buffer> onRelease(ShardContext shard) {
     return Future.succeededFuture();
+  }
+
+  /**
+   * Whether this handler makes use of a former owner's state. If so, a shard that has one begins at
+   * the offset that the state stands for; else at the committed offset. By default: whether the
+   * class overrides {@link #onAssign}.
+   */
+  default boolean keepsState() {
+    try {
+      return getClass().getMethod("onAssign", ShardContext.class, Buffer.class).getDeclaringClass()
+          != ConsumerHandler.class;
+    } catch (NoSuchMethodException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Called when a shard was lost without a release: another owner may be at work already. */

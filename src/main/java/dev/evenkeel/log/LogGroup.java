@@ -2,6 +2,7 @@ package dev.evenkeel.log;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -31,4 +32,9 @@ public interface LogGroup {
 
   /** Takes a snapshot now and purges the log up to it. Completes with the snapshot's index. */
   CompletableFuture<Long> snapshot();
+
+  /** How far this group is, for people to look at; figures may be a moment old. */
+  default LogStatus status() {
+    return new LogStatus(name(), leadership(), -1, -1, Map.of(), 0, 0);
+  }
 }

@@ -18,8 +18,12 @@ public interface ReplicatedState {
    * before (after a restart the log replays from its last snapshot, which is older than the live
    * state): it must change nothing, and its reply is not used.
    *
-   * @param entry valid only during the call, unless the state copies it or the caller documents
-   *     otherwise
+   * <p>An exception is a bug or a broken disk: the node stops, for it could only go on with a state
+   * that differs from the others'.
+   *
+   * @param entry a read-only view of the entry's bytes, which are never changed or used again: the
+   *     state may keep it or slices of it without copying. What it keeps holds the whole entry in
+   *     memory.
    * @return the reply to whoever appended it
    */
   ByteBuffer apply(long term, long index, ByteBuffer entry);
@@ -39,7 +43,10 @@ public interface ReplicatedState {
   /** Replaces the whole state by that of a snapshot, whose files stay untouched. */
   void restore(Path directory) throws IOException;
 
-  /** This node began or ceased to lead, or heard of another leader. Must return at once. */
+  /**
+   * This node began or ceased to lead, or heard of another leader. Must return at once. Called on
+   * another thread than the rest, possibly while {@link #apply} runs.
+   */
   default void leadershipChanged(Leadership leadership) {}
 
   void close() throws IOException;

@@ -19,8 +19,10 @@ public interface Producer extends WriteStream<Message> {
 
   /**
    * Sends a message. Completes once it is acknowledged. Fails with {@code RefusedException}:
-   * TOO_LARGE, UNKNOWN_TOPIC, OVERLOADED (full, and onFull is FAIL), or INDETERMINATE when the
-   * delivery deadline passed without an answer.
+   * TOO_LARGE, UNKNOWN_TOPIC, OVERLOADED (full, and onFull is FAIL or too many wait already),
+   * PRODUCER_FENCED, or when the delivery deadline passed without an answer INDETERMINATE, or
+   * UNAVAILABLE if it was never sent. The offset is -1 if the log has the message but does not
+   * remember where.
    */
   Future<Position> send(Message message);
 

@@ -93,6 +93,18 @@ public record Batch(ByteBuffer bytes) {
     return this;
   }
 
+  /**
+   * Writes another place in a producer's sequence into the header, and the checksum that goes with
+   * it. The batch's own bytes change.
+   */
+  public Batch stamped(long producerId, int epoch, long firstSequence) {
+    bytes.putLong(12, producerId);
+    bytes.putInt(20, epoch);
+    bytes.putLong(24, firstSequence);
+    bytes.putInt(CRC_AT, crc(bytes));
+    return this;
+  }
+
   static int crc(ByteBuffer batch) {
     CRC32C crc = new CRC32C();
     crc.update(batch.slice(CRC_FROM, batch.limit() - CRC_FROM));

@@ -1,0 +1,202 @@
+package dev.evenkeel.broker;
+
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.machine.StoreOpener;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.wire.Entry;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a broker is apart from the event bus: its logs, state machines, disk guard, threads and
+ * periodic tasks. {@link BrokerVerticle} serves it.
+ */
+public final class BrokerNode implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BrokerNode.class);
+  private static final int READ_THREADS = 4;
+
+  /** Reads that may wait for a thread; past it they are refused OVERLOADED. */
+  private static final int READS_WAITING_MAX = 4_096;
+
+  private static final long DISK_CHECK_MILLIS = 1_000;
+  private static final long RETAIN_MILLIS = 60_000;
+
+  private final BrokerSettings settings;
+  private final LogNode log;
+  private final MetaState meta;
+  private final List<DataState> data;
+  private final DiskGuard disk;
+  private final ExecutorService readers;
+  private final ScheduledExecutorService periodic;
+
+  private BrokerNode(
+      BrokerSettings settings, LogNode log, MetaState meta, List<DataState> data, DiskGuard disk) {
+    this.settings = settings;
+    this.log = log;
+    this.meta = meta;
+    this.data = data;
+    this.disk = disk;
+    readers =
+        new ThreadPoolExecutor(
+            READ_THREADS,
+            READ_THREADS,
+            0,
+            TimeUnit.MILLISECONDS,
+            new LinkedBlockingQueue<>(READS_WAITING_MAX),
+            threads("evenkeel-read-"));
+    periodic = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-broker-periodic-"));
+  }
+
+  /**
+   * Opens everything and begins the periodic tasks. Blocks: never on an event loop.
+   *
+   * @throws LogStartException for what a person must look into
+   */
+  public static BrokerNode start(BrokerSettings settings, LogStarter logs, StoreOpener stores)
+      throws LogStartException, IOException, InterruptedException {
+    Path live = settings.dataDirectory().resolve("live");
+    Files.createDirectories(live);
+    DiskGuard disk =
+        new DiskGuard(
+            settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
+    disk.check();
+    MetaState meta = new MetaState(live.resolve(LogNode.META), stores);
+    Map<String, DataState> byName = new ConcurrentHashMap<>();
+    LogNode log =
+        logs.start(
+            settings.logSettings(),
+            name -> state(name, live.resolve(name), stores, settings.tailBytesMax(), meta, byName));
+    List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();
+    BrokerNode node = new BrokerNode(settings, log, meta, data, disk);
+    node.begin();
+    return node;
+  }
+
+  private static ReplicatedState state(
+      String group,
+      Path directory,
+      StoreOpener stores,
+      long tailBytesMax,
+      MetaState meta,
+      Map<String, DataState> byName) {
+    return group.equals(LogNode.META)
+        ? meta
+        : byName.computeIfAbsent(group, any -> new DataState(directory, stores, tailBytesMax));
+  }
+
+  private static ThreadFactory threads(String prefix) {
+    AtomicInteger count = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, prefix + count.getAndIncrement());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  private void begin() {
+    every(DISK_CHECK_MILLIS, this::checkDisk);
+    every(RETAIN_MILLIS, this::retain);
+  }
+
+  private void every(long millis, Runnable task) {
+    periodic.scheduleWithFixedDelay(
+        () -> {
+          try {
+            task.run();
+          } catch (RuntimeException e) {
+            LOG.error("a periodic task failed and will be tried again", e);
+          }
+        },
+        millis,
+        millis,
+        TimeUnit.MILLISECONDS);
+  }
+
+  /** Measures the free space; called every second. */
+  public void checkDisk() {
+    disk.check();
+  }
+
+  /** Writes a retention entry to each data group that this node leads; called every minute. */
+  public void retain() {
+    for (LogGroup group : log.data()) {
+      if (group.leadership().ready()) {
+        byte[] entry = Entry.of(new DataCommand.Retain(), nowMillis());
+        group
+            .append(List.of(ByteBuffer.wrap(entry)))
+            .whenComplete(
+                (reply, failure) -> {
+                  if (failure != null) {
+                    LOG.warn("retention of {} waits: {}", group.name(), failure.toString());
+                  }
+                });
+      }
+    }
+  }
+
+  public long nowMillis() {
+    return settings.clockMillis().getAsLong();
+  }
+
+  public String nodeId() {
+    return settings.nodeId();
+  }
+
+  public LogNode log() {
+    return log;
+  }
+
+  public MetaState meta() {
+    return meta;
+  }
+
+  /** States of the data groups, in their order. */
+  public List<DataState> data() {
+    return data;
+  }
+
+  public DiskGuard disk() {
+    return disk;
+  }
+
+  /** Where the store may be read; refuses tasks when too many wait. */
+  public Executor readers() {
+    return readers;
+  }
+
+  /** Ends periodic tasks and reads, then closes logs and stores. Blocks. */
+  @Override
+  public void close() {
+    periodic.shutdownNow();
+    readers.shutdown();
+    try {
+      if (!readers.awaitTermination(5, TimeUnit.SECONDS)) {
+        LOG.warn("reads go on while the node closes; they will fail");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    log.close();
+  }
+}

@@ -1,0 +1,19 @@
+package dev.evenkeel.broker;
+
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.ReplicatedState;
+import java.io.IOException;
+import java.util.function.Function;
+
+/** Starts a node's logs. */
+@FunctionalInterface
+public interface LogStarter {
+  /**
+   * @param states gives the state machine for each group's name; called once a group
+   * @throws LogStartException for what a person must look into
+   */
+  LogNode start(LogSettings settings, Function<String, ReplicatedState> states)
+      throws LogStartException, IOException, InterruptedException;
+}

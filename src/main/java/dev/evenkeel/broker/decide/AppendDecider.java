@@ -1,0 +1,127 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.ProducerRecord;
+import dev.evenkeel.broker.state.Ring;
+import dev.evenkeel.broker.state.RingKey;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.TopicRecord;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults.Result;
+import dev.evenkeel.wire.Batch;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Decides about the batches of one entry, one after another: each sees what those before it came
+ * to. One instance an entry.
+ */
+public final class AppendDecider {
+  /**
+   * Most producers remembered at any moment. Retention brings them back to half of it; until then
+   * new ones are refused OVERLOADED.
+   */
+  public static final int PRODUCERS_HARD_MAX = 2 * RetainDecider.PRODUCERS_MAX;
+
+  private final DataTables tables;
+  private final long nowMillis;
+  private final Map<Shard, ShardRecord> shards = new LinkedHashMap<>();
+  private final Map<Long, ProducerRecord> producers = new LinkedHashMap<>();
+  private final Map<RingKey, Ring> rings = new LinkedHashMap<>();
+  private final List<Change> changes = new ArrayList<>();
+  private int freshProducers;
+
+  public AppendDecider(DataTables tables, long nowMillis) {
+    this.tables = tables;
+    this.nowMillis = nowMillis;
+  }
+
+  /** One result for each batch, in order. Call it once. */
+  public List<Result> decide(List<AppendBody.Item> items) {
+    List<Result> results = new ArrayList<>(items.size());
+    for (AppendBody.Item item : items) {
+      results.add(one(item.shard(), item.batch()));
+    }
+    shards.forEach((shard, record) -> changes.add(new Change.PutShard(shard, record)));
+    producers.values().forEach(producer -> changes.add(new Change.PutProducer(producer)));
+    rings.forEach((key, ring) -> changes.add(new Change.PutRing(key, ring)));
+    return results;
+  }
+
+  /** What {@link #decide} came to. */
+  public List<Change> changes() {
+    return changes;
+  }
+
+  private Result one(Shard shard, Batch batch) {
+    ShardRecord record = shards.containsKey(shard) ? shards.get(shard) : tables.shard(shard);
+    if (record == null) {
+      TopicRecord topic = tables.topic(shard.topicId());
+      boolean known = topic != null && !topic.dropped();
+      return new Result(known ? Refusal.UNKNOWN_SHARD : Refusal.UNKNOWN_TOPIC, 0);
+    }
+    if (batch.producerId() == 0) {
+      return new Result(null, append(shard, record, batch));
+    }
+    long id = batch.producerId();
+    RingKey key = new RingKey(id, shard);
+    ProducerRecord producer = producers.containsKey(id) ? producers.get(id) : tables.producer(id);
+    Ring ring = rings.containsKey(key) ? rings.get(key) : tables.ring(key);
+    Result verdict = Sequences.judge(batch, producer, ring);
+    if (verdict != Sequences.TAKE) {
+      return verdict;
+    }
+    if (producer == null && tables.producers().size() + freshProducers >= PRODUCERS_HARD_MAX) {
+      return new Result(Refusal.OVERLOADED, 0);
+    }
+    return new Result(null, take(shard, record, batch, producer, key, ring));
+  }
+
+  private long take(
+      Shard shard,
+      ShardRecord record,
+      Batch batch,
+      ProducerRecord producer,
+      RingKey key,
+      Ring ring) {
+    int epoch = batch.producerEpoch();
+    ProducerRecord now;
+    if (producer == null) {
+      now = ProducerRecord.fresh(key.producerId(), epoch, nowMillis);
+      freshProducers++;
+    } else if (epoch > producer.epoch()) {
+      now = producer.inEpoch(epoch, nowMillis);
+    } else {
+      now = producer.used(nowMillis);
+    }
+    Ring current =
+        ring != null && producer != null && ring.epoch() == epoch
+            ? ring
+            : Ring.begin(epoch, ring, now.formerEpoch());
+    long base = append(shard, record, batch);
+    producers.put(key.producerId(), now);
+    rings.put(key, current.appended(batch.count(), base));
+    return base;
+  }
+
+  private long append(Shard shard, ShardRecord record, Batch batch) {
+    long base = record.end();
+    IndexEntry entry =
+        new IndexEntry(
+            base,
+            base + batch.count() - 1,
+            Math.max(record.maxTimestamp(), batch.maxTimestampMillis()),
+            Math.max(record.appendMillis(), nowMillis),
+            batch.length(),
+            record.endPosition());
+    changes.add(new Change.PutBatch(shard, entry, batch));
+    shards.put(shard, record.appended(entry));
+    return base;
+  }
+}

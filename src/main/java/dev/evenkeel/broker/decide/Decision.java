@@ -1,0 +1,25 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import java.util.List;
+
+/**
+ * What deciding came to.
+ *
+ * @param <C> kind of the changes
+ * @param changes in order; none with a refusal
+ */
+public record Decision<C>(List<C> changes, Reply reply) {
+  static <C> Decision<C> of(List<C> changes) {
+    return new Decision<>(changes, Reply.DONE);
+  }
+
+  static <C> Decision<C> unchanged(Reply reply) {
+    return new Decision<>(List.of(), reply);
+  }
+
+  public static <C> Decision<C> refused(Refusal refusal, String detail) {
+    return unchanged(Reply.refused(refusal, detail));
+  }
+}

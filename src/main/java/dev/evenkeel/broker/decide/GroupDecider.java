@@ -1,0 +1,88 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.MetaChange;
+import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import java.util.List;
+import java.util.TreeSet;
+
+/** Decides about groups. */
+public final class GroupDecider {
+  /** Most groups of a cluster. */
+  public static final int GROUPS_MAX = 10_000;
+
+  /** Most topics of a group. */
+  public static final int GROUP_TOPICS_MAX = 1_000;
+
+  private final MetaTables tables;
+
+  public GroupDecider(MetaTables tables) {
+    this.tables = tables;
+  }
+
+  public Decision<MetaChange> declare(MetaCommand.DeclareGroup command, long nowMillis) {
+    String name = Names.check("group", command.name());
+    Names.check("mode", command.mode());
+    command.topics().forEach(topic -> Names.check("topic", topic));
+    GroupInfo known = tables.group(name);
+    if (known == null && tables.groups().size() >= GROUPS_MAX) {
+      return Decision.refused(
+          Refusal.TOO_LARGE, "there are " + GROUPS_MAX + " groups, no more are allowed");
+    }
+    if (known != null && !known.mode().equals(command.mode()) && !command.force()) {
+      return Decision.refused(
+          Refusal.GROUP_MISMATCH,
+          "group '" + name + "' runs in mode " + known.mode() + ", not " + command.mode());
+    }
+    TreeSet<String> topics = new TreeSet<>(command.topics());
+    if (known != null) {
+      topics.addAll(known.topics());
+    }
+    if (topics.size() > GROUP_TOPICS_MAX) {
+      return Decision.refused(
+          Refusal.TOO_LARGE,
+          "group '" + name + "' with " + topics.size() + " topics: at most " + GROUP_TOPICS_MAX);
+    }
+    return put(
+        new GroupInfo(
+            name,
+            command.mode(),
+            List.copyOf(topics),
+            known == null ? command.start() : known.start(),
+            known == null ? nowMillis : known.createdMillis(),
+            known == null ? nowMillis : Math.max(known.lastSeenMillis(), nowMillis)));
+  }
+
+  public Decision<MetaChange> see(MetaCommand.SeeGroup command, long nowMillis) {
+    GroupInfo known = tables.group(command.name());
+    if (known == null) {
+      return unknown(command.name());
+    }
+    return put(
+        new GroupInfo(
+            known.name(),
+            known.mode(),
+            known.topics(),
+            known.start(),
+            known.createdMillis(),
+            Math.max(known.lastSeenMillis(), nowMillis)));
+  }
+
+  public Decision<MetaChange> forget(MetaCommand.ForgetGroup command) {
+    return tables.group(command.name()) == null
+        ? unknown(command.name())
+        : Decision.of(List.of(new MetaChange.RemoveGroup(command.name())));
+  }
+
+  private static Decision<MetaChange> put(GroupInfo group) {
+    return new Decision<>(List.of(new MetaChange.PutGroup(group)), new Reply.OfGroup(group));
+  }
+
+  private static Decision<MetaChange> unknown(String group) {
+    return Decision.refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+  }
+}

@@ -1,0 +1,159 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.Store;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Decides about leases. The epoch only grows, the committed offset never goes back, and whoever
+ * names another epoch than the lease's changes nothing.
+ *
+ * <p>Replies carry leases without the bytes of their state.
+ */
+public final class LeaseDecider {
+  /** Longest id of a member's run. */
+  private static final int INSTANCE_CHARS_MAX = 4 * Limits.NAME_CHARS_MAX;
+
+  private final DataTables tables;
+  private final Store store;
+
+  public LeaseDecider(DataTables tables, Store store) {
+    this.tables = tables;
+    this.store = store;
+  }
+
+  public Decision<Change> grant(DataCommand.Grant command) {
+    Names.check("group", command.group());
+    Names.check("member", command.owner());
+    String instance = command.instance();
+    if (instance == null || instance.isEmpty() || instance.length() > INSTANCE_CHARS_MAX) {
+      return Decision.refused(
+          Refusal.INVALID, "a grant needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
+    }
+    shard(command.shard());
+    Lease lease = tables.lease(command.group(), command.shard());
+    if (lease == null) {
+      long start = StartFinder.find(store, tables, command.shard(), command.start());
+      lease = new Lease(command.group(), command.shard(), 0, null, null, start, -1, null, null);
+    }
+    if (lease.epoch() != command.expectedEpoch()) {
+      return fenced(lease, command.expectedEpoch());
+    }
+    return lease(lease.granted(command.owner(), instance));
+  }
+
+  public Decision<Change> drain(DataCommand.SetDrain command) {
+    Lease lease = existing(command.group(), command.shard());
+    if (lease.epoch() != command.expectedEpoch()) {
+      return fenced(lease, command.expectedEpoch());
+    }
+    return lease(lease.draining(command.drain()));
+  }
+
+  public Decision<Change> commit(DataCommand.Commit command) {
+    Lease lease = existing(command.group(), command.shard());
+    if (!lease.heldAt(command.epoch())) {
+      return fenced(lease, command.epoch());
+    }
+    checkOffset("committed offset", command.offset(), command.shard());
+    if (command.offset() <= lease.committed()) {
+      return Decision.unchanged(Reply.DONE);
+    }
+    return Decision.of(List.of(new Change.PutLease(lease.committedAt(command.offset()))));
+  }
+
+  public Decision<Change> release(DataCommand.Release command) {
+    Lease lease = existing(command.group(), command.shard());
+    if (!lease.owned() && lease.epoch() == command.epoch()) {
+      return Decision.unchanged(Reply.DONE);
+    }
+    if (!lease.heldAt(command.epoch())) {
+      return fenced(lease, command.epoch());
+    }
+    checkOffset("released offset", command.offset(), command.shard());
+    long committed = Math.max(lease.committed(), command.offset());
+    byte[] state = command.state();
+    if (state == null) {
+      if (command.stateOffset() != -1) {
+        return Decision.refused(
+            Refusal.INVALID, "a state offset without a state: give both, or -1 and none");
+      }
+      return Decision.of(
+          List.of(
+              new Change.PutLease(lease.released(committed, lease.stateOffset(), lease.state()))));
+    }
+    if (state.length > Limits.STATE_BYTES_MAX) {
+      return Decision.refused(
+          Refusal.TOO_LARGE,
+          "state of " + state.length + " bytes: at most " + Limits.STATE_BYTES_MAX);
+    }
+    checkOffset("state offset", command.stateOffset(), command.shard());
+    LeaseKey key = new LeaseKey(command.shard(), command.group());
+    return Decision.of(
+        List.of(
+            new Change.PutLease(lease.released(committed, command.stateOffset(), new byte[0])),
+            new Change.PutLeaseState(key, state)));
+  }
+
+  public Decision<Change> forget(DataCommand.ForgetLeases command) {
+    List<Change> changes = new ArrayList<>();
+    tables.leasesOf(command.group()).forEach(key -> changes.add(new Change.RemoveLease(key)));
+    return Decision.of(changes);
+  }
+
+  private static Decision<Change> lease(Lease next) {
+    return new Decision<>(List.of(new Change.PutLease(next)), new Reply.OfLease(next));
+  }
+
+  private ShardRecord shard(Shard shard) {
+    ShardRecord record = tables.shard(shard);
+    if (record == null) {
+      throw new RefusedException(Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
+    }
+    return record;
+  }
+
+  private Lease existing(String group, Shard shard) {
+    shard(shard);
+    Lease lease = group == null ? null : tables.lease(group, shard);
+    if (lease == null) {
+      throw new RefusedException(
+          Refusal.FENCED, "group '" + group + "' has no lease on shard " + shard);
+    }
+    return lease;
+  }
+
+  private void checkOffset(String what, long offset, Shard shard) {
+    long end = shard(shard).end();
+    if (offset < 0 || offset > end) {
+      throw new RefusedException(
+          Refusal.INVALID, what + " " + offset + " of shard " + shard + ": use 0 to " + end);
+    }
+  }
+
+  private static Decision<Change> fenced(Lease lease, long epoch) {
+    return Decision.refused(
+        Refusal.FENCED,
+        "epoch "
+            + epoch
+            + " of "
+            + lease.group()
+            + ":"
+            + lease.shard()
+            + (lease.owned() || lease.epoch() != epoch
+                ? ": the lease is at epoch " + lease.epoch()
+                : ": the lease has no owner"));
+  }
+}

@@ -1,0 +1,141 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.Marks;
+import dev.evenkeel.broker.state.ProducerRecord;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.store.Store;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * Decides what may go: whole batches that every group consumed long enough ago, what a limit that
+ * the user switched on no longer allows, and producers that have been silent for too long.
+ */
+public final class RetainDecider {
+  /** Producers kept; those used longest ago go first. */
+  public static final int PRODUCERS_MAX = 10_000;
+
+  /** How long a silent producer is remembered. */
+  public static final long PRODUCER_IDLE_MILLIS_MAX = 7L * 24 * 3600 * 1000;
+
+  private static final int MARKS_PER_RETENTION = 24;
+
+  private final DataTables tables;
+  private final Store store;
+  private final long nowMillis;
+  private final List<Change> changes = new ArrayList<>();
+
+  public RetainDecider(DataTables tables, Store store, long nowMillis) {
+    this.tables = tables;
+    this.store = store;
+    this.nowMillis = nowMillis;
+  }
+
+  /** Call it once. */
+  public Decision<Change> decide() {
+    for (Map.Entry<Shard, ShardRecord> each : tables.shards()) {
+      shard(each.getKey(), each.getValue(), tables.topic(each.getKey().topicId()).config());
+    }
+    producers();
+    return Decision.of(changes);
+  }
+
+  private void shard(Shard shard, ShardRecord record, TopicConfig config) {
+    long floor = floor(shard);
+    long start = record.start();
+    if (floor >= 0) {
+      start = Math.max(start, consumed(shard, floor, config.retentionMillis()));
+    }
+    if (config.ageMillisMax() > -1) {
+      long oldest = nowMillis - config.ageMillisMax();
+      start = Math.max(start, from(shard, record, each -> each.appendMillis() >= oldest));
+    }
+    if (config.shardBytesMax() > -1) {
+      long before = record.endPosition() - config.shardBytesMax();
+      start = Math.max(start, from(shard, record, each -> each.position() >= before));
+    }
+    if (start > record.start()) {
+      trim(shard, record, start, floor);
+    }
+  }
+
+  /** The lowest offset that some group may still need, or -1 without a group. */
+  private long floor(Shard shard) {
+    return tables.leasesOn(shard).stream().mapToLong(Lease::floor).min().orElse(-1);
+  }
+
+  /** Notes the floor from time to time; answers one that is old enough to drop what lies below. */
+  private long consumed(Shard shard, long floor, long retentionMillis) {
+    Marks marks = tables.marks(shard);
+    Marks next = marks.sampled(nowMillis, floor, sampleEvery(retentionMillis));
+    Marks.Mark old = next.newestUpTo(nowMillis - retentionMillis);
+    if (old != null) {
+      next = next.since(old.millis());
+    }
+    if (!next.equals(marks)) {
+      changes.add(new Change.PutMarks(shard, next));
+    }
+    // A group that came later, or was set back, may need what all had consumed then.
+    return old == null ? 0 : Math.min(old.floor(), floor);
+  }
+
+  /** Rounded up: as many marks as are kept must reach back over the whole retention. */
+  private static long sampleEvery(long retentionMillis) {
+    return (retentionMillis + MARKS_PER_RETENTION - 1) / MARKS_PER_RETENTION;
+  }
+
+  private long from(Shard shard, ShardRecord record, Predicate<IndexEntry> kept) {
+    IndexEntry first = BatchIndex.first(store, shard, record, kept);
+    return first == null ? record.end() : first.base();
+  }
+
+  /** Moves the start up to the beginning of the batch that holds {@code offset}. */
+  private void trim(Shard shard, ShardRecord record, long offset, long floor) {
+    long start = record.end();
+    long position = record.endPosition();
+    if (offset < record.end()) {
+      IndexEntry first = BatchIndex.at(store, shard, offset);
+      if (first == null || first.base() <= record.start()) {
+        return;
+      }
+      start = first.base();
+      position = first.position();
+    }
+    long needed = Math.max(record.start(), floor);
+    changes.add(new Change.Trim(shard, record.start(), start));
+    changes.add(
+        new Change.PutShard(shard, record.trimmed(start, position, Math.max(0, start - needed))));
+  }
+
+  private void producers() {
+    List<ProducerRecord> kept = new ArrayList<>();
+    for (ProducerRecord each : tables.producers()) {
+      if (nowMillis - each.usedMillis() > PRODUCER_IDLE_MILLIS_MAX) {
+        forget(each);
+      } else {
+        kept.add(each);
+      }
+    }
+    if (kept.size() > PRODUCERS_MAX) {
+      kept.sort(
+          Comparator.comparingLong(ProducerRecord::usedMillis)
+              .thenComparingLong(ProducerRecord::id));
+      kept.subList(0, kept.size() - PRODUCERS_MAX).forEach(this::forget);
+    }
+  }
+
+  private void forget(ProducerRecord producer) {
+    tables.ringsOf(producer.id()).keySet().forEach(k -> changes.add(new Change.RemoveRing(k)));
+    changes.add(new Change.RemoveProducer(producer.id()));
+  }
+}

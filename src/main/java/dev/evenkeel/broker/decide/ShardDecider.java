@@ -1,0 +1,80 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.TopicRecord;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Opens, configures and drops the shards of a topic. */
+public final class ShardDecider {
+  private final DataTables tables;
+
+  public ShardDecider(DataTables tables) {
+    this.tables = tables;
+  }
+
+  public Decision<Change> open(DataCommand.OpenShards command) {
+    TopicRecord known = tables.topic(command.topicId());
+    if (known != null && known.dropped()) {
+      return Decision.refused(
+          Refusal.UNKNOWN_TOPIC, "topic " + command.topicId() + " has been deleted");
+    }
+    List<Change> changes = new ArrayList<>();
+    if (known == null) {
+      changes.add(
+          new Change.PutTopic(
+              new TopicRecord(command.topicId(), command.topic(), command.config(), false)));
+    }
+    for (int index : command.shards()) {
+      if (index < 0 || index >= Limits.SHARDS_MAX) {
+        return Decision.refused(
+            Refusal.INVALID, "shard " + index + ": use 0 to " + (Limits.SHARDS_MAX - 1));
+      }
+      Shard shard = new Shard(command.topicId(), index);
+      if (tables.shard(shard) == null) {
+        changes.add(new Change.PutShard(shard, ShardRecord.EMPTY));
+      }
+    }
+    return Decision.of(changes);
+  }
+
+  public Decision<Change> configure(DataCommand.ConfigureShards command) {
+    TopicRecord known = tables.topic(command.topicId());
+    if (known == null || known.dropped()) {
+      return Decision.refused(
+          Refusal.UNKNOWN_TOPIC, "topic " + command.topicId() + " has no shards here");
+    }
+    return Decision.of(
+        List.of(
+            new Change.PutTopic(
+                new TopicRecord(known.id(), known.name(), command.config(), false))));
+  }
+
+  public Decision<Change> drop(DataCommand.DropShards command) {
+    int id = command.topicId();
+    TopicRecord known = tables.topic(id);
+    if (known != null && known.dropped()) {
+      return Decision.of(List.of());
+    }
+    List<Change> changes = new ArrayList<>();
+    for (Shard shard : tables.shardsOf(id)) {
+      changes.add(new Change.RemoveShard(shard));
+      for (Lease lease : tables.leasesOn(shard)) {
+        changes.add(new Change.RemoveLease(new LeaseKey(shard, lease.group())));
+      }
+    }
+    tables.ringsIn(id).forEach(key -> changes.add(new Change.RemoveRing(key)));
+    String name = known == null ? "" : known.name();
+    changes.add(new Change.PutTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
+    return Decision.of(changes);
+  }
+}

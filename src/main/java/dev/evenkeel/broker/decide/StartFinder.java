@@ -1,0 +1,59 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.Keys;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.BatchReader;
+import java.nio.ByteBuffer;
+
+/** Turns a {@link StartAt} into an offset. Reads the store. */
+public final class StartFinder {
+  private StartFinder() {}
+
+  /** An offset between the shard's start and end, both included. */
+  public static long find(Store store, DataTables tables, Shard shard, StartAt start) {
+    ShardRecord record = tables.shard(shard);
+    return switch (start.kind()) {
+      case EARLIEST -> record.start();
+      case LATEST -> record.end();
+      case OFFSET -> Math.max(record.start(), Math.min(start.value(), record.end()));
+      case TIMESTAMP -> byTimestamp(store, shard, record, start.value());
+    };
+  }
+
+  private static long byTimestamp(Store store, Shard shard, ShardRecord record, long millis) {
+    IndexEntry entry =
+        BatchIndex.first(store, shard, record, each -> each.maxTimestamp() >= millis);
+    if (entry == null) {
+      return record.end();
+    }
+    byte[] bytes = store.get(Store.Table.BATCHES, Keys.batch(shard, entry.base()));
+    return bytes == null ? entry.base() : within(bytes, entry.base(), millis);
+  }
+
+  /**
+   * The first message at or after {@code millis}. Producers fill batches, and the log does not look
+   * inside: one that cannot be read counts from its beginning, which is early but never too late.
+   */
+  private static long within(byte[] bytes, long base, long millis) {
+    try {
+      BatchReader reader = Batch.next(ByteBuffer.wrap(bytes)).reader(base);
+      while (reader.hasNext()) {
+        long offset = reader.nextOffset();
+        if (reader.next().timestampMillis() >= millis) {
+          return offset;
+        }
+      }
+      return base;
+    } catch (RefusedException malformed) {
+      return base;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.MetaChange;
+import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import java.util.List;
+
+/** Decides about topics: CREATING → ACTIVE → DELETING → gone. Ids are never used again. */
+public final class TopicDecider {
+  /** Most topics of a cluster. */
+  public static final int TOPICS_MAX = 10_000;
+
+  private final MetaTables tables;
+
+  public TopicDecider(MetaTables tables) {
+    this.tables = tables;
+  }
+
+  public Decision<MetaChange> create(MetaCommand.CreateTopic command, long nowMillis) {
+    String name = Names.check("topic", command.name());
+    if (command.shards() < 1 || command.shards() > Limits.SHARDS_MAX) {
+      return Decision.refused(
+          Refusal.INVALID,
+          "topic '"
+              + name
+              + "' with "
+              + command.shards()
+              + " shards: use 1 to "
+              + Limits.SHARDS_MAX);
+    }
+    Decision<MetaChange> badConfig = checked(command.config());
+    if (badConfig != null) {
+      return badConfig;
+    }
+    TopicInfo taken = tables.topic(name);
+    if (taken != null) {
+      return Decision.refused(Refusal.TOPIC_EXISTS, exists(taken));
+    }
+    if (tables.topics().size() >= TOPICS_MAX) {
+      return Decision.refused(
+          Refusal.TOO_LARGE, "there are " + TOPICS_MAX + " topics, no more are allowed");
+    }
+    MetaTables.Counters counters = tables.counters();
+    TopicInfo topic =
+        new TopicInfo(
+            counters.nextTopicId(),
+            name,
+            command.shards(),
+            command.config(),
+            TopicInfo.State.CREATING,
+            nowMillis);
+    MetaTables.Counters next =
+        new MetaTables.Counters(counters.nextTopicId() + 1, counters.nextProducerId());
+    return new Decision<>(
+        List.of(new MetaChange.PutTopic(topic), new MetaChange.PutCounters(next)),
+        new Reply.OfTopic(topic));
+  }
+
+  private static String exists(TopicInfo taken) {
+    return switch (taken.state()) {
+      case ACTIVE -> "topic '" + taken.name() + "' exists with " + taken.shards() + " shards";
+      case CREATING ->
+          "topic '" + taken.name() + "' is being created with " + taken.shards() + " shards";
+      case DELETING ->
+          "topic '" + taken.name() + "' is being deleted; its name is free again after that";
+    };
+  }
+
+  public Decision<MetaChange> activate(MetaCommand.ActivateTopic command) {
+    TopicInfo topic = tables.topic(command.topicId());
+    if (topic == null || topic.state() == TopicInfo.State.DELETING) {
+      return unknown(String.valueOf(command.topicId()));
+    }
+    return put(topic.inState(TopicInfo.State.ACTIVE));
+  }
+
+  public Decision<MetaChange> configure(MetaCommand.ConfigureTopic command) {
+    TopicInfo topic = tables.topic(command.topicId());
+    if (topic == null || topic.state() == TopicInfo.State.DELETING) {
+      return unknown(String.valueOf(command.topicId()));
+    }
+    Decision<MetaChange> badConfig = checked(command.config());
+    return badConfig != null ? badConfig : put(topic.configured(command.config()));
+  }
+
+  public Decision<MetaChange> delete(MetaCommand.DeleteTopic command) {
+    TopicInfo topic = tables.topic(command.name());
+    if (topic == null || topic.state() == TopicInfo.State.DELETING) {
+      return unknown("'" + command.name() + "'");
+    }
+    return put(topic.inState(TopicInfo.State.DELETING));
+  }
+
+  public Decision<MetaChange> remove(MetaCommand.RemoveTopic command) {
+    TopicInfo topic = tables.topic(command.topicId());
+    if (topic == null) {
+      return Decision.of(List.of());
+    }
+    if (topic.state() != TopicInfo.State.DELETING) {
+      return Decision.refused(
+          Refusal.INVALID, "topic '" + topic.name() + "' is not being deleted: delete it first");
+    }
+    return Decision.of(List.of(new MetaChange.RemoveTopic(topic)));
+  }
+
+  private static Decision<MetaChange> put(TopicInfo topic) {
+    return new Decision<>(List.of(new MetaChange.PutTopic(topic)), new Reply.OfTopic(topic));
+  }
+
+  private static Decision<MetaChange> unknown(String topic) {
+    return Decision.refused(Refusal.UNKNOWN_TOPIC, "there is no topic " + topic);
+  }
+
+  /** The refusal of a configuration that makes no sense, or null. */
+  private static Decision<MetaChange> checked(TopicConfig config) {
+    if (config.retentionMillis() < 0) {
+      return Decision.refused(
+          Refusal.INVALID, "retention of " + config.retentionMillis() + " ms: use 0 or more");
+    }
+    if (config.ageMillisMax() < -1 || config.shardBytesMax() < -1) {
+      return Decision.refused(
+          Refusal.INVALID, "limits of age and size are 0 or more, or -1 for none");
+    }
+    return null;
+  }
+}

@@ -1,0 +1,19 @@
+package dev.evenkeel.broker.machine;
+
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+
+/** Hears of what was applied. Called on the applying thread: it must return at once. */
+public interface DataListener {
+  /** The shard has a new start or end, or is gone. */
+  void shardChanged(Shard shard);
+
+  /** A lease was granted, drained or released. */
+  void leaseChanged(Lease lease);
+
+  /** A lease was forgotten; {@code former} is how it was. */
+  void leaseForgotten(Lease former);
+
+  /** The whole state was replaced. */
+  void everythingChanged();
+}

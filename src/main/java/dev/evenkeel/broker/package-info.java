@@ -1,0 +1,7 @@
+/**
+ * The broker: deterministic state machines over log and store, and the verticle that serves them.
+ *
+ * <p>{@code state} holds records, {@code decide} what follows from commands, {@code machine} ties
+ * both to log and store, {@code serve} answers requests.
+ */
+package dev.evenkeel.broker;

@@ -1,0 +1,77 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.Message;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns futures and failures into answers. */
+public final class Answers {
+  private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
+
+  private Answers() {}
+
+  /** Answers a message with what {@code handler} makes of it; every failure is an answer too. */
+  public static void answer(Message<Object> message, Function<Buffer, Future<Buffer>> handler) {
+    Future<Buffer> result;
+    try {
+      if (!(message.body() instanceof Buffer request)) {
+        throw new RefusedException(Refusal.INVALID, "the body of a request is a buffer");
+      }
+      result = handler.apply(request);
+    } catch (RuntimeException e) {
+      result = Future.failedFuture(e);
+    }
+    result.onComplete(
+        message::reply,
+        failure -> {
+          Throwable cause = unwrap(failure);
+          if (!(cause instanceof RefusedException)) {
+            LOG.error("a request failed", cause);
+          }
+          message.reply(Frames.refusal(cause));
+        });
+  }
+
+  static Throwable unwrap(Throwable failure) {
+    return failure instanceof CompletionException && failure.getCause() != null
+        ? failure.getCause()
+        : failure;
+  }
+
+  /**
+   * Runs {@code task} on {@code executor}; the future completes on the caller's context.
+   *
+   * @return fails OVERLOADED if the executor takes no more
+   */
+  static <T> Future<T> on(Vertx vertx, Executor executor, Callable<T> task) {
+    Promise<T> promise = Promise.promise();
+    Runnable run =
+        () -> {
+          try {
+            promise.complete(task.call());
+          } catch (Exception e) {
+            promise.fail(e);
+          }
+        };
+    try {
+      executor.execute(run);
+    } catch (RejectedExecutionException e) {
+      return Future.failedFuture(
+          new RefusedException(Refusal.OVERLOADED, "too many reads wait for the disk"));
+    }
+    return Future.fromCompletionStage(
+        promise.future().toCompletionStage(), vertx.getOrCreateContext());
+  }
+}

@@ -1,0 +1,72 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.DiskGuard;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.AppendBody;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+
+/** Checks append requests, once and for all that comes after, and hands them to their group. */
+public final class AppendService {
+  private final List<ServedGroup> groups;
+  private final List<Appender> appenders = new ArrayList<>();
+  private final DiskGuard disk;
+
+  AppendService(
+      List<ServedGroup> groups,
+      DiskGuard disk,
+      Executor context,
+      LongSupplier nowMillis,
+      ServeOptions options) {
+    this.groups = groups;
+    this.disk = disk;
+    for (ServedGroup group : groups) {
+      appenders.add(
+          new Appender(
+              group.log(),
+              context,
+              nowMillis,
+              options.entriesInFlightMax(),
+              options.appendBytesWaitingMax()));
+    }
+  }
+
+  /** Answers an APPEND request. */
+  Future<Buffer> append(Buffer request) {
+    ByteBuffer body = Frames.body(request);
+    List<AppendBody.Item> items = AppendBody.read(body);
+    int group = groupOf(items);
+    groups.get(group).requireLeader();
+    disk.requireRoom();
+    items.forEach(item -> item.batch().verified());
+    return appenders
+        .get(group)
+        .append(items.size(), body)
+        .map(results -> Frames.answer(results.encode()));
+  }
+
+  private int groupOf(List<AppendBody.Item> items) {
+    Shard first = items.get(0).shard();
+    int group = first.dataGroup(groups.size());
+    for (AppendBody.Item item : items) {
+      if (item.shard().dataGroup(groups.size()) != group) {
+        throw new RefusedException(
+            Refusal.INVALID,
+            "shards "
+                + first
+                + " and "
+                + item.shard()
+                + " belong to different log groups: send them in separate requests");
+      }
+    }
+    return group;
+  }
+}

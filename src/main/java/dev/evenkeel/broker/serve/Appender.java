@@ -1,0 +1,148 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
+import dev.evenkeel.wire.Entry;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+
+/**
+ * Joins the append requests of one log group into entries. While as many entries as allowed are on
+ * their way, requests gather; an idle group takes the next one at once. Bodies are not copied.
+ *
+ * <p>Runs on one context.
+ */
+final class Appender {
+  private record Pending(int batches, ByteBuffer body, Promise<AppendResults> promise) {}
+
+  private final LogGroup log;
+  private final Executor context;
+  private final LongSupplier nowMillis;
+  private final int entriesInFlightMax;
+  private final long waitingBytesMax;
+  private final Deque<Pending> waiting = new ArrayDeque<>();
+  private int entriesInFlight;
+  private long waitingBytes;
+
+  /**
+   * @param waitingBytesMax bytes not answered yet, past which requests are refused
+   */
+  Appender(
+      LogGroup log,
+      Executor context,
+      LongSupplier nowMillis,
+      int entriesInFlightMax,
+      long waitingBytesMax) {
+    this.log = log;
+    this.context = context;
+    this.nowMillis = nowMillis;
+    this.entriesInFlightMax = entriesInFlightMax;
+    this.waitingBytesMax = waitingBytesMax;
+  }
+
+  /**
+   * Appends batches that have been checked. {@code body} must not change afterwards.
+   *
+   * @return results in the order of the batches; fails as {@link LogGroup#append} does, TOO_LARGE
+   *     if the body does not fit into an entry, OVERLOADED if too much waits
+   */
+  Future<AppendResults> append(int batches, ByteBuffer body) {
+    int bytes = body.remaining();
+    if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
+      return refused(
+          Refusal.TOO_LARGE,
+          "append of "
+              + bytes
+              + " bytes: at most "
+              + (Limits.ENTRY_BYTES_MAX - Entry.HEADER_BYTES)
+              + " are allowed");
+    }
+    if (waitingBytes + bytes > waitingBytesMax) {
+      return refused(Refusal.OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
+    }
+    Pending pending = new Pending(batches, body, Promise.promise());
+    waitingBytes += bytes;
+    waiting.add(pending);
+    dispatch();
+    return pending.promise().future();
+  }
+
+  private static Future<AppendResults> refused(Refusal refusal, String detail) {
+    return Future.failedFuture(new RefusedException(refusal, detail));
+  }
+
+  private void dispatch() {
+    while (entriesInFlight < entriesInFlightMax && !waiting.isEmpty()) {
+      List<Pending> joined = new ArrayList<>();
+      List<ByteBuffer> parts = new ArrayList<>();
+      parts.add(ByteBuffer.wrap(Entry.header(Entry.APPEND, nowMillis.getAsLong())));
+      int bytes = Entry.HEADER_BYTES;
+      int batches = 0;
+      while (!waiting.isEmpty()) {
+        Pending next = waiting.peek();
+        bytes += next.body().remaining();
+        batches += next.batches();
+        if (!joined.isEmpty()
+            && (bytes > Limits.ENTRY_BYTES_MAX || batches > AppendBody.BATCHES_MAX)) {
+          break;
+        }
+        joined.add(waiting.remove());
+        parts.add(next.body());
+      }
+      entriesInFlight++;
+      send(parts)
+          .whenComplete((reply, failure) -> context.execute(() -> finish(joined, reply, failure)));
+    }
+  }
+
+  private CompletableFuture<ByteBuffer> send(List<ByteBuffer> parts) {
+    try {
+      return log.append(parts);
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private void finish(List<Pending> joined, ByteBuffer reply, Throwable failure) {
+    entriesInFlight--;
+    for (Pending each : joined) {
+      waitingBytes -= each.body().remaining();
+    }
+    if (failure != null) {
+      Throwable cause = Answers.unwrap(failure);
+      joined.forEach(each -> each.promise().fail(cause));
+    } else {
+      share(joined, AppendResults.decode(reply));
+    }
+    dispatch();
+  }
+
+  private void share(List<Pending> joined, AppendResults results) {
+    int from = 0;
+    for (Pending each : joined) {
+      int to = from + each.batches();
+      if (to > results.results().size()) {
+        each.promise()
+            .fail(
+                new RefusedException(
+                    Refusal.INDETERMINATE,
+                    "log group " + log.name() + " answered too few results"));
+      } else {
+        each.promise().complete(results.share(from, to));
+      }
+      from = to;
+    }
+  }
+}

@@ -1,0 +1,250 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.decide.StartFinder;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Answers what comes to the control address. A command is decoded and checked before it is logged:
+ * nothing malformed gets into a log.
+ */
+public final class ControlService {
+  /** What clients and dispatchers may send. */
+  private static final Set<Class<?>> SUBMITTED_DATA =
+      Set.of(
+          DataCommand.Grant.class,
+          DataCommand.SetDrain.class,
+          DataCommand.Commit.class,
+          DataCommand.Release.class,
+          DataCommand.ForgetLeases.class,
+          DataCommand.OpenProducer.class);
+
+  /** What brokers send each other. */
+  private static final Set<Class<?>> MANAGED =
+      Set.of(
+          DataCommand.OpenShards.class,
+          DataCommand.ConfigureShards.class,
+          DataCommand.DropShards.class);
+
+  private static final Set<Class<?>> SUBMITTED_META =
+      Set.of(
+          MetaCommand.DeclareGroup.class,
+          MetaCommand.SeeGroup.class,
+          MetaCommand.ForgetGroup.class,
+          MetaCommand.RegisterProducer.class);
+
+  private final BrokerNode node;
+  private final List<ServedGroup> groups;
+  private final FetchService fetches;
+  private final GroupCommands commands;
+  private final TopicProcedures topics;
+  private final Vertx vertx;
+
+  ControlService(
+      BrokerNode node,
+      List<ServedGroup> groups,
+      FetchService fetches,
+      GroupCommands commands,
+      TopicProcedures topics,
+      Vertx vertx) {
+    this.node = node;
+    this.groups = groups;
+    this.fetches = fetches;
+    this.commands = commands;
+    this.topics = topics;
+    this.vertx = vertx;
+  }
+
+  Future<Buffer> handle(Buffer request) {
+    Op op = Frames.op(request);
+    ByteReader in = new ByteReader(Frames.body(request));
+    return switch (op) {
+      case SUBMIT_DATA -> submitData(in, SUBMITTED_DATA);
+      case MANAGE_SHARDS -> submitData(in, MANAGED);
+      case SUBMIT_META -> submitMeta(in);
+      case READ_LEASE -> readLease(in);
+      case READ_SHARDS -> readShards(in);
+      case BROWSE -> fetches.browse(request);
+      case FIND_OFFSET -> findOffset(in);
+      case CREATE_TOPIC -> createTopic(in);
+      case CONFIGURE_TOPIC -> configureTopic(in);
+      case DELETE_TOPIC -> deleteTopic(in);
+      case READ_GROUPS -> readGroups(in);
+      case APPEND, FETCH ->
+          throw new RefusedException(Refusal.INVALID, op + " belongs to the data address");
+    };
+  }
+
+  private ServedGroup group(ByteReader in) {
+    int group = in.i32();
+    if (group < 0 || group >= groups.size()) {
+      throw new RefusedException(
+          Refusal.INVALID, "log group " + group + ": use 0 to " + (groups.size() - 1));
+    }
+    return groups.get(group);
+  }
+
+  private ServedGroup groupOf(Shard shard) {
+    return groups.get(shard.dataGroup(groups.size()));
+  }
+
+  private static void requireAllowed(Set<Class<?>> allowed, Object command) {
+    if (!allowed.contains(command.getClass())) {
+      throw new RefusedException(
+          Refusal.INVALID, command.getClass().getSimpleName() + " may not be submitted here");
+    }
+  }
+
+  private Future<Buffer> submitData(ByteReader in, Set<Class<?>> allowed) {
+    ServedGroup group = group(in);
+    DataCommand command = CommandCodec.data(in);
+    requireAllowed(allowed, command);
+    group.requireLeader();
+    return commands.append(group.log(), Entry.of(command, node.nowMillis()));
+  }
+
+  private Future<Buffer> submitMeta(ByteReader in) {
+    MetaCommand command = CommandCodec.meta(in);
+    requireAllowed(SUBMITTED_META, command);
+    LogGroup meta = node.log().meta();
+    ServedGroup.requireLeader(node.nodeId(), meta);
+    return commands.append(meta, Entry.of(command, node.nowMillis()));
+  }
+
+  private Future<Buffer> readLease(ByteReader in) {
+    String name = in.text();
+    Shard shard = RecordCodec.shard(in);
+    in.end();
+    if (name == null) {
+      throw new RefusedException(Refusal.INVALID, "a lease belongs to a group: name it");
+    }
+    ServedGroup group = groupOf(shard);
+    group.requireReady();
+    group.shard(shard);
+    Lease lease = group.state().tables().lease(name, shard);
+    if (lease == null) {
+      throw new RefusedException(
+          Refusal.UNKNOWN_GROUP, "group '" + name + "' has no lease on " + group.nameOf(shard));
+    }
+    if (lease.state() == null) {
+      return Future.succeededFuture(reply(new Reply.OfLease(lease)));
+    }
+    return Answers.on(
+        vertx,
+        node.readers(),
+        () -> {
+          Lease whole = group.state().leaseWithState(name, shard);
+          if (whole == null) {
+            throw new RefusedException(Refusal.UNKNOWN_GROUP, "the lease has been forgotten");
+          }
+          return reply(new Reply.OfLease(whole));
+        });
+  }
+
+  private Future<Buffer> readShards(ByteReader in) {
+    ServedGroup group = group(in);
+    String only = in.text();
+    in.end();
+    group.requireReady();
+    List<ShardStatus> statuses = new ArrayList<>();
+    for (var each : group.state().tables().shards()) {
+      statuses.add(status(group, each, only));
+    }
+    Bytes out = new Bytes(64 * statuses.size());
+    ShardStatus.write(out, statuses);
+    return Future.succeededFuture(Frames.answer(out.view()));
+  }
+
+  private static ShardStatus status(
+      ServedGroup group, Map.Entry<Shard, ShardRecord> each, String only) {
+    var record = each.getValue();
+    List<Lease> leases =
+        group.state().tables().leasesOn(each.getKey()).stream()
+            .filter(lease -> only == null || lease.group().equals(only))
+            .toList();
+    return new ShardStatus(
+        each.getKey(), record.start(), record.end(), record.bytes(), record.dropped(), leases);
+  }
+
+  private Future<Buffer> findOffset(ByteReader in) {
+    Shard shard = RecordCodec.shard(in);
+    StartAt start = RecordCodec.start(in);
+    in.end();
+    ServedGroup group = groupOf(shard);
+    group.requireReady();
+    group.shard(shard);
+    return Answers.on(
+        vertx,
+        node.readers(),
+        () -> {
+          group.shard(shard);
+          long offset =
+              group
+                  .state()
+                  .read(store -> StartFinder.find(store, group.state().tables(), shard, start));
+          return Frames.answer(new Bytes(8).i64(offset).view());
+        });
+  }
+
+  private Future<Buffer> createTopic(ByteReader in) {
+    String name = in.text();
+    int shards = in.i32();
+    TopicConfig config = RecordCodec.topicConfig(in);
+    in.end();
+    return topics.create(name, shards, config).map(ControlService::reply);
+  }
+
+  private Future<Buffer> configureTopic(ByteReader in) {
+    String name = in.text();
+    TopicConfig config = RecordCodec.topicConfig(in);
+    in.end();
+    return topics.configure(name, config).map(ControlService::reply);
+  }
+
+  private Future<Buffer> deleteTopic(ByteReader in) {
+    String name = in.text();
+    in.end();
+    return topics.delete(name).map(ControlService::reply);
+  }
+
+  private Future<Buffer> readGroups(ByteReader in) {
+    in.end();
+    ServedGroup.requireReady(node.nodeId(), node.log().meta());
+    Collection<GroupInfo> known = List.copyOf(node.meta().tables().groups());
+    Bytes out = new Bytes().i32(known.size());
+    known.forEach(group -> RecordCodec.write(out, group));
+    return Future.succeededFuture(Frames.answer(out.view()));
+  }
+
+  private static Buffer reply(Reply reply) {
+    return Frames.answer(ReplyCodec.encode(reply));
+  }
+}

@@ -1,0 +1,95 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.Keys;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.Batch;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads batches that are no longer in memory, and checks each: a damaged one is never served. */
+final class DiskReader {
+  private static final Logger LOG = LoggerFactory.getLogger(DiskReader.class);
+
+  private DiskReader() {}
+
+  /**
+   * Batches from the one that holds {@code offset} on, as {@code TailCache.read} gives them. Waits
+   * for the disk.
+   *
+   * @throws RefusedException CORRUPT, naming topic, shard and offset, if the first of them is
+   *     damaged or missing; OFFSET_OUT_OF_RANGE if retention took it meanwhile
+   */
+  static List<Cached> read(ServedGroup group, Shard shard, long offset, int bytesMax) {
+    long end = group.shard(shard).end();
+    List<Cached> found =
+        group.state().read(store -> read(store, group, shard, offset, end, bytesMax));
+    if (found.isEmpty()) {
+      ShardRecord now = group.shard(shard);
+      if (offset < now.start()) {
+        throw FetchService.outOfRange(now);
+      }
+      throw corrupt(group, shard, offset, "no batch holds this offset");
+    }
+    return found;
+  }
+
+  private static List<Cached> read(
+      Store store, ServedGroup group, Shard shard, long offset, long end, int bytesMax) {
+    List<Cached> found = new ArrayList<>();
+    IndexEntry first = BatchIndex.at(store, shard, offset);
+    if (first == null || first.end() <= offset) {
+      return found;
+    }
+    byte[] from = Keys.batch(shard, first.base());
+    byte[] to = Keys.batch(shard, end);
+    long next = first.base();
+    long sum = 0;
+    try (Store.Cursor cursor = store.scan(Store.Table.BATCHES, from, to)) {
+      while (sum < bytesMax && cursor.next() && Keys.offset(cursor.key()) == next) {
+        Cached batch = checked(group, shard, next, cursor.value(), found.isEmpty());
+        sum += batch == null ? 0 : batch.batch().length();
+        if (batch == null || !found.isEmpty() && sum > bytesMax) {
+          break;
+        }
+        found.add(batch);
+        next = batch.endOffset();
+      }
+    }
+    return found;
+  }
+
+  /** The batch; if it is damaged, null where others go before it, else the refusal. */
+  private static Cached checked(
+      ServedGroup group, Shard shard, long offset, byte[] bytes, boolean first) {
+    try {
+      Batch batch = Batch.next(ByteBuffer.wrap(bytes));
+      if (batch.length() != bytes.length) {
+        throw new RefusedException(Refusal.CORRUPT, "trailing bytes behind the batch");
+      }
+      return new Cached(offset, batch.verified());
+    } catch (RefusedException damaged) {
+      if (first) {
+        throw corrupt(group, shard, offset, damaged.getMessage());
+      }
+      return null;
+    }
+  }
+
+  private static RefusedException corrupt(
+      ServedGroup group, Shard shard, long offset, String reason) {
+    String text =
+        group.nameOf(shard) + " offset " + offset + " on " + group.nodeId() + ": " + reason;
+    LOG.error("damaged data is not served: {}", text);
+    return new RefusedException(Refusal.CORRUPT, text);
+  }
+}

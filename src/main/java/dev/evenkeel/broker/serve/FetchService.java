@@ -1,0 +1,221 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import io.netty.buffer.Unpooled;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.buffer.BufferInternal;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.function.Predicate;
+
+/**
+ * Answers fetches, and keeps those for which there is nothing yet. Runs on one context.
+ *
+ * <p>A waiting fetch is looked at again whenever its shard, its lease or the leadership changes,
+ * with the same checks as when it came.
+ */
+public final class FetchService {
+  private final List<ServedGroup> groups;
+  private final Vertx vertx;
+  private final Executor readers;
+  private final int waitingMax;
+  private final Map<Shard, Set<Waiting>> waiting = new HashMap<>();
+  private int waitingCount;
+
+  private record Waiting(FetchRequest request, Promise<Buffer> promise, long timer) {}
+
+  FetchService(List<ServedGroup> groups, Vertx vertx, Executor readers, int waitingMax) {
+    this.groups = groups;
+    this.vertx = vertx;
+    this.readers = readers;
+    this.waitingMax = waitingMax;
+  }
+
+  /** Answers a FETCH request, perhaps later. */
+  Future<Buffer> fetch(Buffer body) {
+    FetchRequest request = FetchRequest.decode(Frames.body(body));
+    if (request.group().isEmpty()) {
+      throw new RefusedException(Refusal.INVALID, "a fetch needs a group; to look around, browse");
+    }
+    Future<Buffer> answer = tryServe(request, true);
+    if (answer != null) {
+      return answer;
+    }
+    return request.waitMillis() == 0 ? Future.succeededFuture(nothing(request)) : await(request);
+  }
+
+  /** Answers a BROWSE request. */
+  Future<Buffer> browse(Buffer body) {
+    FetchRequest request = FetchRequest.decode(Frames.body(body));
+    Future<Buffer> answer = tryServe(request, false);
+    return answer == null ? Future.succeededFuture(nothing(request)) : answer;
+  }
+
+  private ServedGroup group(Shard shard) {
+    return groups.get(shard.dataGroup(groups.size()));
+  }
+
+  /**
+   * The answer, or null if there is nothing yet.
+   *
+   * @throws RefusedException if the request cannot be served here or now
+   */
+  private Future<Buffer> tryServe(FetchRequest request, boolean owner) {
+    Shard shard = request.shard();
+    ServedGroup group = group(shard);
+    group.requireReady();
+    ShardRecord record = group.shard(shard);
+    if (owner) {
+      requireLease(group, request);
+    }
+    long offset = request.offset();
+    if (offset < record.start() || offset > record.end()) {
+      throw outOfRange(record);
+    }
+    if (offset == record.end()) {
+      return null;
+    }
+    List<Cached> cached = group.state().tail().read(shard, offset, request.bytesMax());
+    if (!cached.isEmpty()) {
+      return Future.succeededFuture(answer(record, cached));
+    }
+    return Answers.on(
+        vertx,
+        readers,
+        () -> answer(record, DiskReader.read(group, shard, offset, request.bytesMax())));
+  }
+
+  private static void requireLease(ServedGroup group, FetchRequest request) {
+    Lease lease = group.state().tables().lease(request.group(), request.shard());
+    if (lease == null || !lease.heldAt(request.epoch())) {
+      throw new RefusedException(
+          Refusal.FENCED,
+          "epoch "
+              + request.epoch()
+              + " of "
+              + request.group()
+              + ":"
+              + request.shard()
+              + (lease == null ? ": there is no lease" : ": the lease is at " + lease));
+    }
+  }
+
+  static RefusedException outOfRange(ShardRecord record) {
+    return new RefusedException(Refusal.OFFSET_OUT_OF_RANGE, record.start() + ".." + record.end());
+  }
+
+  private Buffer nothing(FetchRequest request) {
+    return answer(group(request.shard()).shard(request.shard()), List.of());
+  }
+
+  /** One copy, from the log entries into the answer. */
+  private static Buffer answer(ShardRecord record, List<Cached> batches) {
+    int bytes = Frames.HEADER_BYTES + 16;
+    long end = record.end();
+    for (Cached each : batches) {
+      bytes += 8 + each.batch().length();
+      end = Math.max(end, each.endOffset());
+    }
+    ByteBuffer out = ByteBuffer.allocate(bytes);
+    out.put((byte) Frames.VERSION).put((byte) 0);
+    out.putLong(record.start()).putLong(end);
+    for (Cached each : batches) {
+      out.putLong(each.baseOffset());
+      out.put(each.batch().bytes().duplicate());
+    }
+    return BufferInternal.buffer(Unpooled.wrappedBuffer(out.array()));
+  }
+
+  private Future<Buffer> await(FetchRequest request) {
+    if (waitingCount >= waitingMax) {
+      throw new RefusedException(Refusal.OVERLOADED, waitingCount + " fetches wait already");
+    }
+    Promise<Buffer> promise = Promise.promise();
+    Shard shard = request.shard();
+    Waiting[] self = new Waiting[1];
+    long timer =
+        vertx.setTimer(
+            request.waitMillis(),
+            id -> finish(self[0], () -> Future.succeededFuture(nothing(request))));
+    self[0] = new Waiting(request, promise, timer);
+    waiting.computeIfAbsent(shard, any -> new LinkedHashSet<>()).add(self[0]);
+    waitingCount++;
+    // What was applied between the look and the wait has announced itself already, or will.
+    return promise.future();
+  }
+
+  private interface Serving {
+    Future<Buffer> serve();
+  }
+
+  private void finish(Waiting each, Serving serving) {
+    Set<Waiting> of = waiting.get(each.request().shard());
+    if (of == null || !of.remove(each)) {
+      return;
+    }
+    if (of.isEmpty()) {
+      waiting.remove(each.request().shard());
+    }
+    waitingCount--;
+    vertx.cancelTimer(each.timer());
+    try {
+      serving.serve().onComplete(each.promise());
+    } catch (RefusedException refused) {
+      each.promise().fail(refused);
+    }
+  }
+
+  /** Looks again at the fetches that wait for a shard. */
+  void shardChanged(Shard shard) {
+    Set<Waiting> of = waiting.get(shard);
+    if (of != null) {
+      List.copyOf(of).forEach(this::again);
+    }
+  }
+
+  /** Looks again at every waiting fetch of the shards wanted. */
+  void changed(Predicate<Shard> wanted) {
+    List<Shard> shards = new ArrayList<>(waiting.keySet());
+    shards.stream().filter(wanted).forEach(this::shardChanged);
+  }
+
+  private void again(Waiting each) {
+    try {
+      Future<Buffer> answer = tryServe(each.request(), true);
+      if (answer != null) {
+        finish(each, () -> answer);
+      }
+    } catch (RefusedException refused) {
+      finish(each, () -> Future.failedFuture(refused));
+    }
+  }
+
+  /** Fetches that wait now. */
+  int waiting() {
+    return waitingCount;
+  }
+
+  /** Answers everybody who waits: this node stops. */
+  void close() {
+    RefusedException stopping = new RefusedException(Refusal.UNAVAILABLE, "this node is stopping");
+    for (Set<Waiting> of : List.copyOf(waiting.values())) {
+      List.copyOf(of).forEach(each -> finish(each, () -> Future.failedFuture(stopping)));
+    }
+  }
+}

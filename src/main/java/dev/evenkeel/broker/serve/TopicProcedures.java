@@ -1,0 +1,235 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.state.TopicRecord;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What takes a topic through all log groups, on the leader of meta. Each step may be repeated, and
+ * the topic's state in meta says which steps are left: {@link #reconcile} takes up what a crash
+ * interrupted.
+ *
+ * <pre>
+ * CREATING   open its shards in each data group, then activate
+ * ACTIVE     give its settings to each data group that has others
+ * DELETING   drop its shards in each data group, then remove
+ * </pre>
+ *
+ * Runs on one context.
+ */
+final class TopicProcedures {
+  private static final Logger LOG = LoggerFactory.getLogger(TopicProcedures.class);
+
+  private final String nodeId;
+  private final LogGroup metaLog;
+  private final MetaState meta;
+  private final List<ServedGroup> groups;
+  private final GroupCommands commands;
+  private final Vertx vertx;
+  private final LongSupplier nowMillis;
+  private final long procedureMillisMax;
+
+  /** Topics that a procedure works on; the next one for the same topic waits for it. */
+  private final Map<Integer, Future<Reply>> underWay = new HashMap<>();
+
+  TopicProcedures(
+      String nodeId,
+      LogGroup metaLog,
+      MetaState meta,
+      List<ServedGroup> groups,
+      GroupCommands commands,
+      Vertx vertx,
+      LongSupplier nowMillis,
+      long procedureMillisMax) {
+    this.nodeId = nodeId;
+    this.metaLog = metaLog;
+    this.meta = meta;
+    this.groups = groups;
+    this.commands = commands;
+    this.vertx = vertx;
+    this.nowMillis = nowMillis;
+    this.procedureMillisMax = procedureMillisMax;
+  }
+
+  /**
+   * Creates a topic everywhere. Fails INDETERMINATE if it is recorded, but not finished in time.
+   */
+  Future<Reply> create(String name, int shards, TopicConfig config) {
+    ServedGroup.requireReady(nodeId, metaLog);
+    return submit(new MetaCommand.CreateTopic(name, shards, config))
+        .compose(reply -> drive(topicOf(reply), "created"));
+  }
+
+  /** Changes a topic's settings everywhere. */
+  Future<Reply> configure(String name, TopicConfig config) {
+    ServedGroup.requireReady(nodeId, metaLog);
+    TopicInfo topic = meta.tables().topic(name);
+    if (topic == null || topic.state() == TopicInfo.State.DELETING) {
+      throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + name + "'");
+    }
+    return submit(new MetaCommand.ConfigureTopic(topic.id(), config))
+        .compose(reply -> drive(topicOf(reply), "configured"));
+  }
+
+  /** Deletes a topic everywhere. */
+  Future<Reply> delete(String name) {
+    ServedGroup.requireReady(nodeId, metaLog);
+    return submit(new MetaCommand.DeleteTopic(name))
+        .compose(reply -> drive(topicOf(reply), "deleted"));
+  }
+
+  /** Takes up what was left undone; called from time to time, does nothing unless leading meta. */
+  void reconcile() {
+    if (!metaLog.leadership().ready()) {
+      return;
+    }
+    for (TopicInfo topic : meta.tables().topics()) {
+      boolean undone = topic.state() != TopicInfo.State.ACTIVE || !groupsWithOther(topic).isEmpty();
+      if (undone && !underWay.containsKey(topic.id())) {
+        drive(topic, "reconciled")
+            .onFailure(e -> LOG.warn("topic '{}' waits: {}", topic.name(), e.toString()));
+      }
+    }
+  }
+
+  private Future<Reply> submit(MetaCommand command) {
+    return commands
+        .append(metaLog, Entry.of(command, nowMillis.getAsLong()))
+        .map(answer -> ReplyCodec.decode(Frames.answerBody(answer)));
+  }
+
+  /** Goes on only with a topic: what the log refused is refused here. */
+  private static TopicInfo topicOf(Reply reply) {
+    if (reply instanceof Reply.OfTopic of) {
+      return of.topic();
+    }
+    throw ((Reply.Refused) reply).exception();
+  }
+
+  private Future<Reply> drive(TopicInfo topic, String what) {
+    int id = topic.id();
+    Future<Reply> before = underWay.get(id);
+    if (before != null) {
+      return before.transform(any -> drive(topic, what));
+    }
+    changed();
+    Future<Reply> now =
+        steps(topic)
+            .recover(failure -> Future.failedFuture(unfinished(topic, what, failure)))
+            .onComplete(
+                any -> {
+                  underWay.remove(id);
+                  changed();
+                });
+    if (!now.isComplete()) {
+      underWay.put(id, now);
+    }
+    return now;
+  }
+
+  private Future<Reply> steps(TopicInfo topic) {
+    return switch (topic.state()) {
+      case CREATING ->
+          each(groupsOf(topic), group -> open(topic, group))
+              .compose(done -> submit(new MetaCommand.ActivateTopic(topic.id())))
+              .map(reply -> (Reply) new Reply.OfTopic(topicOf(reply)));
+      case ACTIVE ->
+          each(
+                  groupsOf(topic),
+                  group -> new DataCommand.ConfigureShards(topic.id(), topic.config()))
+              .map(done -> (Reply) new Reply.OfTopic(topic));
+      case DELETING ->
+          each(groupsOf(topic), group -> new DataCommand.DropShards(topic.id()))
+              .compose(done -> submit(new MetaCommand.RemoveTopic(topic.id())));
+    };
+  }
+
+  private Future<Void> each(List<Integer> indexes, IntFunction<DataCommand> command) {
+    List<Future<Reply>> all = new ArrayList<>();
+    for (int group : indexes) {
+      all.add(
+          commands
+              .submit(group, command.apply(group), procedureMillisMax)
+              .map(
+                  reply -> {
+                    if (reply instanceof Reply.Refused refused) {
+                      throw refused.exception();
+                    }
+                    return reply;
+                  }));
+    }
+    return Future.all(all).mapEmpty();
+  }
+
+  private List<Integer> groupsOf(TopicInfo topic) {
+    return IntStream.range(0, topic.shards())
+        .map(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()))
+        .distinct()
+        .boxed()
+        .toList();
+  }
+
+  /** Groups whose copy here has other settings: it may lag, and then they get the same again. */
+  private List<Integer> groupsWithOther(TopicInfo topic) {
+    return groupsOf(topic).stream()
+        .filter(
+            group -> {
+              TopicRecord copy = groups.get(group).state().tables().topic(topic.id());
+              return copy != null && !copy.dropped() && !copy.config().equals(topic.config());
+            })
+        .toList();
+  }
+
+  private DataCommand open(TopicInfo topic, int group) {
+    List<Integer> shards =
+        IntStream.range(0, topic.shards())
+            .filter(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()) == group)
+            .boxed()
+            .toList();
+    return new DataCommand.OpenShards(topic.id(), topic.name(), shards, topic.config());
+  }
+
+  private static RefusedException unfinished(TopicInfo topic, String what, Throwable failure) {
+    Throwable cause = Answers.unwrap(failure);
+    if (cause instanceof RefusedException refused && !refused.refusal().retriable()) {
+      return refused;
+    }
+    return new RefusedException(
+        Refusal.INDETERMINATE,
+        "topic '"
+            + topic.name()
+            + "' is not "
+            + what
+            + " everywhere yet and will be once every log group has a leader ("
+            + cause.getMessage()
+            + ")");
+  }
+
+  private void changed() {
+    vertx.eventBus().publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
+  }
+}

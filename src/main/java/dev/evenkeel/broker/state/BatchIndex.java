@@ -1,0 +1,43 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.Store;
+import java.util.function.Predicate;
+
+/** Finds batches of a shard in the store by what {@link IndexEntry} says of them. */
+public final class BatchIndex {
+  private BatchIndex() {}
+
+  /** The batch that holds {@code offset} or, if none does, the last one before it; or null. */
+  public static IndexEntry at(Store store, Shard shard, long offset) {
+    byte[] from = Keys.batch(shard, 0);
+    byte[] to = Keys.batch(shard, offset + 1);
+    try (Store.Cursor cursor = store.scanBackward(Store.Table.INDEX, from, to)) {
+      return cursor.next() ? IndexEntry.decode(cursor.key(), cursor.value()) : null;
+    }
+  }
+
+  /**
+   * The first batch for which {@code wanted} holds, or null. Binary search: it must hold for all
+   * batches behind one for which it holds.
+   */
+  public static IndexEntry first(
+      Store store, Shard shard, ShardRecord record, Predicate<IndexEntry> wanted) {
+    long low = record.start();
+    long high = record.end();
+    IndexEntry found = null;
+    while (low < high) {
+      IndexEntry middle = at(store, shard, low + (high - low) / 2);
+      if (middle == null || middle.end() <= low) {
+        return found;
+      }
+      if (wanted.test(middle)) {
+        found = middle;
+        high = middle.base();
+      } else {
+        low = middle.end();
+      }
+    }
+    return found;
+  }
+}

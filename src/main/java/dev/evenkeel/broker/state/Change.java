@@ -1,0 +1,192 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.RecordCodec;
+
+/**
+ * One change to a data group's state: what deciding comes to, and the only thing that alters the
+ * state. First all changes of an entry are written and committed, then they show in memory.
+ */
+public sealed interface Change {
+  void write(Store.Write write);
+
+  void show(DataTables tables);
+
+  record PutTopic(TopicRecord topic) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.META, Keys.topic(topic.id()), topic.encode());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.topics.put(topic.id(), topic);
+    }
+  }
+
+  record PutShard(Shard shard, ShardRecord record) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.META, Keys.shard(shard), record.encode());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.shards.put(shard, record);
+    }
+  }
+
+  /** The shard goes with everything in it, but not its leases. */
+  record RemoveShard(Shard shard) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.META, Keys.shard(shard));
+      write.delete(Store.Table.META, Keys.marks(shard));
+      byte[] from = Keys.batch(shard, 0);
+      byte[] to = Keys.batch(shard, Long.MAX_VALUE);
+      write.deleteRange(Store.Table.BATCHES, from, to);
+      write.deleteRange(Store.Table.INDEX, from, to);
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.shards.remove(shard);
+      tables.marks.remove(shard);
+    }
+  }
+
+  /** Drops whole batches; the shard's new start is a change of its own. */
+  record Trim(Shard shard, long fromOffset, long toOffset) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      byte[] from = Keys.batch(shard, fromOffset);
+      byte[] to = Keys.batch(shard, toOffset);
+      write.deleteRange(Store.Table.BATCHES, from, to);
+      write.deleteRange(Store.Table.INDEX, from, to);
+    }
+
+    @Override
+    public void show(DataTables tables) {}
+  }
+
+  record PutMarks(Shard shard, Marks marks) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.META, Keys.marks(shard), marks.encode());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.marks.put(shard, marks);
+    }
+  }
+
+  record PutBatch(Shard shard, IndexEntry entry, Batch batch) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      byte[] key = Keys.batch(shard, entry.base());
+      write.put(Store.Table.BATCHES, key, batch.bytes().duplicate());
+      write.put(Store.Table.INDEX, key, entry.encode());
+    }
+
+    @Override
+    public void show(DataTables tables) {}
+  }
+
+  /**
+   * @param lease without the bytes of its state: a commit must not write them again
+   */
+  record PutLease(Lease lease) implements Change {
+    private LeaseKey key() {
+      return new LeaseKey(lease.shard(), lease.group());
+    }
+
+    @Override
+    public void write(Store.Write write) {
+      Bytes out = new Bytes();
+      RecordCodec.write(out, lease);
+      write.put(Store.Table.LEASES, Keys.lease(key()), out.toArray());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.leases.put(key(), lease);
+    }
+  }
+
+  record PutLeaseState(LeaseKey key, byte[] state) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.LEASES, Keys.leaseState(key), state);
+    }
+
+    @Override
+    public void show(DataTables tables) {}
+  }
+
+  record RemoveLease(LeaseKey key) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.LEASES, Keys.lease(key));
+      write.delete(Store.Table.LEASES, Keys.leaseState(key));
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.leases.remove(key);
+    }
+  }
+
+  record PutProducer(ProducerRecord producer) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.PRODUCERS, Keys.producer(producer.id()), producer.encode());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.producers.put(producer.id(), producer);
+    }
+  }
+
+  record PutRing(RingKey key, Ring ring) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.PRODUCERS, Keys.ring(key), ring.encode());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.rings.put(key, ring);
+    }
+  }
+
+  record RemoveRing(RingKey key) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.PRODUCERS, Keys.ring(key));
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.rings.remove(key);
+    }
+  }
+
+  /** Its rings are changes of their own. */
+  record RemoveProducer(long producerId) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.PRODUCERS, Keys.producer(producerId));
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.producers.remove(producerId);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.RecordCodec;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * A data group's state in memory, all but the batches and the states of leases. Only {@link Change}
+ * alters it, on the applying thread. Topics, shards and leases may be read from any thread; what
+ * concerns producers and marks only from the applying one.
+ */
+public final class DataTables {
+  final Map<Integer, TopicRecord> topics = new ConcurrentHashMap<>();
+  final NavigableMap<Shard, ShardRecord> shards = new ConcurrentSkipListMap<>();
+  final NavigableMap<LeaseKey, Lease> leases = new ConcurrentSkipListMap<>();
+  final Map<Shard, Marks> marks = new HashMap<>();
+  final Map<Long, ProducerRecord> producers = new HashMap<>();
+  final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
+
+  /** Reads everything back from the store. */
+  public static DataTables load(Store store) {
+    DataTables tables = new DataTables();
+    each(
+        store,
+        Store.Table.META,
+        (key, value) -> {
+          switch (key[0]) {
+            case 'T' -> {
+              TopicRecord topic = TopicRecord.decode(value);
+              tables.topics.put(topic.id(), topic);
+            }
+            case 'S' -> tables.shards.put(Keys.metaShard(key), ShardRecord.decode(value));
+            case 'R' -> tables.marks.put(Keys.metaShard(key), Marks.decode(value));
+            default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
+          }
+        });
+    each(
+        store,
+        Store.Table.LEASES,
+        (key, value) -> {
+          if (!Keys.isLeaseState(key)) {
+            Lease lease = RecordCodec.lease(new ByteReader(value));
+            tables.leases.put(new LeaseKey(lease.shard(), lease.group()), lease);
+          }
+        });
+    each(
+        store,
+        Store.Table.PRODUCERS,
+        (key, value) -> {
+          if (key.length == 8) {
+            ProducerRecord producer = ProducerRecord.decode(value);
+            tables.producers.put(producer.id(), producer);
+          } else {
+            tables.rings.put(Keys.ring(key), Ring.decode(value));
+          }
+        });
+    return tables;
+  }
+
+  interface Row {
+    void read(byte[] key, byte[] value);
+  }
+
+  static void each(Store store, Store.Table table, Row row) {
+    try (Store.Cursor cursor = store.scan(table, Keys.first(), Keys.last())) {
+      while (cursor.next()) {
+        row.read(cursor.key(), cursor.value());
+      }
+    }
+  }
+
+  /** The topic, also if it was dropped, or null. */
+  public TopicRecord topic(int topicId) {
+    return topics.get(topicId);
+  }
+
+  /** The shard, or null. */
+  public ShardRecord shard(Shard shard) {
+    return shards.get(shard);
+  }
+
+  /** All shards, sorted; a live view. */
+  public Set<Map.Entry<Shard, ShardRecord>> shards() {
+    return Collections.unmodifiableSet(shards.entrySet());
+  }
+
+  /** Shards of a topic, sorted. */
+  public List<Shard> shardsOf(int topicId) {
+    return List.copyOf(
+        shards
+            .subMap(new Shard(topicId, 0), true, new Shard(topicId, Integer.MAX_VALUE), true)
+            .keySet());
+  }
+
+  /**
+   * The lease, without the bytes of its state, or null. Where retention has dropped messages that
+   * the group had not consumed, it goes on at the first one kept.
+   */
+  public Lease lease(String group, Shard shard) {
+    Lease lease = leases.get(new LeaseKey(shard, group));
+    return lease == null ? null : current(lease);
+  }
+
+  /** The lease, moved up to the first message kept. */
+  public Lease current(Lease lease) {
+    ShardRecord record = shards.get(lease.shard());
+    return record == null || lease.committed() >= record.start()
+        ? lease
+        : lease.committedAt(record.start());
+  }
+
+  /** Leases on a shard, sorted by group, as {@link #lease} gives them. */
+  public List<Lease> leasesOn(Shard shard) {
+    return leases
+        .subMap(new LeaseKey(shard, ""), true, new LeaseKey(shard, "\uffff"), false)
+        .keySet()
+        .stream()
+        .map(key -> lease(key.group(), shard))
+        .filter(lease -> lease != null)
+        .toList();
+  }
+
+  /** Leases of a group, sorted by shard. */
+  public List<LeaseKey> leasesOf(String group) {
+    return leases.keySet().stream().filter(key -> key.group().equals(group)).toList();
+  }
+
+  public Marks marks(Shard shard) {
+    return marks.getOrDefault(shard, Marks.NONE);
+  }
+
+  /** The producer, or null. */
+  public ProducerRecord producer(long producerId) {
+    return producers.get(producerId);
+  }
+
+  public Collection<ProducerRecord> producers() {
+    return Collections.unmodifiableCollection(producers.values());
+  }
+
+  /** What is remembered of a producer in a shard, or null. */
+  public Ring ring(RingKey key) {
+    return rings.get(key);
+  }
+
+  /** Everything remembered of a producer, by shard. */
+  public SortedMap<RingKey, Ring> ringsOf(long producerId) {
+    Shard least = new Shard(Integer.MIN_VALUE, Integer.MIN_VALUE);
+    Shard most = new Shard(Integer.MAX_VALUE, Integer.MAX_VALUE);
+    return Collections.unmodifiableSortedMap(
+        rings.subMap(new RingKey(producerId, least), true, new RingKey(producerId, most), true));
+  }
+
+  /** Where any producer is remembered in a topic. */
+  public List<RingKey> ringsIn(int topicId) {
+    return rings.keySet().stream().filter(key -> key.shard().topicId() == topicId).toList();
+  }
+}

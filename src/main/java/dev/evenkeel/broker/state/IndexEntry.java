@@ -1,0 +1,39 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+
+/**
+ * Where a batch lies in its shard. All but {@code bytes} grow from batch to batch, which is what
+ * makes binary search by time and by size possible.
+ *
+ * @param base offset of its first message
+ * @param last offset of its last message
+ * @param maxTimestamp largest timestamp of the shard up to here
+ * @param appendMillis time of its append, never before that of the batch in front
+ * @param bytes its length
+ * @param position bytes of the shard in front of it, dropped ones included
+ */
+public record IndexEntry(
+    long base, long last, long maxTimestamp, long appendMillis, int bytes, long position) {
+
+  /** Offset behind its last message. */
+  public long end() {
+    return last + 1;
+  }
+
+  byte[] encode() {
+    return new Bytes(36)
+        .i64(last)
+        .i64(maxTimestamp)
+        .i64(appendMillis)
+        .i32(bytes)
+        .i64(position)
+        .toArray();
+  }
+
+  static IndexEntry decode(byte[] key, byte[] value) {
+    ByteReader in = new ByteReader(value);
+    return new IndexEntry(Keys.offset(key), in.i64(), in.i64(), in.i64(), in.i32(), in.i64());
+  }
+}

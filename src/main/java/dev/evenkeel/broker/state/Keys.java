@@ -1,0 +1,132 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.Shard;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Keys of the store. Numbers are big-endian and never negative, so that they sort as they count.
+ *
+ * <pre>
+ * META       'T' topicId            topic of a data group, or of the meta group
+ *            'S' topicId shard      shard
+ *            'R' topicId shard      retention marks
+ *            'G' name               group             (meta group)
+ *            'P' name               named producer    (meta group)
+ *            'N'                    next ids          (meta group)
+ * BATCHES    topicId shard offset   batch as it came
+ * INDEX      topicId shard offset   index entry
+ * LEASES     group 0 topicId shard 0   lease without its state
+ *            group 0 topicId shard 1   the state's bytes
+ * PRODUCERS  producerId                   producer
+ *            producerId topicId shard     its last batches there
+ * </pre>
+ */
+public final class Keys {
+  private static final byte[] LAST = new byte[64];
+
+  static {
+    Arrays.fill(LAST, (byte) 0xFF);
+  }
+
+  private Keys() {}
+
+  /** Before every key. */
+  public static byte[] first() {
+    return new byte[0];
+  }
+
+  /** After every key. */
+  public static byte[] last() {
+    return LAST.clone();
+  }
+
+  static byte[] topic(int topicId) {
+    return ByteBuffer.allocate(5).put((byte) 'T').putInt(topicId).array();
+  }
+
+  static byte[] shard(Shard shard) {
+    return metaShard('S', shard);
+  }
+
+  static byte[] marks(Shard shard) {
+    return metaShard('R', shard);
+  }
+
+  private static byte[] metaShard(char tag, Shard shard) {
+    return ByteBuffer.allocate(9)
+        .put((byte) tag)
+        .putInt(shard.topicId())
+        .putInt(shard.shard())
+        .array();
+  }
+
+  static byte[] named(char tag, String name) {
+    byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
+    return ByteBuffer.allocate(1 + utf8.length).put((byte) tag).put(utf8).array();
+  }
+
+  static byte[] counters() {
+    return new byte[] {'N'};
+  }
+
+  /** Key of a batch and of its index entry. */
+  public static byte[] batch(Shard shard, long baseOffset) {
+    return ByteBuffer.allocate(16)
+        .putInt(shard.topicId())
+        .putInt(shard.shard())
+        .putLong(baseOffset)
+        .array();
+  }
+
+  /** The base offset of a {@link #batch} key. */
+  public static long offset(byte[] batchKey) {
+    return ByteBuffer.wrap(batchKey).getLong(8);
+  }
+
+  static byte[] lease(LeaseKey key) {
+    return lease(key, 0);
+  }
+
+  static byte[] leaseState(LeaseKey key) {
+    return lease(key, 1);
+  }
+
+  static boolean isLeaseState(byte[] key) {
+    return key[key.length - 1] == 1;
+  }
+
+  private static byte[] lease(LeaseKey key, int part) {
+    byte[] group = key.group().getBytes(StandardCharsets.UTF_8);
+    return ByteBuffer.allocate(group.length + 10)
+        .put(group)
+        .put((byte) 0)
+        .putInt(key.shard().topicId())
+        .putInt(key.shard().shard())
+        .put((byte) part)
+        .array();
+  }
+
+  static byte[] producer(long producerId) {
+    return ByteBuffer.allocate(8).putLong(producerId).array();
+  }
+
+  static byte[] ring(RingKey key) {
+    return ByteBuffer.allocate(16)
+        .putLong(key.producerId())
+        .putInt(key.shard().topicId())
+        .putInt(key.shard().shard())
+        .array();
+  }
+
+  static RingKey ring(byte[] key) {
+    ByteBuffer in = ByteBuffer.wrap(key);
+    return new RingKey(in.getLong(), new Shard(in.getInt(), in.getInt()));
+  }
+
+  static Shard metaShard(byte[] key) {
+    ByteBuffer in = ByteBuffer.wrap(key, 1, 8);
+    return new Shard(in.getInt(), in.getInt());
+  }
+}

@@ -1,0 +1,93 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.RecordCodec;
+
+/** One change to the meta group's state. Compare {@link Change}. */
+public sealed interface MetaChange {
+  void write(Store.Write write);
+
+  void show(MetaTables tables);
+
+  record PutTopic(TopicInfo topic) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      Bytes out = new Bytes();
+      RecordCodec.write(out, topic);
+      write.put(Store.Table.META, Keys.topic(topic.id()), out.toArray());
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.topics.put(topic.id(), topic);
+      tables.topicIds.put(topic.name(), topic.id());
+    }
+  }
+
+  record RemoveTopic(TopicInfo topic) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.META, Keys.topic(topic.id()));
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.topicIds.remove(topic.name());
+      tables.topics.remove(topic.id());
+    }
+  }
+
+  record PutGroup(GroupInfo group) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      Bytes out = new Bytes();
+      RecordCodec.write(out, group);
+      write.put(Store.Table.META, Keys.named('G', group.name()), out.toArray());
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.groups.put(group.name(), group);
+    }
+  }
+
+  record RemoveGroup(String name) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.META, Keys.named('G', name));
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.groups.remove(name);
+    }
+  }
+
+  record PutProducer(NamedProducer producer) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.META, Keys.named('P', producer.name()), producer.encode());
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.producers.put(producer.name(), producer);
+    }
+  }
+
+  record PutCounters(MetaTables.Counters counters) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      Bytes out = new Bytes(16).i32(counters.nextTopicId()).i64(counters.nextProducerId());
+      write.put(Store.Table.META, Keys.counters(), out.toArray());
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.counters = counters;
+    }
+  }
+}

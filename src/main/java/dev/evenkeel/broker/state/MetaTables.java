@@ -1,0 +1,84 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.RecordCodec;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * The meta group's state. Only {@link MetaChange} alters it, on the applying thread; topics and
+ * groups may be read from any.
+ */
+public final class MetaTables {
+  final Map<Integer, TopicInfo> topics = new ConcurrentSkipListMap<>();
+  final Map<String, Integer> topicIds = new ConcurrentHashMap<>();
+  final Map<String, GroupInfo> groups = new ConcurrentSkipListMap<>();
+  final Map<String, NamedProducer> producers = new ConcurrentHashMap<>();
+  Counters counters = new Counters(1, 1);
+
+  /** Ids to be given out next; never one twice. */
+  public record Counters(int nextTopicId, long nextProducerId) {}
+
+  public static MetaTables load(Store store) {
+    MetaTables tables = new MetaTables();
+    DataTables.each(
+        store,
+        Store.Table.META,
+        (key, value) -> {
+          ByteReader in = new ByteReader(value);
+          switch (key[0]) {
+            case 'T' -> new MetaChange.PutTopic(RecordCodec.topic(in)).show(tables);
+            case 'G' -> new MetaChange.PutGroup(RecordCodec.group(in)).show(tables);
+            case 'P' -> new MetaChange.PutProducer(NamedProducer.decode(value)).show(tables);
+            case 'N' -> tables.counters = new Counters(in.i32(), in.i64());
+            default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
+          }
+        });
+    return tables;
+  }
+
+  /** The topic of that name, in whatever state, or null. */
+  public TopicInfo topic(String name) {
+    Integer id = name == null ? null : topicIds.get(name);
+    return id == null ? null : topics.get(id);
+  }
+
+  public TopicInfo topic(int id) {
+    return topics.get(id);
+  }
+
+  /** All topics, in whatever state, by id; a live view. */
+  public Collection<TopicInfo> topics() {
+    return Collections.unmodifiableCollection(topics.values());
+  }
+
+  /** The group, or null. */
+  public GroupInfo group(String name) {
+    return name == null ? null : groups.get(name);
+  }
+
+  /** All groups, by name; a live view. */
+  public Collection<GroupInfo> groups() {
+    return Collections.unmodifiableCollection(groups.values());
+  }
+
+  /** The producer of that name, or null. */
+  public NamedProducer producer(String name) {
+    return producers.get(name);
+  }
+
+  public int namedProducers() {
+    return producers.size();
+  }
+
+  /** On the applying thread only. */
+  public Counters counters() {
+    return counters;
+  }
+}

@@ -1,0 +1,12 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.Shard;
+
+/** A producer in a shard. Sorted by producer, so that one's rings lie together. */
+public record RingKey(long producerId, Shard shard) implements Comparable<RingKey> {
+  @Override
+  public int compareTo(RingKey other) {
+    int byProducer = Long.compare(producerId, other.producerId);
+    return byProducer != 0 ? byProducer : shard.compareTo(other.shard);
+  }
+}

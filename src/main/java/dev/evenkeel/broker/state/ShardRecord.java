@@ -1,0 +1,73 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+
+/**
+ * A shard of the log.
+ *
+ * @param start first offset kept
+ * @param end next offset to be assigned
+ * @param maxTimestamp largest timestamp of any message ever appended, or {@link Long#MIN_VALUE}
+ * @param appendMillis latest time of an append, never going back
+ * @param startPosition bytes ever dropped from its front
+ * @param endPosition bytes ever appended
+ * @param dropped messages that a limit dropped before some group consumed them
+ */
+public record ShardRecord(
+    long start,
+    long end,
+    long maxTimestamp,
+    long appendMillis,
+    long startPosition,
+    long endPosition,
+    long dropped) {
+
+  public static final ShardRecord EMPTY =
+      new ShardRecord(0, 0, Long.MIN_VALUE, Long.MIN_VALUE, 0, 0, 0);
+
+  /** Bytes kept. */
+  public long bytes() {
+    return endPosition - startPosition;
+  }
+
+  /** With a batch behind the last one. */
+  public ShardRecord appended(IndexEntry batch) {
+    return new ShardRecord(
+        start,
+        batch.end(),
+        batch.maxTimestamp(),
+        batch.appendMillis(),
+        startPosition,
+        batch.position() + batch.bytes(),
+        dropped);
+  }
+
+  public ShardRecord trimmed(long newStart, long newStartPosition, long moreDropped) {
+    return new ShardRecord(
+        newStart,
+        end,
+        maxTimestamp,
+        appendMillis,
+        newStartPosition,
+        endPosition,
+        dropped + moreDropped);
+  }
+
+  byte[] encode() {
+    return new Bytes(56)
+        .i64(start)
+        .i64(end)
+        .i64(maxTimestamp)
+        .i64(appendMillis)
+        .i64(startPosition)
+        .i64(endPosition)
+        .i64(dropped)
+        .toArray();
+  }
+
+  static ShardRecord decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes);
+    return new ShardRecord(in.i64(), in.i64(), in.i64(), in.i64(), in.i64(), in.i64(), in.i64());
+  }
+}

@@ -1,0 +1,41 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.RecordCodec;
+
+/** Reads a lease together with its state. */
+public final class StoredLease {
+  private StoredLease() {}
+
+  /** The lease of one moment with the bytes of its state, or null. */
+  public static Lease read(Store store, LeaseKey key) {
+    byte[] behind = Keys.leaseState(key);
+    behind[behind.length - 1]++;
+    Lease lease = null;
+    byte[] state = null;
+    // One cursor, and so one moment: position and state belong together.
+    try (Store.Cursor cursor = store.scan(Store.Table.LEASES, Keys.lease(key), behind)) {
+      while (cursor.next()) {
+        if (Keys.isLeaseState(cursor.key())) {
+          state = cursor.value();
+        } else {
+          lease = RecordCodec.lease(new ByteReader(cursor.value()));
+        }
+      }
+    }
+    return lease == null || state == null
+        ? lease
+        : new Lease(
+            lease.group(),
+            lease.shard(),
+            lease.epoch(),
+            lease.owner(),
+            lease.instance(),
+            lease.committed(),
+            lease.stateOffset(),
+            state,
+            lease.drain());
+  }
+}

@@ -1,0 +1,105 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.Batch;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * The last batches of a data group, as views of the log entries that they came in: most consumers
+ * read what was just written. The oldest go first. One thread adds, any may read.
+ */
+public final class TailCache {
+  /**
+   * @param baseOffset offset of the batch's first message
+   */
+  public record Cached(long baseOffset, Batch batch) {
+    public long endOffset() {
+      return baseOffset + batch.count();
+    }
+  }
+
+  private record Place(Shard shard, long baseOffset, int bytes) {}
+
+  private final long bytesMax;
+  private final Map<Shard, ConcurrentSkipListMap<Long, Cached>> shards = new ConcurrentHashMap<>();
+  private final ArrayDeque<Place> oldestFirst = new ArrayDeque<>();
+  private long bytes;
+
+  /**
+   * @param bytesMax bound on the bytes of all batches held; 0 holds none
+   */
+  public TailCache(long bytesMax) {
+    this.bytesMax = bytesMax;
+  }
+
+  void add(Shard shard, long baseOffset, Batch batch) {
+    if (batch.length() > bytesMax) {
+      return;
+    }
+    shards
+        .computeIfAbsent(shard, any -> new ConcurrentSkipListMap<>())
+        .put(baseOffset, new Cached(baseOffset, batch));
+    oldestFirst.add(new Place(shard, baseOffset, batch.length()));
+    bytes += batch.length();
+    while (bytes > bytesMax) {
+      Place oldest = oldestFirst.remove();
+      bytes -= oldest.bytes();
+      ConcurrentSkipListMap<Long, Cached> of = shards.get(oldest.shard());
+      if (of != null) {
+        of.remove(oldest.baseOffset());
+      }
+    }
+  }
+
+  /** Takes what an applied entry appended, and forgets the shards it removed. */
+  public void follow(List<Change> changes) {
+    for (Change change : changes) {
+      if (change instanceof Change.PutBatch put) {
+        add(put.shard(), put.entry().base(), put.batch());
+      } else if (change instanceof Change.RemoveShard removed) {
+        shards.remove(removed.shard());
+      }
+    }
+  }
+
+  /**
+   * Batches from the one that holds {@code offset} on, without a gap: at least one, more only while
+   * they fit into {@code bytesMax}. Empty if that batch is not held here.
+   */
+  public List<Cached> read(Shard shard, long offset, int bytesMax) {
+    ConcurrentSkipListMap<Long, Cached> of = shards.get(shard);
+    Map.Entry<Long, Cached> first = of == null ? null : of.floorEntry(offset);
+    if (first == null || first.getValue().endOffset() <= offset) {
+      return List.of();
+    }
+    List<Cached> found = new ArrayList<>();
+    long sum = 0;
+    long next = first.getKey();
+    for (Cached each : of.tailMap(first.getKey()).values()) {
+      sum += each.batch().length();
+      if (each.baseOffset() != next || !found.isEmpty() && sum > bytesMax) {
+        break;
+      }
+      found.add(each);
+      next = each.endOffset();
+    }
+    return found;
+  }
+
+  /** Forgets everything; on the thread that adds. */
+  public void clear() {
+    shards.clear();
+    oldestFirst.clear();
+    bytes = 0;
+  }
+
+  /** Bytes held, for tests and figures. */
+  long bytes() {
+    return bytes;
+  }
+}

@@ -1,0 +1,64 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** How commands reach the cluster. Methods block: they are for the main thread. */
+final class ClientConnection {
+  private static final long CLOSE_MILLIS_MAX = 5_000;
+
+  private ClientConnection() {}
+
+  /**
+   * @param nodes HOST:PORT each
+   * @throws CommandFailure if no node answers in time
+   */
+  static EvenkeelClient connect(List<String> nodes) {
+    try {
+      return await(Evenkeel.connect(new ClientOptions().setSeeds(nodes)));
+    } catch (CommandFailure e) {
+      boolean malformed =
+          e.getCause() instanceof RefusedException refused && refused.refusal() == Refusal.INVALID;
+      throw malformed ? CommandFailure.usage("--cluster: " + e.getMessage()) : e;
+    }
+  }
+
+  /** The future's result; a failed one is a failed command. */
+  static <T> T await(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RefusedException refused) {
+        throw CommandFailure.failed(refused.getMessage(), refused);
+      }
+      throw CommandFailure.failed(CommandErrors.describe(e.getCause()), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw CommandFailure.failed("interrupted", e);
+    }
+  }
+
+  /** Leaves the cluster, or gives up trying to after a while: the process ends anyway. */
+  static void close(EvenkeelClient client) {
+    try {
+      client
+          .close()
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      // Nothing depends on it any more.
+      return;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

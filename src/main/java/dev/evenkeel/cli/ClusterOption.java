@@ -1,0 +1,15 @@
+package dev.evenkeel.cli;
+
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Where a client finds the cluster. */
+final class ClusterOption {
+  @Option(
+      names = "--cluster",
+      paramLabel = "HOST:PORT",
+      split = ",",
+      defaultValue = "127.0.0.1:5701",
+      description = "Base ports of one or more nodes (default: ${DEFAULT-VALUE}).")
+  List<String> nodes;
+}

@@ -1,0 +1,100 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.model.RefusedException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Every error is one line on standard error; {@code --verbose} adds the stack trace. */
+final class CommandErrors implements IParameterExceptionHandler, IExecutionExceptionHandler {
+
+  @Override
+  public int handleParseException(ParameterException failure, String[] args) {
+    CommandLine command = failure.getCommandLine();
+    String text =
+        failure instanceof UnmatchedArgumentException unmatched
+            ? unmatched(unmatched.getCommandLine(), unmatched.getUnmatched().get(0))
+            : failure.getMessage();
+    // A first word that is no command may be followed by one, whose complaints would mislead.
+    CommandLine root = command.getCommandSpec().root().commandLine();
+    for (String arg : args) {
+      if (!arg.startsWith("-")) {
+        if (!root.getSubcommands().containsKey(arg)) {
+          command = root;
+          text = unmatched(root, arg);
+        }
+        break;
+      }
+    }
+    String name = command.getCommandSpec().qualifiedName();
+    boolean verbose = Arrays.asList(args).contains("--verbose");
+    print(command, name + ": " + oneLine(text) + " (see " + name + " --help)", failure, verbose);
+    return ExitStatus.WRONG_USAGE;
+  }
+
+  @Override
+  public int handleExecutionException(Exception failure, CommandLine command, ParseResult parsed) {
+    Throwable cause = failure;
+    while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+        && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    String name = command.getCommandSpec().qualifiedName();
+    boolean verbose =
+        command.getCommandSpec().root().userObject() instanceof Main main && main.verbose;
+    print(command, name + ": " + oneLine(describe(cause)), cause, verbose);
+    return cause instanceof CommandFailure known ? known.exitStatus() : ExitStatus.FAILED;
+  }
+
+  /** What went wrong, for a person. */
+  static String describe(Throwable failure) {
+    if (failure instanceof CommandFailure || failure instanceof RefusedException) {
+      String message = failure.getMessage();
+      return message == null || message.isBlank() ? failure.toString() : message;
+    }
+    return failure.getMessage() == null
+        ? failure.toString()
+        : failure.getClass().getSimpleName() + ": " + failure.getMessage();
+  }
+
+  private static void print(CommandLine command, String line, Throwable failure, boolean verbose) {
+    PrintWriter err = command.getErr();
+    err.println(line);
+    if (verbose) {
+      failure.printStackTrace(err);
+    }
+    err.flush();
+  }
+
+  private static String unmatched(CommandLine command, String first) {
+    List<String> candidates = new ArrayList<>();
+    if (first.startsWith("-")) {
+      command.getCommandSpec().optionsMap().keySet().forEach(candidates::add);
+      int equals = first.indexOf('=');
+      String option = equals < 0 ? first : first.substring(0, equals);
+      return "unknown option '" + option + "'" + Nearest.hint(option, candidates);
+    }
+    candidates.addAll(command.getSubcommands().keySet());
+    if (candidates.isEmpty()) {
+      return "unexpected argument '" + first + "'";
+    }
+    String hint = Nearest.hint(first, candidates);
+    return "unknown command '"
+        + first
+        + "'"
+        + (hint.isEmpty() ? ": commands are " + String.join(", ", candidates) : hint);
+  }
+
+  private static String oneLine(String text) {
+    return String.valueOf(text).replaceAll("\\s*[\\r\\n]+\\s*", " ").trim();
+  }
+}

@@ -1,0 +1,29 @@
+package dev.evenkeel.cli;
+
+/** Ends a command with one line that says what was wrong and what would be right. */
+final class CommandFailure extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final int exitStatus;
+
+  private CommandFailure(int exitStatus, String message, Throwable cause) {
+    super(message, cause);
+    this.exitStatus = exitStatus;
+  }
+
+  static CommandFailure failed(String message) {
+    return new CommandFailure(ExitStatus.FAILED, message, null);
+  }
+
+  static CommandFailure failed(String message, Throwable cause) {
+    return new CommandFailure(ExitStatus.FAILED, message, cause);
+  }
+
+  static CommandFailure usage(String message) {
+    return new CommandFailure(ExitStatus.WRONG_USAGE, message, null);
+  }
+
+  int exitStatus() {
+    return exitStatus;
+  }
+}

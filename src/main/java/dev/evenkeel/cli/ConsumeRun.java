@@ -1,0 +1,137 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.consumer.Consumer;
+import dev.evenkeel.consumer.ConsumerOptions;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import java.io.OutputStream;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One run of {@code consume}: joins, works, and leaves in good order when it is done, idle, told
+ * to, or when nobody reads its output. Everything happens on one context.
+ */
+final class ConsumeRun {
+  private static final long IDLE_CHECK_MILLIS_MAX = 200;
+
+  /**
+   * @param execCommand null: messages are printed
+   * @param max 0: no limit
+   * @param idleExitMillis 0: never
+   */
+  record Settings(
+      boolean json,
+      String execCommand,
+      String assignCommand,
+      String releaseCommand,
+      long max,
+      long idleExitMillis) {}
+
+  private final EvenkeelClient client;
+  private final ConsumerOptions options;
+  private final Settings settings;
+  private final Vertx vertx;
+  private final Context context;
+  private final ExecRunner runner;
+  private final LineOutput output;
+  private final ConsumeHandler handler;
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+  private Consumer consumer;
+  private boolean leaving;
+
+  ConsumeRun(EvenkeelClient client, ConsumerOptions options, Settings settings, OutputStream out) {
+    this.client = client;
+    this.options = options;
+    this.settings = settings;
+    vertx = client.link().vertx();
+    context = vertx.getOrCreateContext();
+    // One more, so that a shard's state never waits behind messages.
+    runner = new ExecRunner(options.getParallel() + 1);
+    output = new LineOutput(out, context, failure -> leave());
+    ExecWork commands =
+        new ExecWork(
+            runner,
+            context,
+            settings.execCommand(),
+            settings.assignCommand(),
+            settings.releaseCommand());
+    MessageWork print =
+        settings.json()
+            ? delivery -> output.write(line -> JsonLine.json(line, delivery))
+            : delivery -> output.write(line -> JsonLine.text(line, delivery));
+    handler =
+        new ConsumeHandler(
+            settings.execCommand() == null ? print : commands,
+            commands,
+            settings.max(),
+            this::leave,
+            System::nanoTime);
+  }
+
+  /** Completes when it has left; fails if it could not join or ended against its will. */
+  CompletableFuture<Void> start() {
+    context.runOnContext(
+        now ->
+            client
+                .consumer(options, handler)
+                .onSuccess(this::joined)
+                .onFailure(ended::completeExceptionally));
+    return ended;
+  }
+
+  /** Leaves in good order. May be called at any time, from any thread. */
+  void stop() {
+    context.runOnContext(now -> leave());
+  }
+
+  private void joined(Consumer joined) {
+    consumer = joined;
+    joined.onEnd(ended::completeExceptionally);
+    if (leaving) {
+      close();
+      return;
+    }
+    if (settings.idleExitMillis() > 0) {
+      long every = Math.max(1, Math.min(IDLE_CHECK_MILLIS_MAX, settings.idleExitMillis() / 4));
+      long idleNanos = TimeUnit.MILLISECONDS.toNanos(settings.idleExitMillis());
+      vertx.setPeriodic(
+          every,
+          timer -> {
+            if (leaving) {
+              vertx.cancelTimer(timer);
+            } else if (handler.quietNanos() >= idleNanos) {
+              leave();
+            }
+          });
+    }
+  }
+
+  private void leave() {
+    if (leaving) {
+      return;
+    }
+    leaving = true;
+    if (consumer != null) {
+      close();
+    }
+  }
+
+  private void close() {
+    consumer
+        .close()
+        .onComplete(
+            done -> {
+              output.close();
+              runner.close();
+              if (done.succeeded()) {
+                ended.complete(null);
+              } else {
+                ended.completeExceptionally(done.cause());
+              }
+            });
+    // Only now, when nothing is started any more: else they would be handed out again.
+    handler.refuseBeyond();
+  }
+}

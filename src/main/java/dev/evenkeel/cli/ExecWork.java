@@ -1,0 +1,101 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.consumer.Delivery;
+import dev.evenkeel.consumer.ShardContext;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The user's commands: one a message, and those that get and give the state of a shard. */
+final class ExecWork implements MessageWork {
+  private static final byte[] NOTHING = new byte[0];
+
+  private final ExecRunner runner;
+  private final Context context;
+  private final String messageCommand;
+  private final String assignCommand;
+  private final String releaseCommand;
+
+  /**
+   * @param context where futures complete
+   * @param messageCommand null if messages are printed
+   * @param assignCommand null: none
+   * @param releaseCommand null: none
+   */
+  ExecWork(
+      ExecRunner runner,
+      Context context,
+      String messageCommand,
+      String assignCommand,
+      String releaseCommand) {
+    this.runner = runner;
+    this.context = context;
+    this.messageCommand = messageCommand;
+    this.assignCommand = assignCommand;
+    this.releaseCommand = releaseCommand;
+  }
+
+  /** Whether shards have state here. */
+  boolean keepsState() {
+    return assignCommand != null || releaseCommand != null;
+  }
+
+  @Override
+  public Future<Void> handle(Delivery delivery) {
+    Map<String, String> environment =
+        environment(
+            delivery.topic(),
+            delivery.shard(),
+            delivery.epoch(),
+            delivery.member(),
+            delivery.offset());
+    environment.put("EVENKEEL_ATTEMPT", Integer.toString(delivery.attempt()));
+    return Future.fromCompletionStage(
+        runner.run(
+            new ExecRunner.Call(
+                messageCommand,
+                environment,
+                delivery.message().key(),
+                delivery.message().payload())),
+        context);
+  }
+
+  Future<Void> assign(ShardContext shard, Buffer state) {
+    if (assignCommand == null) {
+      return Future.succeededFuture();
+    }
+    byte[] input = state == null ? NOTHING : state.getBytes();
+    return Future.fromCompletionStage(
+        runner.run(new ExecRunner.Call(assignCommand, environment(shard), null, input)), context);
+  }
+
+  Future<Buffer> release(ShardContext shard) {
+    if (releaseCommand == null) {
+      return Future.succeededFuture();
+    }
+    return Future.fromCompletionStage(
+            runner.capture(new ExecRunner.Call(releaseCommand, environment(shard), null, NOTHING)),
+            context)
+        .map(Buffer::buffer);
+  }
+
+  private static Map<String, String> environment(ShardContext shard) {
+    Map<String, String> environment =
+        environment(shard.topic(), shard.shard(), shard.epoch(), shard.member(), shard.offset());
+    environment.put("EVENKEEL_ATTEMPT", null);
+    return environment;
+  }
+
+  private static Map<String, String> environment(
+      String topic, int shard, long epoch, String member, long offset) {
+    Map<String, String> environment = new HashMap<>();
+    environment.put("EVENKEEL_TOPIC", topic);
+    environment.put("EVENKEEL_SHARD", Integer.toString(shard));
+    environment.put("EVENKEEL_EPOCH", Long.toString(epoch));
+    environment.put("EVENKEEL_MEMBER", member);
+    environment.put("EVENKEEL_OFFSET", Long.toString(offset));
+    return environment;
+  }
+}

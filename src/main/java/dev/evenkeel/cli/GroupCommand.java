@@ -1,0 +1,116 @@
+package dev.evenkeel.cli;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code evenkeel group}. */
+@Command(
+    name = "group",
+    mixinStandardHelpOptions = true,
+    description = "Shows consumer groups, over the HTTP API.",
+    footer = {
+      "",
+      "Examples:",
+      "  evenkeel group list",
+      "  evenkeel group describe billing",
+      "  evenkeel group describe billing --format json"
+    })
+final class GroupCommand implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing: list or describe");
+  }
+
+  @Command(
+      name = "list",
+      mixinStandardHelpOptions = true,
+      description = "Lists all groups.",
+      footer = {"", "Example:", "  evenkeel group list"})
+  int list(@Mixin ApiOptions options) {
+    return options.print(
+        options.api().get("/api/groups"),
+        answer -> {
+          Table table = new Table("GROUP", "MODE", "STATUS", "MEMBERS", "LAG");
+          for (Object each : (JsonArray) answer) {
+            JsonObject group = (JsonObject) each;
+            table.row(
+                group.getString("group"),
+                group.getString("mode"),
+                group.getString("status"),
+                members(group),
+                group.getLong("lag"));
+          }
+          return table.text();
+        });
+  }
+
+  @Command(
+      name = "describe",
+      mixinStandardHelpOptions = true,
+      description = "Shows members and shards of a group.",
+      footer = {"", "Example:", "  evenkeel group describe billing"})
+  int describe(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String name) {
+    return options.print(
+        options.api().get("/api/groups/" + HttpApi.segment(name)),
+        answer -> text((JsonObject) answer));
+  }
+
+  private static String text(JsonObject group) {
+    Table members = new Table("MEMBER", "HOST", "NODE", "SHARDS", "CONSUMED", "HEARTBEAT");
+    for (Object each : group.getJsonArray("members", new JsonArray())) {
+      JsonObject member = (JsonObject) each;
+      Long silent = member.getLong("lastHeartbeatMs");
+      members.row(
+          member.getString("member"),
+          member.getString("host"),
+          member.getString("node"),
+          member.getJsonArray("shards", new JsonArray()).size(),
+          member.getLong("consumed"),
+          silent == null ? null : silent + " ms ago");
+    }
+    Table shards =
+        new Table("TOPIC", "SHARD", "OWNER", "NEXT", "STATE", "EPOCH", "COMMITTED", "END", "LAG");
+    for (Object each : group.getJsonArray("shards", new JsonArray())) {
+      JsonObject shard = (JsonObject) each;
+      shards.row(
+          shard.getString("topic"),
+          shard.getInteger("shard"),
+          shard.getString("owner"),
+          shard.getString("nextOwner"),
+          shard.getString("state"),
+          shard.getLong("epoch"),
+          shard.getLong("committed"),
+          shard.getLong("end"),
+          shard.getLong("lag"));
+    }
+    return "group   "
+        + group.getString("group")
+        + "\nmode    "
+        + group.getString("mode")
+        + "\nstatus  "
+        + group.getString("status")
+        + "\n\n"
+        + members.text()
+        + "\n"
+        + shards.text();
+  }
+
+  /** A number, or the list of them. */
+  private static Integer members(JsonObject group) {
+    Object members = group.getValue("members");
+    if (members instanceof JsonArray array) {
+      return array.size();
+    }
+    return members instanceof Number number ? number.intValue() : null;
+  }
+}

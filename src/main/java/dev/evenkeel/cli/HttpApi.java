@@ -1,0 +1,120 @@
+package dev.evenkeel.cli;
+
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** The HTTP API as the commands use it. Every failure is a {@link CommandFailure}. */
+final class HttpApi {
+  static final String DEFAULT_URL = "http://127.0.0.1:8080";
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(40);
+
+  private final String url;
+  private final HttpClient client =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(CONNECT_TIMEOUT)
+          .build();
+
+  HttpApi(String url) {
+    String trimmed = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
+    boolean right;
+    try {
+      URI uri = URI.create(trimmed);
+      right = uri.getHost() != null && String.valueOf(uri.getScheme()).matches("https?");
+    } catch (IllegalArgumentException e) {
+      right = false;
+    }
+    if (!right) {
+      throw CommandFailure.usage("--http '" + url + "': write " + DEFAULT_URL);
+    }
+    this.url = trimmed;
+  }
+
+  /** A part of a path, with what has a meaning there escaped. */
+  static String segment(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  Object get(String path) {
+    return call("GET", path, null);
+  }
+
+  Object call(String method, String path, JsonObject body) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(url + path))
+            .timeout(TIMEOUT)
+            .method(
+                method,
+                body == null
+                    ? HttpRequest.BodyPublishers.noBody()
+                    : HttpRequest.BodyPublishers.ofString(body.encode()));
+    if (body != null) {
+      request.header("content-type", "application/json");
+    }
+    HttpResponse<byte[]> response = send(request.build());
+    Object json = decode(response);
+    if (response.statusCode() / 100 == 2) {
+      return json;
+    }
+    String message = json instanceof JsonObject error ? error.getString("message") : null;
+    throw CommandFailure.failed(
+        message == null ? url + " answered with HTTP status " + response.statusCode() : message);
+  }
+
+  private HttpResponse<byte[]> send(HttpRequest request) {
+    try {
+      return client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+    } catch (HttpTimeoutException e) {
+      throw CommandFailure.failed(
+          "no answer from " + url + " in time: is it the HTTP port of a node?", e);
+    } catch (ConnectException | UnresolvedAddressException e) {
+      throw unreachable(e);
+    } catch (IOException e) {
+      if (e.getCause() instanceof UnresolvedAddressException) {
+        throw unreachable(e);
+      }
+      throw CommandFailure.failed("talking to " + url + " failed: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw CommandFailure.failed("interrupted", e);
+    }
+  }
+
+  private CommandFailure unreachable(Exception e) {
+    return CommandFailure.failed(
+        "cannot connect to "
+            + url
+            + ": start a node with 'evenkeel serve', or name another with --http URL",
+        e);
+  }
+
+  private Object decode(HttpResponse<byte[]> response) {
+    if (response.body().length == 0) {
+      return null;
+    }
+    try {
+      return Json.decodeValue(Buffer.buffer(response.body()));
+    } catch (DecodeException e) {
+      throw CommandFailure.failed(
+          url
+              + " does not speak Evenkeel's API (HTTP status "
+              + response.statusCode()
+              + "): name the HTTP port of a node with --http URL",
+          e);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.client.gateway.TextOrBase64;
+import dev.evenkeel.consumer.Delivery;
+import dev.evenkeel.wire.Bytes;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+
+/** Writes a message as one line: as a JSON object, or its payload alone. */
+final class JsonLine {
+  private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+
+  private JsonLine() {}
+
+  /** Keys in the order: topic, shard, offset, key, payload, timestamp, member, epoch, attempt. */
+  static void json(Bytes out, Delivery delivery) {
+    ascii(out, "{\"topic\":");
+    value(out, delivery.topic());
+    ascii(out, ",\"shard\":" + delivery.shard() + ",\"offset\":" + delivery.offset());
+    field(out, "key", delivery.message().key());
+    field(out, "payload", delivery.message().payload());
+    ascii(out, ",\"timestamp\":" + delivery.message().timestampMillis() + ",\"member\":");
+    value(out, delivery.member());
+    ascii(out, ",\"epoch\":" + delivery.epoch() + ",\"attempt\":" + delivery.attempt() + "}\n");
+  }
+
+  /** The payload, and a line end. */
+  static void text(Bytes out, Delivery delivery) {
+    out.raw(delivery.message().payload()).u8('\n');
+  }
+
+  private static void field(Bytes out, String name, byte[] bytes) {
+    ascii(out, ",\"" + name);
+    if (bytes == null) {
+      ascii(out, "\":null");
+    } else if (plain(bytes)) {
+      ascii(out, "\":\"");
+      out.raw(bytes).u8('"');
+    } else {
+      String text = TextOrBase64.textOrNull(bytes);
+      if (text == null) {
+        ascii(out, "Base64\":\"");
+        out.raw(Base64.getEncoder().encode(bytes)).u8('"');
+      } else {
+        ascii(out, "\":");
+        value(out, text);
+      }
+    }
+  }
+
+  /** Whether the bytes are printable ASCII that needs no escape. */
+  private static boolean plain(byte[] bytes) {
+    for (byte b : bytes) {
+      if (b < ' ' || b == '"' || b == '\\' || b == 0x7F) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void value(Bytes out, String text) {
+    if (text == null) {
+      ascii(out, "null");
+      return;
+    }
+    out.u8('"');
+    for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
+      switch (b) {
+        case '"', '\\' -> out.u8('\\').u8(b);
+        case '\n' -> out.u8('\\').u8('n');
+        case '\r' -> out.u8('\\').u8('r');
+        case '\t' -> out.u8('\\').u8('t');
+        default -> {
+          if (b >= 0 && b < ' ' || b == 0x7F) {
+            ascii(out, "\\u00");
+            out.u8(HEX[b >> 4]).u8(HEX[b & 15]);
+          } else {
+            out.u8(b);
+          }
+        }
+      }
+    }
+    out.u8('"');
+  }
+
+  private static void ascii(Bytes out, String text) {
+    out.raw(text.getBytes(StandardCharsets.ISO_8859_1));
+  }
+}

@@ -1,0 +1,80 @@
+package dev.evenkeel.cli;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import dev.evenkeel.client.gateway.TextOrBase64;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+
+/** Finds the key of a line; null if it has none. */
+@FunctionalInterface
+interface KeyExtractor {
+  byte[] keyOf(byte[] line);
+
+  /** No line has a key. */
+  KeyExtractor NONE = line -> null;
+
+  /**
+   * The first capture group of the first match. The line is read as UTF-8, or as Latin-1 if it is
+   * not UTF-8, so that the key's bytes are the line's.
+   *
+   * @throws CommandFailure if it is not an expression, or has no group
+   */
+  static KeyExtractor regex(String expression) {
+    Pattern pattern;
+    try {
+      pattern = Pattern.compile(expression);
+    } catch (PatternSyntaxException e) {
+      throw CommandFailure.usage(
+          "--key-regex '" + expression + "': " + e.getDescription() + " at " + e.getIndex());
+    }
+    Matcher matcher = pattern.matcher("");
+    if (matcher.groupCount() < 1) {
+      throw CommandFailure.usage(
+          "--key-regex '"
+              + expression
+              + "' has no capture group: put the key's part in parentheses, such as '^(\\w+)'");
+    }
+    return line -> {
+      Charset charset = StandardCharsets.UTF_8;
+      String text = TextOrBase64.textOrNull(line);
+      if (text == null) {
+        charset = StandardCharsets.ISO_8859_1;
+        text = new String(line, charset);
+      }
+      matcher.reset(text);
+      String key = matcher.find() ? matcher.group(1) : null;
+      return key == null ? null : key.getBytes(charset);
+    };
+  }
+
+  /** A field at the top of a JSON object, if it is a string or a number. */
+  static KeyExtractor jsonField(String field) {
+    JsonFactory factory = new JsonFactory();
+    return line -> {
+      try (JsonParser parser = factory.createParser(line)) {
+        if (parser.nextToken() != JsonToken.START_OBJECT) {
+          return null;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+          boolean wanted = parser.currentName().equals(field);
+          JsonToken value = parser.nextToken();
+          if (wanted) {
+            boolean usable = value == JsonToken.VALUE_STRING || value != null && value.isNumeric();
+            return usable ? parser.getText().getBytes(StandardCharsets.UTF_8) : null;
+          }
+          parser.skipChildren();
+        }
+        return null;
+      } catch (IOException e) {
+        // Not JSON: a line without a key.
+        return null;
+      }
+    };
+  }
+}

@@ -1,0 +1,117 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.wire.Bytes;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+
+/**
+ * Lines that one thread writes, so that a reader who is slow holds up nobody else and lines never
+ * mix. While one piece is being written the next collects. Who writes bounds how much that is, by
+ * how many lines it leaves unfinished.
+ */
+final class LineOutput implements AutoCloseable {
+  /** A buffer that grew above this is given up after use: 4 MiB. */
+  private static final int BUFFER_BYTES_KEPT = 4 << 20;
+
+  private final OutputStream out;
+  private final Context context;
+  private final Consumer<IOException> onFailure;
+  private final ExecutorService writer =
+      Executors.newSingleThreadExecutor(
+          task -> {
+            Thread thread = new Thread(task, "evenkeel-output");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  // Guarded by this.
+  private Bytes filling = new Bytes(64 << 10);
+  private Bytes spare = new Bytes(64 << 10);
+  private List<Promise<Void>> waiting = new ArrayList<>();
+  private boolean writing;
+  private IOException failure;
+
+  /**
+   * @param context where futures complete
+   * @param onFailure called once, on the context, when nobody reads any more
+   */
+  LineOutput(OutputStream out, Context context, Consumer<IOException> onFailure) {
+    this.out = out;
+    this.context = context;
+    this.onFailure = onFailure;
+  }
+
+  /** Adds a complete line. The future completes once it has been written. */
+  synchronized Future<Void> write(Consumer<Bytes> line) {
+    if (failure != null) {
+      return Future.failedFuture(failure);
+    }
+    line.accept(filling);
+    Promise<Void> promise = Promise.promise();
+    waiting.add(promise);
+    if (!writing) {
+      writing = true;
+      writer.execute(this::drain);
+    }
+    return promise.future();
+  }
+
+  private void drain() {
+    while (true) {
+      Bytes piece;
+      List<Promise<Void>> lines;
+      synchronized (this) {
+        if (waiting.isEmpty()) {
+          writing = false;
+          return;
+        }
+        piece = filling;
+        filling = spare;
+        lines = waiting;
+        waiting = new ArrayList<>();
+      }
+      try {
+        ByteBuffer view = piece.view();
+        out.write(view.array(), view.arrayOffset(), view.remaining());
+        out.flush();
+        context.runOnContext(now -> lines.forEach(Promise::complete));
+      } catch (IOException e) {
+        fail(e, lines);
+        return;
+      }
+      synchronized (this) {
+        boolean huge = piece.size() > BUFFER_BYTES_KEPT;
+        piece.reset();
+        spare = huge ? new Bytes(64 << 10) : piece;
+      }
+    }
+  }
+
+  private void fail(IOException e, List<Promise<Void>> lines) {
+    List<Promise<Void>> all = new ArrayList<>(lines);
+    synchronized (this) {
+      failure = e;
+      all.addAll(waiting);
+      waiting.clear();
+    }
+    context.runOnContext(
+        now -> {
+          onFailure.accept(e);
+          all.forEach(promise -> promise.fail(e));
+        });
+  }
+
+  @Override
+  public void close() {
+    writer.shutdown();
+  }
+}

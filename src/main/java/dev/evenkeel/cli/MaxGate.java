@@ -1,0 +1,77 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.consumer.Delivery;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * Lets exactly so many messages through. The first ones to arrive get a place each, and keep it
+ * through failures until they succeed, so that of each shard just its first messages are done in
+ * the end. Not thread-safe.
+ */
+final class MaxGate {
+  private record Place(String topic, int shard, long offset) {}
+
+  private final long max;
+  private final Map<Place, Boolean> running = new HashMap<>();
+  private long finished;
+
+  /**
+   * @param max how many messages; 0: no limit
+   */
+  MaxGate(long max) {
+    this.max = max;
+  }
+
+  /** Whether this message is one of those wanted. If so, exactly one answer follows. */
+  boolean admit(Delivery delivery) {
+    if (max == 0) {
+      return true;
+    }
+    Place place = new Place(delivery.topic(), delivery.shard(), delivery.offset());
+    if (!running.containsKey(place) && finished + running.size() >= max) {
+      return false;
+    }
+    running.put(place, true);
+    return true;
+  }
+
+  /** An admitted message is done. */
+  void succeeded(Delivery delivery) {
+    finished++;
+    running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
+  }
+
+  /** An admitted message failed and comes again; its place is kept. */
+  void failed(Delivery delivery) {
+    if (max > 0) {
+      running.replace(new Place(delivery.topic(), delivery.shard(), delivery.offset()), false);
+    }
+  }
+
+  /** The shard goes to another owner: places of messages that failed here are free again. */
+  void shardGone(String topic, int shard) {
+    Iterator<Map.Entry<Place, Boolean>> places = running.entrySet().iterator();
+    while (places.hasNext()) {
+      Map.Entry<Place, Boolean> place = places.next();
+      boolean here = place.getKey().topic().equals(topic) && place.getKey().shard() == shard;
+      if (here && !place.getValue()) {
+        places.remove();
+      }
+    }
+  }
+
+  /** Whether a message that was admitted waits to be tried again. */
+  boolean retryPending() {
+    return running.containsValue(false);
+  }
+
+  boolean complete() {
+    return max > 0 && finished >= max;
+  }
+
+  long finished() {
+    return finished;
+  }
+}

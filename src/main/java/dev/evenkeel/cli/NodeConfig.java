@@ -1,0 +1,211 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.RefusedException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The settings of one node, checked as a whole.
+ *
+ * @param peers every node, this one included; one entry for a lone node
+ */
+record NodeConfig(
+    String node,
+    String host,
+    String publicHost,
+    int port,
+    String httpHost,
+    int httpPort,
+    Path data,
+    List<Peer> peers,
+    Set<String> roles,
+    String clusterName,
+    int dataGroups,
+    long diskFreeMinBytes,
+    long snapshotEveryEntries,
+    long segmentBytesMax,
+    long tailCacheBytesMax,
+    long memberTimeoutMillis,
+    long rebalanceMillis) {
+
+  private static final List<String> ROLES = List.of("broker", "dispatcher", "web");
+
+  /** A node's id and its base port. */
+  record Peer(String id, String host, int port) {}
+
+  boolean has(String role) {
+    return roles.contains(role);
+  }
+
+  int eventBusPort() {
+    return port + 1;
+  }
+
+  int raftPort() {
+    return port + 2;
+  }
+
+  /**
+   * @param values what {@link ConfigMerge#merge} gave
+   * @throws CommandFailure wrong usage
+   */
+  static NodeConfig of(Map<String, Object> values) {
+    String host = text(values, ConfigKeys.HOST);
+    int port = (int) number(values, ConfigKeys.PORT);
+    String publicHost = or(text(values, ConfigKeys.PUBLIC_HOST), host);
+    List<Peer> peers = peers(list(values, ConfigKeys.PEERS));
+    String node = nodeId(text(values, ConfigKeys.NODE), peers);
+    if (peers.isEmpty()) {
+      peers = List.of(new Peer(node, publicHost, port));
+    }
+    checkSelf(node, port, peers);
+    return new NodeConfig(
+        node,
+        host,
+        publicHost,
+        port,
+        or(text(values, ConfigKeys.HTTP_HOST), host),
+        httpPort(values, port),
+        Path.of(text(values, ConfigKeys.DATA)).toAbsolutePath().normalize(),
+        peers,
+        roles(list(values, ConfigKeys.ROLES)),
+        text(values, ConfigKeys.CLUSTER_NAME),
+        (int) number(values, ConfigKeys.DATA_GROUPS),
+        number(values, ConfigKeys.DISK_FREE_MIN_BYTES),
+        number(values, ConfigKeys.SNAPSHOT_EVERY_ENTRIES),
+        number(values, ConfigKeys.SEGMENT_BYTES),
+        number(values, ConfigKeys.TAIL_CACHE_BYTES),
+        number(values, ConfigKeys.MEMBER_TIMEOUT),
+        number(values, ConfigKeys.REBALANCE_INTERVAL));
+  }
+
+  private static String nodeId(String given, List<Peer> peers) {
+    if (given == null || given.isEmpty()) {
+      if (!peers.isEmpty()) {
+        throw CommandFailure.usage("with --peers name this node: --node " + peers.get(0).id());
+      }
+      return "n1";
+    }
+    try {
+      return Names.check("node", given);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage("--node: " + e.getMessage());
+    }
+  }
+
+  private static void checkSelf(String node, int port, List<Peer> peers) {
+    for (Peer peer : peers) {
+      if (peer.id().equals(node)) {
+        if (peer.port() != port) {
+          throw CommandFailure.usage(
+              "--port is "
+                  + port
+                  + ", but --peers says "
+                  + peer.port()
+                  + " for node "
+                  + node
+                  + ": make them agree");
+        }
+        return;
+      }
+    }
+    throw CommandFailure.usage(
+        "node '"
+            + node
+            + "' is not among the peers "
+            + String.join(", ", peers.stream().map(Peer::id).toList())
+            + ": list every node in --peers, this one too");
+  }
+
+  private static int httpPort(Map<String, Object> values, int port) {
+    int httpPort = (int) number(values, ConfigKeys.HTTP_PORT);
+    if (httpPort >= port && httpPort <= port + 2) {
+      throw CommandFailure.usage(
+          "--http-port "
+              + httpPort
+              + " is one of the node's own ports "
+              + port
+              + " to "
+              + (port + 2)
+              + ": choose another");
+    }
+    return httpPort;
+  }
+
+  private static Set<String> roles(List<String> given) {
+    Set<String> roles = new HashSet<>();
+    for (String role : given) {
+      if (!ROLES.contains(role)) {
+        throw CommandFailure.usage(
+            "--roles: unknown role '"
+                + role
+                + "'"
+                + Nearest.hint(role, ROLES)
+                + " (roles are broker, dispatcher, web)");
+      }
+      roles.add(role);
+    }
+    if (!roles.contains("broker")) {
+      throw CommandFailure.usage(
+          "--roles: a node needs the role broker (a dispatcher or web role works beside one)");
+    }
+    return Set.copyOf(roles);
+  }
+
+  private static List<Peer> peers(List<String> given) {
+    List<Peer> peers = new ArrayList<>();
+    Set<String> ids = new HashSet<>();
+    for (String text : given) {
+      Peer peer = peer(text);
+      if (!ids.add(peer.id())) {
+        throw CommandFailure.usage("--peers: node '" + peer.id() + "' is there twice");
+      }
+      peers.add(peer);
+    }
+    return List.copyOf(peers);
+  }
+
+  private static Peer peer(String text) {
+    int at = text.indexOf('@');
+    int colon = text.lastIndexOf(':');
+    String right = "--peers: '" + text + "' is not ID@HOST:PORT, such as n1@10.0.0.1:5701";
+    if (at < 1 || colon < at + 2) {
+      throw CommandFailure.usage(right);
+    }
+    try {
+      int port = Integer.parseInt(text.substring(colon + 1));
+      if (port < ConfigKeys.PORT.min() || port > ConfigKeys.PORT.max()) {
+        throw CommandFailure.usage("--peers: '" + text + "': the port " + ConfigKeys.PORT.bounds());
+      }
+      return new Peer(
+          Names.check("node", text.substring(0, at)), text.substring(at + 1, colon), port);
+    } catch (NumberFormatException e) {
+      throw CommandFailure.usage(right);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage("--peers: " + e.getMessage());
+    }
+  }
+
+  private static String or(String text, String otherwise) {
+    return text == null || text.isEmpty() ? otherwise : text;
+  }
+
+  private static String text(Map<String, Object> values, ConfigKey key) {
+    return (String) values.get(key.name());
+  }
+
+  private static long number(Map<String, Object> values, ConfigKey key) {
+    return (Long) values.get(key.name());
+  }
+
+  private static List<String> list(Map<String, Object> values, ConfigKey key) {
+    List<String> texts = new ArrayList<>();
+    ((List<?>) values.get(key.name())).forEach(each -> texts.add((String) each));
+    return texts;
+  }
+}

@@ -1,0 +1,39 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.broker.Engines;
+import dev.evenkeel.broker.LogStarter;
+import dev.evenkeel.broker.machine.StoreOpener;
+import dev.evenkeel.log.raft.RaftLogNode;
+import dev.evenkeel.store.RocksShared;
+import dev.evenkeel.store.RocksStore;
+import java.util.concurrent.CompletableFuture;
+
+/** Ratis for the logs, RocksDB for the state: the one place that puts them under a broker. */
+public final class NodeEngines implements Engines {
+  private final RocksShared shared = new RocksShared();
+  private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+
+  @Override
+  public LogStarter logs() {
+    return (settings, states) -> {
+      RaftLogNode node = RaftLogNode.start(settings, states);
+      node.failure().thenAccept(failure::complete);
+      return node;
+    };
+  }
+
+  @Override
+  public StoreOpener stores() {
+    return directory -> RocksStore.open(directory, shared);
+  }
+
+  /** Completes when a log started here cannot go on, with the cause. */
+  CompletableFuture<Throwable> logFailure() {
+    return failure;
+  }
+
+  @Override
+  public void close() {
+    shared.close();
+  }
+}

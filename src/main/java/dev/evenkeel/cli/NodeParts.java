@@ -1,0 +1,116 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.BrokerSettings;
+import dev.evenkeel.broker.BrokerVerticle;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.gateway.GatewayVerticle;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.cluster.NodeSettings;
+import dev.evenkeel.dispatcher.DispatcherVerticle;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.web.WebVerticle;
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+
+/** How each part of a node is made from its configuration. */
+final class NodeParts {
+  private final NodeConfig config;
+
+  NodeParts(NodeConfig config) {
+    this.config = config;
+  }
+
+  /** Opens logs and state on a thread of its own. */
+  CompletableFuture<BrokerNode> brokerNode(NodeEngines engines) {
+    BrokerSettings settings =
+        new BrokerSettings(
+            config.node(),
+            config.data(),
+            config.peers().stream()
+                .map(peer -> new LogSettings.Peer(peer.id(), peer.host(), peer.port() + 2))
+                .toList(),
+            config.dataGroups(),
+            config.snapshotEveryEntries(),
+            config.segmentBytesMax(),
+            config.tailCacheBytesMax(),
+            config.diskFreeMinBytes(),
+            System::currentTimeMillis,
+            null);
+    return onThread(
+        "evenkeel-start-log", () -> BrokerNode.start(settings, engines.logs(), engines.stores()));
+  }
+
+  Future<ClusterMember> clusterMember() {
+    List<HostPort> peers =
+        config.peers().size() == 1
+            ? List.of()
+            : config.peers().stream().map(peer -> new HostPort(peer.host(), peer.port())).toList();
+    return ClusterMembers.node(
+        new NodeSettings(
+            config.host(), config.publicHost(), config.port(), peers, config.clusterName()));
+  }
+
+  /** A client of the cluster for the node's own gateway. */
+  static Future<EvenkeelClient> client(Vertx vertx) {
+    return Evenkeel.with(vertx)
+        .onSuccess(client -> LocalObjects.put(vertx, EvenkeelClient.class, client));
+  }
+
+  Future<String> broker(Vertx vertx, CompletableFuture<BrokerNode> node) {
+    return deploy(vertx, new BrokerVerticle(node), new JsonObject());
+  }
+
+  Future<String> dispatcher(Vertx vertx, ClusterMember member) {
+    JsonObject json =
+        new JsonObject()
+            .put("memberTimeoutMillis", config.memberTimeoutMillis())
+            .put("rebalanceMillis", config.rebalanceMillis());
+    return deploy(vertx, new DispatcherVerticle(member), json);
+  }
+
+  Future<String> gateway(Vertx vertx) {
+    return deploy(vertx, new GatewayVerticle(), new JsonObject());
+  }
+
+  Future<String> web(Vertx vertx, WebVerticle web) {
+    JsonObject json =
+        new JsonObject()
+            .put("host", config.httpHost())
+            .put("port", config.httpPort())
+            .put("node", config.node())
+            .put("localOnly", true);
+    return deploy(vertx, web, json);
+  }
+
+  private static Future<String> deploy(Vertx vertx, Deployable verticle, JsonObject json) {
+    return vertx.deployVerticle(verticle, new DeploymentOptions().setConfig(json));
+  }
+
+  private static <T> CompletableFuture<T> onThread(String name, Callable<T> task) {
+    CompletableFuture<T> future = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                future.complete(task.call());
+              } catch (Throwable e) {
+                future.completeExceptionally(e);
+              }
+            },
+            name);
+    thread.setDaemon(true);
+    thread.start();
+    return future;
+  }
+}

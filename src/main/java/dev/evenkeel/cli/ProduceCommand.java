@@ -1,0 +1,154 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ProducerOptions;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code evenkeel produce}. */
+@Command(
+    name = "produce",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Sends one message a line to a topic, and ends with the line 'acked N of M' on standard error.",
+      "A message is acknowledged once a majority has it on disk. Exit status 0: all are."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  seq 1 1000 | evenkeel produce orders",
+      "  evenkeel produce orders --key-regex '^(\\w+)' orders.txt",
+      "  evenkeel produce orders --key-json customer --rate 500 orders.jsonl",
+      "  tail -f app.log | evenkeel produce logs --cluster 10.0.0.1:5701,10.0.0.2:5701"
+    })
+final class ProduceCommand implements Callable<Integer> {
+  /** How long answers are awaited after Ctrl-C or SIGTERM. */
+  private static final long STOP_MILLIS_MAX = 8_000;
+
+  @ParentCommand private Main main;
+
+  @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
+  private String topic;
+
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "FILE",
+      defaultValue = "-",
+      description = "File to read; - is standard input (default: ${DEFAULT-VALUE}).")
+  private String file;
+
+  /** One way to find the key, at most. */
+  private static final class Key {
+    @Option(
+        names = "--key-regex",
+        paramLabel = "RE",
+        description = "The key is the first capture group; a line without a match has none.")
+    private String regex;
+
+    @Option(
+        names = "--key-json",
+        paramLabel = "FIELD",
+        description = "The key is this field at the top of the line's JSON object.")
+    private String json;
+  }
+
+  @ArgGroup private Key key;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "N",
+      description = "Messages a second (default: as fast as they are taken).")
+  private Double rate;
+
+  @Mixin private ClusterOption cluster;
+
+  @Override
+  public Integer call() throws Exception {
+    KeyExtractor keys = keys();
+    if (rate != null && !(rate > 0 && rate <= 1e9)) {
+      throw CommandFailure.usage("--rate " + rate + ": it must be above 0");
+    }
+    try {
+      Names.check("topic", topic);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage(e.getMessage());
+    }
+    Logging.client(main.verbose);
+    try (InputStream in = open()) {
+      EvenkeelClient client = ClientConnection.connect(cluster.nodes);
+      int status = ExitStatus.FAILED;
+      try {
+        Producer producer =
+            ClientConnection.await(client.producer(new ProducerOptions().setTopic(topic)));
+        status = run(client, producer, keys, in);
+      } finally {
+        ClientConnection.close(client);
+      }
+      return status;
+    }
+  }
+
+  private int run(EvenkeelClient client, Producer producer, KeyExtractor keys, InputStream in)
+      throws Exception {
+    ProduceRun run =
+        new ProduceRun(
+            client.link().vertx(),
+            producer,
+            keys,
+            rate == null ? null : new Pace(rate),
+            System.err);
+    StopSignal signal = StopSignal.install(run::stop, STOP_MILLIS_MAX + 2_000);
+    Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");
+    reader.setDaemon(true);
+    int status = ExitStatus.FAILED;
+    try (Progress progress = Progress.of(run, System.err)) {
+      reader.start();
+      status = run.await(STOP_MILLIS_MAX) ? ExitStatus.DONE : ExitStatus.FAILED;
+    } catch (IOException e) {
+      System.err.println("evenkeel produce: cannot read " + file + ": " + e.getMessage());
+    }
+    System.err.println("acked " + run.acked() + " of " + run.linesRead());
+    signal.ended(status);
+    return status;
+  }
+
+  private KeyExtractor keys() {
+    if (key == null) {
+      return KeyExtractor.NONE;
+    }
+    return key.regex != null ? KeyExtractor.regex(key.regex) : KeyExtractor.jsonField(key.json);
+  }
+
+  private InputStream open() throws IOException {
+    if (file.equals("-")) {
+      // Without System.in's buffer and lock.
+      return new FileInputStream(FileDescriptor.in);
+    }
+    Path path = Path.of(file);
+    if (Files.isDirectory(path)) {
+      throw CommandFailure.failed("cannot read " + file + ": it is a directory");
+    }
+    try {
+      return new FileInputStream(path.toFile());
+    } catch (IOException e) {
+      throw CommandFailure.failed(
+          "cannot read " + file + (Files.exists(path) ? ": " + e.getMessage() : ": no such file"),
+          e);
+    }
+  }
+}

@@ -1,0 +1,300 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Producer;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Sends the lines of a stream. One thread reads, the producer's context sends and counts; between
+ * them is a bounded number of bytes and messages, so that a slow cluster slows the reading down.
+ */
+final class ProduceRun {
+  /** Bytes sent and not acknowledged, below what the producer's own buffer takes: 16 MiB. */
+  static final long IN_FLIGHT_BYTES_MAX = 16L << 20;
+
+  /** Messages sent and not acknowledged. */
+  static final long IN_FLIGHT_MESSAGES_MAX = 200_000;
+
+  private static final int PIECE_BYTES = 128 << 10;
+  private static final int OVERHEAD_BYTES = 64;
+  private static final int FAILURES_SHOWN_MAX = 10;
+
+  private final Producer producer;
+  private final Context context;
+  private final KeyExtractor keys;
+  private final Pace pace;
+  private final PrintStream err;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  // Guarded by the lock.
+  private long inFlightBytes;
+  private long inFlightMessages;
+  private boolean stopping;
+  private boolean reading;
+  private boolean readingEnded;
+  private IOException readFailure;
+
+  // Written by one thread each.
+  private volatile long linesRead;
+  private volatile long acked;
+
+  // Used by the producer's context only.
+  private int failuresShown;
+
+  // Used by the reading thread only.
+  private Piece piece = new Piece();
+
+  /** Lines that go to the producer in one go. */
+  private static final class Piece {
+    final List<Message> messages = new ArrayList<>();
+    long firstLine;
+    long bytes;
+    int open;
+  }
+
+  /**
+   * @param pace null: as fast as it goes
+   */
+  ProduceRun(Vertx vertx, Producer producer, KeyExtractor keys, Pace pace, PrintStream err) {
+    this.producer = producer;
+    this.context = vertx.getOrCreateContext();
+    this.keys = keys;
+    this.pace = pace;
+    this.err = err;
+  }
+
+  long linesRead() {
+    return linesRead;
+  }
+
+  long acked() {
+    return acked;
+  }
+
+  /** Reads and sends until the stream or {@link #stop()} ends it. Blocks: it has its own thread. */
+  void read(InputStream in) {
+    LineReader lines =
+        new LineReader(
+            Limits.PAYLOAD_BYTES_MAX,
+            new LineReader.Sink() {
+              @Override
+              public void line(long number, byte[] line) {
+                take(number, line);
+              }
+
+              @Override
+              public void tooLong(long number, long bytes) {
+                linesRead = number;
+                show(
+                    "line "
+                        + number
+                        + " has "
+                        + bytes
+                        + " bytes: at most "
+                        + Limits.PAYLOAD_BYTES_MAX
+                        + " are allowed");
+              }
+            });
+    byte[] buffer = new byte[PIECE_BYTES];
+    try {
+      while (beginRead()) {
+        int count = in.read(buffer);
+        if (!endRead()) {
+          return;
+        }
+        if (count < 0) {
+          lines.end();
+          submit();
+          return;
+        }
+        lines.feed(buffer, 0, count);
+        submit();
+      }
+    } catch (IOException e) {
+      locked(() -> readFailure = e);
+    } finally {
+      locked(() -> readingEnded = true);
+    }
+  }
+
+  /** Ends reading; what was read is still sent. */
+  void stop() {
+    locked(() -> stopping = true);
+  }
+
+  /**
+   * Waits until reading has ended and everything is answered.
+   *
+   * @param stopMillisMax how long to wait for answers after {@link #stop()}
+   * @return whether everything that was read is acknowledged
+   * @throws IOException if the stream could not be read
+   */
+  boolean await(long stopMillisMax) throws IOException, InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (!readingEnded && !(stopping && reading)) {
+        changed.await();
+      }
+      long left = TimeUnit.MILLISECONDS.toNanos(stopMillisMax);
+      while (inFlightMessages > 0 && left > 0) {
+        if (stopping) {
+          left = changed.awaitNanos(left);
+        } else {
+          changed.await();
+        }
+      }
+      if (readFailure != null) {
+        throw readFailure;
+      }
+      return acked == linesRead;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void take(long number, byte[] line) {
+    if (pace != null) {
+      waitForTurn();
+    }
+    if (piece.messages.isEmpty()) {
+      piece.firstLine = number;
+    }
+    Message message = new Message(keys.keyOf(line), Map.of(), System.currentTimeMillis(), line);
+    piece.messages.add(message);
+    piece.bytes += line.length + OVERHEAD_BYTES;
+    linesRead = number;
+    if (piece.bytes >= PIECE_BYTES * 2L) {
+      submit();
+    }
+  }
+
+  private void waitForTurn() {
+    long wait = pace.waitNanos(System.nanoTime());
+    if (wait < 500_000) {
+      return;
+    }
+    submit();
+    lock.lock();
+    try {
+      long left = wait;
+      while (left > 0 && !stopping) {
+        left = changed.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      stopping = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Hands over what was collected, once there is room. */
+  private void submit() {
+    Piece full = piece;
+    if (full.messages.isEmpty()) {
+      return;
+    }
+    piece = new Piece();
+    full.open = full.messages.size();
+    lock.lock();
+    try {
+      while (inFlightMessages > 0
+          && (inFlightBytes + full.bytes > IN_FLIGHT_BYTES_MAX
+              || inFlightMessages + full.open > IN_FLIGHT_MESSAGES_MAX)) {
+        changed.awaitUninterruptibly();
+      }
+      inFlightBytes += full.bytes;
+      inFlightMessages += full.open;
+    } finally {
+      lock.unlock();
+    }
+    context.runOnContext(now -> send(full));
+  }
+
+  private void send(Piece full) {
+    long line = full.firstLine;
+    int count = full.messages.size();
+    for (int i = 0; i < count; i++) {
+      long number = line + i;
+      producer
+          .send(full.messages.set(i, null))
+          .onComplete(sent -> answered(full, number, sent.cause()));
+    }
+  }
+
+  private void answered(Piece full, long line, Throwable failure) {
+    if (failure == null) {
+      acked = acked + 1;
+    } else {
+      showFailure(line, failure);
+    }
+    if (--full.open == 0) {
+      int count = full.messages.size();
+      locked(
+          () -> {
+            inFlightBytes -= full.bytes;
+            inFlightMessages -= count;
+          });
+    }
+  }
+
+  private void showFailure(long line, Throwable failure) {
+    if (++failuresShown <= FAILURES_SHOWN_MAX) {
+      show("line " + line + " is not acknowledged: " + CommandErrors.describe(failure));
+    } else if (failuresShown == FAILURES_SHOWN_MAX + 1) {
+      show("more lines are not acknowledged; their errors are not shown");
+    }
+    boolean hopeless =
+        failure instanceof RefusedException refused
+            && (refused.refusal() == Refusal.UNKNOWN_TOPIC
+                || refused.refusal() == Refusal.PRODUCER_FENCED);
+    if (hopeless) {
+      stop();
+    }
+  }
+
+  private void show(String text) {
+    err.println("evenkeel produce: " + text);
+  }
+
+  /** Whether to read on. */
+  private boolean beginRead() {
+    locked(() -> reading = !stopping);
+    return reading;
+  }
+
+  /** Whether what was read meanwhile still counts: not if somebody stopped during it. */
+  private boolean endRead() {
+    lock.lock();
+    try {
+      reading = false;
+      return !stopping;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void locked(Runnable change) {
+    lock.lock();
+    try {
+      change.run();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package dev.evenkeel.cli;
+
+import java.io.PrintStream;
+import java.util.Locale;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** Shows once a second on a terminal how far a {@link ProduceRun} is. */
+final class Progress implements AutoCloseable {
+  private final ProduceRun run;
+  private final PrintStream err;
+  private final ScheduledExecutorService timer;
+  private long lastAcked;
+
+  private Progress(ProduceRun run, PrintStream err) {
+    this.run = run;
+    this.err = err;
+    timer =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread thread = new Thread(task, "evenkeel-progress");
+              thread.setDaemon(true);
+              return thread;
+            });
+    timer.scheduleAtFixedRate(this::show, 1, 1, TimeUnit.SECONDS);
+  }
+
+  /** Null where nobody looks. */
+  static Progress of(ProduceRun run, PrintStream err) {
+    return Terminal.isStandardError() ? new Progress(run, err) : null;
+  }
+
+  private void show() {
+    long acked = run.acked();
+    err.printf(
+        Locale.ROOT,
+        "\r\033[K%,d lines read, %,d acked, %,d/s",
+        run.linesRead(),
+        acked,
+        acked - lastAcked);
+    err.flush();
+    lastAcked = acked;
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    err.print("\r\033[K");
+    err.flush();
+  }
+}

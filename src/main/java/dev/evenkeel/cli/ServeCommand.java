@@ -1,0 +1,88 @@
+package dev.evenkeel.cli;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code evenkeel serve}. Each key of the configuration is also an option. */
+@Command(
+    name = "serve",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Runs a node. It prints 'evenkeel ready node=ID http=PORT' once it can serve; Ctrl-C and"
+          + " SIGTERM end it in good order.",
+      "Settings come from the file, then from the environment (EVENKEEL_HTTP_PORT is --http-port),"
+          + " then from the command line; the later wins."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  evenkeel serve",
+      "  evenkeel serve --port 5801 --http-port 8081 --data /var/lib/evenkeel",
+      "  evenkeel serve --conf conf/evenkeel.yaml",
+      "  evenkeel serve --node n1 --host 10.0.0.1 \\",
+      "      --peers n1@10.0.0.1:5701,n2@10.0.0.2:5701,n3@10.0.0.3:5701"
+    })
+final class ServeCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @ParentCommand private Main main;
+
+  @Option(
+      names = "--conf",
+      paramLabel = "FILE",
+      defaultValue = "${env:EVENKEEL_CONF}",
+      description = "YAML file with settings; conf/evenkeel.yaml shows all.")
+  private Path conf;
+
+  private ServeCommand() {}
+
+  /** The command with an option for each key. */
+  static CommandSpec spec() {
+    CommandSpec spec = CommandSpec.forAnnotatedObject(new ServeCommand());
+    for (ConfigKey key : ConfigKeys.ALL) {
+      String shown = key.defaultText().isEmpty() ? "none" : key.defaultText();
+      spec.addOption(
+          OptionSpec.builder("--" + key.name())
+              .type(String.class)
+              .arity("1")
+              .paramLabel(label(key))
+              .description(key.help() + " (default: " + shown + ")")
+              .build());
+    }
+    return spec;
+  }
+
+  private static String label(ConfigKey key) {
+    return switch (key.type()) {
+      case TEXT -> "TEXT";
+      case NUMBER -> "N";
+      case BYTES -> "SIZE";
+      case DURATION -> "TIME";
+      case LIST -> "LIST";
+    };
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Map<String, String> given = new HashMap<>();
+    for (ConfigKey key : ConfigKeys.ALL) {
+      String text = spec.commandLine().getParseResult().matchedOptionValue("--" + key.name(), null);
+      if (text != null) {
+        given.put(key.name(), text);
+      }
+    }
+    Map<String, Object> file = conf == null ? Map.of() : ConfigFile.read(conf);
+    NodeConfig config =
+        NodeConfig.of(ConfigMerge.merge(file, String.valueOf(conf), System.getenv(), given));
+    Logging.node(main.verbose);
+    return new ServeRun(config, System.out).run();
+  }
+}

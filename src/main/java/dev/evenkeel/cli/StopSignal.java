@@ -1,0 +1,63 @@
+package dev.evenkeel.cli;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Ctrl-C and SIGTERM: runs what ends the work in good order, waits for the end within a bound, and
+ * then ends the JVM with the command's own exit status instead of the signal's.
+ */
+final class StopSignal {
+  private final CompletableFuture<Integer> ended = new CompletableFuture<>();
+
+  /** What starts the end; at first there is nothing to end. */
+  private volatile Runnable onStop = () -> ended.complete(ExitStatus.DONE);
+
+  private StopSignal() {}
+
+  /**
+   * @param onStop starts the end and returns soon; called at most once, on another thread
+   * @param millisMax how long the end may take
+   */
+  static StopSignal install(Runnable onStop, long millisMax) {
+    StopSignal signal = installEarly(millisMax);
+    signal.onStop(onStop);
+    return signal;
+  }
+
+  /** For before there is anything to end: until {@link #onStop} a signal ends at once, done. */
+  static StopSignal installEarly(long millisMax) {
+    StopSignal signal = new StopSignal();
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> signal.stop(millisMax), "evenkeel-stop"));
+    return signal;
+  }
+
+  /** Now there is something to end. */
+  void onStop(Runnable starter) {
+    onStop = starter;
+  }
+
+  /** The command has ended; from here on a signal does nothing. */
+  void ended(int exitStatus) {
+    ended.complete(exitStatus);
+  }
+
+  private void stop(long millisMax) {
+    if (ended.isDone()) {
+      return;
+    }
+    int status = ExitStatus.FAILED;
+    try {
+      onStop.run();
+      status = ended.get(millisMax, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      System.err.println("evenkeel: could not end in good order within " + millisMax + " ms");
+    } catch (Exception e) {
+      System.err.println("evenkeel: could not end in good order: " + e);
+    }
+    System.out.flush();
+    Runtime.getRuntime().halt(status);
+  }
+}

@@ -1,0 +1,57 @@
+package dev.evenkeel.cli;
+
+import io.vertx.core.Future;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What has been started, to be ended in the reverse order within a bound. */
+final class Teardown {
+  private static final Logger LOG = LoggerFactory.getLogger(Teardown.class);
+
+  private record Step(String name, Supplier<CompletionStage<?>> end) {}
+
+  private final Deque<Step> steps = new ArrayDeque<>();
+
+  /** Ends something by a call that does not block. */
+  void add(String name, Supplier<Future<?>> end) {
+    steps.push(new Step(name, () -> end.get().toCompletionStage()));
+  }
+
+  /** Ends something by a call that blocks. */
+  void addBlocking(String name, Runnable end) {
+    steps.push(
+        new Step(
+            name,
+            () ->
+                CompletableFuture.runAsync(
+                    end,
+                    task -> {
+                      Thread thread = new Thread(task, "evenkeel-end-" + name);
+                      thread.setDaemon(true);
+                      thread.start();
+                    })));
+  }
+
+  /** Blocks. A step that fails or takes too long does not keep the next ones from running. */
+  void run(long millisMax) {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millisMax);
+    while (!steps.isEmpty()) {
+      Step step = steps.pop();
+      try {
+        long left = Math.max(TimeUnit.MILLISECONDS.toNanos(100), deadline - System.nanoTime());
+        step.end().get().toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      } catch (Exception e) {
+        LOG.warn("{} did not end in good order: {}", step.name(), e.toString());
+      }
+    }
+  }
+}

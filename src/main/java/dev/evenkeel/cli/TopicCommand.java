@@ -1,0 +1,197 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.model.Durations;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code evenkeel topic}. */
+@Command(
+    name = "topic",
+    mixinStandardHelpOptions = true,
+    description = "Creates, lists, describes and deletes topics, over the HTTP API.",
+    footer = {
+      "",
+      "Examples:",
+      "  evenkeel topic create orders --shards 4",
+      "  evenkeel topic create audit --shards 1 --retention 7d",
+      "  evenkeel topic list",
+      "  evenkeel topic describe orders --format json",
+      "  evenkeel topic delete orders --http http://10.0.0.1:8080"
+    })
+final class TopicCommand implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(), "a command is missing: create, list, describe or delete");
+  }
+
+  @Command(
+      name = "create",
+      mixinStandardHelpOptions = true,
+      description = "Creates a topic.",
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel topic create orders --shards 4",
+        "  evenkeel topic create audit --shards 1 --retention 7d --max-shard-bytes 1GiB"
+      })
+  int create(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name,
+      @Option(
+              names = "--shards",
+              paramLabel = "N",
+              required = true,
+              description = "How many shards: so many consumers of a group can share the work.")
+          int shards,
+      @Option(
+              names = "--retention",
+              paramLabel = "TIME",
+              description =
+                  "How long a message is kept after every group consumed it (default: 24h).")
+          String retention,
+      @Option(
+              names = "--max-age",
+              paramLabel = "TIME",
+              description =
+                  "Drop older messages even if a group has not consumed them (default: off).")
+          String maxAge,
+      @Option(
+              names = "--max-shard-bytes",
+              paramLabel = "SIZE",
+              description =
+                  "Drop the oldest messages of a larger shard even if a group has not consumed"
+                      + " them (default: off).")
+          String maxShardBytes) {
+    if (shards < 1 || shards > Limits.SHARDS_MAX) {
+      throw CommandFailure.usage(
+          "--shards " + shards + ": it must be from 1 to " + Limits.SHARDS_MAX);
+    }
+    JsonObject body = new JsonObject().put("name", name).put("shards", shards);
+    if (retention != null) {
+      body.put("retentionMillis", millis("--retention", retention));
+    }
+    if (maxAge != null) {
+      body.put("ageMillisMax", millis("--max-age", maxAge));
+    }
+    if (maxShardBytes != null) {
+      body.put("shardBytesMax", bytes("--max-shard-bytes", maxShardBytes));
+    }
+    return options.print(
+        options.api().call("POST", "/api/topics", body),
+        answer -> "created topic " + name + " with " + shards + " shards\n");
+  }
+
+  @Command(
+      name = "list",
+      mixinStandardHelpOptions = true,
+      description = "Lists all topics.",
+      footer = {"", "Example:", "  evenkeel topic list"})
+  int list(@Mixin ApiOptions options) {
+    return options.print(
+        options.api().get("/api/topics"),
+        answer -> {
+          Table table = new Table("TOPIC", "SHARDS", "MESSAGES", "BYTES", "RETENTION");
+          for (Object each : (JsonArray) answer) {
+            JsonObject topic = (JsonObject) each;
+            table.row(
+                topic.getString("name"),
+                topic.getInteger("shards"),
+                topic.getLong("messages"),
+                topic.getLong("bytes"),
+                Durations.format(topic.getLong("retentionMillis")));
+          }
+          return table.text();
+        });
+  }
+
+  @Command(
+      name = "describe",
+      mixinStandardHelpOptions = true,
+      description = "Shows a topic and its shards.",
+      footer = {"", "Example:", "  evenkeel topic describe orders"})
+  int describe(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name) {
+    return options.print(
+        options.api().get("/api/topics/" + HttpApi.segment(name)),
+        answer -> {
+          JsonObject topic = (JsonObject) answer;
+          Table table = new Table("SHARD", "START", "END", "BYTES", "LEADER");
+          for (Object each : topic.getJsonArray("shardList", new JsonArray())) {
+            JsonObject shard = (JsonObject) each;
+            table.row(
+                shard.getInteger("shard"),
+                shard.getLong("start"),
+                shard.getLong("end"),
+                shard.getLong("bytes"),
+                shard.getString("leader"));
+          }
+          return heading(topic) + table.text();
+        });
+  }
+
+  @Command(
+      name = "delete",
+      mixinStandardHelpOptions = true,
+      description = "Deletes a topic with all its messages.",
+      footer = {"", "Example:", "  evenkeel topic delete orders"})
+  int delete(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name) {
+    return options.print(
+        options.api().call("DELETE", "/api/topics/" + HttpApi.segment(name), null),
+        answer -> "deleted topic " + name + "\n");
+  }
+
+  private static String heading(JsonObject topic) {
+    long age = topic.getLong("ageMillisMax", -1L);
+    long bytes = topic.getLong("shardBytesMax", -1L);
+    return "topic      "
+        + topic.getString("name")
+        + "\nshards     "
+        + topic.getInteger("shards")
+        + "\nmessages   "
+        + shown(topic.getLong("messages"))
+        + "\nbytes      "
+        + shown(topic.getLong("bytes"))
+        + "\nretention  "
+        + Durations.format(topic.getLong("retentionMillis"))
+        + "\nmax age    "
+        + (age < 0 ? "off" : Durations.format(age))
+        + "\nmax bytes  "
+        + (bytes < 0 ? "off" : ByteSizes.format(bytes) + " a shard")
+        + "\n\n";
+  }
+
+  private static String shown(Long number) {
+    return number == null ? "-" : number.toString();
+  }
+
+  private static long millis(String option, String text) {
+    try {
+      return Durations.parseMillis(text);
+    } catch (RefusedException | ArithmeticException e) {
+      throw CommandFailure.usage(option + " is '" + text + "': write 200ms, 5s, 2m, 1h or 7d");
+    }
+  }
+
+  private static long bytes(String option, String text) {
+    try {
+      return ByteSizes.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw CommandFailure.usage(option + " is '" + text + "': " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package dev.evenkeel.client;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.consumer.Consumer;
+import dev.evenkeel.consumer.ConsumerHandler;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.producer.Producers;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/** Producers and consumers over one link and one directory. */
+final class EvenkeelClientImpl implements EvenkeelClient {
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final ConsumerStart consumerStart;
+  private final Set<Producer> producers = ConcurrentHashMap.newKeySet();
+  private final Set<Consumer> consumers = ConcurrentHashMap.newKeySet();
+  private Promise<Void> closing;
+
+  EvenkeelClientImpl(Link link, ConsumerStart consumerStart) {
+    this.link = link;
+    this.consumerStart = consumerStart;
+    directory = new ClusterDirectory(link);
+  }
+
+  @Override
+  public Future<Producer> producer(ProducerOptions options) {
+    return isClosing()
+        ? closed()
+        : Producers.start(link, directory, options)
+            .compose(producer -> kept(producers, producer, Producer::close));
+  }
+
+  @Override
+  public Future<Consumer> consumer(ConsumerOptions options, ConsumerHandler handler) {
+    return isClosing()
+        ? closed()
+        : consumerStart
+            .start(link, directory, options, handler)
+            .compose(consumer -> kept(consumers, consumer, Consumer::close));
+  }
+
+  /** One that was ready only after the client was closed is closed, too. */
+  private <T> Future<T> kept(Set<T> set, T one, Function<T, Future<Void>> close) {
+    synchronized (this) {
+      if (closing == null) {
+        set.add(one);
+        return Future.succeededFuture(one);
+      }
+    }
+    return close.apply(one).transform(ended -> closed());
+  }
+
+  private static <T> Future<T> closed() {
+    return Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "the client is closed"));
+  }
+
+  private synchronized boolean isClosing() {
+    return closing != null;
+  }
+
+  @Override
+  public Link link() {
+    return link;
+  }
+
+  @Override
+  public Future<Void> close() {
+    synchronized (this) {
+      if (closing != null) {
+        return closing.future();
+      }
+      closing = Promise.promise();
+    }
+    all(consumers, Consumer::close)
+        .eventually(() -> all(producers, Producer::close))
+        .eventually(
+            () -> {
+              directory.close();
+              return link.close();
+            })
+        .onComplete(done -> closing.tryComplete());
+    return closing.future();
+  }
+
+  private static <T> Future<Void> all(Collection<T> each, Function<T, Future<Void>> close) {
+    List<Future<Void>> closes = new ArrayList<>();
+    each.forEach(one -> closes.add(close.apply(one)));
+    return Future.join(closes).mapEmpty();
+  }
+}

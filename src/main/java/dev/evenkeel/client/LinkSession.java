@@ -1,0 +1,120 @@
+package dev.evenkeel.client;
+
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * One membership in the cluster, from joining to losing sight of it: the requests under way on its
+ * clustered Vert.x, and the signs that it does not work any more.
+ */
+final class LinkSession {
+  /** So many requests in a row without an answer mean that replies do not find us any more. */
+  private static final int UNANSWERED_REQUESTS_MAX = 3;
+
+  /** Requests under way at once. Callers have lower bounds of their own. */
+  private static final int PENDING_REQUESTS_MAX = 10_000;
+
+  private final ClusterMember member;
+  private final Runnable onLost;
+  private final Context context;
+  private final Set<Promise<Buffer>> pending = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger unanswered = new AtomicInteger();
+  private volatile boolean ended;
+
+  /**
+   * @param onLost called, on any thread and perhaps more than once, when the cluster seems lost
+   */
+  LinkSession(ClusterMember member, Runnable onLost) {
+    this.member = member;
+    this.onLost = onLost;
+    context = member.vertx().getOrCreateContext();
+  }
+
+  ClusterMember member() {
+    return member;
+  }
+
+  /** Listens to membership; at once LOST if no node is there any more. */
+  void watch() {
+    member.onChange(
+        change -> {
+          if (change.dataMembers() == 0) {
+            onLost.run();
+          }
+        });
+    if (member.dataMembers() == 0) {
+      onLost.run();
+    }
+  }
+
+  /** Sends a request from another Vert.x: over to the clustered one's thread, and back. */
+  void request(String address, Buffer body, long timeoutMillis, Promise<Buffer> promise) {
+    if (pending.size() >= PENDING_REQUESTS_MAX) {
+      promise.fail(
+          new RefusedException(
+              Refusal.OVERLOADED,
+              "more than " + PENDING_REQUESTS_MAX + " requests are under way on this link"));
+      return;
+    }
+    pending.add(promise);
+    if (ended) {
+      failPending();
+      return;
+    }
+    try {
+      context.runOnContext(
+          none ->
+              VertxLink.send(member.vertx(), address, body, timeoutMillis)
+                  .onComplete(answered -> answered(promise, answered)));
+    } catch (RejectedExecutionException e) {
+      // Its Vert.x was closed in this moment.
+      pending.remove(promise);
+      promise.tryFail(VertxLink.notConnected(Link.State.LOST));
+    }
+  }
+
+  private void answered(Promise<Buffer> promise, AsyncResult<Buffer> answered) {
+    pending.remove(promise);
+    if (answered.succeeded()) {
+      unanswered.set(0);
+      promise.tryComplete(answered.result());
+      return;
+    }
+    promise.tryFail(answered.cause());
+    boolean silent =
+        answered.cause() instanceof RefusedException refused
+            && refused.refusal() == Refusal.INDETERMINATE;
+    // That nobody listens is an answer: a node that starts has no broker yet.
+    if (silent && unanswered.incrementAndGet() >= UNANSWERED_REQUESTS_MAX) {
+      onLost.run();
+    }
+  }
+
+  /** Fails what is under way and leaves the cluster. */
+  Future<Void> end() {
+    ended = true;
+    failPending();
+    return member.close();
+  }
+
+  private void failPending() {
+    RefusedException broken =
+        new RefusedException(Refusal.INDETERMINATE, "the connection to the cluster was lost");
+    for (Promise<Buffer> promise : pending) {
+      promise.tryFail(broken);
+    }
+    pending.clear();
+  }
+}

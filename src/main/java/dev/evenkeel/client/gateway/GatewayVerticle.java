@@ -1,0 +1,157 @@
+package dev.evenkeel.client.gateway;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ProducerOptions;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * The event-bus addresses for programs that do not use our library. Bodies are JSON objects, or
+ * their text as a string or a buffer; the answer has the form of the question.
+ *
+ * <pre>
+ * evenkeel.api.produce
+ *   {"topic":"orders","key":"k1","payload":"hello"}       → {"shard":2,"offset":17}
+ *   {"topic":"orders","payloadBase64":"/wA=","headers":{"h":"v"}}
+ *   {"topic":"orders","messages":[{"key":"k1","payload":"a"},{"payload":"b"}]}
+ *       → {"results":[{"shard":2,"offset":18},{"error":"OVERLOADED","message":"..."}]}
+ *
+ * evenkeel.api.topics
+ *   {"action":"list"}                                     → [{"name":"orders","shards":4,...}]
+ *   {"action":"get","name":"orders"}                      → {"name":"orders",...,"shardList":[...]}
+ *   {"action":"create","name":"orders","shards":4,"retentionMillis":86400000}
+ *   {"action":"configure","name":"orders","retentionMillis":3600000}
+ *   {"action":"delete","name":"orders"}                   → {"name":"orders","deleted":true}
+ *   {"action":"ready"}                                    → {"ready":true}, or UNAVAILABLE and why
+ *
+ * evenkeel.api.messages
+ *   {"topic":"orders","shard":2,"offset":17,"limit":10}
+ *       → [{"shard":2,"offset":17,"key":"k1","payload":"hello","timestamp":0,"headers":{}}]
+ *
+ * evenkeel.api.groups
+ *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}
+ * </pre>
+ *
+ * Keys and payloads that are not UTF-8 are in {@code keyBase64} and {@code payloadBase64}; a header
+ * that is not UTF-8 is {@code {"base64":"..."}}. {@code shardBytesMax} and {@code ageMillisMax} of
+ * -1 mean that the limit is off. A failure has the code 1 + the number of its {@link Refusal} and
+ * the text {@code REFUSAL: what was wrong}.
+ *
+ * <p>Deployed by name it takes no configuration, and works for the {@link EvenkeelClient} that the
+ * program has put into {@link LocalObjects}.
+ */
+public final class GatewayVerticle extends VerticleBase {
+  private static final long IDLE_CHECK_MILLIS = 10_000;
+
+  /** Requests that are being worked on at once; more are refused with OVERLOADED. */
+  static final int REQUESTS_MAX = 10_000;
+
+  private final List<MessageConsumer<Object>> consumers = new ArrayList<>();
+  private Link link;
+  private Function<String, Future<Producer>> producerOpener;
+  private ProducerPool producers;
+  private int requests;
+
+  public GatewayVerticle() {}
+
+  /**
+   * @param producerOpener opens a producer for the topic of that name
+   */
+  public GatewayVerticle(Link link, Function<String, Future<Producer>> producerOpener) {
+    this.link = link;
+    this.producerOpener = producerOpener;
+  }
+
+  @Override
+  public Future<?> start() {
+    if (link == null) {
+      EvenkeelClient client = LocalObjects.get(vertx, EvenkeelClient.class);
+      if (client == null) {
+        return Future.failedFuture(
+            "the gateway needs an EvenkeelClient: LocalObjects.put(vertx, EvenkeelClient.class, it)");
+      }
+      link = client.link();
+      producerOpener = topic -> client.producer(gatewayOptions(topic));
+    }
+    producers = new ProducerPool(producerOpener);
+    ClusterCalls calls = new ClusterCalls(link);
+    ProduceApi produce = new ProduceApi(producers, System::currentTimeMillis);
+    vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
+    return Future.all(
+        List.of(
+            serve(Addresses.API_PRODUCE, produce::answer),
+            serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(link, calls))::answer),
+            serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
+            serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer)));
+  }
+
+  @Override
+  public Future<?> stop() {
+    List<Future<Void>> ended = new ArrayList<>();
+    consumers.forEach(consumer -> ended.add(consumer.unregister()));
+    return Future.join(ended).transform(done -> producers.close());
+  }
+
+  /** A caller waits for each answer, so a batch does not wait for more. */
+  private static ProducerOptions gatewayOptions(String topic) {
+    return new ProducerOptions()
+        .setTopic(topic)
+        .setLingerMillis(0)
+        .setDeliveryTimeoutMillis(20_000)
+        .setOnFull(ProducerOptions.OnFull.FAIL);
+  }
+
+  private Future<Void> serve(String address, Function<JsonObject, Future<Object>> api) {
+    MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
+    consumers.add(consumer);
+    consumer.handler(message -> handle(message, api));
+    return consumer.completion();
+  }
+
+  private void handle(Message<Object> message, Function<JsonObject, Future<Object>> api) {
+    if (requests >= REQUESTS_MAX) {
+      ApiErrors.fail(
+          message,
+          new RefusedException(
+              Refusal.OVERLOADED, REQUESTS_MAX + " requests are under way: try again later"));
+      return;
+    }
+    requests++;
+    Future<Object> answer;
+    try {
+      answer = api.apply(JsonFields.object(message.body()));
+    } catch (RuntimeException e) {
+      answer = Future.failedFuture(e);
+    }
+    answer.onComplete(
+        done -> {
+          requests--;
+          if (done.failed()) {
+            ApiErrors.fail(message, done.cause());
+          } else {
+            message.reply(inFormOf(message.body(), done.result()));
+          }
+        });
+  }
+
+  private static Object inFormOf(Object question, Object answer) {
+    if (question instanceof Buffer) {
+      return Json.encodeToBuffer(answer);
+    }
+    return question instanceof String ? Json.encode(answer) : answer;
+  }
+}

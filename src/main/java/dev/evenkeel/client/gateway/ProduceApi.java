@@ -1,0 +1,105 @@
+package dev.evenkeel.client.gateway;
+
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.producer.Producer;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/** Answers {@code evenkeel.api.produce}. */
+final class ProduceApi {
+  /** Most messages of one request. */
+  static final int MESSAGES_MAX = 1_000;
+
+  private static final List<String> MESSAGE_FIELDS =
+      List.of("key", "keyBase64", "payload", "payloadBase64", "headers", "timestamp");
+  private static final List<String> FIELDS;
+
+  static {
+    List<String> all = new ArrayList<>(List.of("topic", "messages"));
+    all.addAll(MESSAGE_FIELDS);
+    FIELDS = List.copyOf(all);
+  }
+
+  private final ProducerPool producers;
+  private final LongSupplier clock;
+
+  ProduceApi(ProducerPool producers, LongSupplier clock) {
+    this.producers = producers;
+    this.clock = clock;
+  }
+
+  Future<Object> answer(JsonObject request) {
+    JsonFields.onlyFields(request, FIELDS);
+    String topic = Names.check("topic", JsonFields.neededText(request, "topic"));
+    long now = clock.getAsLong();
+    JsonArray many = JsonFields.arrayField(request, "messages");
+    if (many == null) {
+      return producers.send(topic, message(request, now), now).map(ProduceApi::json);
+    }
+    if (many.size() > MESSAGES_MAX) {
+      throw JsonFields.invalid(
+          many.size() + " messages in one request: at most " + MESSAGES_MAX + " are allowed");
+    }
+    return sendAll(topic, many, now);
+  }
+
+  /** All or nothing is checked before sending; what is sent then succeeds or fails one by one. */
+  private Future<Object> sendAll(String topic, JsonArray many, long now) {
+    List<Message> messages = new ArrayList<>(many.size());
+    for (int i = 0; i < many.size(); i++) {
+      if (!(many.getValue(i) instanceof JsonObject each)) {
+        throw JsonFields.invalid("messages[" + i + "] is not an object");
+      }
+      JsonFields.onlyFields(each, MESSAGE_FIELDS);
+      messages.add(message(each, now));
+    }
+    List<Future<JsonObject>> sent = new ArrayList<>(messages.size());
+    for (Message message : messages) {
+      sent.add(
+          producers
+              .send(topic, message, now)
+              .map(ProduceApi::json)
+              .otherwise(failure -> ApiErrors.json(failure)));
+    }
+    return Future.join(sent)
+        .map(
+            done -> {
+              JsonArray results = new JsonArray();
+              sent.forEach(each -> results.add(each.result()));
+              return new JsonObject().put("results", results);
+            });
+  }
+
+  private static JsonObject json(Producer.Position position) {
+    return new JsonObject().put("shard", position.shard()).put("offset", position.offset());
+  }
+
+  static Message message(JsonObject json, long nowMillis) {
+    byte[] payload = TextOrBase64.get(json, "payload");
+    if (payload == null) {
+      throw JsonFields.invalid("the field 'payload' (or 'payloadBase64') is missing");
+    }
+    Map<String, byte[]> headers = new LinkedHashMap<>();
+    JsonObject given = JsonFields.objectField(json, "headers");
+    if (given != null) {
+      for (String name : given.fieldNames()) {
+        headers.put(name, TextOrBase64.bytes("headers." + name, given.getValue(name)));
+      }
+    }
+    Message message =
+        new Message(
+            TextOrBase64.get(json, "key"),
+            headers,
+            JsonFields.number(json, "timestamp", nowMillis, 0, Long.MAX_VALUE / 2),
+            payload);
+    message.checkLimits();
+    return message;
+  }
+}

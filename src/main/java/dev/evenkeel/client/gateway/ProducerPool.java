@@ -1,0 +1,112 @@
+package dev.evenkeel.client.gateway;
+
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Producer;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * A producer a topic, for those who send now and then. A producer that nobody used for {@link
+ * #IDLE_MILLIS} is closed; more than {@link #PRODUCERS_MAX} in use at once are refused with
+ * OVERLOADED. Not thread-safe: it belongs to one context.
+ */
+final class ProducerPool {
+  static final int PRODUCERS_MAX = 64;
+  static final long IDLE_MILLIS = 60_000;
+
+  private final Function<String, Future<Producer>> opener;
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+
+  ProducerPool(Function<String, Future<Producer>> opener) {
+    this.opener = opener;
+  }
+
+  private static final class Entry {
+    Future<Producer> producer;
+    long lastUsedMillis;
+    int sending;
+  }
+
+  Future<Producer.Position> send(String topic, Message message, long nowMillis) {
+    Entry entry = entries.get(topic);
+    if (entry == null) {
+      if (entries.size() >= PRODUCERS_MAX && !closeOneIdle()) {
+        return Future.failedFuture(
+            new RefusedException(
+                Refusal.OVERLOADED,
+                PRODUCERS_MAX + " topics are being written to through this gateway: try later"));
+      }
+      entry = new Entry();
+      entry.producer = opener.apply(topic);
+      entries.put(topic, entry);
+    }
+    Entry used = entry;
+    used.lastUsedMillis = nowMillis;
+    used.sending++;
+    return used.producer
+        .compose(producer -> producer.send(message))
+        .onComplete(
+            sent -> {
+              used.sending--;
+              if (sent.failed() && !harmless(sent.cause())) {
+                drop(topic, used);
+              }
+            });
+  }
+
+  /** Whether the producer can go on after this. After anything else the next send opens another. */
+  private static boolean harmless(Throwable failure) {
+    return failure instanceof RefusedException refused
+        && (refused.refusal() == Refusal.TOO_LARGE
+            || refused.refusal() == Refusal.OVERLOADED
+            || refused.refusal() == Refusal.INVALID
+            || refused.refusal() == Refusal.INDETERMINATE
+            || refused.refusal() == Refusal.DISK_FULL);
+  }
+
+  void closeIdle(long nowMillis) {
+    List<String> idle = new ArrayList<>();
+    entries.forEach(
+        (topic, entry) -> {
+          if (entry.sending == 0 && nowMillis - entry.lastUsedMillis >= IDLE_MILLIS) {
+            idle.add(topic);
+          }
+        });
+    idle.forEach(topic -> drop(topic, entries.get(topic)));
+  }
+
+  Future<Void> close() {
+    List<Future<Void>> closing = new ArrayList<>();
+    entries
+        .values()
+        .forEach(entry -> closing.add(entry.producer.compose(Producer::close).otherwiseEmpty()));
+    entries.clear();
+    return Future.join(closing).mapEmpty();
+  }
+
+  int size() {
+    return entries.size();
+  }
+
+  private boolean closeOneIdle() {
+    for (Map.Entry<String, Entry> each : entries.entrySet()) {
+      if (each.getValue().sending == 0) {
+        drop(each.getKey(), each.getValue());
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void drop(String topic, Entry entry) {
+    if (entries.remove(topic, entry)) {
+      entry.producer.onSuccess(Producer::close);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package dev.evenkeel.cluster;
+
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.eventbus.EventBusOptions;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Joins by the first seed that answers, again and again until the time is over. It asks the seed's
+ * port first: Hazelcast itself would wait long for one that is not there. Runs on a thread of its
+ * own.
+ */
+final class ClientJoin implements Joining, Runnable {
+  /** Between two rounds over the seeds. */
+  private static final long PAUSE_MILLIS = 100;
+
+  private final ClientSettings settings;
+  private final Promise<ClusterMember> promise = Promise.promise();
+  private final CountDownLatch cancelled = new CountDownLatch(1);
+
+  ClientJoin(ClientSettings settings) {
+    this.settings = settings;
+  }
+
+  @Override
+  public Future<ClusterMember> member() {
+    return promise.future();
+  }
+
+  @Override
+  public void cancel() {
+    if (promise.tryFail(new RefusedException(Refusal.UNAVAILABLE, "joining was called off"))) {
+      cancelled.countDown();
+    }
+  }
+
+  @Override
+  public void run() {
+    long started = System.nanoTime();
+    long limit = TimeUnit.MILLISECONDS.toNanos(settings.connectTimeoutMillis());
+    String trouble = "nobody answers";
+    try {
+      do {
+        for (HostPort seed : settings.seeds()) {
+          String own = isCancelled() ? null : Ports.probe(seed);
+          if (own != null) {
+            trouble = joinBy(seed, settings.host() == null ? own : settings.host());
+          }
+          if (isCancelled() || promise.future().isComplete()) {
+            return;
+          }
+        }
+        if (System.nanoTime() - started > limit) {
+          promise.tryFail(failure(trouble));
+          return;
+        }
+      } while (!cancelled.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS));
+    } catch (InterruptedException e) {
+      promise.tryFail(new RefusedException(Refusal.UNAVAILABLE, "interrupted while joining"));
+    }
+  }
+
+  /** Returns why it failed, or null. */
+  private String joinBy(HostPort seed, String host) {
+    HazelcastMember member;
+    try {
+      member =
+          ClusterMembers.join(
+              HazelcastConfigs.client(settings, seed, host),
+              new EventBusOptions().setHost(host).setPort(0));
+    } catch (RefusedException e) {
+      return e.getMessage();
+    }
+    if (member.dataMembers() == 0) {
+      member.close();
+      return "no node is there";
+    }
+    if (!promise.tryComplete(member)) {
+      member.close();
+    }
+    return null;
+  }
+
+  private boolean isCancelled() {
+    return cancelled.getCount() == 0;
+  }
+
+  private RefusedException failure(String trouble) {
+    return new RefusedException(
+        Refusal.UNAVAILABLE,
+        "no node of cluster '"
+            + settings.clusterName()
+            + "' at "
+            + settings.seeds()
+            + " within "
+            + settings.connectTimeoutMillis()
+            + " ms ("
+            + trouble
+            + "): start one, or name others with --cluster HOST:PORT");
+  }
+}

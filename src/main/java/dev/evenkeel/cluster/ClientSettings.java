@@ -1,0 +1,39 @@
+package dev.evenkeel.cluster;
+
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.List;
+
+/**
+ * How a client, a member without data, takes part in the cluster.
+ *
+ * @param seeds nodes to join by, at least one
+ * @param host the address to listen on; null: the one by which the seed is reached
+ * @param clusterName only members of the same name find together
+ * @param connectTimeoutMillis how long to try until joining fails
+ */
+public record ClientSettings(
+    List<HostPort> seeds, String host, String clusterName, long connectTimeoutMillis) {
+  public static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 10_000;
+
+  public ClientSettings {
+    seeds = List.copyOf(seeds);
+    if (seeds.isEmpty()) {
+      throw new RefusedException(
+          Refusal.INVALID, "no node to connect to: name at least one HOST:PORT");
+    }
+  }
+
+  /** By one node on the loopback interface. */
+  public static ClientSettings local(int port) {
+    return new ClientSettings(
+        List.of(new HostPort(NodeSettings.DEFAULT_HOST, port)),
+        null,
+        NodeSettings.DEFAULT_CLUSTER_NAME,
+        DEFAULT_CONNECT_TIMEOUT_MILLIS);
+  }
+
+  public ClientSettings withSeeds(List<HostPort> others) {
+    return new ClientSettings(others, host, clusterName, connectTimeoutMillis);
+  }
+}

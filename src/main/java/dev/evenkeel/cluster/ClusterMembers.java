@@ -1,0 +1,137 @@
+package dev.evenkeel.cluster;
+
+import com.hazelcast.config.Config;
+import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.eventbus.EventBusOptions;
+import io.vertx.core.file.FileSystemOptions;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.spi.cluster.ClusterManager;
+import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+/** Makes members of the cluster. Whatever blocks does so on threads of its own. */
+public final class ClusterMembers {
+  private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
+  private static final int PING_MILLIS = 5_000;
+
+  private ClusterMembers() {}
+
+  /**
+   * Starts a member that holds data, on {@code settings.port()} and the port after it. Fails with
+   * {@code RefusedException} INVALID if a port is in use or the host is not this machine's,
+   * UNAVAILABLE if Hazelcast cannot start.
+   */
+  public static Future<ClusterMember> node(NodeSettings settings) {
+    Promise<ClusterMember> promise = Promise.promise();
+    onThread(
+        "evenkeel-node-join",
+        () -> {
+          try {
+            Ports.checkFree(settings.host(), settings.port());
+            Ports.checkFree(settings.host(), settings.eventBusPort());
+            EventBusOptions bus =
+                new EventBusOptions()
+                    .setHost(settings.host())
+                    .setPort(settings.eventBusPort())
+                    .setClusterPublicHost(settings.publicHost())
+                    .setClusterPublicPort(settings.eventBusPort());
+            promise.complete(join(HazelcastConfigs.node(settings), bus));
+          } catch (RuntimeException e) {
+            promise.fail(e);
+          }
+        });
+    return promise.future();
+  }
+
+  /**
+   * Joins as a member without data as soon as one of the seeds answers. Fails with {@code
+   * RefusedException} UNAVAILABLE if none does in time. It never forms a cluster of its own.
+   */
+  public static Future<ClusterMember> client(ClientSettings settings) {
+    return joining(settings).member();
+  }
+
+  /** As {@link #client}, for those who may want to call it off. */
+  public static Joining joining(ClientSettings settings) {
+    ClientJoin join = new ClientJoin(settings);
+    onThread("evenkeel-client-join", join);
+    return join;
+  }
+
+  /**
+   * The member behind an application's own clustered Vert.x, which stays the application's to
+   * close. Fails with {@code RefusedException} INVALID if it is not clustered by Hazelcast.
+   */
+  public static Future<ClusterMember> of(Vertx clustered) {
+    ClusterManager manager =
+        clustered instanceof VertxInternal internal ? internal.clusterManager() : null;
+    if (!(manager instanceof HazelcastClusterManager hazelcast)) {
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.INVALID,
+              "this Vert.x is not clustered by Hazelcast: build it with a"
+                  + " HazelcastClusterManager, or let Evenkeel.connect make one"));
+    }
+    HazelcastInstance instance = hazelcast.getHazelcastInstance();
+    return clustered.executeBlocking(
+        () -> new HazelcastMember(clustered, instance, hazelcast.getNodeId(), false));
+  }
+
+  /** Where the nodes that {@code member} sees listen. */
+  public static List<HostPort> dataAddresses(ClusterMember member) {
+    return member instanceof HazelcastMember hazelcast ? hazelcast.dataAddresses() : List.of();
+  }
+
+  /** Blocks until the member has joined. */
+  static HazelcastMember join(Config config, EventBusOptions bus) {
+    HazelcastClusterManager manager = new HazelcastClusterManager(config);
+    VertxOptions options =
+        new VertxOptions()
+            .setEventBusOptions(
+                bus.setConnectTimeout(CONNECT_TIMEOUT_MILLIS)
+                    .setClusterPingInterval(PING_MILLIS)
+                    .setClusterPingReplyInterval(PING_MILLIS))
+            .setFileSystemOptions(
+                new FileSystemOptions()
+                    .setFileCachingEnabled(false)
+                    .setClassPathResolvingEnabled(false));
+    Vertx vertx = await(Vertx.builder().with(options).withClusterManager(manager).buildClustered());
+    try {
+      return new HazelcastMember(vertx, manager.getHazelcastInstance(), manager.getNodeId(), true);
+    } catch (RuntimeException e) {
+      vertx.close();
+      throw unavailable(e);
+    }
+  }
+
+  private static Vertx await(Future<Vertx> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get();
+    } catch (InterruptedException e) {
+      future.onSuccess(Vertx::close);
+      Thread.currentThread().interrupt();
+      throw new RefusedException(Refusal.UNAVAILABLE, "interrupted while joining the cluster");
+    } catch (ExecutionException | CompletionException e) {
+      throw unavailable(e.getCause());
+    }
+  }
+
+  private static RefusedException unavailable(Throwable cause) {
+    return new RefusedException(
+        Refusal.UNAVAILABLE, "cannot join the cluster: " + cause.getMessage());
+  }
+
+  private static void onThread(String name, Runnable task) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+}

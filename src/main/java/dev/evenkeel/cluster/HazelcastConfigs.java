@@ -1,0 +1,128 @@
+package dev.evenkeel.cluster;
+
+import com.hazelcast.config.Config;
+import com.hazelcast.config.MapConfig;
+import com.hazelcast.config.MultiMapConfig;
+import com.hazelcast.config.NetworkConfig;
+import com.hazelcast.config.TcpIpConfig;
+import java.util.List;
+
+/**
+ * Hazelcast's configuration for our members. Its defaults are made for big, slow-moving data grids;
+ * here it carries a few small maps, and a lost member must be noticed soon.
+ */
+final class HazelcastConfigs {
+  /** Small maps: few partitions start faster and cost less, and still spread over some nodes. */
+  private static final int PARTITIONS = 31;
+
+  /** Silence after which a member counts as gone, if its connection did not break before. */
+  private static final int MEMBER_SILENCE_SECONDS_MAX = 5;
+
+  /** Longest wait of any operation on a map. */
+  private static final int OPERATION_MILLIS_MAX = 10_000;
+
+  private HazelcastConfigs() {}
+
+  static Config node(NodeSettings settings) {
+    Config config = common(settings.clusterName(), settings.host());
+    NetworkConfig network = config.getNetworkConfig();
+    network.setPort(settings.port());
+    if (!settings.publicHost().equals(settings.host())) {
+      network.setPublicAddress(new HostPort(settings.publicHost(), settings.port()).toString());
+    }
+    TcpIpConfig join = network.getJoin().getTcpIpConfig();
+    join.setMembers(List.of());
+    settings.peers().forEach(peer -> join.addMember(peer.toString()));
+    return config;
+  }
+
+  /** Joins by {@code seed} or not at all: with a required member it never forms a cluster. */
+  static Config client(ClientSettings settings, HostPort seed, String host) {
+    Config config = common(settings.clusterName(), host);
+    config.setLiteMember(true);
+    config.getNetworkConfig().setPort(0);
+    config.getNetworkConfig().getJoin().getTcpIpConfig().setRequiredMember(seed.toString());
+    set(config, "hazelcast.max.join.seconds", 4);
+    return config;
+  }
+
+  private static Config common(String clusterName, String host) {
+    Config config = new Config();
+    config.setClusterName(clusterName);
+    NetworkConfig network = config.getNetworkConfig();
+    network.setPortAutoIncrement(false).setReuseAddress(true);
+    network.getJoin().getAutoDetectionConfig().setEnabled(false);
+    network.getJoin().getMulticastConfig().setEnabled(false);
+    network.getJoin().getTcpIpConfig().setEnabled(true).setConnectionTimeoutSeconds(2);
+    config.getJetConfig().setEnabled(false);
+    config.getMetricsConfig().setEnabled(false);
+    maps(config);
+    addresses(config, host);
+    membership(config);
+    threads(config);
+    set(config, "hazelcast.logging.type", "slf4j");
+    set(config, "hazelcast.logging.emoji.enabled", false);
+    set(config, "hazelcast.phone.home.enabled", false);
+    set(config, "hazelcast.shutdownhook.enabled", false);
+    set(config, "hazelcast.partition.count", PARTITIONS);
+    set(config, "hazelcast.operation.call.timeout.millis", OPERATION_MILLIS_MAX);
+    set(config, "hazelcast.health.monitoring.level", "OFF");
+    set(config, "hazelcast.slow.operation.detector.enabled", false);
+    return config;
+  }
+
+  /** What vertx-hazelcast's own default configuration says about its maps, and ours. */
+  private static void maps(Config config) {
+    config.addMultiMapConfig(
+        new MultiMapConfig("__vertx.subs")
+            .setBackupCount(1)
+            .setValueCollectionType(MultiMapConfig.ValueCollectionType.SET));
+    for (String map :
+        List.of("__vertx.haInfo", "__vertx.nodeInfo", ImapTable.REGISTRY, ImapTable.OWNERSHIP)) {
+      config.addMapConfig(new MapConfig(map).setBackupCount(1));
+    }
+  }
+
+  private static void addresses(Config config, String host) {
+    config.setProperty("hazelcast.local.localAddress", host);
+    set(config, "hazelcast.socket.bind.any", false);
+    set(config, "hazelcast.socket.server.bind.any", false);
+    set(config, "hazelcast.socket.client.bind.any", false);
+    set(config, "hazelcast.socket.client.bind", true);
+    set(config, "hazelcast.prefer.ipv4.stack", host.indexOf(':') < 0);
+  }
+
+  private static void membership(Config config) {
+    set(config, "hazelcast.wait.seconds.before.join", 0);
+    set(config, "hazelcast.max.wait.seconds.before.join", 0);
+    set(config, "hazelcast.heartbeat.interval.seconds", 1);
+    set(config, "hazelcast.max.no.heartbeat.seconds", MEMBER_SILENCE_SECONDS_MAX);
+    set(config, "hazelcast.mastership.claim.timeout.seconds", 5);
+    // A killed process: its connection breaks, and it refuses new ones. Two refusals will do.
+    set(config, "hazelcast.connection.monitor.interval", 50);
+    set(config, "hazelcast.connection.monitor.max.faults", 2);
+    set(config, "hazelcast.socket.connect.timeout.seconds", 2);
+    set(config, "hazelcast.merge.first.run.delay.seconds", 5);
+    set(config, "hazelcast.merge.next.run.delay.seconds", 5);
+    set(config, "hazelcast.graceful.shutdown.max.wait", 3);
+    set(config, "hazelcast.cluster.shutdown.timeout.seconds", 5);
+    // An address that a former member had must not be asked for hours after.
+    set(config, "hazelcast.tcp.join.previously.joined.member.address.retention.seconds", 60);
+  }
+
+  private static void threads(Config config) {
+    set(config, "hazelcast.operation.thread.count", 2);
+    set(config, "hazelcast.operation.generic.thread.count", 2);
+    set(config, "hazelcast.operation.response.thread.count", 1);
+    set(config, "hazelcast.io.thread.count", 1);
+    set(config, "hazelcast.event.thread.count", 1);
+    set(config, "hazelcast.event.queue.capacity", 100_000);
+    set(config, "hazelcast.clientengine.thread.count", 1);
+    set(config, "hazelcast.clientengine.query.thread.count", 1);
+    set(config, "hazelcast.clientengine.blocking.thread.count", 1);
+  }
+
+  private static void set(Config config, String property, Object value) {
+    config.setProperty(property, String.valueOf(value));
+  }
+}

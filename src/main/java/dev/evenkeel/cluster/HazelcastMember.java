@@ -1,0 +1,149 @@
+package dev.evenkeel.cluster;
+
+import com.hazelcast.cluster.Member;
+import com.hazelcast.cluster.MembershipEvent;
+import com.hazelcast.cluster.MembershipListener;
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
+import com.hazelcast.core.LifecycleEvent.LifecycleState;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/** A {@link ClusterMember} over a clustered Vert.x and the Hazelcast instance behind it. */
+final class HazelcastMember implements ClusterMember {
+  /** Where vertx-hazelcast keeps a member's Vert.x node id. */
+  private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
+
+  private final Vertx vertx;
+  private final HazelcastInstance hazelcast;
+  private final String id;
+  private final boolean ours;
+  private final MapCalls calls = new MapCalls();
+  private final ImapTable registry;
+  private final ImapTable ownership;
+  private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
+
+  /**
+   * Blocks while it asks Hazelcast for its maps.
+   *
+   * @param ours whether {@link #close()} closes the Vert.x
+   */
+  HazelcastMember(Vertx vertx, HazelcastInstance hazelcast, String id, boolean ours) {
+    this.vertx = vertx;
+    this.hazelcast = hazelcast;
+    this.id = id;
+    this.ours = ours;
+    registry = new ImapTable(vertx, hazelcast.getMap(ImapTable.REGISTRY), calls);
+    ownership = new ImapTable(vertx, hazelcast.getMap(ImapTable.OWNERSHIP), calls);
+    hazelcast.getCluster().addMembershipListener(new Listener());
+    hazelcast
+        .getLifecycleService()
+        .addLifecycleListener(
+            event -> {
+              LifecycleState state = event.getState();
+              if (state == LifecycleState.SHUTDOWN || state == LifecycleState.MERGE_FAILED) {
+                tell(new Change(id, true, 0));
+              }
+            });
+  }
+
+  @Override
+  public Vertx vertx() {
+    return vertx;
+  }
+
+  @Override
+  public String id() {
+    return id;
+  }
+
+  @Override
+  public Set<String> members() {
+    Set<String> ids = new LinkedHashSet<>();
+    for (Member member : hazelcastMembers()) {
+      String node = member.getAttribute(NODE_ID_ATTRIBUTE);
+      if (node != null) {
+        ids.add(node);
+      }
+    }
+    return ids;
+  }
+
+  @Override
+  public int dataMembers() {
+    return dataMembers(hazelcastMembers());
+  }
+
+  /** Where the members that hold data are. */
+  List<HostPort> dataAddresses() {
+    List<HostPort> addresses = new ArrayList<>();
+    for (Member member : hazelcastMembers()) {
+      if (!member.isLiteMember()) {
+        addresses.add(new HostPort(member.getAddress().getHost(), member.getAddress().getPort()));
+      }
+    }
+    return addresses;
+  }
+
+  private Collection<Member> hazelcastMembers() {
+    try {
+      return hazelcast.getCluster().getMembers();
+    } catch (HazelcastInstanceNotActiveException e) {
+      return List.of();
+    }
+  }
+
+  private static int dataMembers(Collection<Member> members) {
+    return (int) members.stream().filter(member -> !member.isLiteMember()).count();
+  }
+
+  @Override
+  public void onChange(Consumer<Change> handler) {
+    handlers.add(handler);
+  }
+
+  private void tell(Change change) {
+    handlers.forEach(handler -> handler.accept(change));
+  }
+
+  @Override
+  public SharedTable registry() {
+    return registry;
+  }
+
+  @Override
+  public SharedTable ownership() {
+    return ownership;
+  }
+
+  @Override
+  public Future<Void> close() {
+    handlers.clear();
+    calls.close();
+    return ours ? vertx.close() : Future.succeededFuture();
+  }
+
+  private final class Listener implements MembershipListener {
+    @Override
+    public void memberAdded(MembershipEvent event) {
+      changed(event, false);
+    }
+
+    @Override
+    public void memberRemoved(MembershipEvent event) {
+      changed(event, true);
+    }
+
+    private void changed(MembershipEvent event, boolean left) {
+      String member = event.getMember().getAttribute(NODE_ID_ATTRIBUTE);
+      tell(new Change(member, left, dataMembers(event.getMembers())));
+    }
+  }
+}

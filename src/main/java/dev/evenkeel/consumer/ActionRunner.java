@@ -1,0 +1,176 @@
+package dev.evenkeel.consumer;
+
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Carries out the core's {@link Action}s: requests to brokers, and calls of the handler. */
+final class ActionRunner {
+  private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
+
+  /** The consumer around it; its text is its name in the log. */
+  interface Surroundings {
+    /** Runs {@code action} on the consumer's context: now if this is it. */
+    void onContext(Runnable action);
+
+    /** Does everything that can be done now. */
+    void turn();
+
+    void heartbeatNow();
+
+    void ownedChanged(int owned);
+  }
+
+  private final ConsumerCore core;
+  private final ShardCalls calls;
+  private final ConsumerHandler handler;
+  private final Surroundings around;
+
+  ActionRunner(ConsumerCore core, ShardCalls calls, ConsumerHandler handler, Surroundings around) {
+    this.core = core;
+    this.calls = calls;
+    this.handler = handler;
+    this.around = around;
+  }
+
+  /** Begins to carry out {@code action}; its outcome comes to the core as an event. */
+  void perform(Action action) {
+    if (action instanceof Action.Fetch fetch) {
+      calls
+          .fetch(fetch.request())
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now -> core.fetched(fetch.hold(), fetch.request(), answer.result(), now),
+                      (refused, now) ->
+                          core.fetchFailed(fetch.hold(), fetch.request(), refused, now)));
+    } else if (action instanceof Action.Commit commit) {
+      calls
+          .submit(commit.hold().shard, commit.command())
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now -> core.committed(commit.hold(), commit.command().offset()),
+                      (refused, now) -> core.commitFailed(commit.hold(), refused, now)));
+    } else if (action instanceof Action.ReadLease read) {
+      calls
+          .readLease(read.hold().shard)
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now -> core.leaseRead(read.hold(), answer.result(), now),
+                      (refused, now) -> core.leaseFailed(read.hold(), refused, now)));
+    } else if (action instanceof Action.Release release) {
+      calls
+          .submit(release.hold().shard, release.command())
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now -> core.released(release.hold()),
+                      (refused, now) -> core.releaseFailed(release.hold(), refused, now)));
+    } else if (action instanceof Action.CallAssign assign) {
+      callAssign(assign);
+    } else if (action instanceof Action.CallDraining draining) {
+      safely("onDraining", () -> handler.onDraining(draining.shard()));
+    } else if (action instanceof Action.CallRelease release) {
+      callRelease(release);
+    } else if (action instanceof Action.CallLost lost) {
+      safely("onLost", () -> handler.onLost(lost.shard()));
+    } else if (action instanceof Action.HeartbeatNow) {
+      around.heartbeatNow();
+    } else if (action instanceof Action.OwnedChanged changed) {
+      around.ownedChanged(changed.owned());
+    } else if (action instanceof Action.Report report) {
+      report(report);
+    }
+  }
+
+  private interface Succeeded {
+    void at(long now);
+  }
+
+  private interface Refused {
+    void at(RefusedException refused, long now);
+  }
+
+  /** Tells the core how a request ended. */
+  private void told(Throwable failure, Succeeded succeeded, Refused refused) {
+    around.onContext(
+        () -> {
+          if (failure == null) {
+            succeeded.at(Clock.millis());
+          } else {
+            refused.at(Refusals.of(failure), Clock.millis());
+          }
+          around.turn();
+        });
+  }
+
+  private void callAssign(Action.CallAssign assign) {
+    Future<Void> done;
+    try {
+      Buffer state = assign.state() == null ? null : Buffer.buffer(assign.state());
+      done = handler.onAssign(assign.shard(), state);
+    } catch (Throwable e) {
+      done = Future.failedFuture(e);
+    }
+    (done == null ? Future.<Void>succeededFuture() : done)
+        .onComplete(
+            ended ->
+                around.onContext(
+                    () -> {
+                      core.assignDone(assign.hold(), ended.cause(), Clock.millis());
+                      around.turn();
+                    }));
+  }
+
+  private void callRelease(Action.CallRelease release) {
+    Future<Buffer> given;
+    try {
+      given = handler.onRelease(release.shard());
+    } catch (Throwable e) {
+      given = Future.failedFuture(e);
+    }
+    (given == null ? Future.<Buffer>succeededFuture() : given)
+        .onComplete(
+            ended ->
+                around.onContext(
+                    () -> {
+                      Buffer state = ended.result();
+                      core.stateGiven(
+                          release.hold(),
+                          state == null ? null : state.getBytes(),
+                          ended.cause(),
+                          Clock.millis());
+                      around.turn();
+                    }));
+  }
+
+  /** Calls user code that must not break ours. */
+  void safely(String what, Runnable call) {
+    try {
+      call.run();
+    } catch (Throwable e) {
+      LOG.error("{}: {} failed: {}", around, what, e.toString());
+      LOG.debug("Where", e);
+    }
+  }
+
+  private void report(Action.Report report) {
+    String cause = report.cause() == null ? "" : ": " + report.cause();
+    if (report.error()) {
+      LOG.error("{}: {}{}", around, report.text(), cause);
+    } else {
+      LOG.warn("{}: {}{}", around, report.text(), cause);
+    }
+    if (report.cause() != null) {
+      LOG.debug("Where", report.cause());
+    }
+  }
+}

@@ -1,0 +1,328 @@
+package dev.evenkeel.consumer;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.streams.ReadStream;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * A consumer as a stream of messages.
+ *
+ * <p>With {@code finishing} AUTOMATIC a message is finished when the stream's handler has returned,
+ * and tried again if it threw. With MANUAL it is finished by {@link #finish} and tried again after
+ * {@link #fail}; at most {@code parallel} messages are unfinished at a time, and no further ones
+ * come while they are. The order is that of the options.
+ *
+ * <p>The stream's handlers run on the consumer's context; its methods may be called from anywhere.
+ * What is unfinished when a shard is lost, or when the stream is closed, comes again to the next
+ * owner.
+ */
+public final class ConsumerStream implements ReadStream<Delivery> {
+  /** Who says that a message is finished. */
+  public enum Finishing {
+    AUTOMATIC,
+    MANUAL
+  }
+
+  private record Place(String topic, int shard, long epoch, long offset) {
+    static Place of(Delivery delivery) {
+      return new Place(delivery.topic(), delivery.shard(), delivery.epoch(), delivery.offset());
+    }
+  }
+
+  private record Waiting(Delivery delivery, Promise<Void> end) {}
+
+  private final Finishing finishing;
+
+  /** Handed out by the consumer, not yet asked for. At most {@code parallel}. */
+  private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
+
+  /** Given to the handler, not yet finished by hand. At most {@code parallel}. */
+  private final Map<Place, Promise<Void>> unfinished = new HashMap<>();
+
+  private Consumer consumer;
+  private Context context;
+  private Handler<Delivery> handler;
+  private Handler<Throwable> exceptionHandler;
+  private Handler<Void> endHandler;
+  private long demand = Long.MAX_VALUE;
+  private boolean ended;
+
+  private ConsumerStream(Finishing finishing) {
+    this.finishing = finishing;
+  }
+
+  /**
+   * Joins a group. Messages flow once a handler is set. Completes and fails as {@link
+   * Consumers#start} does.
+   */
+  public static Future<ConsumerStream> start(
+      Link link, ClusterDirectory directory, ConsumerOptions options, Finishing finishing) {
+    ConsumerStream stream = new ConsumerStream(finishing);
+    return Consumers.start(link, directory, options, stream.new Source())
+        .map(
+            consumer -> {
+              stream.bind(consumer);
+              return stream;
+            });
+  }
+
+  private synchronized void bind(Consumer started) {
+    consumer = started;
+    started.onEnd(this::failed);
+  }
+
+  /** The consumer behind the stream. */
+  public synchronized Consumer consumer() {
+    return consumer;
+  }
+
+  /** What the consumer sees of the stream. */
+  private final class Source implements ConsumerHandler {
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      return deliver(delivery);
+    }
+
+    /** What nobody has asked for yet need not hold up the hand-over. */
+    @Override
+    public void onDraining(ShardContext shard) {
+      giveUp(shard, false);
+    }
+
+    @Override
+    public void onLost(ShardContext shard) {
+      giveUp(shard, true);
+    }
+  }
+
+  private Future<Void> deliver(Delivery delivery) {
+    Handler<Delivery> to;
+    Promise<Void> end = null;
+    synchronized (this) {
+      context = Vertx.currentContext();
+      to = handler;
+      if (to == null || demand == 0 || !queue.isEmpty()) {
+        end = Promise.promise();
+        queue.add(new Waiting(delivery, end));
+        return end.future();
+      }
+      take();
+      if (finishing == Finishing.MANUAL) {
+        end = Promise.promise();
+        unfinished.put(Place.of(delivery), end);
+      }
+    }
+    if (end == null) {
+      // One that throws fails its message; the consumer sees to that.
+      to.handle(delivery);
+      return Future.succeededFuture();
+    }
+    give(to, delivery, end);
+    return end.future();
+  }
+
+  private void give(Handler<Delivery> to, Delivery delivery, Promise<Void> end) {
+    try {
+      to.handle(delivery);
+      if (finishing == Finishing.AUTOMATIC) {
+        end.tryComplete();
+      }
+    } catch (Throwable e) {
+      synchronized (this) {
+        unfinished.remove(Place.of(delivery));
+      }
+      end.tryFail(e);
+    }
+  }
+
+  /** Ends the messages of a shard that is let go or lost, so that nothing waits for them. */
+  private void giveUp(ShardContext shard, boolean alsoGivenOut) {
+    List<Promise<Void>> ends = new ArrayList<>();
+    synchronized (this) {
+      queue.removeIf(
+          waiting -> {
+            boolean gone = of(shard).test(Place.of(waiting.delivery()));
+            if (gone) {
+              ends.add(waiting.end());
+            }
+            return gone;
+          });
+      if (alsoGivenOut) {
+        unfinished
+            .entrySet()
+            .removeIf(
+                entry -> {
+                  boolean gone = of(shard).test(entry.getKey());
+                  if (gone) {
+                    ends.add(entry.getValue());
+                  }
+                  return gone;
+                });
+      }
+    }
+    IllegalStateException cause = new IllegalStateException("the shard was let go");
+    ends.forEach(end -> end.tryFail(cause));
+  }
+
+  private static Predicate<Place> of(ShardContext shard) {
+    return place ->
+        place.epoch() == shard.epoch()
+            && place.shard() == shard.shard()
+            && place.topic().equals(shard.topic());
+  }
+
+  private void take() {
+    if (demand != Long.MAX_VALUE) {
+      demand--;
+    }
+  }
+
+  /** Gives out what has waited, as far as it is asked for. Runs on the consumer's context. */
+  private void drain() {
+    while (true) {
+      Waiting next;
+      Handler<Delivery> to;
+      synchronized (this) {
+        if (handler == null || demand == 0 || queue.isEmpty()) {
+          return;
+        }
+        next = queue.poll();
+        to = handler;
+        take();
+        if (finishing == Finishing.MANUAL) {
+          unfinished.put(Place.of(next.delivery()), next.end());
+        }
+      }
+      give(to, next.delivery(), next.end());
+    }
+  }
+
+  private void scheduleDrain() {
+    Context where;
+    synchronized (this) {
+      where = queue.isEmpty() ? null : context;
+    }
+    if (where != null) {
+      where.runOnContext(ignored -> drain());
+    }
+  }
+
+  /** The message is done. Nothing happens if it was finished or lost before. */
+  public void finish(Delivery delivery) {
+    Promise<Void> end = settled(delivery);
+    if (end != null) {
+      end.tryComplete();
+    }
+  }
+
+  /** The message could not be handled: it is tried again after a pause. */
+  public void fail(Delivery delivery, Throwable cause) {
+    Promise<Void> end = settled(delivery);
+    if (end != null) {
+      end.tryFail(cause);
+    }
+  }
+
+  private synchronized Promise<Void> settled(Delivery delivery) {
+    return unfinished.remove(Place.of(delivery));
+  }
+
+  private void failed(Throwable cause) {
+    Handler<Throwable> to;
+    synchronized (this) {
+      to = exceptionHandler;
+    }
+    if (to != null) {
+      to.handle(cause);
+    }
+    ended();
+  }
+
+  private void ended() {
+    Handler<Void> to;
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      ended = true;
+      queue.clear();
+      unfinished.clear();
+      to = endHandler;
+    }
+    if (to != null) {
+      to.handle(null);
+    }
+  }
+
+  /**
+   * Leaves the group. Messages that nobody has asked for yet are given back at once; those that
+   * were given out are awaited, as {@link Consumer#close} says.
+   */
+  public Future<Void> close() {
+    synchronized (this) {
+      demand = 0;
+    }
+    return consumer().close().onComplete(done -> ended());
+  }
+
+  @Override
+  public ConsumerStream exceptionHandler(Handler<Throwable> newHandler) {
+    synchronized (this) {
+      exceptionHandler = newHandler;
+    }
+    return this;
+  }
+
+  @Override
+  public ConsumerStream handler(Handler<Delivery> newHandler) {
+    synchronized (this) {
+      handler = newHandler;
+    }
+    scheduleDrain();
+    return this;
+  }
+
+  @Override
+  public ConsumerStream pause() {
+    synchronized (this) {
+      demand = 0;
+    }
+    return this;
+  }
+
+  @Override
+  public ConsumerStream resume() {
+    return fetch(Long.MAX_VALUE);
+  }
+
+  @Override
+  public ConsumerStream fetch(long amount) {
+    if (amount <= 0) {
+      throw new IllegalArgumentException("fetch(" + amount + "): at least 1 is needed");
+    }
+    synchronized (this) {
+      demand = demand + amount < 0 ? Long.MAX_VALUE : demand + amount;
+    }
+    scheduleDrain();
+    return this;
+  }
+
+  @Override
+  public ConsumerStream endHandler(Handler<Void> newHandler) {
+    synchronized (this) {
+      endHandler = newHandler;
+    }
+    return this;
+  }
+}

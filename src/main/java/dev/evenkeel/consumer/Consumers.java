@@ -1,0 +1,51 @@
+package dev.evenkeel.consumer;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.UUID;
+
+/** Starts consumers. */
+public final class Consumers {
+  private static final String HOST = host();
+
+  private Consumers() {}
+
+  /**
+   * Joins a group. The consumer runs on the caller's event-loop context if it is one of the link's
+   * Vert.x, else on one of its own.
+   *
+   * <p>Completes when the dispatcher has taken the member in. Fails with {@code RefusedException}:
+   * INVALID options, UNKNOWN_TOPIC, GROUP_MISMATCH, MEMBER_REPLACED, or UNAVAILABLE when no
+   * dispatcher answered within 60 s.
+   */
+  public static Future<Consumer> start(
+      Link link, ClusterDirectory directory, ConsumerOptions options, ConsumerHandler handler) {
+    ConsumerOptions own = new ConsumerOptions(options.toJson());
+    try {
+      OptionsCheck.check(own);
+    } catch (RefusedException e) {
+      return Future.failedFuture(e);
+    }
+    String instance = UUID.randomUUID().toString();
+    if (own.getMember() == null) {
+      own.setMember(HOST + "-" + instance.substring(0, 6));
+    }
+    return new ConsumerShell(link, directory, own, handler, instance, HOST).start();
+  }
+
+  /** The name of this machine, as far as a member's name may hold it. */
+  private static String host() {
+    String name;
+    try {
+      name = InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      name = "localhost";
+    }
+    String plain = name.replaceAll("[^A-Za-z0-9_.-]", "_").replaceAll("^[.-]+", "");
+    return plain.isEmpty() ? "localhost" : plain.substring(0, Math.min(80, plain.length()));
+  }
+}

@@ -1,0 +1,54 @@
+package dev.evenkeel.consumer;
+
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+
+/** What {@link ConsumerOptions} may say. */
+final class OptionsCheck {
+  private OptionsCheck() {}
+
+  /**
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  static void check(ConsumerOptions options) {
+    Names.check("group", options.getGroup());
+    if (options.getMember() != null) {
+      Names.check("member", options.getMember());
+    }
+    if (options.getTopics() == null || options.getTopics().isEmpty()) {
+      throw new RefusedException(Refusal.INVALID, "a consumer needs at least one topic");
+    }
+    options.getTopics().forEach(topic -> Names.check("topic", topic));
+    atLeast("parallel", options.getParallel(), 1);
+    atLeast("heartbeatMillis", options.getHeartbeatMillis(), 10);
+    atLeast(
+        "memberTimeoutMillis",
+        options.getMemberTimeoutMillis(),
+        SelfFence.MARGIN_MILLIS + 2 * options.getHeartbeatMillis());
+    atLeast("lockTimeMillis", options.getLockTimeMillis(), 0);
+    atLeast("pendingMessagesMax", options.getPendingMessagesMax(), 1);
+    atLeast("pendingBytesMax", options.getPendingBytesMax(), 1);
+    atLeast("fetchBytesMax", options.getFetchBytesMax(), 1);
+    atMost("fetchBytesMax", options.getFetchBytesMax(), Limits.FETCH_BYTES_MAX);
+    atLeast("fetchWaitMillis", options.getFetchWaitMillis(), 0);
+    atMost("fetchWaitMillis", options.getFetchWaitMillis(), Limits.FETCH_WAIT_MILLIS_MAX);
+    atLeast("commitMillis", options.getCommitMillis(), 1);
+    atLeast("commitMessages", options.getCommitMessages(), 1);
+  }
+
+  private static void atLeast(String name, long value, long min) {
+    if (value < min) {
+      throw new RefusedException(
+          Refusal.INVALID, name + " is " + value + ": at least " + min + " is needed");
+    }
+  }
+
+  private static void atMost(String name, long value, long max) {
+    if (value > max) {
+      throw new RefusedException(
+          Refusal.INVALID, name + " is " + value + ": at most " + max + " is allowed");
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package dev.evenkeel.consumer;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.function.Function;
+
+/**
+ * Requests to the leader of a shard. A leader that a refusal names is followed at once; all else is
+ * the caller's to repeat. Every failure is a {@link RefusedException}.
+ */
+final class ShardCalls {
+  /** What a fetch may take beyond its own wait. */
+  private static final long FETCH_GRACE_MILLIS = 5_000;
+
+  private static final long CONTROL_TIMEOUT_MILLIS = 3_000;
+
+  /** Leaders that are followed in one call, at most. */
+  private static final int HOPS_MAX = 3;
+
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final String group;
+
+  ShardCalls(Link link, ClusterDirectory directory, String group) {
+    this.link = link;
+    this.directory = directory;
+    this.group = group;
+  }
+
+  Future<FetchAnswer> fetch(FetchRequest request) {
+    Buffer body = Frames.request(Op.FETCH, request.encode());
+    return call(
+            request.shard(),
+            Addresses::data,
+            view -> body,
+            request.waitMillis() + FETCH_GRACE_MILLIS,
+            HOPS_MAX)
+        .map(FetchAnswer::decode);
+  }
+
+  Future<Lease> readLease(Shard shard) {
+    Bytes body = new Bytes(64).text(group);
+    RecordCodec.write(body, shard);
+    Buffer request = Frames.request(Op.READ_LEASE, body);
+    return call(shard, Addresses::control, view -> request, CONTROL_TIMEOUT_MILLIS, HOPS_MAX)
+        .map(
+            answer -> {
+              if (reply(answer) instanceof Reply.OfLease read) {
+                return read.lease();
+              }
+              throw new RefusedException(Refusal.UNAVAILABLE, "the answer holds no lease");
+            });
+  }
+
+  Future<Void> submit(Shard shard, DataCommand command) {
+    return call(
+            shard,
+            Addresses::control,
+            view -> {
+              Bytes body = new Bytes(128).i32(shard.dataGroup(view.dataLeaders().size()));
+              CommandCodec.write(body, command);
+              return Frames.request(Op.SUBMIT_DATA, body);
+            },
+            CONTROL_TIMEOUT_MILLIS,
+            HOPS_MAX)
+        .map(
+            answer -> {
+              reply(answer);
+              return null;
+            });
+  }
+
+  private static Reply reply(ByteBuffer answer) {
+    Reply reply = ReplyCodec.decode(answer);
+    if (reply instanceof Reply.Refused refused) {
+      throw refused.exception();
+    }
+    return reply;
+  }
+
+  private Future<ByteBuffer> call(
+      Shard shard,
+      Function<String, String> address,
+      Function<ClusterView, Buffer> body,
+      long timeoutMillis,
+      int hops) {
+    ClusterView view = directory.current();
+    String leader = view == null ? null : view.leaderOf(shard);
+    if (leader == null) {
+      directory.refresh();
+      return Future.failedFuture(
+          new RefusedException(Refusal.UNAVAILABLE, "no leader of shard " + shard + " is known"));
+    }
+    return link.request(address.apply(leader), body.apply(view), timeoutMillis)
+        .map(Frames::answerBody)
+        .recover(
+            failure -> {
+              RefusedException refused = Refusals.of(failure);
+              if (refused.refusal() == Refusal.NOT_LEADER) {
+                String hint = refused.getMessage();
+                directory.leaderHint(shard, hint);
+                if (hint != null && !hint.isEmpty() && !hint.equals(leader) && hops > 1) {
+                  return call(shard, address, body, timeoutMillis, hops - 1);
+                }
+              }
+              if (refused.refusal().retriable()) {
+                directory.refresh();
+              }
+              return Future.failedFuture(refused);
+            });
+  }
+}

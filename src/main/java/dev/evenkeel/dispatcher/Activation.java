@@ -1,0 +1,304 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.assign.AverageAssignor;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.dispatcher.core.Action;
+import dev.evenkeel.dispatcher.core.DispatcherCore;
+import dev.evenkeel.dispatcher.core.Ghost;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One time of being the active dispatcher: reads the log, then carries out what the core wants. All
+ * on one context; answers that come after {@link #stop} are dropped.
+ */
+final class Activation {
+  private static final Logger LOG = LoggerFactory.getLogger(Activation.class);
+  private static final long START_RETRY_MILLIS = 300;
+  private static final long PUSH_DELAY_MILLIS = 3;
+  private static final int EARLY_CHANGES_MAX = 10_000;
+
+  private final Vertx vertx;
+  private final DispatcherOptions options;
+  private final Brokers brokers;
+  private final ClusterMember cluster;
+  private final SteadyClock clock = new SteadyClock();
+  private final DispatcherCore core;
+  private final HintTable registry;
+  private final HintTable ownership;
+  private final Map<Long, Message<?>> requests = new HashMap<>();
+  private final List<LeaseChange> early = new ArrayList<>();
+  private long nextRequest;
+  private long reconcileAtMillis;
+  private boolean ready;
+  private boolean stopped;
+  private boolean pushSet;
+
+  Activation(
+      Vertx vertx,
+      Context context,
+      DispatcherOptions options,
+      Brokers brokers,
+      ClusterMember cluster,
+      long term,
+      long revision) {
+    this.vertx = vertx;
+    this.options = options;
+    this.brokers = brokers;
+    this.cluster = cluster;
+    this.core =
+        new DispatcherCore(
+            options.settings(), new AverageAssignor(), term, revision, cluster.members());
+    this.registry = new HintTable(cluster.registry(), context);
+    this.ownership = new HintTable(cluster.ownership(), context);
+  }
+
+  /** Begins to read the log; {@link #ready()} when that is done. */
+  void start() {
+    attempt(clock.millis() + options.startMillisMax());
+  }
+
+  private void attempt(long patientUntilMillis) {
+    if (stopped) {
+      return;
+    }
+    Future<ClusterView> view = brokers.view();
+    Future<List<GroupInfo>> groups = view.compose(v -> brokers.groups());
+    Future<Brokers.Shards> shards = groups.compose(g -> brokers.shards(null));
+    Future<Map<String, JsonObject>> entries =
+        shards.compose(s -> cluster.registry().all().otherwise(Map.of()));
+    entries.onComplete(
+        result -> {
+          if (stopped) {
+            return;
+          }
+          boolean enough =
+              result.succeeded()
+                  && (shards.result().complete() || clock.millis() >= patientUntilMillis);
+          if (enough) {
+            begin(view.result(), groups.result(), shards.result(), entries.result());
+          } else {
+            LOG.info(
+                "the dispatcher cannot begin yet: {}",
+                result.failed() ? result.cause().getMessage() : "a data group has no leader");
+            vertx.setTimer(START_RETRY_MILLIS, timer -> attempt(patientUntilMillis));
+          }
+        });
+  }
+
+  private void begin(
+      ClusterView view,
+      List<GroupInfo> groups,
+      Brokers.Shards shards,
+      Map<String, JsonObject> entries) {
+    long nowMillis = clock.millis();
+    Set<String> known = new HashSet<>();
+    groups.forEach(group -> known.add(group.name()));
+    List<Ghost> ghosts = new ArrayList<>();
+    entries.forEach(
+        (key, entry) -> {
+          Ghost ghost = RegistryEntries.ghost(entry, nowMillis);
+          if (ghost != null && known.contains(ghost.group())) {
+            ghosts.add(ghost);
+            registry.adopt(key, entry);
+          }
+        });
+    ready = true;
+    LOG.info(
+        "active dispatcher of term {}: {} groups, {} members by the registry",
+        core.term(),
+        groups.size(),
+        ghosts.size());
+    run(core.recover(view.topics(), groups, shards.statuses(), ghosts, nowMillis));
+    early.forEach(change -> run(core.leaseChanged(change, clock.millis())));
+    early.clear();
+    clusterChanged();
+  }
+
+  boolean ready() {
+    return ready && !stopped;
+  }
+
+  long term() {
+    return core.term();
+  }
+
+  long revision() {
+    return core.revision();
+  }
+
+  // ---- Inputs
+
+  void heartbeat(Message<?> message, Heartbeat beat) {
+    long request = nextRequest++;
+    requests.put(request, message);
+    run(core.heartbeat(request, beat, clock.millis()));
+  }
+
+  void leaseChanged(LeaseChange change) {
+    if (ready) {
+      run(core.leaseChanged(change, clock.millis()));
+    } else if (early.size() < EARLY_CHANGES_MAX) {
+      early.add(change);
+    }
+  }
+
+  void topicsChanged() {
+    if (ready) {
+      run(core.topicsChanged(clock.millis()));
+    }
+  }
+
+  void clusterChanged() {
+    if (ready) {
+      run(core.clusterMembers(cluster.members(), clock.millis()));
+    }
+  }
+
+  void tick() {
+    if (!ready) {
+      return;
+    }
+    long nowMillis = clock.millis();
+    run(core.tick(nowMillis));
+    if (nowMillis >= reconcileAtMillis) {
+      reconcileAtMillis = nowMillis + options.rebalanceMillis();
+      registry.reconcile();
+      ownership.reconcile();
+      // A missed change of the cluster must not last.
+      clusterChanged();
+    }
+  }
+
+  /** What {@code report} says after the leases of a group, or of all if null, were read afresh. */
+  <T> Future<T> look(String group, BiFunction<DispatcherCore, GroupReport, T> report) {
+    Action.ReadLeases read = core.look(group);
+    return brokers
+        .shards(group)
+        .map(
+            shards -> {
+              List<ShardStatus> statuses = shards.statuses();
+              run(core.leasesRead(read.id(), statuses, clock.millis()));
+              return report.apply(core, new GroupReport(core, statuses, clock.millis()));
+            });
+  }
+
+  DispatcherCore core() {
+    return core;
+  }
+
+  void stop(Refusal refusal, String detail) {
+    run(core.stop(refusal, detail));
+    stopped = true;
+    registry.close();
+    ownership.close();
+  }
+
+  // ---- Actions
+
+  private void run(List<Action> actions) {
+    if (stopped) {
+      return;
+    }
+    actions.forEach(this::run);
+    if (!pushSet && core.pushesDue()) {
+      pushSet = true;
+      vertx.setTimer(
+          PUSH_DELAY_MILLIS,
+          timer -> {
+            pushSet = false;
+            run(core.pushes());
+          });
+    }
+  }
+
+  private void run(Action action) {
+    if (action instanceof Action.Answer a) {
+      requests.remove(a.request()).reply(Bodies.answer(a.assignment().toJson()));
+    } else if (action instanceof Action.Refuse a) {
+      requests.remove(a.request()).reply(Frames.refusal(a.refusal(), a.detail()));
+    } else if (action instanceof Action.Push a) {
+      vertx
+          .eventBus()
+          .send(Addresses.member(a.assignment().instance()), a.assignment().toJson().toBuffer());
+    } else if (action instanceof Action.Write a) {
+      brokers
+          .submit(a.shard(), a.command())
+          .onSuccess(reply -> run(core.written(a.id(), reply, clock.millis())));
+    } else if (action instanceof Action.WriteMeta a) {
+      brokers
+          .submitMeta(a.command())
+          .onSuccess(reply -> run(core.metaWritten(a.id(), reply, clock.millis())));
+    } else if (action instanceof Action.ForgetLeases a) {
+      brokers
+          .submitEverywhere(a.command())
+          .onSuccess(all -> run(core.leasesForgotten(a.id(), all, clock.millis())));
+    } else if (action instanceof Action.ReadView a) {
+      brokers
+          .view()
+          .map(ClusterView::topics)
+          .otherwiseEmpty()
+          .onSuccess(topics -> run(core.viewRead(a.id(), topics, clock.millis())));
+    } else if (action instanceof Action.ReadLeases a) {
+      brokers
+          .shards(a.group())
+          .onSuccess(shards -> run(core.leasesRead(a.id(), shards.statuses(), clock.millis())));
+    } else if (action instanceof Action.ReadGroups a) {
+      brokers
+          .groups()
+          .otherwiseEmpty()
+          .onSuccess(groups -> run(core.groupsRead(a.id(), groups, clock.millis())));
+    } else {
+      hint(action);
+    }
+  }
+
+  private void hint(Action action) {
+    if (action instanceof Action.Register a) {
+      registry.put(
+          RegistryEntries.key(a.member().beat().group(), a.member().name()),
+          RegistryEntries.of(a.member(), core.term()));
+    } else if (action instanceof Action.Unregister a) {
+      registry.remove(RegistryEntries.key(a.group(), a.member()));
+    } else if (action instanceof Action.Ownership a) {
+      String key = a.group() + "/" + a.topic() + "/" + a.shard().shard();
+      if (a.lease() == null) {
+        ownership.remove(key);
+      } else {
+        ownership.put(key, ownershipEntry(a.lease()));
+      }
+    }
+  }
+
+  private static JsonObject ownershipEntry(Lease lease) {
+    boolean draining = lease.drain() != null;
+    return new JsonObject()
+        .put("owner", lease.owner())
+        .put("instance", lease.instance())
+        .put("epoch", lease.epoch())
+        .put("nextOwner", draining ? lease.drain().to() : null)
+        .put("drainDeadline", draining ? (Long) lease.drain().deadlineMillis() : null)
+        .put("state", !lease.owned() ? "FREE" : draining ? "DRAINING" : "OWNED");
+  }
+}

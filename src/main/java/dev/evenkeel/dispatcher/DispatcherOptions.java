@@ -1,0 +1,55 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.dispatcher.core.DispatcherSettings;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.json.JsonObject;
+
+/**
+ * Configuration of the {@link DispatcherVerticle}, as JSON; every key may be left out.
+ *
+ * @param tickMillis how often timeouts and leadership are looked at: {@code tickMillis}, 50 to
+ *     1,000, default 250
+ * @param rebalanceMillis how often everything is read and planned again: {@code rebalanceMillis},
+ *     100 to 600,000, default 5,000
+ * @param memberTimeoutMillis how long an owner known only by its lease counts as alive: {@code
+ *     memberTimeoutMillis}, 100 to 600,000, default 5,000
+ * @param requestTimeoutMillis longest wait for a broker's answer: {@code requestTimeoutMillis}, 100
+ *     to 60,000, default 5,000
+ * @param startMillisMax how long a new dispatcher waits for data groups without a leader before it
+ *     begins without their leases: {@code startMillisMax}, 0 to 600,000, default 10,000
+ */
+public record DispatcherOptions(
+    long tickMillis,
+    long rebalanceMillis,
+    long memberTimeoutMillis,
+    long requestTimeoutMillis,
+    long startMillisMax) {
+
+  /**
+   * @throws RefusedException INVALID if a value is out of its bounds
+   */
+  public static DispatcherOptions fromJson(JsonObject json) {
+    return new DispatcherOptions(
+        number(json, "tickMillis", 250, 50, 1_000),
+        number(json, "rebalanceMillis", 5_000, 100, 600_000),
+        number(json, "memberTimeoutMillis", 5_000, 100, 600_000),
+        number(json, "requestTimeoutMillis", 5_000, 100, 60_000),
+        number(json, "startMillisMax", 10_000, 0, 600_000));
+  }
+
+  private static long number(JsonObject json, String key, long unset, long min, long max) {
+    Object value = json.getValue(key, unset);
+    if (!(value instanceof Number number) || number.longValue() < min || number.longValue() > max) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          key + " of " + value + ": it must be a number from " + min + " to " + max);
+    }
+    return number.longValue();
+  }
+
+  DispatcherSettings settings() {
+    return DispatcherSettings.DEFAULT.withTimes(
+        rebalanceMillis, memberTimeoutMillis, Math.min(500, rebalanceMillis));
+  }
+}

@@ -1,0 +1,249 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.dispatcher.core.GroupState;
+import dev.evenkeel.dispatcher.core.Move;
+import dev.evenkeel.dispatcher.core.MoveLog;
+import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The dispatcher of one node. It acts while the node leads the meta log group; else it refuses with
+ * NOT_LEADER and the leader's node id.
+ *
+ * <p>It needs a {@link LogNode} and a {@link ClusterMember} in {@link LocalObjects}, and a broker
+ * on the same node. Configuration: see {@link DispatcherOptions}.
+ *
+ * <p>It answers at {@link Addresses#dispatcher} (heartbeats) and {@link Addresses#groups}: {@code
+ * {}} all groups, {@code {"group": name}} one of them, {@code {"rebalances": group or null,
+ * "limit": 1..1000}} recent moves.
+ */
+public final class DispatcherVerticle extends VerticleBase {
+  private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
+  private static final int LOOKS_MAX = 64;
+
+  private final List<MessageConsumer<?>> consumers = new ArrayList<>();
+  private ClusterMember cluster;
+  private LogNode log;
+  private DispatcherOptions options;
+  private Brokers brokers;
+  private Activation activation;
+  private long lastRevision;
+  private long timer = -1;
+  private int looks;
+  private boolean stopped;
+
+  /** For a deployment by name: takes the cluster member from {@link LocalObjects}. */
+  public DispatcherVerticle() {}
+
+  public DispatcherVerticle(ClusterMember cluster) {
+    this.cluster = cluster;
+  }
+
+  @Override
+  public Future<?> start() {
+    options = DispatcherOptions.fromJson(config());
+    log = LocalObjects.get(vertx, LogNode.class);
+    if (cluster == null) {
+      cluster = LocalObjects.get(vertx, ClusterMember.class);
+    }
+    if (log == null || cluster == null) {
+      return Future.failedFuture(
+          "a dispatcher needs a LogNode and a ClusterMember in LocalObjects: start them first");
+    }
+    brokers = new Brokers(vertx, log.nodeId(), options.requestTimeoutMillis());
+    listen(Addresses.dispatcher(log.nodeId()), this::heartbeat);
+    listen(Addresses.groups(log.nodeId()), this::groups);
+    listen(Addresses.LEASE_CHANGES, this::leaseChange);
+    listen(Addresses.TOPIC_CHANGES, message -> withActivation(Activation::topicsChanged));
+    cluster.onChange(change -> later(() -> withActivation(Activation::clusterChanged)));
+    log.meta().onLeadership(leadership -> later(this::lead));
+    timer = vertx.setPeriodic(options.tickMillis(), tick -> tick());
+    lead();
+    List<Future<Void>> registered = new ArrayList<>();
+    consumers.forEach(consumer -> registered.add(consumer.completion()));
+    return Future.all(registered);
+  }
+
+  private void listen(String address, io.vertx.core.Handler<Message<Object>> handler) {
+    consumers.add(vertx.eventBus().consumer(address, handler));
+  }
+
+  private void later(Runnable task) {
+    context.runOnContext(
+        now -> {
+          if (!stopped) {
+            task.run();
+          }
+        });
+  }
+
+  @Override
+  public Future<?> stop() {
+    stopped = true;
+    if (timer >= 0) {
+      vertx.cancelTimer(timer);
+    }
+    List<Future<Void>> gone = new ArrayList<>();
+    consumers.forEach(consumer -> gone.add(consumer.unregister()));
+    deactivate(Refusal.UNAVAILABLE, "the dispatcher is stopping");
+    return Future.join(gone).otherwiseEmpty();
+  }
+
+  // ---- Leadership
+
+  private void tick() {
+    lead();
+    withActivation(Activation::tick);
+  }
+
+  private void withActivation(java.util.function.Consumer<Activation> task) {
+    if (activation != null) {
+      task.accept(activation);
+    }
+  }
+
+  /** Begins or ceases to be the active dispatcher, as the log says. */
+  private void lead() {
+    Leadership leadership = log.meta().leadership();
+    if (activation != null && (!leadership.ready() || leadership.term() != activation.term())) {
+      LOG.info("no longer the active dispatcher of term {}", activation.term());
+      deactivate(Refusal.NOT_LEADER, leaderName(leadership));
+    }
+    if (activation == null && leadership.ready()) {
+      activation =
+          new Activation(
+              vertx, context, options, brokers, cluster, leadership.term(), lastRevision);
+      activation.start();
+    }
+  }
+
+  private void deactivate(Refusal refusal, String detail) {
+    if (activation != null) {
+      activation.stop(refusal, detail);
+      lastRevision = activation.revision();
+      activation = null;
+    }
+  }
+
+  private static String leaderName(Leadership leadership) {
+    return leadership.leader() == null ? "" : leadership.leader();
+  }
+
+  /** The activation that serves requests now. */
+  private Activation serving() {
+    lead();
+    if (activation == null) {
+      throw new RefusedException(Refusal.NOT_LEADER, leaderName(log.meta().leadership()));
+    }
+    if (!activation.ready()) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "the dispatcher is starting");
+    }
+    return activation;
+  }
+
+  // ---- Messages
+
+  private void heartbeat(Message<Object> message) {
+    try {
+      Activation serving = serving();
+      serving.heartbeat(message, parse(Bodies.json(message.body())));
+    } catch (RefusedException e) {
+      message.reply(Frames.refusal(e));
+    }
+  }
+
+  private static Heartbeat parse(JsonObject json) {
+    try {
+      return Heartbeat.fromJson(json);
+    } catch (ClassCastException | NullPointerException | IllegalArgumentException e) {
+      throw new RefusedException(
+          Refusal.INVALID, "malformed heartbeat: a field is missing or of the wrong type");
+    }
+  }
+
+  private void leaseChange(Message<Object> message) {
+    try {
+      LeaseChange change = LeaseChange.fromJson(Bodies.json(message.body()));
+      withActivation(active -> active.leaseChanged(change));
+    } catch (RefusedException | ClassCastException | NullPointerException e) {
+      LOG.debug("unreadable lease change: {}", e.toString());
+    }
+  }
+
+  private void groups(Message<Object> message) {
+    try {
+      Activation serving = serving();
+      JsonObject question = Bodies.json(message.body());
+      if (question.containsKey("rebalances")) {
+        message.reply(rebalances(serving, question));
+      } else {
+        look(serving, question.getString("group"), message);
+      }
+    } catch (RefusedException e) {
+      message.reply(Frames.refusal(e));
+    } catch (ClassCastException e) {
+      message.reply(
+          Frames.refusal(Refusal.INVALID, "group and rebalances are names, limit is a number"));
+    }
+  }
+
+  private static Buffer rebalances(Activation serving, JsonObject question) {
+    int limit = question.getInteger("limit", MoveLog.MAX);
+    JsonArray moves = new JsonArray();
+    for (Move move :
+        serving
+            .core()
+            .moves()
+            .recent(question.getString("rebalances"), Math.max(0, Math.min(limit, MoveLog.MAX)))) {
+      moves.add(GroupReport.move(move));
+    }
+    return Frames.answer(moves.toBuffer().getBytes());
+  }
+
+  private void look(Activation serving, String group, Message<Object> message) {
+    if (group != null && serving.core().find(group) == null) {
+      throw new RefusedException(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+    }
+    if (looks >= LOOKS_MAX) {
+      throw new RefusedException(
+          Refusal.OVERLOADED, LOOKS_MAX + " questions about groups are waiting: try again");
+    }
+    looks++;
+    serving
+        .look(
+            group,
+            (core, report) -> {
+              if (group == null) {
+                return Frames.answer(report.list().toBuffer().getBytes());
+              }
+              GroupState state = core.find(group);
+              return state == null
+                  ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
+                  : Bodies.answer(report.detail(state));
+            })
+        .onComplete(
+            answer -> {
+              looks--;
+              message.reply(answer.succeeded() ? answer.result() : Frames.refusal(answer.cause()));
+            });
+  }
+}

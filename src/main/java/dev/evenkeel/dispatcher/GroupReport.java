@@ -1,0 +1,169 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.dispatcher.core.DispatcherCore;
+import dev.evenkeel.dispatcher.core.Ghost;
+import dev.evenkeel.dispatcher.core.GroupState;
+import dev.evenkeel.dispatcher.core.Member;
+import dev.evenkeel.dispatcher.core.Move;
+import dev.evenkeel.dispatcher.core.ShardStep;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Groups as the outside contract shows them. An unknown figure is null, never 0. */
+final class GroupReport {
+  private final DispatcherCore core;
+  private final Map<Shard, ShardStatus> fresh = new HashMap<>();
+  private final long nowMillis;
+
+  /**
+   * @param statuses read just now; figures of other shards are unknown
+   */
+  GroupReport(DispatcherCore core, List<ShardStatus> statuses, long nowMillis) {
+    this.core = core;
+    this.nowMillis = nowMillis;
+    statuses.forEach(status -> fresh.put(status.shard(), status));
+  }
+
+  JsonArray list() {
+    JsonArray groups = new JsonArray();
+    for (GroupState group : core.all()) {
+      List<Shard> shards = group.shards(core.topics());
+      groups.add(
+          new JsonObject()
+              .put("group", group.name())
+              .put("mode", group.info() == null ? null : group.info().mode())
+              .put("status", group.status(core.topics()).name())
+              .put("members", names(group).size())
+              .put("shards", shards.size())
+              .put("lag", lag(group, shards)));
+    }
+    return groups;
+  }
+
+  private Long lag(GroupState group, List<Shard> shards) {
+    long sum = 0;
+    for (Shard shard : shards) {
+      Long lag = lag(group, shard);
+      if (lag == null) {
+        return null;
+      }
+      sum += lag;
+    }
+    return sum;
+  }
+
+  private Long lag(GroupState group, Shard shard) {
+    Long committed = committed(group, shard);
+    return committed == null ? null : Math.max(0, fresh.get(shard).endOffset() - committed);
+  }
+
+  private Long committed(GroupState group, Shard shard) {
+    Lease lease = group.book().get(shard);
+    return lease == null || !fresh.containsKey(shard) ? null : (Long) lease.committed();
+  }
+
+  JsonObject detail(GroupState group) {
+    JsonArray members = new JsonArray();
+    for (Member member : group.members().live()) {
+      members.add(
+          member(group, member.name(), Set.of(member.instance()))
+              .put("node", member.beat().clusterMember())
+              .put("host", member.beat().host())
+              .put("consumed", member.beat().consumed())
+              .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
+    }
+    Map<String, Ghost> unheard = new HashMap<>();
+    group.members().ghosts().forEach(ghost -> unheard.put(ghost.name(), ghost));
+    group.members().live().forEach(member -> unheard.remove(member.name()));
+    for (Ghost ghost : unheard.values()) {
+      members.add(
+          member(group, ghost.name(), Set.of(ghost.instance()))
+              .put("node", ghost.clusterMember())
+              .put("host", ghost.host()));
+    }
+    JsonArray shards = new JsonArray();
+    group.shards(core.topics()).forEach(shard -> shards.add(shard(group, shard)));
+    return new JsonObject()
+        .put("group", group.name())
+        .put("mode", group.info() == null ? null : group.info().mode())
+        .put("status", group.status(core.topics()).name())
+        .put("members", members)
+        .put("shards", shards);
+  }
+
+  private static Set<String> names(GroupState group) {
+    Set<String> names = new TreeSet<>();
+    group.members().live().forEach(member -> names.add(member.name()));
+    group.members().ghosts().forEach(ghost -> names.add(ghost.name()));
+    return names;
+  }
+
+  private JsonObject member(GroupState group, String name, Set<String> instances) {
+    JsonArray shards = new JsonArray();
+    for (String instance : instances) {
+      for (Shard shard : group.book().ownedBy(instance)) {
+        String topic = core.topics().name(shard.topicId());
+        if (topic != null) {
+          shards.add(topic + "/" + shard.shard());
+        }
+      }
+    }
+    return new JsonObject()
+        .put("member", name)
+        .putNull("node")
+        .putNull("host")
+        .putNull("consumed")
+        .put("shards", shards)
+        .putNull("lastHeartbeatMs");
+  }
+
+  private JsonObject shard(GroupState group, Shard shard) {
+    Lease lease = group.book().get(shard);
+    ShardStep.Owner owner = group.owner(lease);
+    boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
+    boolean draining = owned && lease.drain() != null;
+    ShardStatus status = fresh.get(shard);
+    return new JsonObject()
+        .put("topic", core.topics().name(shard.topicId()))
+        .put("shard", shard.shard())
+        .put("owner", owned ? lease.owner() : null)
+        .put("nextOwner", nextOwner(group, shard, owned, draining))
+        .put("drainDeadline", draining ? (Long) lease.drain().deadlineMillis() : null)
+        .put("epoch", lease == null ? null : (Long) lease.epoch())
+        .put("state", draining ? "DRAINING" : owned ? "OWNED" : "FREE")
+        .put("committed", committed(group, shard))
+        .put("end", status == null ? null : (Long) status.endOffset())
+        .put("lag", lag(group, shard));
+  }
+
+  private static String nextOwner(GroupState group, Shard shard, boolean owned, boolean draining) {
+    if (draining) {
+      String to = group.book().get(shard).drain().to();
+      return to.isEmpty() ? null : to;
+    }
+    return owned ? null : group.target(shard);
+  }
+
+  static JsonObject move(Move move) {
+    return new JsonObject()
+        .put("time", Instant.ofEpochMilli(move.timeMillis()).toString())
+        .put("topic", move.topic())
+        .put("shard", move.shard())
+        .put("from", move.from())
+        .put("to", move.to())
+        .put("reason", move.cause() == null ? null : move.cause().word())
+        .putNull("pauseMs")
+        .put("releaseMs", move.releaseMillis())
+        .putNull("redelivered")
+        .put("epoch", move.epoch());
+  }
+}

@@ -1,0 +1,60 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.dispatcher.core.Ghost;
+import dev.evenkeel.dispatcher.core.Member;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Members as entries of the registry map. */
+final class RegistryEntries {
+  private RegistryEntries() {}
+
+  static String key(String group, String member) {
+    return group + "/" + member;
+  }
+
+  static JsonObject of(Member member, long term) {
+    Heartbeat beat = member.beat();
+    return new JsonObject()
+        .put("group", beat.group())
+        .put("member", beat.member())
+        .put("instance", beat.instance())
+        .put("bornMillis", beat.bornMillis())
+        .put("mode", beat.mode())
+        .put("topics", new JsonArray(new ArrayList<>(beat.topics())))
+        .put("clusterMember", beat.clusterMember())
+        .put("host", beat.host())
+        .put("consumed", beat.consumed())
+        .put("memberTimeoutMillis", beat.memberTimeoutMillis())
+        .put("lastSeenMillis", member.heardMillis())
+        .put("term", term);
+  }
+
+  /** The member that an entry tells of, or null if the entry makes no sense. */
+  static Ghost ghost(JsonObject entry, long nowMillis) {
+    try {
+      List<String> topics = new ArrayList<>();
+      entry.getJsonArray("topics").forEach(topic -> topics.add((String) topic));
+      String group = entry.getString("group");
+      String member = entry.getString("member");
+      String instance = entry.getString("instance");
+      if (group == null || member == null || instance == null) {
+        return null;
+      }
+      return new Ghost(
+          group,
+          member,
+          instance,
+          entry.getLong("bornMillis"),
+          topics,
+          entry.getString("clusterMember"),
+          entry.getString("host"),
+          nowMillis + entry.getLong("memberTimeoutMillis"));
+    } catch (ClassCastException | NullPointerException e) {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,14 @@
+package dev.evenkeel.dispatcher;
+
+/**
+ * Milliseconds since 1970 that never go back or jump: the wall clock when this was made, plus what
+ * has passed since. A corrected wall clock must not make members look dead.
+ */
+final class SteadyClock {
+  private final long wallMillis = System.currentTimeMillis();
+  private final long nanos = System.nanoTime();
+
+  long millis() {
+    return wallMillis + (System.nanoTime() - nanos) / 1_000_000;
+  }
+}

@@ -1,0 +1,50 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Shard;
+
+/** What the core wants done. Every one with an id is answered to the core, also when it failed. */
+public sealed interface Action {
+
+  /** Answers the heartbeat that came as {@code request}. */
+  record Answer(long request, Assignment assignment) implements Action {}
+
+  record Refuse(long request, Refusal refusal, String detail) implements Action {}
+
+  /** Sends a member its assignment. It may get lost: the next heartbeat's answer repeats it. */
+  record Push(Assignment assignment) implements Action {}
+
+  /** To the leader of the shard's log group; then {@link DispatcherCore#written}. */
+  record Write(long id, Shard shard, DataCommand command) implements Action {}
+
+  /** To the meta log group; then {@link DispatcherCore#metaWritten}. */
+  record WriteMeta(long id, MetaCommand command) implements Action {}
+
+  /** To every data log group; then {@link DispatcherCore#leasesForgotten}. */
+  record ForgetLeases(long id, DataCommand.ForgetLeases command) implements Action {}
+
+  /** Then {@link DispatcherCore#viewRead}. */
+  record ReadView(long id) implements Action {}
+
+  /** Of one group, or of all if null; then {@link DispatcherCore#leasesRead}. */
+  record ReadLeases(long id, String group) implements Action {}
+
+  /** Then {@link DispatcherCore#groupsRead}. */
+  record ReadGroups(long id) implements Action {}
+
+  /** A hint for the registry map: this member is there. */
+  record Register(Member member) implements Action {}
+
+  record Unregister(String group, String member) implements Action {}
+
+  /**
+   * A hint for the ownership map.
+   *
+   * @param lease null: forgotten
+   */
+  record Ownership(String group, String topic, Shard shard, Lease lease) implements Action {}
+}

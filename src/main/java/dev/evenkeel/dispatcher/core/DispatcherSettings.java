@@ -1,0 +1,67 @@
+package dev.evenkeel.dispatcher.core;
+
+import java.util.Set;
+
+/**
+ * What the dispatcher may be told.
+ *
+ * @param rebalanceMillis how often everything is read and planned again, as a safety net
+ * @param memberTimeoutMillis how long an owner that is known only by its lease counts as alive; a
+ *     member's own timeout comes with its heartbeat
+ * @param retryMillis pause of a shard after a request to the log failed
+ * @param groupSeenMillis how often a group with members is marked as seen
+ * @param groupForgetMillis a group unseen for so long is forgotten
+ * @param writesInFlightMax requests to the log at once for one group
+ * @param membersMax members of all groups together
+ * @param heldMax heartbeats that wait for the log at once
+ * @param modes modes that members may ask for
+ */
+public record DispatcherSettings(
+    long rebalanceMillis,
+    long memberTimeoutMillis,
+    long retryMillis,
+    long groupSeenMillis,
+    long groupForgetMillis,
+    int writesInFlightMax,
+    int membersMax,
+    int heldMax,
+    Set<String> modes) {
+
+  public static final DispatcherSettings DEFAULT =
+      new DispatcherSettings(
+          5_000,
+          5_000,
+          500,
+          3_600_000,
+          7L * 24 * 3_600_000,
+          128,
+          10_000,
+          10_000,
+          Set.of("sharded"));
+
+  public DispatcherSettings withTimes(long rebalance, long memberTimeout, long retry) {
+    return new DispatcherSettings(
+        rebalance,
+        memberTimeout,
+        retry,
+        groupSeenMillis,
+        groupForgetMillis,
+        writesInFlightMax,
+        membersMax,
+        heldMax,
+        modes);
+  }
+
+  public DispatcherSettings withModes(Set<String> newModes) {
+    return new DispatcherSettings(
+        rebalanceMillis,
+        memberTimeoutMillis,
+        retryMillis,
+        groupSeenMillis,
+        groupForgetMillis,
+        writesInFlightMax,
+        membersMax,
+        heldMax,
+        newModes);
+  }
+}

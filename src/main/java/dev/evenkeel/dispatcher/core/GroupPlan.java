@@ -1,0 +1,278 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Moves the shards of one group towards their targets: one request to the log at a time for a
+ * shard, and a limited number for the group. Only shards that something happened to are looked at.
+ */
+final class GroupPlan {
+  /** A request on its way. */
+  private record InFlight(DataCommand command, String from, Cause cause) {}
+
+  /**
+   * A hand-over that this dispatcher began.
+   *
+   * @param releasedMillis null until the owner let go
+   */
+  private record Handover(String from, Cause cause, long drainedMillis, Long releasedMillis) {
+    Handover released(long atMillis) {
+      return releasedMillis != null ? this : new Handover(from, cause, drainedMillis, atMillis);
+    }
+  }
+
+  private final GroupState group;
+  private final Assignor assignor;
+  private final DispatcherSettings settings;
+  private final LinkedHashSet<Shard> queue = new LinkedHashSet<>();
+  private final Map<Shard, InFlight> inFlight = new HashMap<>();
+  private final Map<Shard, Long> pausedUntil = new HashMap<>();
+  private final Map<Shard, Handover> handovers = new HashMap<>();
+  private final Map<Shard, Long> askedEpoch = new HashMap<>();
+  private final Map<String, Long> withdrawnUntil = new HashMap<>();
+  private long wakeAtMillis = Long.MAX_VALUE;
+  private boolean targetsOld;
+
+  GroupPlan(GroupState group, Assignor assignor, DispatcherSettings settings) {
+    this.group = group;
+    this.assignor = assignor;
+    this.settings = settings;
+  }
+
+  /** Members, topics or owners changed: before the next step, the plan is made anew. */
+  void retarget() {
+    targetsOld = true;
+  }
+
+  private void plan(Topics topics) {
+    Map<String, Set<Integer>> subscriptions = new TreeMap<>();
+    for (Ghost ghost : group.members().ghosts()) {
+      Set<Integer> ids = topics.ids(ghost.topics() == null ? group.topicNames() : ghost.topics());
+      subscriptions.computeIfAbsent(ghost.name(), name -> new HashSet<>()).addAll(ids);
+    }
+    for (Member member : group.members().live()) {
+      if (withdrawnUntil.containsKey(member.instance())) {
+        subscriptions.remove(member.name());
+      } else {
+        subscriptions.put(member.name(), topics.ids(member.beat().topics()));
+      }
+    }
+    List<Assignor.Member> members = new ArrayList<>();
+    Set<Integer> wanted = new HashSet<>();
+    subscriptions.forEach(
+        (name, ids) -> {
+          members.add(new Assignor.Member(name, ids));
+          wanted.addAll(ids);
+        });
+    Map<Shard, String> owners = new HashMap<>();
+    for (Lease lease : group.book().all()) {
+      ShardStep.Owner owner = group.owner(lease);
+      if (owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD) {
+        owners.put(lease.shard(), lease.owner());
+      }
+    }
+    group.target = new HashMap<>(assignor.assign(members, topics.shards(wanted), owners));
+    // Who is about to leave keeps, until then, what nobody else wants.
+    for (String instance : withdrawnUntil.keySet()) {
+      group.book().ownedBy(instance).forEach(s -> group.target.putIfAbsent(s, owners.get(s)));
+    }
+    queueAll();
+  }
+
+  private void queueAll() {
+    wakeAtMillis = Long.MAX_VALUE;
+    queue.addAll(new TreeSet<>(group.target.keySet()));
+    group.book().all().forEach(lease -> queue.add(lease.shard()));
+  }
+
+  /** Time went by: looks at waiting shards when one is due. */
+  void wake(long nowMillis) {
+    targetsOld |= withdrawnUntil.values().removeIf(until -> nowMillis >= until);
+    if (nowMillis >= wakeAtMillis) {
+      queueAll();
+    }
+  }
+
+  /** The book holds something new about a shard. */
+  void leaseChanged(Lease before, Lease after, Shard shard, long nowMillis) {
+    pausedUntil.remove(shard);
+    queue.add(shard);
+    if (after == null) {
+      askedEpoch.remove(shard);
+      return;
+    }
+    if (after.drain() != null) {
+      askedEpoch.put(shard, after.epoch());
+    }
+    if (after.owned()) {
+      if (before != null && after.epoch() > before.epoch() && !inFlight.containsKey(shard)) {
+        // Another dispatcher granted it.
+        handovers.remove(shard);
+      }
+      return;
+    }
+    handovers.computeIfPresent(shard, (same, handover) -> handover.released(nowMillis));
+    if (before != null
+        && before.owned()
+        && before.epoch() == after.epoch()
+        && askedEpoch.getOrDefault(shard, -1L) != after.epoch()) {
+      withdraws(before, nowMillis);
+    }
+  }
+
+  /**
+   * Who lets go of a shard unasked is about to leave: to give the shard back, or others to it,
+   * would only make them wait. It is passed over for its member timeout.
+   */
+  private void withdraws(Lease before, long nowMillis) {
+    Member member = group.members().live(before.owner());
+    if (member != null && member.instance().equals(before.instance())) {
+      group.cause = Cause.LEAVE;
+      targetsOld |=
+          withdrawnUntil.put(member.instance(), nowMillis + member.beat().memberTimeoutMillis())
+              == null;
+    }
+  }
+
+  /** Decides for every shard that something happened to, as far as the limit allows. */
+  void pump(Topics topics, long nowMillis, WriteSink sink) {
+    if (targetsOld) {
+      targetsOld = false;
+      plan(topics);
+    }
+    Iterator<Shard> next = queue.iterator();
+    while (inFlight.size() < settings.writesInFlightMax() && next.hasNext()) {
+      Shard shard = next.next();
+      next.remove();
+      // What is in flight comes back into the queue with its answer.
+      if (!inFlight.containsKey(shard) && topics.has(shard) && group.info != null) {
+        step(shard, nowMillis, sink);
+      }
+    }
+  }
+
+  private void step(Shard shard, long nowMillis, WriteSink sink) {
+    Long pausedTo = pausedUntil.get(shard);
+    if (pausedTo != null && nowMillis < pausedTo) {
+      wakeAtMillis = Math.min(wakeAtMillis, pausedTo);
+      return;
+    }
+    pausedUntil.remove(shard);
+    Lease lease = group.book().get(shard);
+    ShardStep.Owner owner = group.owner(lease);
+    String target = group.target(shard);
+    Member targetMember = target == null ? null : group.members().live(target);
+    long lockTimeMillis =
+        owner == ShardStep.Owner.ALIVE
+            ? group.members().live(lease.owner()).beat().lockTimeMillis()
+            : 0;
+    ShardStep step =
+        ShardStep.next(
+            lease, owner, target, targetMember != null, group.settled(), lockTimeMillis, nowMillis);
+    long epoch = lease == null ? 0 : lease.epoch();
+    if (step instanceof ShardStep.Wait wait) {
+      wakeAtMillis = Math.min(wakeAtMillis, wait.untilMillis());
+    } else if (step instanceof ShardStep.DrainTo drain) {
+      send(
+          new DataCommand.SetDrain(group.name(), shard, epoch, drain.drain()),
+          shard,
+          lease.owner(),
+          group.cause,
+          sink);
+    } else if (step instanceof ShardStep.GrantTo grant) {
+      send(
+          new DataCommand.Grant(
+              group.name(),
+              shard,
+              grant.member(),
+              targetMember.instance(),
+              epoch,
+              group.info.start()),
+          shard,
+          formerOwner(shard, lease),
+          grantCause(shard, lease, grant.capped()),
+          sink);
+    }
+  }
+
+  private String formerOwner(Shard shard, Lease lease) {
+    Handover handover = handovers.get(shard);
+    return lease != null && lease.owned()
+        ? lease.owner()
+        : handover == null ? null : handover.from();
+  }
+
+  private Cause grantCause(Shard shard, Lease lease, boolean capped) {
+    Handover handover = handovers.get(shard);
+    if (capped) {
+      return Cause.CAP;
+    }
+    Cause ending = lease == null || !lease.owned() ? null : group.ending(lease.instance());
+    return ending != null ? ending : handover != null ? handover.cause() : group.cause;
+  }
+
+  private void send(DataCommand command, Shard shard, String from, Cause cause, WriteSink sink) {
+    inFlight.put(shard, new InFlight(command, from, cause));
+    sink.write(shard, command);
+  }
+
+  /** Where requests to the log go. */
+  interface WriteSink {
+    void write(Shard shard, DataCommand command);
+  }
+
+  /**
+   * A request was taken.
+   *
+   * @return the move that it made, or null
+   */
+  Move taken(Shard shard, Lease lease, Topics topics, long nowMillis) {
+    InFlight request = inFlight.remove(shard);
+    queue.add(shard);
+    if (request.command() instanceof DataCommand.SetDrain drain) {
+      if (drain.drain() == null) {
+        handovers.remove(shard);
+      } else {
+        handovers.putIfAbsent(
+            shard, new Handover(request.from(), request.cause(), nowMillis, null));
+      }
+      return null;
+    }
+    Handover handover = handovers.remove(shard);
+    return new Move(
+        nowMillis,
+        group.name(),
+        topics.name(shard.topicId()),
+        shard.shard(),
+        request.from(),
+        lease.owner(),
+        request.cause(),
+        handover == null || handover.releasedMillis() == null
+            ? null
+            : handover.releasedMillis() - handover.drainedMillis(),
+        lease.epoch());
+  }
+
+  /**
+   * A request was refused, or nobody knows: after a pause, or what a read tells, it is decided
+   * anew.
+   */
+  void failed(Shard shard, long nowMillis) {
+    inFlight.remove(shard);
+    pausedUntil.put(shard, nowMillis + settings.retryMillis());
+    queue.add(shard);
+  }
+}

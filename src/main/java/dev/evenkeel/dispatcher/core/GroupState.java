@@ -1,0 +1,183 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** All that the dispatcher knows of one group. */
+public final class GroupState {
+  private final String name;
+  private final Endings endings;
+  private final MemberTable members;
+  private final LeaseBook book = new LeaseBook();
+  private final Map<String, Assignment> given = new HashMap<>();
+  private final Set<String> changed = new HashSet<>();
+
+  /** As the meta log has it; null until it was declared. */
+  GroupInfo info;
+
+  /** A command about the group is on its way to the meta log. */
+  boolean metaInFlight;
+
+  /** The group is being forgotten: nobody is taken in until that is over. */
+  boolean forgetting;
+
+  /** What last changed the plan. */
+  Cause cause;
+
+  Map<Shard, String> target = Map.of();
+
+  GroupState(String name, Endings endings) {
+    this.name = name;
+    this.endings = endings;
+    this.members = new MemberTable(endings);
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** As the meta log has it, or null if it is not declared yet. */
+  public GroupInfo info() {
+    return info;
+  }
+
+  public MemberTable members() {
+    return members;
+  }
+
+  public LeaseBook book() {
+    return book;
+  }
+
+  /** Who shall own a shard, or null. */
+  public String target(Shard shard) {
+    return target.get(shard);
+  }
+
+  /** Who holds a lease. */
+  public ShardStep.Owner owner(Lease lease) {
+    if (lease == null || !lease.owned()) {
+      return ShardStep.Owner.NONE;
+    }
+    Member member = members.live(lease.owner());
+    if (member != null && member.instance().equals(lease.instance())) {
+      return ShardStep.Owner.ALIVE;
+    }
+    return members.isGhost(lease.instance()) ? ShardStep.Owner.UNHEARD : ShardStep.Owner.DEAD;
+  }
+
+  /** Why the run of a member ended, or null if that is not known. */
+  Cause ending(String instance) {
+    return endings.of(instance);
+  }
+
+  /** No runs that count as alive without having been heard. */
+  boolean settled() {
+    return members.ghosts().isEmpty();
+  }
+
+  /** Nothing is known of it any more. */
+  boolean blank() {
+    return info == null
+        && !metaInFlight
+        && !forgetting
+        && members.isEmpty()
+        && book.all().isEmpty();
+  }
+
+  /** Names of the topics that the group reads: those declared, and those of its members. */
+  Collection<String> topicNames() {
+    Set<String> names = new TreeSet<>();
+    if (info != null) {
+      names.addAll(info.topics());
+    }
+    members.live().forEach(member -> names.addAll(member.beat().topics()));
+    return names;
+  }
+
+  /** Every shard of every active topic that the group reads, sorted. */
+  public List<Shard> shards(Topics topics) {
+    List<Shard> shards = topics.shards(topics.ids(topicNames()));
+    shards.sort(null);
+    return shards;
+  }
+
+  public GroupStatus status(Topics topics) {
+    for (Shard shard : shards(topics)) {
+      ShardStep.Owner owner = owner(book.get(shard));
+      if (owner == ShardStep.Owner.NONE || owner == ShardStep.Owner.DEAD) {
+        return idleMember()
+            ? GroupStatus.UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS
+            : GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS;
+      }
+    }
+    return GroupStatus.OK;
+  }
+
+  private boolean idleMember() {
+    for (Member member : members.live()) {
+      if (book.ownedBy(member.instance()).isEmpty()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What a member owns, by another dispatcher's count or this one's, may have changed. */
+  void assignmentChanged(String member) {
+    changed.add(member);
+  }
+
+  /** The members to be told, each once. */
+  Set<String> takeChanged() {
+    Set<String> taken = Set.copyOf(changed);
+    changed.clear();
+    return taken;
+  }
+
+  boolean anyChanged() {
+    return !changed.isEmpty();
+  }
+
+  /** The last assignment of a member, or null. */
+  Assignment given(String member) {
+    return given.get(member);
+  }
+
+  void give(Assignment assignment) {
+    given.put(assignment.member(), assignment);
+  }
+
+  void forgetGiven(String member) {
+    given.remove(member);
+  }
+
+  List<Assignment.Owned> owned(Member member, Topics topics) {
+    List<Assignment.Owned> owned = new ArrayList<>();
+    for (Shard shard : book.ownedBy(member.instance())) {
+      Lease lease = book.get(shard);
+      String topic = topics.name(shard.topicId());
+      if (topic != null) {
+        boolean draining = lease.drain() != null;
+        owned.add(
+            new Assignment.Owned(
+                topic,
+                shard,
+                lease.epoch(),
+                draining,
+                draining ? lease.drain().deadlineMillis() : 0));
+      }
+    }
+    return owned;
+  }
+}

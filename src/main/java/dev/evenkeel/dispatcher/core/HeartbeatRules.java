@@ -1,0 +1,64 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+
+/** What a heartbeat must look like, whatever the state. */
+final class HeartbeatRules {
+  static final int TOPICS_MAX = 1_000;
+  static final int INSTANCE_CHARS_MAX = 200;
+  static final int HOST_CHARS_MAX = 300;
+  static final long MEMBER_TIMEOUT_MILLIS_MIN = 100;
+  static final long MEMBER_TIMEOUT_MILLIS_MAX = 600_000;
+  static final long LOCK_TIME_MILLIS_MAX = 3_600_000;
+
+  private HeartbeatRules() {}
+
+  /**
+   * @throws RefusedException INVALID, with what would be right
+   */
+  static void check(Heartbeat beat) {
+    Names.check("group", beat.group());
+    Names.check("member", beat.member());
+    text("instance", beat.instance(), INSTANCE_CHARS_MAX);
+    if (beat.mode() == null || beat.start() == null) {
+      throw invalid("a heartbeat needs a mode and a start");
+    }
+    Names.check("mode", beat.mode());
+    if (beat.clusterMember() != null) {
+      text("cluster member", beat.clusterMember(), INSTANCE_CHARS_MAX);
+    }
+    if (beat.host() != null && beat.host().length() > HOST_CHARS_MAX) {
+      throw invalid("host of " + beat.host().length() + " characters: at most " + HOST_CHARS_MAX);
+    }
+    if (beat.topics().isEmpty() || beat.topics().size() > TOPICS_MAX) {
+      throw invalid(
+          "a member subscribes to 1 to " + TOPICS_MAX + " topics, not " + beat.topics().size());
+    }
+    beat.topics().forEach(topic -> Names.check("topic", topic));
+    between(
+        "memberTimeoutMillis",
+        beat.memberTimeoutMillis(),
+        MEMBER_TIMEOUT_MILLIS_MIN,
+        MEMBER_TIMEOUT_MILLIS_MAX);
+    between("lockTimeMillis", beat.lockTimeMillis(), 0, LOCK_TIME_MILLIS_MAX);
+  }
+
+  private static void text(String what, String text, int charsMax) {
+    if (text == null || text.isEmpty() || text.length() > charsMax) {
+      throw invalid("a heartbeat needs the " + what + " as 1 to " + charsMax + " characters");
+    }
+  }
+
+  private static void between(String what, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw invalid(what + " of " + value + ": it must be " + min + " to " + max);
+    }
+  }
+
+  private static RefusedException invalid(String detail) {
+    return new RefusedException(Refusal.INVALID, detail);
+  }
+}

@@ -1,0 +1,96 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.Lease;
+
+/**
+ * The next step of one shard towards its target: a pure switch over who owns it.
+ *
+ * <pre>
+ * owner     target live, other     target = owner      target not heard yet   nobody wants it
+ * NONE      grant                  -                   wait                   wait
+ * DEAD      grant                  -                   wait                   wait
+ * UNHEARD   wait                   wait                wait                   wait
+ * ALIVE     drain, past the        call off a drain    wait                   drain to anybody
+ *           deadline grant
+ * </pre>
+ *
+ * An unsettled group (with runs not heard yet) starts, redirects and ends no drain.
+ */
+public sealed interface ShardStep {
+  /** Who holds the lease. */
+  enum Owner {
+    NONE,
+    /** A live member's present run. */
+    ALIVE,
+    /** A run that this dispatcher has not heard yet, and that counts as alive for its time. */
+    UNHEARD,
+    /** A run that has ended. */
+    DEAD
+  }
+
+  /** Nothing to do before {@code untilMillis}, unless something happens. */
+  record Wait(long untilMillis) implements ShardStep {}
+
+  /**
+   * @param capped the deadline passed without a release
+   */
+  record GrantTo(String member, boolean capped) implements ShardStep {}
+
+  record DrainTo(Drain drain) implements ShardStep {}
+
+  Wait IDLE = new Wait(Long.MAX_VALUE);
+
+  /**
+   * @param lease null if the shard has none
+   * @param target who shall own it, or null if nobody wants it
+   * @param targetLive the target has been heard
+   * @param settled the group has no runs that were not heard yet
+   * @param lockTimeMillis cap of a hand-over that begins now
+   */
+  static ShardStep next(
+      Lease lease,
+      Owner owner,
+      String target,
+      boolean targetLive,
+      boolean settled,
+      long lockTimeMillis,
+      long nowMillis) {
+    return switch (owner) {
+      case NONE, DEAD -> target != null && targetLive ? new GrantTo(target, false) : IDLE;
+      case UNHEARD -> IDLE;
+      case ALIVE ->
+          !settled
+              ? IDLE
+              : lease.owner().equals(target)
+                  ? stay(lease)
+                  : move(lease, target, targetLive, lockTimeMillis, nowMillis);
+    };
+  }
+
+  private static ShardStep stay(Lease lease) {
+    return lease.drain() == null ? IDLE : new DrainTo(null);
+  }
+
+  private static ShardStep move(
+      Lease lease, String target, boolean targetLive, long lockTimeMillis, long nowMillis) {
+    String to = target == null ? "" : target;
+    Drain drain = lease.drain();
+    if (target != null && !targetLive) {
+      return IDLE;
+    }
+    if (drain == null) {
+      return new DrainTo(new Drain(to, nowMillis + lockTimeMillis));
+    }
+    if (!drain.to().equals(to)) {
+      // The deadline stays: redirecting again and again must not put it off.
+      return new DrainTo(new Drain(to, drain.deadlineMillis()));
+    }
+    if (target == null) {
+      return IDLE;
+    }
+    return drain.deadlineMillis() <= nowMillis
+        ? new GrantTo(target, true)
+        : new Wait(drain.deadlineMillis());
+  }
+}

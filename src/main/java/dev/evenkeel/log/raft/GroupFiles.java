@@ -1,0 +1,125 @@
+package dev.evenkeel.log.raft;
+
+import dev.evenkeel.log.LogStartException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Looks at the files of a log group before they are opened. The engine formats a missing or empty
+ * directory without a word, and a node that has voted must never come back without its log: it
+ * could help to elect a leader that lacks acknowledged entries.
+ */
+final class GroupFiles {
+  private static final Pattern CLOSED = Pattern.compile("log_(\\d+)-(\\d+)");
+  private static final Pattern OPEN = Pattern.compile("log_inprogress_(\\d+)");
+
+  private GroupFiles() {}
+
+  private record Segment(Path file, long start, long end) {
+    boolean open() {
+      return end == Long.MAX_VALUE;
+    }
+  }
+
+  /** Refuses directories that belong to no group: they are logs of something else. */
+  static void checkNoOthers(Path raft, Set<String> expected) throws LogStartException {
+    try {
+      for (Path entry : DurableFiles.list(raft)) {
+        String name = entry.getFileName().toString();
+        if (Files.isDirectory(entry) && !expected.contains(name)) {
+          throw new LogStartException(
+              entry
+                  + " holds a log that does not belong to this cluster; restore "
+                  + ClusterFile.NAME
+                  + " from a backup, or move the log away");
+        }
+      }
+    } catch (IOException e) {
+      throw new LogStartException("cannot read " + raft + ": " + e, e);
+    }
+  }
+
+  /** Refuses a group that has lost its directory, or files that can be seen to be missing. */
+  static void check(String group, Path directory) throws LogStartException {
+    Path current = directory.resolve("current");
+    if (!Files.isDirectory(directory)) {
+      throw lost(group, directory, "is missing");
+    }
+    if (!Files.isRegularFile(current.resolve("raft-meta"))) {
+      throw lost(group, directory, "is empty or has no current/raft-meta");
+    }
+    try {
+      checkSegments(group, directory, current);
+    } catch (IOException e) {
+      throw new LogStartException("cannot read the log of group '" + group + "': " + e, e);
+    }
+  }
+
+  private static void checkSegments(String group, Path directory, Path current)
+      throws IOException, LogStartException {
+    List<Segment> segments = new ArrayList<>();
+    for (Path file : DurableFiles.list(current)) {
+      String name = file.getFileName().toString();
+      Matcher closed = CLOSED.matcher(name);
+      Matcher open = OPEN.matcher(name);
+      if (closed.matches()) {
+        segments.add(
+            new Segment(file, Long.parseLong(closed.group(1)), Long.parseLong(closed.group(2))));
+      } else if (open.matches()) {
+        segments.add(new Segment(file, Long.parseLong(open.group(1)), Long.MAX_VALUE));
+      }
+    }
+    segments.sort(Comparator.comparingLong(Segment::start));
+    long snapshot = SnapshotFiles.latestIndex(directory.resolve("sm"));
+    // A follower that was never reached by a leader has neither, and that is no loss: no entry was
+    // ever in its log. A log that was written to keeps its configuration beside it.
+    boolean written = Files.exists(current.resolve("raft-meta.conf"));
+    if (segments.isEmpty() && snapshot < 0 && written) {
+      throw lost(group, directory, "has no log file and no snapshot");
+    }
+    long next = snapshot + 1;
+    for (Segment segment : segments) {
+      if (segment.start() > next) {
+        throw lost(group, directory, "lacks the entries " + next + " to " + (segment.start() - 1));
+      }
+      next = Math.max(next, segment.open() ? next : segment.end() + 1);
+    }
+    dropCovered(segments, snapshot);
+  }
+
+  /**
+   * Finishes what installing a snapshot did not come to: log files from before it, with a hole
+   * after them that the snapshot covers, would keep the engine from opening the log.
+   */
+  private static void dropCovered(List<Segment> segments, long snapshot) throws IOException {
+    int covered = 0;
+    for (int i = 0; i + 1 < segments.size(); i++) {
+      long end = segments.get(i).end();
+      if (end <= snapshot && segments.get(i + 1).start() > end + 1) {
+        covered = i + 1;
+      }
+    }
+    for (Segment segment : segments.subList(0, covered)) {
+      Files.delete(segment.file());
+    }
+  }
+
+  private static LogStartException lost(String group, Path directory, String what) {
+    return new LogStartException(
+        "the log of group '"
+            + group
+            + "' in "
+            + directory
+            + " "
+            + what
+            + ", although this node has used it; restore the data directory from a backup, or join"
+            + " as a new node with an empty one");
+  }
+}

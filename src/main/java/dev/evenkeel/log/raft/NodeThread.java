@@ -1,0 +1,53 @@
+package dev.evenkeel.log.raft;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The one thread on which a node tells about leadership and sends rare requests. */
+final class NodeThread implements Executor, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeThread.class);
+
+  private final ScheduledThreadPoolExecutor executor;
+
+  NodeThread(String name) {
+    executor =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, name);
+              thread.setDaemon(true);
+              return thread;
+            });
+  }
+
+  /** Runs a task soon; after {@link #close()} not at all. */
+  @Override
+  public void execute(Runnable task) {
+    try {
+      executor.execute(() -> guarded(task));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("not run after the node was closed: {}", task);
+    }
+  }
+
+  void every(long millis, Runnable task) {
+    executor.scheduleWithFixedDelay(() -> guarded(task), 0, millis, TimeUnit.MILLISECONDS);
+  }
+
+  private static void guarded(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException e) {
+      LOG.error("a task of the log failed", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    executor.shutdown();
+  }
+}

@@ -1,0 +1,202 @@
+package dev.evenkeel.log.raft;
+
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.ReplicatedState;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.apache.ratis.server.RaftServer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The log groups of one node on an embedded Raft server.
+ *
+ * <p>{@link #failure()} tells when the node cannot go on: its disk refuses a write, its state
+ * refuses an entry, the engine stopped. By then all appends are answered (INDETERMINATE if they may
+ * be in the log) and no group is ready any more. The process should exit; a start finds everything
+ * that was acknowledged.
+ */
+public final class RaftLogNode implements LogNode {
+  private static final Logger LOG = LoggerFactory.getLogger(RaftLogNode.class);
+  private static final long WATCH_MILLIS = 200;
+  private static final long CLOSE_SECONDS_MAX = 30;
+
+  private final String nodeId;
+  private final Path directory;
+  private final ClusterFile cluster;
+  private final DirectoryLock lock;
+  private final NodeThread thread;
+  private final List<RaftGroupLog> groups;
+  private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+  private final AtomicBoolean failed = new AtomicBoolean();
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final CompletableFuture<Void> serverClosed = new CompletableFuture<>();
+  private final AtomicBoolean serverClosing = new AtomicBoolean();
+  private volatile RaftServer server;
+
+  RaftLogNode(
+      String nodeId, Path directory, ClusterFile cluster, DirectoryLock lock, GroupMaker maker) {
+    this.nodeId = nodeId;
+    this.directory = directory;
+    this.cluster = cluster;
+    this.lock = lock;
+    thread = new NodeThread("log-node-" + nodeId);
+    List<RaftGroupLog> made = new ArrayList<>();
+    for (String name : cluster.groups()) {
+      made.add(maker.make(name, this, thread));
+    }
+    groups = List.copyOf(made);
+  }
+
+  /** Makes one group of a node under construction. */
+  interface GroupMaker {
+    RaftGroupLog make(String name, RaftLogNode node, NodeThread thread);
+  }
+
+  /**
+   * Opens the logs of a node and starts serving. Blocks until every group runs, not until it has a
+   * leader. In an empty directory the logs are made.
+   *
+   * @param states makes the state of the group with this name; called once for each
+   * @throws LogStartException if the directory is not this node's, is in use, or has lost or
+   *     damaged files, or if the port is busy; nothing is left running
+   */
+  public static RaftLogNode start(LogSettings settings, Function<String, ReplicatedState> states)
+      throws LogStartException {
+    return new NodeStart(settings, states).run();
+  }
+
+  /** How many data groups a new cluster of this many nodes gets unless told otherwise. */
+  public static int defaultDataGroups(int nodes) {
+    return Math.max(2, nodes);
+  }
+
+  /** Completes when the node cannot go on, with the cause. */
+  public CompletableFuture<Throwable> failure() {
+    return failure.copy();
+  }
+
+  @Override
+  public String nodeId() {
+    return nodeId;
+  }
+
+  @Override
+  public String clusterId() {
+    return cluster.clusterId().toString();
+  }
+
+  @Override
+  public List<String> nodes() {
+    return cluster.peers();
+  }
+
+  @Override
+  public LogGroup meta() {
+    return groups.get(0);
+  }
+
+  @Override
+  public List<LogGroup> data() {
+    return List.copyOf(groups.subList(1, groups.size()));
+  }
+
+  Path directory() {
+    return directory;
+  }
+
+  List<RaftGroupLog> groups() {
+    return groups;
+  }
+
+  /** The engine exists from now on, started or not. */
+  void own(RaftServer server) {
+    this.server = server;
+  }
+
+  /** Every group runs. */
+  void started() {
+    thread.every(WATCH_MILLIS, this::watch);
+  }
+
+  /** The engine can close a group on its own, as after a pause of a minute. */
+  private void watch() {
+    for (RaftGroupLog group : groups) {
+      if (!group.isAlive() && !closing.get()) {
+        fail(new IllegalStateException("group " + group.name() + ": the log engine stopped"));
+      }
+      group.refresh();
+    }
+  }
+
+  boolean hasFailed() {
+    return failed.get();
+  }
+
+  void fail(Throwable cause) {
+    if (closing.get() || !failed.compareAndSet(false, true)) {
+      return;
+    }
+    LOG.error("this node cannot go on: {}", cause.getMessage());
+    stopGroups("the log of this node has failed: " + cause.getMessage());
+    failure.complete(cause);
+    // On a thread of its own: this one may be the engine's, which closing waits for. Closing lets
+    // other nodes take over without waiting for the process to end.
+    closeServer();
+  }
+
+  private void stopGroups(String reason) {
+    groups.forEach(group -> group.stop(reason));
+    thread.execute(() -> groups.forEach(RaftGroupLog::refresh));
+  }
+
+  private void closeServer() {
+    if (!serverClosing.compareAndSet(false, true)) {
+      return;
+    }
+    Thread closer =
+        new Thread(
+            () -> {
+              try {
+                if (server != null) {
+                  server.close();
+                }
+                for (RaftGroupLog group : groups) {
+                  group.adapter().close();
+                }
+                serverClosed.complete(null);
+              } catch (Exception | Error e) {
+                serverClosed.completeExceptionally(e);
+              }
+            },
+            "log-close");
+    closer.setDaemon(true);
+    closer.start();
+  }
+
+  @Override
+  public void close() {
+    if (!closing.compareAndSet(false, true)) {
+      return;
+    }
+    stopGroups("this node is stopping");
+    closeServer();
+    try {
+      serverClosed.get(CLOSE_SECONDS_MAX, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (Exception e) {
+      LOG.warn("the logs did not close in order: {}", e.toString());
+    }
+    thread.close();
+    lock.close();
+  }
+}

@@ -1,0 +1,105 @@
+package dev.evenkeel.log.raft;
+
+import dev.evenkeel.log.LogSettings;
+import java.io.File;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.rpc.SupportedRpcType;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+
+/** The engine's settings, with the reason for each that is not its default. */
+final class RaftSettings {
+  /** Largest entry in the engine's own form. */
+  static final int ENTRY_BYTES_MAX = 4 << 20;
+
+  /** What of that is left for the entry's content. */
+  static final int CONTENT_BYTES_MAX = ENTRY_BYTES_MAX - 1024;
+
+  private static final int SNAPSHOTS_KEPT = 2;
+  private static final long PREALLOCATED_BYTES = 4L << 20;
+  private static final long CACHED_BYTES_MAX = 32L << 20;
+  private static final long SNAPSHOT_CHUNK_BYTES = 1L << 20;
+
+  private RaftSettings() {}
+
+  static RaftProperties of(LogSettings settings, int port, File storage) {
+    RaftProperties properties = new RaftProperties();
+    RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
+    GrpcConfigKeys.Server.setPort(properties, port);
+    RaftServerConfigKeys.setStorageDir(properties, List.of(storage));
+    elections(properties, settings.peers().size() == 1);
+    log(properties, settings);
+    snapshots(properties, settings);
+    // Appends are bounded before they come here; at the same bounds the engine would refuse some
+    // in the moment between an answer and its own book-keeping.
+    RaftServerConfigKeys.Write.setElementLimit(properties, 2 * Submitter.PENDING_ENTRIES_MAX);
+    RaftServerConfigKeys.Write.setByteLimit(
+        properties, SizeInBytes.valueOf(2 * Submitter.PENDING_BYTES_MAX));
+    // Nothing is sent twice with one call id, and what the cache keeps is every reply.
+    RaftServerConfigKeys.RetryCache.setExpiryTime(properties, seconds(2));
+    return properties;
+  }
+
+  private static void elections(RaftProperties properties, boolean alone) {
+    if (alone) {
+      // There is nobody whose vote could be waited for.
+      RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, millis(1));
+      RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, millis(5));
+      RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(100));
+      RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(200));
+    } else {
+      RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, millis(500));
+      RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, millis(1_000));
+      // To a follower counted as slow the leader sends heartbeats only. The default, a minute of
+      // trying without a pause while it is down, keeps a core busy.
+      RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, seconds(3));
+      RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(1_000));
+      RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(2_000));
+    }
+  }
+
+  private static void log(RaftProperties properties, LogSettings settings) {
+    long segment = settings.segmentBytesMax();
+    RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));
+    RaftServerConfigKeys.Log.setPreallocatedSize(
+        properties, SizeInBytes.valueOf(Math.min(PREALLOCATED_BYTES, segment)));
+    RaftServerConfigKeys.Log.Appender.setBufferByteLimit(
+        properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX));
+    // Direct memory, once a group; it must hold one largest entry with its frame.
+    RaftServerConfigKeys.Log.setWriteBufferSize(
+        properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX + (64 << 10)));
+    RaftServerConfigKeys.Log.setSegmentCacheNumMax(properties, 2);
+    RaftServerConfigKeys.Log.setSegmentCacheSizeMax(
+        properties, SizeInBytes.valueOf(Math.min(CACHED_BYTES_MAX, 2 * segment)));
+    RaftServerConfigKeys.Log.setCorruptionPolicy(
+        properties, RaftServerConfigKeys.Log.CorruptionPolicy.EXCEPTION);
+    // The commit index as an entry of its own would cost one more flush for many an entry, and
+    // tells only what the leader tells anyway.
+    RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
+    // Up to the snapshot, not up to the slowest peer: a dead follower must not fill the disk.
+    RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
+    RaftServerConfigKeys.Log.setPurgeGap(properties, 1);
+  }
+
+  private static void snapshots(RaftProperties properties, LogSettings settings) {
+    RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, true);
+    RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(
+        properties, settings.snapshotEveryEntries());
+    RaftServerConfigKeys.Snapshot.setRetentionFileNum(properties, SNAPSHOTS_KEPT);
+    RaftServerConfigKeys.Log.Appender.setSnapshotChunkSizeMax(
+        properties, SizeInBytes.valueOf(SNAPSHOT_CHUNK_BYTES));
+  }
+
+  private static TimeDuration millis(long millis) {
+    return TimeDuration.valueOf(millis, TimeUnit.MILLISECONDS);
+  }
+
+  private static TimeDuration seconds(long seconds) {
+    return TimeDuration.valueOf(seconds, TimeUnit.SECONDS);
+  }
+}

@@ -1,0 +1,64 @@
+package dev.evenkeel.log.raft;
+
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
+import org.apache.ratis.protocol.exceptions.LeaderSteppingDownException;
+import org.apache.ratis.protocol.exceptions.NotLeaderException;
+import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
+
+/** What the engine's failures mean to whoever appended. */
+final class Refusals {
+  private Refusals() {}
+
+  static RefusedException of(Throwable failure, boolean logged) {
+    Throwable cause = unwrap(failure);
+    if (logged) {
+      return new RefusedException(
+          Refusal.INDETERMINATE,
+          "the entry was logged here, but not known to be committed: " + cause.getMessage());
+    }
+    if (cause instanceof NotLeaderException notLeader) {
+      return new RefusedException(
+          Refusal.NOT_LEADER,
+          notLeader.getSuggestedLeader() == null
+              ? ""
+              : notLeader.getSuggestedLeader().getId().toString());
+    }
+    if (cause instanceof ResourceUnavailableException) {
+      return new RefusedException(
+          Refusal.OVERLOADED, "too many entries are pending; try again after a pause");
+    }
+    if (cause instanceof LeaderNotReadyException) {
+      return new RefusedException(
+          Refusal.UNAVAILABLE, "this node was just elected and is not ready yet");
+    }
+    if (cause instanceof LeaderSteppingDownException) {
+      return new RefusedException(Refusal.UNAVAILABLE, "this node is handing its leadership over");
+    }
+    return new RefusedException(
+        Refusal.UNAVAILABLE, "the entry did not get into the log: " + cause.getMessage());
+  }
+
+  static Throwable unwrap(Throwable failure) {
+    Throwable cause = failure;
+    while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+        && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
+  /** The innermost message, which is the one that names the file or the fault. */
+  static String reason(Throwable failure) {
+    String reason = failure.toString();
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause.getMessage() != null) {
+        reason = cause.getClass().getSimpleName() + ": " + cause.getMessage();
+      }
+    }
+    return reason.replace('\n', ' ');
+  }
+}

@@ -1,0 +1,230 @@
+package dev.evenkeel.log.raft;
+
+import dev.evenkeel.log.ReplicatedState;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.statemachine.StateMachineStorage;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
+import org.apache.ratis.util.LifeCycle;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Puts a {@link ReplicatedState} under a Raft group. */
+final class StateAdapter extends BaseStateMachine {
+  private static final Logger LOG = LoggerFactory.getLogger(StateAdapter.class);
+  private static final String POSITION = "position";
+
+  /** After a snapshot failed, as on a full disk, the next is tried after this. */
+  private static final long SNAPSHOT_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final String group;
+  private final ReplicatedState state;
+  private final GroupEvents events;
+  private final SnapshotFiles snapshots = new SnapshotFiles();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private boolean snapshotFailed;
+  private long snapshotFailedAtNanos;
+
+  StateAdapter(String group, ReplicatedState state, GroupEvents events) {
+    this.group = group;
+    this.state = state;
+    this.events = events;
+  }
+
+  /** What the adapter tells its group. Called on the engine's threads; must return at once. */
+  interface GroupEvents {
+    /** The role of this node or the known leader may have changed. */
+    void leadershipMayHaveChanged();
+
+    /** This group cannot go on. */
+    void failed(Throwable cause);
+
+    boolean hasFailed();
+  }
+
+  @Override
+  public void initialize(RaftServer server, RaftGroupId groupId, RaftStorage storage)
+      throws IOException {
+    super.initialize(server, groupId, storage);
+    getLifeCycle().startAndTransition(() -> open(storage), IOException.class);
+  }
+
+  private void open(RaftStorage storage) throws IOException {
+    snapshots.init(storage);
+    state.open();
+    SnapshotFiles.Snapshot latest = snapshots.latest();
+    if (latest != null) {
+      // The log before the snapshot may be gone, so a live state that lacks a part of it (a lost
+      // or deleted directory) cannot be made whole by the log alone.
+      if (state.appliedIndex() < positionOfState(latest)) {
+        LOG.info(
+            "group {}: the live state ends at {}, restoring the snapshot {}",
+            group,
+            state.appliedIndex(),
+            latest.directory());
+        state.restore(latest.state());
+      }
+      setLastAppliedTermIndex(latest.position());
+    }
+  }
+
+  @Override
+  public StateMachineStorage getStateMachineStorage() {
+    return snapshots;
+  }
+
+  @Override
+  public TransactionContext preAppendTransaction(TransactionContext transaction) {
+    // From here on the entry may be in the log, whatever the answer is going to be.
+    if (transaction.getClientRequest().getMessage() instanceof PendingAppend append) {
+      append.logged();
+    }
+    return transaction;
+  }
+
+  @Override
+  public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
+    LogEntryProto entry = transaction.getLogEntry();
+    long term = entry.getTerm();
+    long index = entry.getIndex();
+    try {
+      // A view without a copy: an appended entry is one piece of memory, one from the network or
+      // from disk was read into an array of its own.
+      ByteBuffer data = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
+      ByteBuffer reply = state.apply(term, index, data);
+      updateLastAppliedTermIndex(term, index);
+      return CompletableFuture.completedFuture(
+          reply == null ? Message.EMPTY : Message.valueOf(UnsafeByteOperations.unsafeWrap(reply)));
+    } catch (Throwable e) {
+      events.failed(
+          new IllegalStateException(
+              "group " + group + ": applying entry " + index + " failed: " + e, e));
+      // The engine stops the group, so that nothing after this entry is applied.
+      throw e;
+    }
+  }
+
+  @Override
+  public long takeSnapshot() {
+    TermIndex position = getLastAppliedTermIndex();
+    SnapshotFiles.Snapshot latest = snapshots.latest();
+    long last = latest == null ? RaftLog.INVALID_LOG_INDEX : latest.position().getIndex();
+    boolean pausing =
+        snapshotFailed && System.nanoTime() - snapshotFailedAtNanos < SNAPSHOT_PAUSE_NANOS;
+    if (position.getIndex() <= last || position.getIndex() < 0 || pausing || events.hasFailed()) {
+      return last;
+    }
+    try {
+      Path staged = snapshots.stage(position);
+      state.snapshot(staged.resolve(SnapshotFiles.STATE));
+      DurableFiles.write(staged.resolve(POSITION), Long.toString(state.appliedIndex()));
+      snapshots.publish(position, staged);
+      snapshotFailed = false;
+      return position.getIndex();
+    } catch (IOException | RuntimeException e) {
+      // The log just stays longer. The engine would try again after every single entry.
+      snapshotFailed = true;
+      snapshotFailedAtNanos = System.nanoTime();
+      LOG.warn("group {}: cannot take a snapshot at {}: {}", group, position, e.toString());
+      return last;
+    }
+  }
+
+  /** The last entry that the state itself had applied: the log also has entries of its own. */
+  private static long positionOfState(SnapshotFiles.Snapshot snapshot) throws IOException {
+    String text = Files.readString(snapshot.directory().resolve(POSITION)).trim();
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      throw new IOException("the snapshot " + snapshot.directory() + " is damaged", e);
+    }
+  }
+
+  @Override
+  public void pause() {
+    getLifeCycle().transition(LifeCycle.State.PAUSING);
+    getLifeCycle().transition(LifeCycle.State.PAUSED);
+  }
+
+  /** A snapshot was installed from the leader. */
+  @Override
+  public void reinitialize() throws IOException {
+    try {
+      getLifeCycle().startAndTransition(this::restoreInstalled, IOException.class);
+    } catch (IOException | RuntimeException e) {
+      events.failed(
+          new IOException("group " + group + ": cannot restore an installed snapshot: " + e, e));
+      throw e;
+    }
+  }
+
+  private void restoreInstalled() throws IOException {
+    snapshots.reload();
+    SnapshotFiles.Snapshot latest = snapshots.latest();
+    if (latest == null) {
+      throw new IOException("the installed snapshot is not there");
+    }
+    // The engine writes the files without flushing them, and then drops the log they stand for.
+    DurableFiles.forceTree(latest.directory());
+    DurableFiles.force(latest.directory().getParent());
+    LOG.info("group {}: restoring the installed snapshot {}", group, latest.position());
+    state.restore(latest.state());
+    setLastAppliedTermIndex(latest.position());
+  }
+
+  @Override
+  public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
+    events.leadershipMayHaveChanged();
+  }
+
+  @Override
+  public void notifyLeaderReady() {
+    events.leadershipMayHaveChanged();
+  }
+
+  @Override
+  public void notifyNotLeader(Collection<TransactionContext> pending) {
+    events.leadershipMayHaveChanged();
+  }
+
+  @Override
+  public void notifyLogFailed(Throwable cause, LogEntryProto entry) {
+    events.failed(
+        new IOException(
+            "group " + group + ": the log cannot be written: " + Refusals.reason(cause), cause));
+  }
+
+  @Override
+  public void notifyServerShutdown(RoleInfoProto role, boolean allServers) {
+    events.leadershipMayHaveChanged();
+  }
+
+  ReplicatedState state() {
+    return state;
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (closed.compareAndSet(false, true)) {
+      state.close();
+    }
+  }
+}

@@ -1,0 +1,153 @@
+package dev.evenkeel.log.raft;
+
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Hands the appends of one group to the engine, one after another on a thread of its own, because
+ * submitting blocks and the order of submitting is the order in the log. It also knows every append
+ * that has no answer yet: their number and size are bounded, and when the group cannot go on they
+ * all get one.
+ */
+final class Submitter {
+  static final int PENDING_ENTRIES_MAX = 4096;
+  static final long PENDING_BYTES_MAX = 64L << 20;
+
+  private static final PendingAppend END = new PendingAppend(List.of(), 0);
+
+  private final LinkedBlockingQueue<PendingAppend> queue = new LinkedBlockingQueue<>();
+  private final Set<PendingAppend> pending = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger entries = new AtomicInteger();
+  private final AtomicLong bytes = new AtomicLong();
+  private final Engine engine;
+  private final Thread thread;
+  private volatile String stopped;
+
+  /** Submits one append; may block; the future fails with what the engine says. */
+  interface Engine {
+    CompletableFuture<ByteBuffer> submit(PendingAppend append) throws Exception;
+  }
+
+  Submitter(String name, Engine engine) {
+    this.engine = engine;
+    thread = new Thread(this::run, name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  CompletableFuture<ByteBuffer> submit(PendingAppend append) {
+    int count = entries.incrementAndGet();
+    long size = bytes.addAndGet(append.bytes());
+    boolean alone = count == 1;
+    if (!alone && (count > PENDING_ENTRIES_MAX || size > PENDING_BYTES_MAX)) {
+      release(append);
+      return CompletableFuture.failedFuture(
+          new RefusedException(
+              Refusal.OVERLOADED,
+              (count - 1)
+                  + " entries of "
+                  + (size - append.bytes())
+                  + " bytes are pending, at most "
+                  + PENDING_ENTRIES_MAX
+                  + " of "
+                  + PENDING_BYTES_MAX
+                  + " may; try again after a pause"));
+    }
+    pending.add(append);
+    queue.add(append);
+    // Looked at after adding: stop() sets it before it empties the set, so one of the two sees the
+    // other.
+    String reason = stopped;
+    if (reason != null) {
+      refuse(append, reason);
+    }
+    return append.reply();
+  }
+
+  int pendingEntries() {
+    return entries.get();
+  }
+
+  long pendingBytes() {
+    return bytes.get();
+  }
+
+  /** Refuses everything that is pending and everything that comes. */
+  void stop(String reason) {
+    stopped = reason;
+    pending.forEach(append -> refuse(append, reason));
+    // Not by interrupting: the thread may be inside the engine, which closes on an interrupt.
+    queue.add(END);
+  }
+
+  private void run() {
+    try {
+      for (PendingAppend append = queue.take(); append != END; append = queue.take()) {
+        if (!append.reply().isDone()) {
+          submitOne(append);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      stop("the submitting thread was interrupted");
+    }
+  }
+
+  private void submitOne(PendingAppend append) throws InterruptedException {
+    try {
+      engine
+          .submit(append)
+          .whenComplete(
+              (reply, failure) -> {
+                if (failure != null) {
+                  fail(append, Refusals.of(failure, append.isLogged()));
+                } else if (settle(append)) {
+                  append.reply().complete(reply);
+                }
+              });
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      fail(append, Refusals.of(e, append.isLogged()));
+    }
+  }
+
+  private void refuse(PendingAppend append, String reason) {
+    // An append that is being submitted at this moment may get into the log after this look at it,
+    // so only what certainly never will is refused as such.
+    boolean waiting = queue.remove(append);
+    fail(
+        append,
+        waiting
+            ? new RefusedException(Refusal.UNAVAILABLE, reason)
+            : new RefusedException(Refusal.INDETERMINATE, reason));
+  }
+
+  private void fail(PendingAppend append, RefusedException refusal) {
+    if (settle(append)) {
+      append.reply().completeExceptionally(refusal);
+    }
+  }
+
+  /** True for the one who answers it. */
+  private boolean settle(PendingAppend append) {
+    if (!pending.remove(append)) {
+      return false;
+    }
+    release(append);
+    return true;
+  }
+
+  private void release(PendingAppend append) {
+    entries.decrementAndGet();
+    bytes.addAndGet(-append.bytes());
+  }
+}

@@ -1,0 +1,429 @@
+package dev.evenkeel.producer;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.wire.AppendResults.Result;
+import dev.evenkeel.wire.BatchBuilder;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * A {@link Producer}: a lock around {@link ProducerCore} and {@link SendBuffer}, and the timers and
+ * requests that these ask for. Messages are taken on any thread; everything else happens on one
+ * context. Nothing of the application is called under the lock.
+ */
+final class BatchingProducer implements Producer {
+  /** Looks after changes of the topic, and whatever else a timer was not set for. */
+  private static final long TICK_MILLIS = 1_000;
+
+  private enum WhenFull {
+    WAIT,
+    REFUSE,
+    /** Take it up to the hard limit. */
+    STRETCH
+  }
+
+  private final ContextInternal context;
+  private final ClusterDirectory directory;
+  private final String topic;
+  private final WhenFull whenFull;
+  private final EpochOpener opener;
+  private final Appender<Promise<Position>> appender;
+  private final long tick;
+
+  // Guarded by this.
+  private final ProducerCore<Promise<Position>> core;
+  private final SendBuffer<Promise<Position>> buffer;
+  private boolean pollScheduled;
+  private Promise<Void> closing;
+
+  // Of the context.
+  private List<TopicInfo> topicsSeen;
+  private boolean opening;
+  private boolean endTold;
+  private long timer = -1;
+  private long timerAtMillis = Long.MAX_VALUE;
+
+  private volatile Handler<Throwable> exceptionHandler;
+  private volatile Handler<Void> drainHandler;
+
+  BatchingProducer(
+      Link link,
+      ClusterDirectory directory,
+      ProducerOptions options,
+      Router router,
+      EpochOpener opener,
+      EpochOpener.Opened identity) {
+    this.directory = directory;
+    this.opener = opener;
+    topic = options.getTopic();
+    whenFull = options.getOnFull() == ProducerOptions.OnFull.FAIL ? WhenFull.REFUSE : WhenFull.WAIT;
+    context = (ContextInternal) link.vertx().getOrCreateContext();
+    core =
+        new ProducerCore<>(
+            CoreSettings.of(options),
+            router,
+            identity.producerId(),
+            identity.epoch(),
+            () -> ThreadLocalRandom.current().nextDouble());
+    buffer = new SendBuffer<>(options.getBufferBytes());
+    appender =
+        new Appender<>(
+            link,
+            directory,
+            Math.min(Appender.REQUEST_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis()),
+            this::answered);
+    seeTopic();
+    tick = context.owner().setPeriodic(TICK_MILLIS, id -> schedule());
+  }
+
+  @Override
+  public Future<Position> send(Message message) {
+    return take(message, whenFull);
+  }
+
+  @Override
+  public Future<Position> send(String key, byte[] payload) {
+    return send(
+        new Message(
+            key == null ? null : key.getBytes(StandardCharsets.UTF_8),
+            null,
+            System.currentTimeMillis(),
+            payload));
+  }
+
+  @Override
+  public Future<Void> write(Message message) {
+    Future<Void> written = take(message, WhenFull.STRETCH).mapEmpty();
+    Handler<Throwable> handler = exceptionHandler;
+    return handler == null ? written : written.onFailure(handler);
+  }
+
+  private Future<Position> take(Message message, WhenFull full) {
+    ContextInternal caller = ContextInternal.current();
+    Promise<Position> promise = caller == null ? Promise.promise() : caller.promise();
+    try {
+      message.checkLimits();
+      take(message, promise, full);
+    } catch (RefusedException refused) {
+      promise.fail(refused);
+    }
+    return promise.future();
+  }
+
+  private synchronized void take(Message message, Promise<Position> promise, WhenFull full) {
+    checkOpen();
+    int bytes = BatchBuilder.sizeOf(message) + SendBuffer.MESSAGE_COST_BYTES;
+    boolean room =
+        full == WhenFull.STRETCH ? !buffer.isOverfull() : !buffer.isFull() && !buffer.hasWaiters();
+    if (room) {
+      accept(message, promise, bytes);
+    } else if (full != WhenFull.WAIT || !buffer.await(message, promise, bytes)) {
+      throw new RefusedException(
+          Refusal.OVERLOADED,
+          "the producer's buffer is full: wait for earlier sends before sending more");
+    }
+  }
+
+  private void checkOpen() {
+    if (closing != null) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "the producer is closed");
+    }
+    if (core.endedBy() != null) {
+      throw core.endedBy();
+    }
+    if (!core.hasTopic()) {
+      throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + topic + "'");
+    }
+  }
+
+  private void accept(Message message, Promise<Position> promise, int bytes) {
+    if (core.add(message, promise, bytes, nowMillis())) {
+      schedule();
+    }
+    buffer.take(bytes);
+  }
+
+  private static long nowMillis() {
+    return System.nanoTime() / 1_000_000;
+  }
+
+  /** Has {@link #poll} run after what runs now, so that what is sent in one go shares batches. */
+  private synchronized void schedule() {
+    if (!pollScheduled) {
+      pollScheduled = true;
+      context.runOnContext(none -> poll());
+    }
+  }
+
+  private void poll() {
+    List<OutBatch<Promise<Position>>> sends;
+    List<Outcome<Promise<Position>>> outcomes;
+    int epoch;
+    long wakeAtMillis;
+    synchronized (this) {
+      pollScheduled = false;
+      seeTopic();
+      sends = core.poll(nowMillis());
+      epoch = core.epoch();
+      wakeAtMillis = core.wakeAtMillis();
+      outcomes = core.takeOutcomes();
+      for (Outcome<Promise<Position>> outcome : outcomes) {
+        buffer.release(outcome.batch().chargedBytes, outcome.tokens().size());
+      }
+      admit();
+    }
+    if (!sends.isEmpty()) {
+      appender.send(sends, epoch);
+    }
+    wakeAt(wakeAtMillis);
+    if (!outcomes.isEmpty()) {
+      tell(outcomes);
+    }
+    followState();
+  }
+
+  private void seeTopic() {
+    ClusterView view = directory.current();
+    if (view != null && view.topics() != topicsSeen) {
+      topicsSeen = view.topics();
+      TopicInfo info = view.topic(topic);
+      if (info != null) {
+        core.topic(info.id(), info.shards());
+      }
+    }
+  }
+
+  private void admit() {
+    while (true) {
+      boolean dead = core.endedBy() != null || !core.hasTopic();
+      SendBuffer.Waiter<Promise<Position>> next = dead ? buffer.evict() : buffer.admit();
+      if (next == null) {
+        return;
+      }
+      if (next.flush() != null) {
+        next.flush().run();
+        schedule();
+      } else if (dead) {
+        RefusedException why =
+            core.endedBy() != null
+                ? core.endedBy()
+                : new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted");
+        context.runOnContext(none -> next.token().tryFail(why));
+      } else {
+        try {
+          accept(next.message(), next.token(), next.bytes());
+        } catch (RefusedException refused) {
+          context.runOnContext(none -> next.token().tryFail(refused));
+        }
+      }
+    }
+  }
+
+  private void tell(List<Outcome<Promise<Position>>> outcomes) {
+    for (Outcome<Promise<Position>> outcome : outcomes) {
+      List<Promise<Position>> promises = outcome.tokens();
+      int shard = outcome.shard();
+      long offset = outcome.baseOffset();
+      for (int i = 0; i < promises.size(); i++) {
+        if (outcome.refused() != null) {
+          promises.get(i).tryFail(outcome.refused());
+        } else {
+          promises
+              .get(i)
+              .tryComplete(
+                  new Position(shard, offset == Result.OFFSET_FORGOTTEN ? offset : offset + i));
+        }
+      }
+    }
+    boolean drained;
+    synchronized (this) {
+      outcomes.forEach(outcome -> outcome.batch().tellFlushes());
+      drained = buffer.drained();
+    }
+    Handler<Void> handler = drainHandler;
+    if (drained && handler != null) {
+      handler.handle(null);
+    }
+  }
+
+  private void answered(
+      List<OutBatch<Promise<Position>>> batches, int epoch, List<Result> results, String detail) {
+    context.emit(
+        none -> {
+          synchronized (this) {
+            long now = nowMillis();
+            for (int i = 0; i < results.size(); i++) {
+              core.answered(batches.get(i), epoch, results.get(i), detail, now);
+            }
+          }
+          poll();
+        });
+  }
+
+  private void wakeAt(long atMillis) {
+    if (atMillis >= timerAtMillis || atMillis == Long.MAX_VALUE) {
+      return;
+    }
+    if (timer >= 0) {
+      context.owner().cancelTimer(timer);
+    }
+    timerAtMillis = atMillis;
+    timer =
+        context
+            .owner()
+            .setTimer(
+                Math.max(1, atMillis - nowMillis()),
+                id -> {
+                  timer = -1;
+                  timerAtMillis = Long.MAX_VALUE;
+                  schedule();
+                });
+  }
+
+  /** Does what the core's state asks for, once for each time it gets there. */
+  private void followState() {
+    ProducerCore.State state;
+    long producerId;
+    int epoch;
+    synchronized (this) {
+      state = core.state();
+      producerId = core.producerId();
+      epoch = core.epoch();
+    }
+    if (state == ProducerCore.State.OPENING && !opening) {
+      opening = true;
+      opener
+          .next(producerId, epoch)
+          .onComplete(
+              opened ->
+                  context.runOnContext(
+                      none -> {
+                        opening = false;
+                        synchronized (this) {
+                          if (opened.succeeded()) {
+                            core.epochOpened(
+                                opened.result().producerId(),
+                                opened.result().epoch(),
+                                opened.result().lastSequences());
+                          } else {
+                            core.end(reason(opened.cause()));
+                          }
+                        }
+                        poll();
+                      }));
+    } else if (state == ProducerCore.State.ENDED && !endTold) {
+      endTold = true;
+      Handler<Throwable> handler = exceptionHandler;
+      if (handler != null) {
+        handler.handle(core.endedBy());
+      }
+      schedule();
+    }
+  }
+
+  private static RefusedException reason(Throwable failure) {
+    if (failure instanceof RefusedException refused) {
+      return refused.refusal() == Refusal.PRODUCER_FENCED ? ProducerCore.fenced() : refused;
+    }
+    return new RefusedException(Refusal.UNAVAILABLE, "cannot open an epoch: " + failure);
+  }
+
+  @Override
+  public Future<Void> flush() {
+    Promise<Void> promise = context.promise();
+    synchronized (this) {
+      Runnable begin = () -> core.flush(new Flush(() -> complete(promise)));
+      if (buffer.hasWaiters()) {
+        buffer.awaitTurn(begin);
+      } else {
+        begin.run();
+      }
+    }
+    schedule();
+    return promise.future();
+  }
+
+  /** The flush ends under the lock; the application is told outside of it. */
+  private void complete(Promise<Void> promise) {
+    context.runOnContext(none -> promise.tryComplete());
+  }
+
+  @Override
+  public Future<Void> close() {
+    Future<Void> flushed;
+    synchronized (this) {
+      if (closing != null) {
+        return closing.future();
+      }
+      closing = context.promise();
+      flushed = flush();
+    }
+    flushed.onComplete(
+        done ->
+            context.runOnContext(
+                none -> {
+                  endTold = true;
+                  opener.stop();
+                  context.owner().cancelTimer(tick);
+                  synchronized (this) {
+                    core.end(new RefusedException(Refusal.UNAVAILABLE, "the producer is closed"));
+                  }
+                  if (timer >= 0) {
+                    context.owner().cancelTimer(timer);
+                  }
+                  closing.tryComplete();
+                }));
+    return closing.future();
+  }
+
+  @Override
+  public Future<Void> end() {
+    return close();
+  }
+
+  @Override
+  public synchronized long pendingMessages() {
+    return buffer.pending();
+  }
+
+  @Override
+  public Producer exceptionHandler(Handler<Throwable> handler) {
+    exceptionHandler = handler;
+    return this;
+  }
+
+  @Override
+  public synchronized Producer setWriteQueueMaxSize(int maxMessages) {
+    if (maxMessages < 1) {
+      throw new IllegalArgumentException("a write queue of " + maxMessages + ": use 1 or more");
+    }
+    buffer.messagesMax(maxMessages);
+    return this;
+  }
+
+  @Override
+  public synchronized boolean writeQueueFull() {
+    boolean full = buffer.isFull();
+    if (full) {
+      buffer.wantDrain();
+    }
+    return full;
+  }
+
+  @Override
+  public Producer drainHandler(Handler<Void> handler) {
+    drainHandler = handler;
+    return this;
+  }
+}

@@ -1,0 +1,146 @@
+package dev.evenkeel.producer;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+
+/**
+ * Sends what comes in at an event-bus address to a topic. Deployable by name on a clustered Vert.x:
+ *
+ * <pre>{@code
+ * vertx.deployVerticle(
+ *     "dev.evenkeel.producer.ProducerVerticle",
+ *     new DeploymentOptions().setConfig(
+ *         new JsonObject().put("topic", "orders").put("address", "orders.in")));
+ * }</pre>
+ *
+ * <p>Configuration: {@code address} (required), and everything of {@link ProducerOptions}, of which
+ * {@code topic} is required.
+ *
+ * <p>A message is {@code {"key": text or absent, "payload": text}}, or {@code payloadBase64} for
+ * bytes. It is answered by {@code {"shard": n, "offset": n}} once it is acknowledged, and by a
+ * failure with the {@link Refusal}'s ordinal as its code otherwise.
+ *
+ * <p>It uses the {@link Link} and the {@link ClusterDirectory} that are in {@link LocalObjects}, or
+ * makes its own over the Vert.x that it is deployed on, which then must be clustered by Hazelcast.
+ */
+public class ProducerVerticle extends VerticleBase {
+  private static final int INTERNAL_ERROR = -1;
+
+  private Link ownLink;
+  private ClusterDirectory ownDirectory;
+  private Producer producer;
+  private MessageConsumer<JsonObject> consumer;
+
+  @Override
+  public Future<?> start() {
+    String address = config().getString("address");
+    if (address == null || address.isEmpty()) {
+      return Future.failedFuture(
+          new RefusedException(Refusal.INVALID, "the configuration needs an 'address'"));
+    }
+    return link()
+        .compose(link -> Producers.start(link, directory(link), new ProducerOptions(config())))
+        .compose(
+            started -> {
+              producer = started;
+              consumer = vertx.eventBus().consumer(address, this::received);
+              return consumer.completion();
+            });
+  }
+
+  private Future<Link> link() {
+    Link shared = LocalObjects.get(vertx, Link.class);
+    if (shared != null) {
+      return Future.succeededFuture(shared);
+    }
+    return ClusterMembers.of(vertx)
+        .map(
+            member -> {
+              VertxLink link = new VertxLink(vertx, member.id());
+              member.onChange(change -> link.nodesInSight(change.dataMembers()));
+              ownLink = link;
+              return link;
+            });
+  }
+
+  private ClusterDirectory directory(Link link) {
+    ClusterDirectory shared = LocalObjects.get(vertx, ClusterDirectory.class);
+    if (shared != null && ownLink == null) {
+      return shared;
+    }
+    ownDirectory = new ClusterDirectory(link);
+    return ownDirectory;
+  }
+
+  private void received(io.vertx.core.eventbus.Message<JsonObject> received) {
+    Message message;
+    try {
+      message = message(received.body());
+    } catch (RefusedException refused) {
+      fail(received, refused);
+      return;
+    }
+    producer
+        .send(message)
+        .onSuccess(
+            position ->
+                received.reply(
+                    new JsonObject()
+                        .put("shard", position.shard())
+                        .put("offset", position.offset())))
+        .onFailure(failure -> fail(received, failure));
+  }
+
+  private static void fail(io.vertx.core.eventbus.Message<?> received, Throwable failure) {
+    received.fail(
+        failure instanceof RefusedException refused ? refused.refusal().ordinal() : INTERNAL_ERROR,
+        failure.toString());
+  }
+
+  private static Message message(JsonObject body) {
+    try {
+      String key = body.getString("key");
+      String text = body.getString("payload");
+      String base64 = body.getString("payloadBase64");
+      if ((text == null) == (base64 == null)) {
+        throw new RefusedException(
+            Refusal.INVALID, "a message has either 'payload' or 'payloadBase64'");
+      }
+      return new Message(
+          key == null ? null : key.getBytes(StandardCharsets.UTF_8),
+          null,
+          System.currentTimeMillis(),
+          text != null
+              ? text.getBytes(StandardCharsets.UTF_8)
+              : Base64.getDecoder().decode(base64));
+    } catch (ClassCastException | IllegalArgumentException e) {
+      throw new RefusedException(
+          Refusal.INVALID, "a message is {\"key\": text, \"payload\": text}: " + e.getMessage());
+    }
+  }
+
+  @Override
+  public Future<?> stop() {
+    Future<Void> end = consumer == null ? Future.succeededFuture() : consumer.unregister();
+    return end.eventually(() -> producer == null ? Future.succeededFuture() : producer.close())
+        .eventually(
+            () -> {
+              if (ownDirectory != null) {
+                ownDirectory.close();
+              }
+              return ownLink == null ? Future.succeededFuture() : ownLink.close();
+            });
+  }
+}

@@ -1,0 +1,93 @@
+package dev.evenkeel.producer;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.TopicInfo;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+
+/** Starts producers. */
+public final class Producers {
+  /** How long starting waits for the cluster, at most. */
+  private static final long START_TIMEOUT_MILLIS = 30_000;
+
+  /** A node may hear of a new topic a moment later than who created it. */
+  private static final int TOPIC_LOOK_UPS = 3;
+
+  private static final long TOPIC_PAUSE_MILLIS = 150;
+
+  private Producers() {}
+
+  /** As {@link #start(Link, ClusterDirectory, ProducerOptions, Router)}, with the usual routing. */
+  public static Future<Producer> start(
+      Link link, ClusterDirectory directory, ProducerOptions options) {
+    return start(link, directory, options, null);
+  }
+
+  /**
+   * Starts a producer on the caller's context of {@code link.vertx()}, or one of its own. Fails
+   * with {@code RefusedException}: INVALID for bad options, UNKNOWN_TOPIC, or UNAVAILABLE if the
+   * cluster does not answer within 30 s or the delivery timeout, whichever is less.
+   *
+   * @param router null: murmur2 of the key, or round robin by batch for messages without one
+   */
+  public static Future<Producer> start(
+      Link link, ClusterDirectory directory, ProducerOptions options, Router router) {
+    long timeoutMillis;
+    try {
+      Names.check("topic", options.getTopic());
+      if (!options.getName().isEmpty()) {
+        Names.check("producer", options.getName());
+      }
+      timeoutMillis =
+          Math.min(START_TIMEOUT_MILLIS, CoreSettings.of(options).deliveryTimeoutMillis());
+    } catch (RefusedException refused) {
+      return Future.failedFuture(refused);
+    }
+    ContextInternal context = (ContextInternal) link.vertx().getOrCreateContext();
+    EpochOpener opener = new EpochOpener(link, directory, options.getName());
+    long untilNanos = System.nanoTime() + timeoutMillis * 1_000_000;
+    Retry retry =
+        new Retry(link.vertx(), () -> link.state() == Link.State.CLOSED, directory::refresh);
+    return retry
+        .until(untilNanos, directory::view)
+        .compose(view -> topic(link, directory, options.getTopic(), TOPIC_LOOK_UPS))
+        .compose(info -> opener.first(timeoutMillis))
+        .compose(
+            identity -> {
+              Promise<Producer> made = context.promise();
+              context.runOnContext(
+                  none ->
+                      made.complete(
+                          new BatchingProducer(
+                              link, directory, options, router, opener, identity)));
+              return made.future();
+            });
+  }
+
+  private static Future<TopicInfo> topic(
+      Link link, ClusterDirectory directory, String name, int lookUps) {
+    TopicInfo known = directory.current().topic(name);
+    if (known != null) {
+      return Future.succeededFuture(known);
+    }
+    if (lookUps == 0) {
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.UNKNOWN_TOPIC,
+              "there is no topic '" + name + "': create it with 'topic create " + name + "'"));
+    }
+    return directory
+        .refresh()
+        .compose(
+            view ->
+                view.topic(name) != null || lookUps == 1
+                    ? Future.succeededFuture()
+                    : link.vertx().timer(TOPIC_PAUSE_MILLIS).mapEmpty())
+        .compose(waited -> topic(link, directory, name, lookUps - 1));
+  }
+}

@@ -1,0 +1,43 @@
+package dev.evenkeel.web;
+
+import dev.evenkeel.bus.Addresses;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import java.util.List;
+
+/** Groups and their moves. */
+final class GroupRoutes {
+  private final Api api;
+
+  GroupRoutes(Api api) {
+    this.api = api;
+  }
+
+  void mount(Router router) {
+    router.get("/api/groups").handler(this::list);
+    router.get("/api/groups/:group").handler(this::get);
+    router.get("/api/rebalances").handler(this::rebalances);
+  }
+
+  private void list(RoutingContext context) {
+    Requests.onlyQuery(context, List.of());
+    ask(context, new JsonObject().put("action", "list"));
+  }
+
+  private void get(RoutingContext context) {
+    Requests.onlyQuery(context, List.of());
+    ask(context, new JsonObject().put("action", "get").put("group", context.pathParam("group")));
+  }
+
+  private void rebalances(RoutingContext context) {
+    Requests.onlyQuery(context, List.of("group"));
+    JsonObject question = new JsonObject().put("action", "rebalances");
+    String group = context.queryParams().get("group");
+    ask(context, group == null ? question : question.put("group", group));
+  }
+
+  private void ask(RoutingContext context, JsonObject question) {
+    api.answer(context, 200, api.ask(Addresses.API_GROUPS, question));
+  }
+}

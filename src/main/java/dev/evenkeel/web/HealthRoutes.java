@@ -1,0 +1,42 @@
+package dev.evenkeel.web;
+
+import dev.evenkeel.bus.Addresses;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+
+/** Whether the node lives, and whether it can serve. */
+final class HealthRoutes {
+  private final Api api;
+  private final String node;
+
+  HealthRoutes(Api api, String node) {
+    this.api = api;
+    this.node = node;
+  }
+
+  void mount(Router router) {
+    router.get("/health/live").handler(this::live);
+    router.get("/health/ready").handler(this::ready);
+  }
+
+  private void live(RoutingContext context) {
+    Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node));
+  }
+
+  /** Ready: the gateway is there, every log group has a leader, and the dispatcher answers. */
+  private void ready(RoutingContext context) {
+    api.ask(Addresses.API_TOPICS, new JsonObject().put("action", "ready"))
+        .onSuccess(
+            ready -> Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node)))
+        .onFailure(
+            failure ->
+                Api.send(
+                    context,
+                    503,
+                    new JsonObject()
+                        .put("status", "DOWN")
+                        .put("node", node)
+                        .put("reason", ApiFailure.of(failure).message())));
+  }
+}

@@ -1,0 +1,88 @@
+package dev.evenkeel.web;
+
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.RoutingContext;
+import java.util.List;
+import java.util.Locale;
+
+/** Reads what a caller sent. All throw {@link WebException}. */
+final class Requests {
+  private Requests() {}
+
+  static boolean isJson(RoutingContext context) {
+    String type = contentType(context);
+    return type.equals("application/json") || type.endsWith("+json");
+  }
+
+  /** The media type without its parameters, lower case; empty if there is none. */
+  static String contentType(RoutingContext context) {
+    String header = context.request().getHeader("content-type");
+    if (header == null) {
+      return "";
+    }
+    int end = header.indexOf(';');
+    return (end < 0 ? header : header.substring(0, end)).trim().toLowerCase(Locale.ROOT);
+  }
+
+  static JsonObject object(RoutingContext context) {
+    if (!isJson(context)) {
+      throw new WebException(
+          new ApiFailure(415, ApiFailure.nameOf(415), "send content-type: application/json"));
+    }
+    if (json(context) instanceof JsonObject object) {
+      return object;
+    }
+    throw new WebException(ApiFailure.invalid("the body must be a JSON object"));
+  }
+
+  static Object json(RoutingContext context) {
+    Buffer body = body(context);
+    if (body.length() == 0) {
+      throw new WebException(ApiFailure.invalid("the body is empty: send JSON"));
+    }
+    try {
+      return Json.decodeValue(body);
+    } catch (DecodeException e) {
+      String message = String.valueOf(e.getMessage());
+      int end = message.indexOf('\n');
+      throw new WebException(
+          ApiFailure.invalid(
+              "the body is not JSON: " + (end < 0 ? message : message.substring(0, end))));
+    }
+  }
+
+  static Buffer body(RoutingContext context) {
+    Buffer body = context.body().buffer();
+    return body == null ? Buffer.buffer() : body;
+  }
+
+  static void onlyQuery(RoutingContext context, List<String> known) {
+    for (String name : context.queryParams().names()) {
+      if (!known.contains(name)) {
+        throw new WebException(
+            ApiFailure.invalid(
+                "unknown query parameter '"
+                    + name
+                    + "'"
+                    + (known.isEmpty() ? "" : ": known are " + String.join(", ", known))));
+      }
+    }
+  }
+
+  /** Puts a whole number of the query into {@code json}, if it is there. */
+  static void number(RoutingContext context, String name, JsonObject json) {
+    String text = context.queryParams().get(name);
+    if (text == null) {
+      return;
+    }
+    try {
+      json.put(name, Long.parseLong(text));
+    } catch (NumberFormatException e) {
+      throw new WebException(
+          ApiFailure.invalid("the query parameter '" + name + "' must be a whole number"));
+    }
+  }
+}

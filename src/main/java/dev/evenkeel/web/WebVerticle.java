@@ -1,0 +1,92 @@
+package dev.evenkeel.web;
+
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The HTTP API: a thin gateway to the {@code evenkeel.api} addresses. What it offers is described
+ * at {@code /openapi.json}. Errors are {@code {"error":"UNKNOWN_TOPIC","message":"..."}}.
+ *
+ * <p>Configuration:
+ *
+ * <pre>
+ * host       address to listen at            127.0.0.1
+ * port       0 to 65535; 0: any free port    8080
+ * node       id of the node, for /health     ""
+ * localOnly  ask this JVM's gateway only     false
+ * </pre>
+ *
+ * {@code start()} fails with a {@code BindException} if the port is busy.
+ */
+public final class WebVerticle extends VerticleBase {
+  private static final long STOP_SECONDS_MAX = 2;
+
+  private HttpServer server;
+
+  @Override
+  public Future<?> start() {
+    JsonObject config = config() == null ? new JsonObject() : config();
+    Api api = new Api(vertx, config.getBoolean("localOnly", false));
+    HttpServerOptions options =
+        new HttpServerOptions()
+            .setHost(config.getString("host", "127.0.0.1"))
+            .setPort(config.getInteger("port", 8080))
+            .setIdleTimeout(120)
+            .setCompressionSupported(true);
+    server =
+        vertx
+            .createHttpServer(options)
+            .requestHandler(router(vertx, api, config.getString("node", "")));
+    return server.listen();
+  }
+
+  /** The port listened at; of use when it was configured as 0. */
+  public int actualPort() {
+    return server.actualPort();
+  }
+
+  @Override
+  public Future<?> stop() {
+    // Requests under way get their answer.
+    return server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
+  static Router router(Vertx vertx, Api api, String node) {
+    Router router = Router.router(vertx);
+    new TopicRoutes(api).mount(router);
+    new GroupRoutes(api).mount(router);
+    new HealthRoutes(api, node).mount(router);
+    router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));
+    router.route().failureHandler(WebVerticle::failed);
+    for (int status : new int[] {400, 404, 405, 413, 415, 500}) {
+      router.errorHandler(status, WebVerticle::failed);
+    }
+    return router;
+  }
+
+  private static void failed(RoutingContext context) {
+    Throwable failure = context.failure();
+    int status = context.statusCode();
+    if (failure instanceof WebException) {
+      Api.fail(context, failure);
+      return;
+    }
+    String path = context.normalizedPath();
+    String message =
+        switch (status) {
+          case 404 -> "there is nothing at " + path + ": see /openapi.json";
+          case 405 -> context.request().method() + " is not possible at " + path;
+          case 413 -> "the body is too large";
+          default -> failure == null ? "HTTP status " + status : "internal error: " + failure;
+        };
+    int known = status < 400 ? 500 : status;
+    Api.send(context, known, new ApiFailure(known, ApiFailure.nameOf(known), message).json());
+  }
+}

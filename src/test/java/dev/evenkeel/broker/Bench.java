@@ -1,0 +1,156 @@
+package dev.evenkeel.broker;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.store.MemoryStore;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Brokers on a local Vert.x over {@link FakeCluster} and memory, and requests to them. */
+final class Bench implements AutoCloseable {
+  final Vertx vertx = Vertx.vertx();
+  final FakeCluster cluster;
+  final MemoryStore.Disk disk = new MemoryStore.Disk();
+  final Map<String, BrokerNode> nodes = new LinkedHashMap<>();
+  final AtomicLong now = new AtomicLong(1_000_000);
+  final AtomicLong diskFree = new AtomicLong(Long.MAX_VALUE);
+
+  Bench(long tailBytesMax, JsonObject options, int dataGroups, String... names) throws Exception {
+    cluster = new FakeCluster(dataGroups, names);
+    for (String name : names) {
+      Path directory =
+          Files.createTempDirectory(
+              Files.createDirectories(Path.of("target", "bench")), "evenkeel-broker");
+      BrokerSettings settings =
+          new BrokerSettings(
+              name,
+              directory,
+              List.of(new LogSettings.Peer(name, "localhost", 0)),
+              dataGroups,
+              1000,
+              1 << 20,
+              tailBytesMax,
+              1000,
+              now::get,
+              diskFree::get);
+      BrokerNode node = BrokerNode.start(settings, cluster::start, disk::open);
+      nodes.put(name, node);
+      BrokerVerticle verticle = new BrokerVerticle(CompletableFuture.completedFuture(node));
+      get(vertx.deployVerticle(verticle, new DeploymentOptions().setConfig(options)));
+    }
+  }
+
+  static Bench one() throws Exception {
+    return new Bench(1 << 20, new JsonObject(), 2, "n1");
+  }
+
+  static <T> T get(Future<T> future) throws Exception {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof Exception cause ? cause : e;
+    }
+  }
+
+  Future<ByteBuffer> send(String address, Buffer request) {
+    return vertx
+        .eventBus()
+        .<Buffer>request(address, request)
+        .map(message -> Frames.answerBody(message.body()));
+  }
+
+  ByteBuffer control(Op op, Bytes body) throws Exception {
+    return get(send(Addresses.control("n1"), Frames.request(op, body)));
+  }
+
+  Reply submit(String node, int group, DataCommand command) throws Exception {
+    Bytes body = new Bytes().i32(group);
+    CommandCodec.write(body, command);
+    ByteBuffer answer = get(send(Addresses.control(node), Frames.request(Op.SUBMIT_DATA, body)));
+    return ReplyCodec.decode(answer);
+  }
+
+  TopicInfo create(String topic, int shards) throws Exception {
+    Bytes body = new Bytes().text(topic).i32(shards);
+    RecordCodec.write(body, TopicConfig.DEFAULT);
+    return ((Reply.OfTopic) ReplyCodec.decode(control(Op.CREATE_TOPIC, body))).topic();
+  }
+
+  int groupOf(Shard shard) {
+    return shard.dataGroup(nodes.get("n1").data().size());
+  }
+
+  Lease grant(String group, Shard shard, String owner, long expected) throws Exception {
+    Reply reply =
+        submit(
+            "n1",
+            groupOf(shard),
+            new DataCommand.Grant(group, shard, owner, owner + "-1", expected, StartAt.EARLIEST));
+    return ((Reply.OfLease) reply).lease();
+  }
+
+  static Buffer appendRequest(Shard shard, Batch... batches) {
+    Bytes body = new Bytes();
+    for (Batch batch : batches) {
+      AppendBody.write(body, shard, batch);
+    }
+    return Frames.request(Op.APPEND, body);
+  }
+
+  Future<AppendResults> append(Shard shard, Batch... batches) {
+    return send(Addresses.data("n1"), appendRequest(shard, batches)).map(AppendResults::decode);
+  }
+
+  Future<FetchAnswer> fetch(String group, Shard shard, long epoch, long offset, int waitMillis) {
+    FetchRequest request = new FetchRequest(group, shard, epoch, offset, 1 << 20, waitMillis);
+    return send(Addresses.data("n1"), Frames.request(Op.FETCH, request.encode()))
+        .map(FetchAnswer::decode);
+  }
+
+  static RefusedException refusal(Future<?> future) throws Exception {
+    try {
+      Object answer = get(future);
+      throw new AssertionError("not refused: " + answer);
+    } catch (RefusedException refused) {
+      return refused;
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    get(vertx.close());
+    nodes.values().forEach(BrokerNode::close);
+  }
+}

@@ -1,0 +1,89 @@
+package dev.evenkeel.broker;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import dev.evenkeel.store.Store;
+import org.junit.jupiter.api.Test;
+
+/** Decide, then apply: deciding reads, only changes alter, and nobody in there reads a clock. */
+class BrokerArchTest {
+  private static final String STATE = "dev.evenkeel.broker.state..";
+  private static final String DECIDE = "dev.evenkeel.broker.decide..";
+  private static final String MACHINE = "dev.evenkeel.broker.machine..";
+
+  private final JavaClasses broker =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages("dev.evenkeel.broker");
+
+  @Test
+  void theStateMachineKnowsNoBusNoLogAndNoClock() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(STATE, DECIDE)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io..", "dev.evenkeel.bus..", "dev.evenkeel.log..", "java.time..")
+        .check(broker);
+    for (String clock : new String[] {"currentTimeMillis", "nanoTime"}) {
+      noClasses()
+          .that()
+          .resideInAnyPackage(STATE, DECIDE)
+          .should()
+          .callMethod(System.class, clock)
+          .check(broker);
+    }
+  }
+
+  @Test
+  void decidingWritesNothing() {
+    noClasses()
+        .that()
+        .resideInAPackage(DECIDE)
+        .should()
+        .dependOnClassesThat()
+        .areAssignableTo(Store.Write.class)
+        .check(broker);
+  }
+
+  @Test
+  void partsDependOneWay() {
+    noClasses()
+        .that()
+        .resideInAPackage(STATE)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(DECIDE, MACHINE, "dev.evenkeel.broker.serve..")
+        .check(broker);
+    noClasses()
+        .that()
+        .resideInAnyPackage(STATE, DECIDE, MACHINE)
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("dev.evenkeel.broker.serve..")
+        .check(broker);
+  }
+
+  @Test
+  void theBrokerUsesOnlyWhatItMay() {
+    classes()
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage(
+            "java..",
+            "io.vertx..",
+            "io.netty..",
+            "org.slf4j..",
+            "dev.evenkeel.broker..",
+            "dev.evenkeel.model..",
+            "dev.evenkeel.wire..",
+            "dev.evenkeel.log",
+            "dev.evenkeel.store",
+            "dev.evenkeel.bus..")
+        .check(broker);
+  }
+}

@@ -1,0 +1,453 @@
+package dev.evenkeel.broker;
+
+import static dev.evenkeel.broker.Bench.get;
+import static dev.evenkeel.broker.Bench.refusal;
+import static dev.evenkeel.broker.machine.Rig.batch;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.broker.state.Keys;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.store.MemoryStore;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BrokerVerticleTest {
+  private Bench bench;
+  private Shard shard;
+
+  private void begin(Bench made) throws Exception {
+    bench = made;
+    shard = new Shard(bench.create("orders", 2).id(), 0);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    bench.close();
+  }
+
+  @Test
+  void theWayOfAMessageAndOfItsShard() throws Exception {
+    begin(Bench.one());
+    List<LeaseChange> changes = new CopyOnWriteArrayList<>();
+    bench
+        .vertx
+        .eventBus()
+        .<JsonObject>consumer(
+            Addresses.LEASE_CHANGES, m -> changes.add(LeaseChange.fromJson(m.body())));
+
+    AppendResults appended = get(bench.append(shard, batch(7, 0, 0, 3), batch(7, 0, 3, 2)));
+    assertThat(appended.results()).extracting(AppendResults.Result::value).containsExactly(0L, 3L);
+
+    assertThat(bench.grant("g", shard, "a", 0).epoch()).isEqualTo(1);
+    FetchAnswer answer = get(bench.fetch("g", shard, 1, 4, 0));
+    assertThat(answer.endOffset()).isEqualTo(5);
+    assertThat(answer.batches()).hasSize(1);
+    assertThat(answer.batches().get(0).baseOffset()).as("the whole batch").isEqualTo(3);
+    assertThat(answer.batches().get(0).batch().verified().count()).isEqualTo(2);
+
+    int group = bench.groupOf(shard);
+    assertThat(bench.submit("n1", group, new DataCommand.Commit("g", shard, 1, 3)))
+        .isEqualTo(Reply.DONE);
+    byte[] state = {1, 2, 3};
+    assertThat(bench.submit("n1", group, new DataCommand.Release("g", shard, 1, 5, 5, state)))
+        .isEqualTo(Reply.DONE);
+    assertThat(refusal(bench.fetch("g", shard, 1, 5, 0)).refusal()).isEqualTo(Refusal.FENCED);
+    assertThat(bench.grant("g", shard, "b", 1).epoch()).isEqualTo(2);
+
+    Bytes body = new Bytes().text("g");
+    RecordCodec.write(body, shard);
+    Lease lease = ((Reply.OfLease) ReplyCodec.decode(bench.control(Op.READ_LEASE, body))).lease();
+    assertThat(lease.committed()).isEqualTo(5);
+    assertThat(lease.state()).containsExactly(1, 2, 3);
+    await().until(() -> changes.size() == 3);
+    assertThat(changes).extracting(LeaseChange::owner).containsExactly("a", null, "b");
+  }
+
+  @Test
+  void aLongPollWakesUp() throws Exception {
+    begin(Bench.one());
+    bench.grant("g", shard, "a", 0);
+    Future<FetchAnswer> waiting = bench.fetch("g", shard, 1, 0, 15_000);
+    get(bench.append(shard, batch(0, 0, 0, 1)));
+    assertThat(get(waiting).batches()).hasSize(1);
+
+    FetchAnswer nothing = get(bench.fetch("g", shard, 1, 1, 20));
+    assertThat(nothing.batches()).isEmpty();
+    assertThat(nothing.endOffset()).isEqualTo(1);
+  }
+
+  @Test
+  void aLongPollEndsWithItsLeaseAndWithTheLeadership() throws Exception {
+    begin(Bench.one());
+    bench.grant("g", shard, "a", 0);
+    Future<FetchAnswer> fenced = bench.fetch("g", shard, 1, 0, 15_000);
+    bench.grant("g", shard, "b", 1);
+    assertThat(refusal(fenced).refusal()).isEqualTo(Refusal.FENCED);
+
+    Future<FetchAnswer> deposed = bench.fetch("g", shard, 2, 0, 15_000);
+    bench.cluster.group("d" + bench.groupOf(shard)).lead("n2", true);
+    RefusedException refused = refusal(deposed);
+    assertThat(refused.refusal()).isEqualTo(Refusal.NOT_LEADER);
+    assertThat(refused.getMessage()).isEqualTo("n2");
+    assertThat(refusal(bench.append(shard, batch(0, 0, 0, 1))).refusal())
+        .isEqualTo(Refusal.NOT_LEADER);
+    bench.cluster.group("d" + bench.groupOf(shard)).lead("n1", false);
+    assertThat(refusal(bench.fetch("g", shard, 2, 0, 0)).refusal())
+        .as("a leader that is catching up does not fence")
+        .isEqualTo(Refusal.UNAVAILABLE);
+  }
+
+  @Test
+  void fetchesOutsideOfTheShardAreTold() throws Exception {
+    begin(Bench.one());
+    get(bench.append(shard, batch(0, 0, 0, 4)));
+    bench.grant("g", shard, "a", 0);
+    RefusedException refused = refusal(bench.fetch("g", shard, 1, 5, 0));
+    assertThat(refused.refusal()).isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
+    assertThat(refused.getMessage()).isEqualTo("0..4");
+    assertThat(refusal(bench.fetch("g", new Shard(shard.topicId(), 9), 1, 0, 0)).refusal())
+        .isEqualTo(Refusal.UNKNOWN_SHARD);
+    assertThat(refusal(bench.fetch("h", shard, 1, 0, 0)).refusal()).isEqualTo(Refusal.FENCED);
+    FetchRequest browse = new FetchRequest("", shard, -1, 0, 1, 0);
+    ByteBuffer found = bench.control(Op.BROWSE, browse.encode());
+    assertThat(FetchAnswer.decode(found).batches()).hasSize(1);
+  }
+
+  @Test
+  void aRepeatedBatchHasTheSameOffset() throws Exception {
+    begin(Bench.one());
+    get(bench.append(shard, batch(9, 0, 0, 2)));
+    AppendResults first = get(bench.append(shard, batch(7, 0, 0, 3)));
+    AppendResults again = get(bench.append(shard, batch(7, 0, 0, 3)));
+    assertThat(again.results()).isEqualTo(first.results());
+    assertThat(again.results().get(0).value()).isEqualTo(2);
+  }
+
+  @Test
+  void waitingRequestsBecomeOneEntryAndGetTheirOwnShares() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject().put("entriesInFlightMax", 1), 1, "n1"));
+    FakeCluster.Group log = bench.cluster.group("d0");
+    log.hold();
+    List<Future<AppendResults>> all = new ArrayList<>();
+    all.add(bench.append(shard, batch(7, 0, 0, 1)));
+    await().until(() -> log.held() == 1);
+    int before = log.entries.size();
+    for (int i = 1; i < 10; i++) {
+      all.add(bench.append(shard, batch(7, 0, i, 1)));
+    }
+    all.add(bench.append(new Shard(shard.topicId(), 99), batch(0, 0, 0, 1)));
+    // The answer to a later request shows that the earlier ones have been taken.
+    bench.control(Op.READ_GROUPS, new Bytes());
+    log.release();
+    for (int i = 0; i < 10; i++) {
+      assertThat(get(all.get(i)).results()).containsExactly(new AppendResults.Result(null, i));
+    }
+    assertThat(get(all.get(10)).results().get(0).refusal()).isEqualTo(Refusal.UNKNOWN_SHARD);
+    assertThat(log.entries).hasSize(before + 2);
+  }
+
+  @Test
+  void tooMuchThatWaitsIsRefused() throws Exception {
+    int bytes = 8 + batch(0, 0, 0, 1).length();
+    begin(new Bench(1 << 20, new JsonObject().put("appendBytesWaitingMax", bytes), 1, "n1"));
+    FakeCluster.Group log = bench.cluster.group("d0");
+    log.hold();
+    Future<AppendResults> first = bench.append(shard, batch(0, 0, 0, 1));
+    await().until(() -> log.held() == 1);
+    assertThat(refusal(bench.append(shard, batch(0, 0, 0, 1))).refusal())
+        .isEqualTo(Refusal.OVERLOADED);
+    log.release();
+    get(first);
+    get(bench.append(shard, batch(0, 0, 0, 1)));
+  }
+
+  @Test
+  void malformedRequestsAreAnsweredAndChangeNothing() throws Exception {
+    begin(Bench.one());
+    int entries = entries();
+    Buffer good = Bench.appendRequest(shard, batch(0, 0, 0, 1));
+    List<Buffer> bad = new ArrayList<>();
+    for (int length = 0; length < good.length(); length++) {
+      bad.add(good.getBuffer(0, length));
+    }
+    for (int at : new int[] {0, 1, 10, 12, 30, good.length() - 1}) {
+      bad.add(good.copy().setByte(at, (byte) (good.getByte(at) + 77)));
+    }
+    for (Buffer each : bad) {
+      for (String address : List.of(Addresses.data("n1"), Addresses.control("n1"))) {
+        assertThat(refusal(bench.send(address, each)).refusal())
+            .as("%s to %s", each, address)
+            .isIn(
+                Refusal.INVALID,
+                Refusal.WRONG_VERSION,
+                Refusal.CORRUPT,
+                Refusal.TOO_LARGE,
+                Refusal.UNKNOWN_TOPIC);
+      }
+    }
+    for (Op op : Op.values()) {
+      for (int length : new int[] {1, 7, 300}) {
+        Buffer request = Frames.request(op, ByteBuffer.wrap(new byte[length]));
+        for (String address : List.of(Addresses.data("n1"), Addresses.control("n1"))) {
+          assertThat(refusal(bench.send(address, request))).as("%s %s", op, length).isNotNull();
+        }
+      }
+    }
+    assertThat(
+            get(bench.vertx.eventBus().<Buffer>request(Addresses.data("n1"), "text"))
+                .body()
+                .length())
+        .isGreaterThan(2);
+    assertThat(entries()).isEqualTo(entries);
+  }
+
+  private int entries() {
+    return bench.cluster.group("d0").entries.size()
+        + bench.cluster.group("d1").entries.size()
+        + bench.cluster.group("meta").entries.size();
+  }
+
+  @Test
+  void clientsMayNotSubmitWhatIsForBrokers() throws Exception {
+    begin(Bench.one());
+    Bytes retain = new Bytes().i32(0);
+    CommandCodec.write(retain, new DataCommand.Retain());
+    Bytes drop = new Bytes().i32(0);
+    CommandCodec.write(drop, new DataCommand.DropShards(shard.topicId()));
+    Bytes remove = new Bytes();
+    CommandCodec.write(remove, new MetaCommand.RemoveTopic(shard.topicId()));
+    String control = Addresses.control("n1");
+    assertThat(refusal(bench.send(control, Frames.request(Op.SUBMIT_DATA, retain))).refusal())
+        .isEqualTo(Refusal.INVALID);
+    assertThat(refusal(bench.send(control, Frames.request(Op.SUBMIT_DATA, drop))).refusal())
+        .isEqualTo(Refusal.INVALID);
+    assertThat(refusal(bench.send(control, Frames.request(Op.SUBMIT_META, remove))).refusal())
+        .isEqualTo(Refusal.INVALID);
+  }
+
+  @Test
+  void aFullDiskRefusesAppendsOnly() throws Exception {
+    begin(Bench.one());
+    get(bench.append(shard, batch(0, 0, 0, 2)));
+    bench.grant("g", shard, "a", 0);
+    BrokerNode node = bench.nodes.get("n1");
+    bench.diskFree.set(999);
+    node.checkDisk();
+    RefusedException refused = refusal(bench.append(shard, batch(0, 0, 0, 1)));
+    assertThat(refused.refusal()).isEqualTo(Refusal.DISK_FULL);
+    assertThat(refused.getMessage()).contains("999", "1000", "evenkeel-broker");
+    assertThat(get(bench.fetch("g", shard, 1, 0, 0)).batches()).hasSize(1);
+    assertThat(bench.submit("n1", bench.groupOf(shard), new DataCommand.Commit("g", shard, 1, 2)))
+        .isEqualTo(Reply.DONE);
+    bench.diskFree.set(1000);
+    node.checkDisk();
+    assertThat(get(bench.append(shard, batch(0, 0, 0, 1))).results().get(0).value()).isEqualTo(2);
+  }
+
+  @Test
+  void readsFromDiskAndNeverServesADamagedBatch() throws Exception {
+    begin(new Bench(0, new JsonObject(), 1, "n1"));
+    for (int i = 0; i < 5; i++) {
+      get(bench.append(shard, batch(0, 0, 0, 2)));
+    }
+    bench.grant("g", shard, "a", 0);
+    assertThat(get(bench.fetch("g", shard, 1, 3, 0)).batches())
+        .extracting(FetchAnswer.Placed::baseOffset)
+        .containsExactly(2L, 4L, 6L, 8L);
+
+    byte[] key = Keys.batch(shard, 6);
+    bench
+        .nodes
+        .get("n1")
+        .data()
+        .get(0)
+        .read(
+            store -> {
+              byte[] bytes = store.get(Store.Table.BATCHES, key);
+              bytes[bytes.length - 1] ^= 1;
+              ((MemoryStore) store).overwrite(Store.Table.BATCHES, key, bytes);
+              return null;
+            });
+    assertThat(get(bench.fetch("g", shard, 1, 0, 0)).batches())
+        .extracting(FetchAnswer.Placed::baseOffset)
+        .containsExactly(0L, 2L, 4L);
+    RefusedException refused = refusal(bench.fetch("g", shard, 1, 7, 0));
+    assertThat(refused.refusal()).isEqualTo(Refusal.CORRUPT);
+    assertThat(refused.getMessage()).contains("'orders' shard 0 offset 6");
+    assertThat(get(bench.fetch("g", shard, 1, 8, 0)).batches()).hasSize(1);
+  }
+
+  @Test
+  void aDamagedBatchIsNotTaken() throws Exception {
+    begin(Bench.one());
+    Batch good = batch(0, 0, 0, 1);
+    byte[] bytes = good.bytes().array().clone();
+    bytes[bytes.length - 1] ^= 1;
+    assertThat(refusal(bench.append(shard, new Batch(ByteBuffer.wrap(bytes)))).refusal())
+        .isEqualTo(Refusal.CORRUPT);
+    Bytes both = new Bytes();
+    AppendBody.write(both, shard, good);
+    AppendBody.write(both, new Shard(shard.topicId(), 1), good);
+    assertThat(
+            refusal(bench.send(Addresses.data("n1"), Frames.request(Op.APPEND, both))).getMessage())
+        .contains("different log groups");
+  }
+
+  @Test
+  void topicsAreCreatedConfiguredAndDeletedEverywhere() throws Exception {
+    begin(Bench.one());
+    List<Object> announced = new CopyOnWriteArrayList<>();
+    bench.vertx.eventBus().consumer(Addresses.TOPIC_CHANGES, announced::add);
+    ClusterView view = view();
+    assertThat(view.metaLeader()).isEqualTo("n1");
+    assertThat(view.dataLeaders()).containsExactly("n1", "n1");
+    assertThat(view.topic("orders").state()).isEqualTo(TopicInfo.State.ACTIVE);
+    assertThat(LocalObjects.get(bench.vertx, LogNode.class).nodeId()).isEqualTo("n1");
+
+    Bytes create = new Bytes().text("orders").i32(3);
+    RecordCodec.write(create, TopicConfig.DEFAULT);
+    RefusedException exists =
+        refusal(bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
+    assertThat(exists.refusal()).isEqualTo(Refusal.TOPIC_EXISTS);
+    assertThat(exists.getMessage()).isEqualTo("topic 'orders' exists with 2 shards");
+
+    TopicConfig config = new TopicConfig(1, 2, 3);
+    Bytes configure = new Bytes().text("orders");
+    RecordCodec.write(configure, config);
+    bench.control(Op.CONFIGURE_TOPIC, configure);
+    bench
+        .nodes
+        .get("n1")
+        .data()
+        .forEach(
+            data -> assertThat(data.tables().topic(shard.topicId()).config()).isEqualTo(config));
+
+    assertThat(ReplyCodec.decode(bench.control(Op.DELETE_TOPIC, new Bytes().text("orders"))))
+        .isEqualTo(Reply.DONE);
+    assertThat(view().topics()).isEmpty();
+    assertThat(refusal(bench.append(shard, batch(0, 0, 0, 1)).map(each -> first(each))).refusal())
+        .isEqualTo(Refusal.UNKNOWN_TOPIC);
+    assertThat(bench.create("orders", 1).id()).isEqualTo(shard.topicId() + 1);
+    await().until(() -> !announced.isEmpty());
+  }
+
+  private static Object first(AppendResults results) {
+    throw new RefusedException(results.results().get(0).refusal(), "");
+  }
+
+  private ClusterView view() throws Exception {
+    Buffer answer =
+        get(bench.vertx.eventBus().<Buffer>request(Addresses.VIEW, Buffer.buffer())).body();
+    return ClusterView.fromJson(new JsonObject(answer));
+  }
+
+  @Test
+  void reachesGroupsThatOthersLeadAndTakesUpWhatWasLeftUndone() throws Exception {
+    bench =
+        new Bench(
+            1 << 20,
+            new JsonObject().put("procedureMillisMax", 200).put("reconcileMillis", 50),
+            2,
+            "n1",
+            "n2");
+    bench.cluster.group("d1").lead("n2", true);
+    TopicInfo topic = bench.create("orders", 4);
+    for (BrokerNode node : bench.nodes.values()) {
+      assertThat(node.data().get(0).tables().shardsOf(topic.id())).hasSize(2);
+      assertThat(node.data().get(1).tables().shardsOf(topic.id())).hasSize(2);
+    }
+
+    bench.cluster.group("d0").lead(null, false);
+    Bytes create = new Bytes().text("late").i32(4);
+    RecordCodec.write(create, TopicConfig.DEFAULT);
+    RefusedException undone =
+        refusal(bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
+    assertThat(undone.refusal()).isEqualTo(Refusal.INDETERMINATE);
+    assertThat(view().topic("late")).isNull();
+    bench.cluster.group("d0").lead("n2", true);
+    await().until(() -> view().topic("late") != null);
+
+    bench.cluster.group("meta").lead("n2", true);
+    RefusedException elsewhere =
+        refusal(bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
+    assertThat(elsewhere.refusal()).isEqualTo(Refusal.NOT_LEADER);
+    assertThat(elsewhere.getMessage()).isEqualTo("n2");
+  }
+
+  @Test
+  void readsForTheDispatcher() throws Exception {
+    begin(Bench.one());
+    get(bench.append(shard, batch(0, 0, 0, 4)));
+    bench.grant("g", shard, "a", 0);
+    bench.grant("h", shard, "a", 0);
+    Bytes body = new Bytes().i32(bench.groupOf(shard)).text("g");
+    List<ShardStatus> shards =
+        ShardStatus.read(new ByteReader(bench.control(Op.READ_SHARDS, body)));
+    assertThat(shards).hasSize(1);
+    assertThat(shards.get(0).endOffset()).isEqualTo(4);
+    assertThat(shards.get(0).leases()).extracting(Lease::group).containsExactly("g");
+
+    Bytes find = new Bytes();
+    RecordCodec.write(find, shard);
+    RecordCodec.write(find, StartAt.LATEST);
+    assertThat(bench.control(Op.FIND_OFFSET, find).getLong()).isEqualTo(4);
+
+    Bytes declare = new Bytes();
+    CommandCodec.write(
+        declare,
+        new MetaCommand.DeclareGroup("g", "sharded", List.of("orders"), StartAt.EARLIEST, false));
+    bench.control(Op.SUBMIT_META, declare);
+    ByteReader groups = new ByteReader(bench.control(Op.READ_GROUPS, new Bytes()));
+    assertThat(groups.i32()).isEqualTo(1);
+    assertThat(RecordCodec.group(groups).topics()).containsExactly("orders");
+  }
+
+  @Test
+  void retentionGoesThroughTheLog() throws Exception {
+    begin(Bench.one());
+    bench.nodes.get("n1").retain();
+    FakeCluster.Group log = bench.cluster.group("d0");
+    await()
+        .until(
+            () ->
+                log.entries.stream()
+                    .anyMatch(e -> Entry.read(ByteBuffer.wrap(e)).body().get(0) == 10));
+  }
+}

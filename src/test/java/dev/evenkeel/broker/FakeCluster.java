@@ -1,0 +1,231 @@
+package dev.evenkeel.broker;
+
+import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Logs in memory: an entry is applied on every node at once, and leaders are set by hand. */
+final class FakeCluster {
+  final List<String> nodes;
+  private final Map<String, Group> groups = new LinkedHashMap<>();
+
+  FakeCluster(int dataGroups, String... nodes) {
+    this.nodes = List.of(nodes);
+    groups.put(LogNode.META, new Group(LogNode.META, nodes[0]));
+    for (int i = 0; i < dataGroups; i++) {
+      groups.put("d" + i, new Group("d" + i, nodes[0]));
+    }
+  }
+
+  Group group(String name) {
+    return groups.get(name);
+  }
+
+  LogNode start(LogSettings settings, Function<String, ReplicatedState> states) {
+    String nodeId = settings.nodeId();
+    List<LogGroup> views = new ArrayList<>();
+    for (Group group : groups.values()) {
+      views.add(group.join(nodeId, states.apply(group.name)));
+    }
+    return new Node(nodeId, views);
+  }
+
+  /** One log, shared by all nodes. */
+  static final class Group {
+    final String name;
+    final List<byte[]> entries = new CopyOnWriteArrayList<>();
+    private final Map<String, ReplicatedState> states = new ConcurrentHashMap<>();
+    private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
+    private final ExecutorService applying = Executors.newSingleThreadExecutor();
+    private final List<Runnable> held = new ArrayList<>();
+    private boolean holding;
+    private volatile String leader;
+    private volatile boolean ready = true;
+    private volatile long term = 1;
+
+    Group(String name, String leader) {
+      this.name = name;
+      this.leader = leader;
+    }
+
+    LogGroup join(String nodeId, ReplicatedState state) {
+      try {
+        state.open();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      for (int i = 0; i < entries.size(); i++) {
+        state.apply(1, i, ByteBuffer.wrap(entries.get(i)));
+      }
+      states.put(nodeId, state);
+      return new View(nodeId);
+    }
+
+    void lead(String nodeId, boolean isReady) {
+      leader = nodeId;
+      ready = isReady;
+      term++;
+      listeners.forEach(listener -> listener.accept(Leadership.UNKNOWN));
+    }
+
+    /** From now on entries wait. */
+    synchronized void hold() {
+      holding = true;
+    }
+
+    synchronized void release() {
+      holding = false;
+      held.forEach(applying::execute);
+      held.clear();
+    }
+
+    synchronized int held() {
+      return held.size();
+    }
+
+    private synchronized void run(Runnable task) {
+      if (holding) {
+        held.add(task);
+      } else {
+        applying.execute(task);
+      }
+    }
+
+    private final class View implements LogGroup {
+      private final String nodeId;
+
+      View(String nodeId) {
+        this.nodeId = nodeId;
+      }
+
+      @Override
+      public String name() {
+        return name;
+      }
+
+      @Override
+      public CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts) {
+        CompletableFuture<ByteBuffer> future = new CompletableFuture<>();
+        if (!nodeId.equals(leader)) {
+          future.completeExceptionally(
+              new RefusedException(Refusal.NOT_LEADER, leader == null ? "" : leader));
+          return future;
+        }
+        ByteArrayOutputStream joined = new ByteArrayOutputStream();
+        for (ByteBuffer part : parts) {
+          byte[] bytes = new byte[part.remaining()];
+          part.duplicate().get(bytes);
+          joined.writeBytes(bytes);
+        }
+        run(() -> apply(joined.toByteArray(), future));
+        return future;
+      }
+
+      private void apply(byte[] entry, CompletableFuture<ByteBuffer> future) {
+        try {
+          entries.add(entry);
+          ByteBuffer reply = null;
+          for (Map.Entry<String, ReplicatedState> each : states.entrySet()) {
+            ByteBuffer entryView = ByteBuffer.wrap(entry).asReadOnlyBuffer();
+            ByteBuffer own = each.getValue().apply(term, entries.size() - 1, entryView);
+            reply = each.getKey().equals(nodeId) ? own : reply;
+          }
+          future.complete(reply);
+        } catch (RuntimeException e) {
+          future.completeExceptionally(e);
+        }
+      }
+
+      @Override
+      public Leadership leadership() {
+        return new Leadership(leader, term, ready && nodeId.equals(leader));
+      }
+
+      @Override
+      public void onLeadership(Consumer<Leadership> listener) {
+        listeners.add(listener);
+      }
+
+      @Override
+      public CompletableFuture<Void> handLeadershipTo(String other) {
+        lead(other, true);
+        return CompletableFuture.completedFuture(null);
+      }
+
+      @Override
+      public CompletableFuture<Long> snapshot() {
+        return CompletableFuture.completedFuture((long) entries.size() - 1);
+      }
+    }
+
+    private void leave(String nodeId) {
+      ReplicatedState state = states.remove(nodeId);
+      try {
+        if (state != null) {
+          state.close();
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  private final class Node implements LogNode {
+    private final String nodeId;
+    private final List<LogGroup> views;
+
+    Node(String nodeId, List<LogGroup> views) {
+      this.nodeId = nodeId;
+      this.views = views;
+    }
+
+    @Override
+    public String nodeId() {
+      return nodeId;
+    }
+
+    @Override
+    public String clusterId() {
+      return "fake";
+    }
+
+    @Override
+    public List<String> nodes() {
+      return nodes;
+    }
+
+    @Override
+    public LogGroup meta() {
+      return views.get(0);
+    }
+
+    @Override
+    public List<LogGroup> data() {
+      return views.subList(1, views.size());
+    }
+
+    @Override
+    public void close() {
+      groups.values().forEach(group -> group.leave(nodeId));
+    }
+  }
+}

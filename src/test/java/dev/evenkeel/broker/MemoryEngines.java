@@ -1,0 +1,22 @@
+package dev.evenkeel.broker;
+
+import dev.evenkeel.broker.machine.StoreOpener;
+import dev.evenkeel.store.MemoryStore;
+
+/** A lone node in memory, for deployment by name. */
+public final class MemoryEngines implements Engines {
+  private final MemoryStore.Disk disk = new MemoryStore.Disk();
+
+  @Override
+  public LogStarter logs() {
+    return (settings, states) -> new FakeCluster(1, settings.nodeId()).start(settings, states);
+  }
+
+  @Override
+  public StoreOpener stores() {
+    return disk::open;
+  }
+
+  @Override
+  public void close() {}
+}

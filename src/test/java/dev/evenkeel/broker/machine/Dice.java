@@ -1,0 +1,95 @@
+package dev.evenkeel.broker.machine;
+
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.Entry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Makes operations out of numbers, so that a failing run can be shrunk and told by its numbers. */
+final class Dice {
+  private final Random random;
+
+  Dice(long number) {
+    random = new Random(number);
+  }
+
+  int upTo(int bound) {
+    return random.nextInt(bound);
+  }
+
+  Shard shard() {
+    return new Shard(1, upTo(10) == 0 ? 7 : upTo(2));
+  }
+
+  Batch batch() {
+    long producer = upTo(4);
+    return Rig.batch(producer, upTo(3), upTo(8), 1 + upTo(3), 400 + upTo(400));
+  }
+
+  List<AppendBody.Item> items() {
+    List<AppendBody.Item> items = new ArrayList<>();
+    for (int i = upTo(4); i >= 0; i--) {
+      items.add(new AppendBody.Item(shard(), batch()));
+    }
+    return items;
+  }
+
+  DataCommand leaseCommand() {
+    String group = upTo(2) == 0 ? "g" : "h";
+    String member = upTo(2) == 0 ? "a" : "b";
+    Shard shard = shard();
+    long epoch = upTo(6);
+    return switch (upTo(12)) {
+      case 0, 1, 2, 3 -> new DataCommand.Grant(group, shard, member, member + "-1", epoch, start());
+      case 4 ->
+          new DataCommand.SetDrain(
+              group, shard, epoch, upTo(2) == 0 ? null : new Drain(member, upTo(99)));
+      case 5, 6, 7, 8 -> new DataCommand.Commit(group, shard, epoch, upTo(30) - 1);
+      case 9, 10 -> {
+        boolean state = upTo(2) == 0;
+        int offset = upTo(30);
+        yield new DataCommand.Release(
+            group, shard, epoch, offset, state ? offset : -1, state ? new byte[offset] : null);
+      }
+      default -> new DataCommand.Commit(group, shard, 1, upTo(10));
+    };
+  }
+
+  private StartAt start() {
+    return switch (upTo(4)) {
+      case 0 -> StartAt.EARLIEST;
+      case 1 -> StartAt.LATEST;
+      case 2 -> StartAt.offset(upTo(20));
+      default -> StartAt.timestamp(400 + upTo(500));
+    };
+  }
+
+  /** Any entry of a data group. */
+  byte[] entry(long now) {
+    return switch (upTo(10)) {
+      case 0, 1, 2, 3 -> Rig.appendEntry(now, items().toArray(new AppendBody.Item[0]));
+      case 4, 5, 6 -> Entry.of(leaseCommand(), now);
+      case 7 -> Entry.of(new DataCommand.Retain(), now);
+      case 8 -> Entry.of(new DataCommand.OpenProducer(1 + upTo(3), upTo(3)), now);
+      default -> rare(now);
+    };
+  }
+
+  private byte[] rare(long now) {
+    TopicConfig config = new TopicConfig(upTo(100), upTo(2) * 200 - 1, upTo(2) * 500 - 1);
+    return switch (upTo(6)) {
+      case 0 -> Entry.of(new DataCommand.ForgetLeases("g"), now);
+      case 1 -> Entry.of(new DataCommand.OpenShards(2, "more", List.of(0, 3), config), now);
+      case 2 -> Entry.of(new DataCommand.DropShards(2), now);
+      case 3 -> new byte[] {1, (byte) upTo(4), 0};
+      default -> Entry.of(new DataCommand.ConfigureShards(1, config), now);
+    };
+  }
+}

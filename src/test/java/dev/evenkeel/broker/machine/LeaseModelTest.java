@@ -1,0 +1,76 @@
+package dev.evenkeel.broker.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.Size;
+
+/** What must hold of leases whatever comes: the safety of every hand-over rests on it. */
+class LeaseModelTest {
+  private static final List<String> GROUPS = List.of("g", "h");
+
+  private static List<Lease> leases(Rig rig) {
+    List<Lease> leases = new ArrayList<>();
+    for (String group : GROUPS) {
+      for (Shard shard : List.of(Rig.SHARD, Rig.OTHER)) {
+        leases.add(rig.data.leaseWithState(group, shard));
+      }
+    }
+    return leases;
+  }
+
+  @Property(tries = 300)
+  void epochsGrowAndPositionsDoNotGoBack(@ForAll @Size(max = 60) List<Integer> numbers) {
+    Rig rig = Rig.opened();
+    rig.fill(Rig.SHARD, 20);
+    rig.fill(Rig.OTHER, 9);
+    for (int number : numbers) {
+      DataCommand command = new Dice(number).leaseCommand();
+      List<Lease> before = leases(rig);
+      Reply reply = rig.run(command);
+      List<Lease> after = leases(rig);
+      if (reply instanceof Reply.Refused) {
+        assertThat(after)
+            .as("a refusal changes nothing")
+            .usingRecursiveComparison()
+            .isEqualTo(before);
+      }
+      for (int i = 0; i < before.size(); i++) {
+        if (before.get(i) != null) {
+          checkStep(command, before.get(i), after.get(i));
+        }
+      }
+    }
+  }
+
+  private static void checkStep(DataCommand command, Lease before, Lease after) {
+    assertThat(after.epoch()).isBetween(before.epoch(), before.epoch() + 1);
+    assertThat(after.committed()).isGreaterThanOrEqualTo(before.committed());
+    assertThat(after.committed()).isLessThanOrEqualTo(20);
+    assertThat(after.stateOffset() == -1).isEqualTo(after.state() == null);
+    if (after.epoch() > before.epoch()) {
+      assertThat(command).isInstanceOf(DataCommand.Grant.class);
+      assertThat(after.owned()).isTrue();
+    } else if (after.owned() != before.owned()) {
+      assertThat(command).isInstanceOf(DataCommand.Release.class);
+    }
+    if (after.committed() != before.committed()) {
+      long epoch =
+          command instanceof DataCommand.Commit commit
+              ? commit.epoch()
+              : ((DataCommand.Release) command).epoch();
+      assertThat(before.heldAt(epoch)).as("only the owner moves the position").isTrue();
+    }
+    if (after.state() != null) {
+      // The dice write states as long as their offset.
+      assertThat((long) after.state().length).isEqualTo(after.stateOffset());
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package dev.evenkeel.broker.machine;
+
+import static dev.evenkeel.broker.machine.Rig.SHARD;
+import static dev.evenkeel.broker.machine.Rig.batch;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import org.junit.jupiter.api.Test;
+
+class LeaseTest {
+  private final Rig rig = Rig.opened();
+
+  private Refusal refusal(DataCommand command) {
+    return rig.run(command) instanceof Reply.Refused refused ? refused.refusal() : null;
+  }
+
+  private Refusal commit(long epoch, long offset) {
+    return refusal(new DataCommand.Commit("g", SHARD, epoch, offset));
+  }
+
+  private Refusal release(long epoch, long offset, long stateOffset, byte[] state) {
+    return refusal(new DataCommand.Release("g", SHARD, epoch, offset, stateOffset, state));
+  }
+
+  private Lease lease() {
+    return rig.tables().lease("g", SHARD);
+  }
+
+  @Test
+  void grantsByCompareAndSet() {
+    Lease first = rig.grant("g", SHARD, "a", 0);
+    assertThat(first.epoch()).isEqualTo(1);
+    assertThat(first.owner()).isEqualTo("a");
+    assertThat(refusal(new DataCommand.Grant("g", SHARD, "b", "b-1", 0, StartAt.EARLIEST)))
+        .isEqualTo(Refusal.FENCED);
+    assertThat(refusal(new DataCommand.Grant("h", SHARD, "b", "b-1", 1, StartAt.EARLIEST)))
+        .isEqualTo(Refusal.FENCED);
+    assertThat(rig.grant("g", SHARD, "b", 1).epoch()).isEqualTo(2);
+    assertThat(refusal(new DataCommand.Grant("g", new Shard(1, 9), "b", "i", 0, StartAt.EARLIEST)))
+        .isEqualTo(Refusal.UNKNOWN_SHARD);
+    assertThat(refusal(new DataCommand.Grant("g", SHARD, "b", "", 2, StartAt.EARLIEST)))
+        .isEqualTo(Refusal.INVALID);
+    assertThat(refusal(new DataCommand.Grant(" ", SHARD, "b", "i", 2, StartAt.EARLIEST)))
+        .isEqualTo(Refusal.INVALID);
+  }
+
+  @Test
+  void startsWhereItIsTold() {
+    rig.append(SHARD, batch(0, 0, 0, 10, 1000));
+    rig.append(SHARD, batch(0, 0, 0, 10, 500));
+    rig.append(SHARD, batch(0, 0, 0, 10, 2000));
+    assertThat(rig.grant("a", SHARD, "m", 0, StartAt.EARLIEST).committed()).isZero();
+    assertThat(rig.grant("b", SHARD, "m", 0, StartAt.LATEST).committed()).isEqualTo(30);
+    assertThat(rig.grant("c", SHARD, "m", 0, StartAt.offset(12)).committed()).isEqualTo(12);
+    assertThat(rig.grant("d", SHARD, "m", 0, StartAt.offset(99)).committed()).isEqualTo(30);
+    assertThat(rig.grant("e", SHARD, "m", 0, StartAt.timestamp(1005)).committed()).isEqualTo(5);
+    assertThat(rig.grant("f", SHARD, "m", 0, StartAt.timestamp(1010)).committed()).isEqualTo(20);
+    assertThat(rig.grant("h", SHARD, "m", 0, StartAt.timestamp(2003)).committed()).isEqualTo(23);
+    assertThat(rig.grant("i", SHARD, "m", 0, StartAt.timestamp(9999)).committed()).isEqualTo(30);
+    assertThat(rig.grant("j", SHARD, "m", 0, StartAt.timestamp(0)).committed()).isZero();
+  }
+
+  @Test
+  void commitsForwardOnlyAndOnlyForTheOwner() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    assertThat(commit(1, 6)).isNull();
+    assertThat(commit(1, 4)).isNull();
+    assertThat(lease().committed()).isEqualTo(6);
+    assertThat(commit(1, 11)).isEqualTo(Refusal.INVALID);
+    assertThat(commit(0, 7)).isEqualTo(Refusal.FENCED);
+    assertThat(commit(2, 7)).isEqualTo(Refusal.FENCED);
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(commit(1, 7)).isEqualTo(Refusal.FENCED);
+    assertThat(lease().committed()).isEqualTo(6);
+  }
+
+  @Test
+  void releaseMovesPositionAndStateTogetherAndMayBeRepeated() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    rig.run(new DataCommand.SetDrain("g", SHARD, 1, new Drain("b", 99)));
+    assertThat(release(1, 5, 5, new byte[] {1, 2})).isNull();
+    assertThat(release(1, 9, 9, new byte[] {3})).as("a repeat changes nothing").isNull();
+
+    assertThat(lease().owned()).isFalse();
+    assertThat(lease().committed()).isEqualTo(5);
+    assertThat(lease().stateOffset()).isEqualTo(5);
+    assertThat(lease().drain()).isEqualTo(new Drain("b", 99));
+    assertThat(commit(1, 6)).isEqualTo(Refusal.FENCED);
+    assertThat(release(0, 6, -1, null)).isEqualTo(Refusal.FENCED);
+
+    Lease granted = rig.grant("g", SHARD, "b", 1);
+    assertThat(granted.drain()).isNull();
+    assertThat(release(2, 8, -1, null)).as("no new state: the former stays").isNull();
+    assertThat(lease().committed()).isEqualTo(8);
+    assertThat(lease().stateOffset()).isEqualTo(5);
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).containsExactly(1, 2);
+    assertThat(lease().floor()).isEqualTo(5);
+  }
+
+  @Test
+  void refusesAReleaseThatMakesNoSense() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    assertThat(release(1, 11, -1, null)).isEqualTo(Refusal.INVALID);
+    assertThat(release(1, 5, 5, null)).isEqualTo(Refusal.INVALID);
+    assertThat(release(1, 5, -1, new byte[0])).isEqualTo(Refusal.INVALID);
+    assertThat(release(1, 5, 5, new byte[Limits.STATE_BYTES_MAX + 1])).isEqualTo(Refusal.TOO_LARGE);
+    assertThat(lease().heldAt(1)).isTrue();
+    assertThat(release(1, 5, 5, new byte[0])).isNull();
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).isEmpty();
+  }
+
+  @Test
+  void drainsAreSetAndCalledOff() {
+    rig.grant("g", SHARD, "a", 0);
+    assertThat(refusal(new DataCommand.SetDrain("g", SHARD, 2, new Drain("b", 9))))
+        .isEqualTo(Refusal.FENCED);
+    assertThat(refusal(new DataCommand.SetDrain("g", SHARD, 1, new Drain("b", 9)))).isNull();
+    assertThat(lease().drain().to()).isEqualTo("b");
+    assertThat(commit(1, 0)).as("a draining owner still commits").isNull();
+    assertThat(refusal(new DataCommand.SetDrain("g", SHARD, 1, null))).isNull();
+    assertThat(lease().drain()).isNull();
+  }
+
+  @Test
+  void forgetsAllLeasesOfAGroup() {
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("h", SHARD, "a", 0);
+    rig.run(new DataCommand.ForgetLeases("g"));
+    assertThat(lease()).isNull();
+    assertThat(rig.tables().lease("h", SHARD)).isNotNull();
+    assertThat(commit(1, 0)).isEqualTo(Refusal.FENCED);
+  }
+}

@@ -1,0 +1,95 @@
+package dev.evenkeel.broker.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MetaTest {
+  private final Rig rig = new Rig();
+
+  private Reply create(String name, int shards) {
+    return rig.run(new MetaCommand.CreateTopic(name, shards, TopicConfig.DEFAULT));
+  }
+
+  private static Refusal refusal(Reply reply) {
+    return reply instanceof Reply.Refused refused ? refused.refusal() : null;
+  }
+
+  @Test
+  void aTopicsLife() {
+    TopicInfo topic = ((Reply.OfTopic) create("orders", 4)).topic();
+    assertThat(topic.state()).isEqualTo(TopicInfo.State.CREATING);
+    assertThat(refusal(create("orders", 4))).isEqualTo(Refusal.TOPIC_EXISTS);
+    rig.run(new MetaCommand.ActivateTopic(topic.id()));
+    assertThat(((Reply.Refused) create("orders", 9)).detail())
+        .isEqualTo("topic 'orders' exists with 4 shards");
+    TopicConfig config = new TopicConfig(5, 6, 7);
+    rig.run(new MetaCommand.ConfigureTopic(topic.id(), config));
+    assertThat(rig.meta.tables().topic("orders").config()).isEqualTo(config);
+
+    rig.run(new MetaCommand.DeleteTopic("orders"));
+    assertThat(refusal(rig.run(new MetaCommand.DeleteTopic("orders"))))
+        .isEqualTo(Refusal.UNKNOWN_TOPIC);
+    assertThat(refusal(create("orders", 4))).as("taken until gone").isEqualTo(Refusal.TOPIC_EXISTS);
+    assertThat(refusal(rig.run(new MetaCommand.ActivateTopic(topic.id()))))
+        .isEqualTo(Refusal.UNKNOWN_TOPIC);
+    rig.run(new MetaCommand.RemoveTopic(topic.id()));
+    assertThat(rig.run(new MetaCommand.RemoveTopic(topic.id()))).isEqualTo(Reply.DONE);
+    assertThat(((Reply.OfTopic) create("orders", 1)).topic().id())
+        .as("ids are never used again")
+        .isEqualTo(topic.id() + 1);
+  }
+
+  @Test
+  void refusesTopicsThatMakeNoSense() {
+    assertThat(refusal(create("", 1))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(create("a b", 1))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(create("a", 0))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(create("a", 10_001))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(rig.run(new MetaCommand.CreateTopic("a", 1, new TopicConfig(-1, -1, -1)))))
+        .isEqualTo(Refusal.INVALID);
+    assertThat(rig.meta.tables().topics()).isEmpty();
+  }
+
+  private Reply declare(String mode, List<String> topics, boolean force) {
+    return rig.run(new MetaCommand.DeclareGroup("g", mode, topics, StartAt.EARLIEST, force));
+  }
+
+  @Test
+  void groupsGatherTopicsAndKeepTheirMode() {
+    declare("sharded", List.of("b"), false);
+    GroupInfo group = ((Reply.OfGroup) declare("sharded", List.of("a", "b"), false)).group();
+    assertThat(group.topics()).containsExactly("a", "b");
+    assertThat(refusal(declare("level", List.of(), false))).isEqualTo(Refusal.GROUP_MISMATCH);
+    assertThat(((Reply.OfGroup) declare("level", List.of(), true)).group().mode())
+        .isEqualTo("level");
+    rig.now += 5;
+    rig.run(new MetaCommand.SeeGroup("g"));
+    assertThat(rig.meta.tables().group("g").lastSeenMillis()).isEqualTo(rig.now);
+    assertThat(rig.run(new MetaCommand.ForgetGroup("g"))).isEqualTo(Reply.DONE);
+    assertThat(refusal(rig.run(new MetaCommand.SeeGroup("g")))).isEqualTo(Refusal.UNKNOWN_GROUP);
+  }
+
+  @Test
+  void producersGetIdsAndEpochs() throws Exception {
+    assertThat(register("")).isEqualTo(new Reply.OfProducer(1, 0));
+    assertThat(register("p")).isEqualTo(new Reply.OfProducer(2, 0));
+    assertThat(register("p")).isEqualTo(new Reply.OfProducer(2, 1));
+    rig.meta.close();
+    rig.meta.open();
+    assertThat(register("p")).isEqualTo(new Reply.OfProducer(2, 2));
+    assertThat(register("")).isEqualTo(new Reply.OfProducer(3, 0));
+  }
+
+  private Reply register(String name) {
+    return rig.run(new MetaCommand.RegisterProducer(name));
+  }
+}

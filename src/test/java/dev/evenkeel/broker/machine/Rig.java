@@ -1,0 +1,150 @@
+package dev.evenkeel.broker.machine;
+
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.store.MemoryStore;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.BatchBuilder;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.ReplyCodec;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+
+/** Drives a state machine by hand: entries get the next index, the clock is a field. */
+public final class Rig {
+  public static final Shard SHARD = new Shard(1, 0);
+  public static final Shard OTHER = new Shard(1, 1);
+
+  public final MemoryStore.Disk disk = new MemoryStore.Disk();
+  public final Path directory;
+  public final List<byte[]> log = new ArrayList<>();
+  public DataState data;
+  public MetaState meta;
+  public long now = 1_000_000;
+
+  public Rig() {
+    try {
+      directory = Path.of("target", "rig", UUID.randomUUID().toString());
+      Files.createDirectories(directory);
+      data = new DataState(directory.resolve("d0"), disk::open, 1 << 20);
+      data.open();
+      meta = new MetaState(directory.resolve("meta"), disk::open);
+      meta.open();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** With shards 0 and 1 of topic 1. */
+  public static Rig opened() {
+    Rig rig = new Rig();
+    rig.open(TopicConfig.DEFAULT);
+    return rig;
+  }
+
+  public void open(TopicConfig config) {
+    run(new DataCommand.OpenShards(1, "orders", List.of(0, 1), config));
+  }
+
+  public DataTables tables() {
+    return data.tables();
+  }
+
+  public Reply run(DataCommand command) {
+    return ReplyCodec.decode(entry(Entry.of(command, now)));
+  }
+
+  public Reply run(MetaCommand command) {
+    long index = meta.appliedIndex() + 1;
+    return ReplyCodec.decode(meta.apply(1, index, ByteBuffer.wrap(Entry.of(command, now))));
+  }
+
+  public ByteBuffer entry(byte[] entry) {
+    log.add(entry);
+    return data.apply(1, log.size() - 1, ByteBuffer.wrap(entry));
+  }
+
+  public AppendResults append(AppendBody.Item... items) {
+    return AppendResults.decode(entry(appendEntry(now, items)));
+  }
+
+  public static byte[] appendEntry(long now, AppendBody.Item... items) {
+    Bytes out = new Bytes();
+    out.raw(Entry.header(Entry.APPEND, now));
+    for (AppendBody.Item item : items) {
+      AppendBody.write(out, item.shard(), item.batch());
+    }
+    return out.toArray();
+  }
+
+  public AppendResults.Result append(Shard shard, Batch batch) {
+    return append(new AppendBody.Item(shard, batch)).results().get(0);
+  }
+
+  /** Appends one anonymous batch of {@code count} messages. */
+  public long fill(Shard shard, int count) {
+    return append(shard, batch(0, 0, 0, count, now)).value();
+  }
+
+  public static Batch batch(long producer, int epoch, long first, int count) {
+    return batch(producer, epoch, first, count, 500);
+  }
+
+  public static Batch batch(long producer, int epoch, long first, int count, long timestamp) {
+    BatchBuilder builder = new BatchBuilder(256);
+    for (int i = 0; i < count; i++) {
+      byte[] payload =
+          (producer + "/" + epoch + "/" + (first + i)).getBytes(StandardCharsets.UTF_8);
+      builder.add(new Message(null, null, timestamp + i, payload));
+    }
+    return builder.build(producer, epoch, first);
+  }
+
+  public Lease grant(String group, Shard shard, String owner, long expected) {
+    return grant(group, shard, owner, expected, StartAt.EARLIEST);
+  }
+
+  public Lease grant(String group, Shard shard, String owner, long expected, StartAt start) {
+    Reply reply = run(new DataCommand.Grant(group, shard, owner, owner + "-1", expected, start));
+    return ((Reply.OfLease) reply).lease();
+  }
+
+  /** All of the store's rows, for comparing. */
+  public byte[] dump() {
+    return data.read(store -> ((MemoryStore) store).dump());
+  }
+
+  public List<byte[]> keys(Store.Table table) {
+    return data.read(
+        store -> {
+          List<byte[]> keys = new ArrayList<>();
+          byte[] last = new byte[64];
+          Arrays.fill(last, (byte) 0xFF);
+          try (Store.Cursor cursor = store.scan(table, new byte[0], last)) {
+            while (cursor.next()) {
+              keys.add(cursor.key());
+            }
+          }
+          return keys;
+        });
+  }
+}

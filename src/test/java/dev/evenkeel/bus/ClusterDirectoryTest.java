@@ -1,0 +1,127 @@
+package dev.evenkeel.bus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ClusterDirectoryTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeLink link = new FakeLink(vertx);
+  private final AtomicInteger asked = new AtomicInteger();
+  private volatile ClusterView view = view("a", 4);
+  private final ClusterDirectory directory;
+
+  ClusterDirectoryTest() {
+    link.serve(
+        Addresses.VIEW,
+        body -> {
+          asked.incrementAndGet();
+          return Future.succeededFuture(view.toJson().toBuffer());
+        });
+    directory = new ClusterDirectory(link);
+  }
+
+  @AfterEach
+  void close() {
+    directory.close();
+    result(vertx.close());
+  }
+
+  @Test
+  void asksOnceAndRemembers() {
+    assertThat(directory.current()).isNull();
+    assertThat(directory.leaderOf(new Shard(1, 0))).isNull();
+    assertThat(result(directory.view())).isEqualTo(view);
+    assertThat(result(directory.view())).isSameAs(directory.current());
+    assertThat(asked).hasValue(1);
+    assertThat(directory.leaderOf(new Shard(1, 0))).isEqualTo("a");
+  }
+
+  @Test
+  void requestsAtOneTimeShareAnAnswer() {
+    Promise<Buffer> answer = Promise.promise();
+    link.serve(
+        Addresses.VIEW,
+        body -> {
+          asked.incrementAndGet();
+          return answer.future();
+        });
+    Future<ClusterView> one = directory.refresh();
+    Future<ClusterView> two = directory.refresh();
+    answer.complete(view.toJson().toBuffer());
+    assertThat(result(one)).isSameAs(result(two));
+    assertThat(asked).hasValue(1);
+  }
+
+  @Test
+  void takesHintsAtOnce() {
+    result(directory.view());
+    directory.leaderHint(new Shard(1, 0), "b");
+    assertThat(directory.leaderOf(new Shard(1, 0))).isEqualTo("b");
+    assertThat(directory.leaderOf(new Shard(1, 1))).isEqualTo("a");
+    directory.leaderHint(new Shard(1, 0), "");
+    assertThat(directory.leaderOf(new Shard(1, 0))).isNull();
+    directory.metaLeaderHint("c");
+    assertThat(directory.current().metaLeader()).isEqualTo("c");
+  }
+
+  @Test
+  void readsAgainWhenTopicsChangeOrTheLinkComesBack() {
+    result(directory.view());
+    view = view("a", 9);
+    link.publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
+    await().until(() -> directory.current().topic("t").shards() == 9);
+    view = view("b", 9);
+    link.become(Link.State.CONNECTED);
+    await().until(() -> "b".equals(directory.leaderOf(new Shard(1, 0))));
+  }
+
+  @Test
+  void aFailureKeepsWhatIsKnown() {
+    result(directory.view());
+    link.become(Link.State.LOST);
+    assertThatThrownBy(() -> result(directory.refresh())).isInstanceOf(RefusedException.class);
+    assertThat(result(directory.view())).isEqualTo(view);
+    directory.close();
+    assertThatThrownBy(() -> result(directory.refresh())).hasMessageContaining("closed");
+  }
+
+  private static ClusterView view(String leader, int shards) {
+    return new ClusterView(
+        "c",
+        "a",
+        leader,
+        List.of(leader, leader),
+        List.of("a", "b"),
+        List.of(
+            new TopicInfo(
+                1, "t", shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_700_000_000_000L)));
+  }
+
+  private static <T> T result(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    } catch (java.util.concurrent.ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new AssertionError(e.getCause());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

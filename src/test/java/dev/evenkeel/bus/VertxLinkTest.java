@@ -1,0 +1,91 @@
+package dev.evenkeel.bus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class VertxLinkTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final VertxLink link = new VertxLink(vertx, "me");
+
+  @AfterEach
+  void close() {
+    result(vertx.close());
+  }
+
+  @Test
+  void asksAndIsAnswered() {
+    vertx.eventBus().consumer("echo", message -> message.reply(message.body()));
+    vertx.eventBus().consumer("json", message -> message.reply(new JsonObject().put("a", 1)));
+    assertThat(result(link.request("echo", Buffer.buffer("x"), 1_000)).toString()).isEqualTo("x");
+    assertThat(result(link.request("json", Buffer.buffer(), 1_000)).toString())
+        .isEqualTo("{\"a\":1}");
+    assertThat(link.clusterMember()).isEqualTo("me");
+  }
+
+  @Test
+  void tellsWhyThereIsNoAnswer() {
+    vertx.eventBus().consumer("silent", message -> {});
+    vertx.eventBus().consumer("failing", message -> message.fail(1, "broken"));
+    refused("nobody", Refusal.UNAVAILABLE);
+    refused("silent", Refusal.INDETERMINATE);
+    refused("failing", Refusal.UNAVAILABLE);
+  }
+
+  @Test
+  void listensUntilTold() {
+    List<String> heard = new CopyOnWriteArrayList<>();
+    Link.Listening listening = link.listen("here", body -> heard.add(body.toString()));
+    result(listening.registered());
+    vertx.eventBus().publish("here", Buffer.buffer("1"));
+    await().until(() -> heard.contains("1"));
+    listening.end();
+    refused("here", Refusal.UNAVAILABLE);
+  }
+
+  @Test
+  void isLostForGoodWithoutNodes() {
+    List<Link.State> states = new CopyOnWriteArrayList<>();
+    link.onState(states::add);
+    link.nodesInSight(1);
+    assertThat(link.state()).isEqualTo(Link.State.CONNECTED);
+    link.nodesInSight(0);
+    assertThat(link.clusterMember()).isNull();
+    refused("nobody", Refusal.UNAVAILABLE);
+    link.nodesInSight(1);
+    assertThat(link.state()).isEqualTo(Link.State.LOST);
+    result(link.close());
+    await().until(() -> states.equals(List.of(Link.State.LOST, Link.State.CLOSED)));
+  }
+
+  private void refused(String address, Refusal refusal) {
+    assertThatThrownBy(() -> result(link.request(address, Buffer.buffer("x"), 100)))
+        .isInstanceOfSatisfying(
+            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
+  }
+
+  private static <T> T result(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    } catch (java.util.concurrent.ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new AssertionError(e.getCause());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class ConfigTest {
+  private static Map<String, Object> yaml(String text) {
+    return ConfigFile.parse(new StringReader(text), "x.yaml");
+  }
+
+  private static Map<String, Object> merge(
+      String yaml, Map<String, String> environment, Map<String, String> commandLine) {
+    return ConfigMerge.merge(yaml(yaml), "x.yaml", environment, commandLine);
+  }
+
+  private static NodeConfig config(String yaml) {
+    return NodeConfig.of(merge(yaml, Map.of(), Map.of()));
+  }
+
+  @Test
+  void defaultsMakeALoneNode() {
+    NodeConfig config = config("");
+    assertThat(config.node()).isEqualTo("n1");
+    assertThat(config.peers()).containsExactly(new NodeConfig.Peer("n1", "127.0.0.1", 5701));
+    assertThat(config.roles()).containsExactlyInAnyOrder("broker", "dispatcher", "web");
+    assertThat(config.httpHost()).isEqualTo("127.0.0.1");
+    assertThat(config.diskFreeMinBytes()).isEqualTo(256L << 20);
+    assertThat(config.raftPort()).isEqualTo(5703);
+  }
+
+  @Test
+  void laterSourcesWin() {
+    String file = "port: 6000\nhttp-port: 6100\ndata: /a\n";
+    Map<String, String> environment =
+        Map.of("EVENKEEL_HTTP_PORT", "6200", "EVENKEEL_DATA", "/b", "HOME", "/root");
+    Map<String, Object> values = merge(file, environment, Map.of("data", "/c"));
+    assertThat(values)
+        .containsEntry("port", 6000L)
+        .containsEntry("http-port", 6200L)
+        .containsEntry("data", "/c");
+  }
+
+  @Test
+  void nestedKeysOfTheFileAreNamesWithHyphens() {
+    assertThat(config("http: {port: 9000, host: 0.0.0.0}").httpPort()).isEqualTo(9000);
+  }
+
+  @Test
+  void unknownKeysNameTheNearest() {
+    assertThatThrownBy(() -> merge("htp-port: 1", Map.of(), Map.of()))
+        .hasMessage("x.yaml: unknown key 'htp-port': did you mean 'http-port'?");
+    assertThatThrownBy(() -> merge("", Map.of("EVENKEEL_PROT", "1"), Map.of()))
+        .hasMessage("environment: unknown key 'EVENKEEL_PROT': did you mean 'EVENKEEL_PORT'?");
+  }
+
+  @Test
+  void wrongValuesNameKeyValueAndWhatIsRight() {
+    assertThatThrownBy(() -> merge("port: many", Map.of(), Map.of()))
+        .hasMessage("x.yaml: port is 'many': it must be a whole number from 1 to 65533");
+    assertThatThrownBy(() -> merge("", Map.of("EVENKEEL_HTTP_PORT", "70000"), Map.of()))
+        .hasMessage(
+            "environment EVENKEEL_HTTP_PORT: http-port is '70000': it must be from 0 to 65535");
+    assertThatThrownBy(() -> merge("", Map.of(), Map.of("segment-bytes", "1KB")))
+        .hasMessageContaining("command line: segment-bytes is '1KB'")
+        .hasMessageContaining("64KiB")
+        .satisfies(e -> assertThat(((CommandFailure) e).exitStatus()).isEqualTo(2));
+    assertThatThrownBy(() -> merge("port: [1, 2]", Map.of(), Map.of()))
+        .hasMessageContaining("port is '[1, 2]'");
+  }
+
+  @Test
+  void whatKubernetesSetsForAServiceIsNotOurs() {
+    Map<String, String> links =
+        Map.of(
+            "EVENKEEL_SERVICE_HOST", "10.0.0.1",
+            "EVENKEEL_SERVICE_PORT", "5701",
+            "EVENKEEL_PORT", "tcp://10.0.0.1:5701",
+            "EVENKEEL_PORT_5701_TCP_ADDR", "10.0.0.1",
+            "EVENKEEL_CONF", "x.yaml");
+    assertThat(merge("", links, Map.of())).containsEntry("port", 5701L);
+  }
+
+  @Test
+  void peersAreCheckedAsAWhole() {
+    assertThat(config("node: b\nport: 5801\npeers: [a@h1:5701, b@h2:5801]").peers()).hasSize(2);
+    assertThatThrownBy(() -> config("peers: a@h1:5701"))
+        .hasMessage("with --peers name this node: --node a");
+    assertThatThrownBy(() -> config("node: c\npeers: a@h1:5701")).hasMessageContaining("not among");
+    assertThatThrownBy(() -> config("node: a\nport: 1\npeers: a@h1:5701"))
+        .hasMessageContaining("--peers says 5701");
+    assertThatThrownBy(() -> config("node: a\npeers: a@h1")).hasMessageContaining("ID@HOST:PORT");
+    assertThatThrownBy(() -> config("node: a\npeers: a@h:1,a@h:2")).hasMessageContaining("twice");
+  }
+
+  @Test
+  void portsAndRolesMustFitTogether() {
+    assertThatThrownBy(() -> config("http-port: 5703")).hasMessageContaining("choose another");
+    assertThatThrownBy(() -> config("roles: broker,dispatchr"))
+        .hasMessageContaining("did you mean 'dispatcher'?");
+    assertThatThrownBy(() -> config("roles: web")).hasMessageContaining("needs the role broker");
+  }
+
+  @Test
+  void brokenFilesAreOneLine() {
+    assertThatThrownBy(() -> yaml("a: [1")).hasMessageStartingWith("x.yaml line 1: not YAML");
+    assertThatThrownBy(() -> yaml("- a")).hasMessageContaining("key: value");
+    assertThatThrownBy(() -> yaml("port: 1\nport: 2")).hasMessageStartingWith("x.yaml line");
+    assertThatThrownBy(() -> yaml("a: !!java.net.URL [http://x]"))
+        .isInstanceOf(RuntimeException.class);
+    assertThatThrownBy(() -> ConfigFile.read(Path.of("no/such.yaml")))
+        .hasMessage("--conf no/such.yaml: there is no such file");
+  }
+
+  @Test
+  void theFileInConfSaysWhatTheProgramDoes() throws Exception {
+    List<String> lines = Files.readAllLines(Path.of("conf/evenkeel.yaml"));
+    assertThat(lines).allMatch(line -> line.isBlank() || line.startsWith("#"));
+    Pattern setting = Pattern.compile("# ([a-z-]+: .*|[a-z-]+:)");
+    StringBuilder settings = new StringBuilder();
+    for (String line : lines) {
+      Matcher matcher = setting.matcher(line);
+      if (matcher.matches()
+          && ConfigKeys.BY_NAME.containsKey(line.substring(2, line.indexOf(':')))) {
+        settings.append(matcher.group(1)).append('\n');
+      }
+    }
+    Map<String, Object> written = yaml(settings.toString());
+    assertThat(written.keySet()).containsExactlyElementsOf(ConfigKeys.BY_NAME.keySet());
+    assertThat(NodeConfig.of(ConfigMerge.merge(written, "conf", Map.of(), Map.of())))
+        .isEqualTo(config(""));
+    for (ConfigKey key : ConfigKeys.ALL) {
+      if (!key.defaultText().isEmpty()) {
+        assertThat(key.parse(written.get(key.name()), "conf")).isEqualTo(key.defaultValue());
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.model.StartAt;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SmallPartsTest {
+  @Test
+  void nearestFindsSlipsAndNothingElse() {
+    List<String> words = List.of("--group", "--member", "--parallel");
+    assertThat(Nearest.to("--gruop", words)).isEqualTo("--group");
+    assertThat(Nearest.to("--Parallell", words)).isEqualTo("--parallel");
+    assertThat(Nearest.to("--zzzzzzzzzzz", words)).isNull();
+    assertThat(Nearest.hint("--menber", words)).isEqualTo(": did you mean '--member'?");
+    assertThat(Nearest.distance("ab", "ba")).isEqualTo(1);
+    assertThat(Nearest.distance("", "abc")).isEqualTo(3);
+  }
+
+  @Test
+  void sizes() {
+    assertThat(ByteSizes.parse("4096")).isEqualTo(4096);
+    assertThat(ByteSizes.parse("512MiB")).isEqualTo(512L << 20);
+    assertThat(ByteSizes.parse("1 gib")).isEqualTo(1L << 30);
+    assertThat(ByteSizes.format(512L << 20)).isEqualTo("512MiB");
+    assertThat(ByteSizes.format(1000)).isEqualTo("1000");
+    assertThat(ByteSizes.format(0)).isEqualTo("0");
+    assertThatThrownBy(() -> ByteSizes.parse("1MB")).hasMessageContaining("512MiB");
+    assertThatThrownBy(() -> ByteSizes.parse("999999999999TiB")).hasMessageContaining("too large");
+  }
+
+  @Test
+  void whereAGroupBegins() {
+    assertThat(ConsumeCommand.start("earliest")).isEqualTo(StartAt.EARLIEST);
+    assertThat(ConsumeCommand.start("latest")).isEqualTo(StartAt.LATEST);
+    assertThat(ConsumeCommand.start("1700000000000")).isEqualTo(StartAt.timestamp(1700000000000L));
+    StartAt day = StartAt.timestamp(1769817600000L);
+    assertThat(ConsumeCommand.start("2026-01-31")).isEqualTo(day);
+    assertThat(ConsumeCommand.start("2026-01-31T00:00:00Z")).isEqualTo(day);
+    assertThat(ConsumeCommand.start("2026-01-31T00:00")).isEqualTo(day);
+    assertThat(ConsumeCommand.start("2026-01-31T01:00:00+01:00")).isEqualTo(day);
+    assertThatThrownBy(() -> ConsumeCommand.start("yesterday")).hasMessageContaining("earliest");
+  }
+
+  @Test
+  void aPaceSpreadsAndCatchesUpOnlyALittle() {
+    Pace pace = new Pace(10);
+    assertThat(pace.waitNanos(0)).isZero();
+    assertThat(pace.waitNanos(0)).isEqualTo(100_000_000);
+    assertThat(pace.waitNanos(100_000_000)).isEqualTo(100_000_000);
+    long late = 10_000_000_000L;
+    assertThat(pace.waitNanos(late)).isEqualTo(-Pace.BURST_NANOS);
+    assertThat(pace.waitNanos(late)).isZero();
+    assertThat(pace.waitNanos(late)).isEqualTo(100_000_000);
+  }
+
+  @Test
+  void tablesAlignAndShowTheUnknown() {
+    Table table = new Table("NAME", "LAG").row("a", 5L).row("longer", 12345L).row("c", null);
+    assertThat(table.text())
+        .isEqualTo("NAME      LAG\na           5\nlonger  12345\nc           -\n");
+  }
+
+  @Test
+  void pathSegmentsAreEscaped() {
+    assertThat(HttpApi.segment("a/b c?ü")).isEqualTo("a%2Fb%20c%3F%C3%BC");
+    assertThatThrownBy(() -> new HttpApi("localhost:8080"))
+        .hasMessage("--http 'localhost:8080': write http://127.0.0.1:8080");
+  }
+}

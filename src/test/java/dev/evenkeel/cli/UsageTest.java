@@ -1,0 +1,113 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+
+class UsageTest {
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  private int execute(String... args) {
+    CommandLine line = Main.commandLine();
+    line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    return line.execute(args);
+  }
+
+  static Stream<List<String>> wrong() {
+    return Stream.of(
+        List.of("a command is missing"),
+        List.of("did you mean 'serve'?", "serv"),
+        List.of("unknown command 'demo'", "demo"),
+        List.of("unknown command 'bench'", "bench", "produce"),
+        List.of("did you mean '--port'?", "serve", "--prot", "1"),
+        List.of("port is 'x'", "serve", "--port", "x"),
+        List.of("there is no such file", "serve", "--conf", "/no/such"),
+        List.of("Missing required parameter", "produce"),
+        List.of("no capture group", "produce", "t", "--key-regex", "abc"),
+        List.of("Unclosed group", "produce", "t", "--key-regex", "(a"),
+        List.of("mutually exclusive", "produce", "t", "--key-regex", "(a)", "--key-json", "b"),
+        List.of("--rate 0.0", "produce", "t", "--rate", "0"),
+        List.of("bad topic name", "produce", "a b"),
+        List.of("unknown option '--acks'", "produce", "t", "--acks", "all"),
+        List.of("unknown option '--spool'", "produce", "t", "--spool", "x"),
+        List.of("unknown option '--name'", "produce", "t", "--name", "x"),
+        List.of("--group", "consume", "t"),
+        List.of("sharded only", "consume", "t", "--group", "g", "--mode", "level"),
+        List.of("unknown option '--range'", "consume", "t", "--group", "g", "--range", "1"),
+        List.of("unknown option '--dedup'", "consume", "t", "--group", "g", "--dedup", "key"),
+        List.of("unknown option '--offsets'", "consume", "t", "--group", "g", "--offsets", "x"),
+        List.of(
+            "unknown option '--retry-delays'", "consume", "t", "--group", "g", "--retry-delays=1s"),
+        List.of("unknown option '--on-failure'", "consume", "t", "--group=g", "--on-failure=stop"),
+        List.of("unknown option '--rate'", "consume", "t", "--group=g", "--rate=1"),
+        List.of("unknown option '--key-rate'", "consume", "t", "--group=g", "--key-rate=1"),
+        List.of("--max 0", "consume", "t", "--group", "g", "--max", "0"),
+        List.of("--idle-exit 'soon'", "consume", "t", "--group", "g", "--idle-exit", "soon"),
+        List.of("--order", "consume", "t", "--group", "g", "--order", "random"),
+        List.of("--parallel 0", "consume", "t", "--group", "g", "--parallel", "0"),
+        List.of("--from 'never'", "consume", "t", "--group", "g", "--from", "never"),
+        List.of("--shards", "topic", "create", "t"),
+        List.of("--shards 0", "topic", "create", "t", "--shards", "0"),
+        List.of("--retention is 'x'", "topic", "create", "t", "--shards=1", "--retention=x"),
+        List.of("unknown command 'reshard'", "topic", "reshard", "t"),
+        List.of("unknown command 'reset'", "group", "reset", "g"),
+        List.of("unknown command 'dead-letters'", "group", "dead-letters"),
+        List.of("write http://127.0.0.1:8080", "topic", "list", "--http", "nowhere"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("wrong")
+  void wrongUsageIsOneLineAndStatus2(List<String> expectedAndArgs) {
+    List<String> args = expectedAndArgs.subList(1, expectedAndArgs.size());
+    assertThat(execute(args.toArray(new String[0]))).as(err.toString()).isEqualTo(2);
+    assertThat(err.toString()).contains(expectedAndArgs.get(0)).startsWith("evenkeel");
+    assertThat(err.toString().lines()).hasSize(1);
+    assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void aNodeThatIsNotThereIsOneLineAndStatus1() {
+    assertThat(execute("topic", "list", "--http", "http://127.0.0.1:1")).isEqualTo(1);
+    assertThat(err.toString().lines()).hasSize(1);
+    assertThat(err.toString()).contains("http://127.0.0.1:1").contains("evenkeel serve");
+  }
+
+  @Test
+  void verboseShowsTheStackTrace() {
+    assertThat(execute("topic", "list", "--http", "http://127.0.0.1:1", "--verbose")).isEqualTo(1);
+    assertThat(err.toString()).contains("ConnectException").contains("\tat ");
+  }
+
+  @Test
+  void everyCommandHasHelpWithExamples() {
+    everyHelp(Main.commandLine());
+  }
+
+  private static void everyHelp(CommandLine line) {
+    assertThat(line.getUsageMessage())
+        .as(line.getCommandSpec().qualifiedName())
+        .contains("Example")
+        .contains("  evenkeel ");
+    line.getSubcommands().values().forEach(UsageTest::everyHelp);
+  }
+
+  @Test
+  void completionKnowsTheOptions() {
+    assertThat(execute("completion")).isZero();
+    assertThat(out.toString()).contains("complete -F").contains("--http-port").contains("describe");
+  }
+
+  @Test
+  void versionIsPrinted() {
+    assertThat(execute("--version")).isZero();
+    assertThat(out.toString()).startsWith("evenkeel ");
+  }
+}

@@ -1,0 +1,178 @@
+package dev.evenkeel.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ClusterMembersTest {
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  private final List<ClusterMember> members = new ArrayList<>();
+
+  @AfterEach
+  void leave() {
+    for (int i = members.size() - 1; i >= 0; i--) {
+      result(members.get(i).close());
+    }
+  }
+
+  @Test
+  void aLoneNodeStartsAndSharesTables() {
+    ClusterMember node = node(FreePorts.base());
+    assertThat(node.members()).containsExactly(node.id());
+    assertThat(node.dataMembers()).isEqualTo(1);
+
+    Map<String, String> seen = new ConcurrentHashMap<>();
+    node.registry()
+        .onChange((key, value) -> seen.put(key, value == null ? "gone" : value.encode()));
+    result(node.registry().put("g/m", new JsonObject().put("a", 1)));
+    assertThat(result(node.registry().all()))
+        .isEqualTo(Map.of("g/m", new JsonObject().put("a", 1)));
+    assertThat(result(node.ownership().all())).isEmpty();
+    await().atMost(LONG).until(() -> "{\"a\":1}".equals(seen.get("g/m")));
+    result(node.registry().remove("g/m"));
+    await().atMost(LONG).until(() -> "gone".equals(seen.get("g/m")));
+    result(node.ownership().put("g/t/0", new JsonObject()));
+    result(node.ownership().clear());
+    assertThat(result(node.ownership().all())).isEmpty();
+  }
+
+  @Test
+  void aClientJoinsWithoutDataAndIsReachedOverTheEventBus() {
+    int port = FreePorts.base();
+    ClusterMember node = node(port);
+    List<ClusterMember.Change> changes = new java.util.concurrent.CopyOnWriteArrayList<>();
+    node.onChange(changes::add);
+    ClusterMember client = client(port);
+    assertThat(client.dataMembers()).isEqualTo(1);
+    await().atMost(LONG).until(() -> node.members().size() == 2);
+    assertThat(node.dataMembers()).isEqualTo(1);
+    assertThat(ClusterMembers.dataAddresses(client)).extracting(HostPort::port).contains(port);
+
+    result(
+        node.vertx()
+            .eventBus()
+            .consumer("echo", message -> message.reply(message.body()))
+            .completion());
+    Buffer answer =
+        (Buffer) result(client.vertx().eventBus().request("echo", Buffer.buffer("hello"))).body();
+    assertThat(answer.toString()).isEqualTo("hello");
+
+    String id = client.id();
+    members.remove(client);
+    result(client.close());
+    await()
+        .atMost(LONG)
+        .untilAsserted(() -> assertThat(changes).contains(new ClusterMember.Change(id, true, 1)));
+  }
+
+  @Test
+  void twoNodesFindEachOtherAndOneSeesTheOtherLeave() {
+    int first = FreePorts.base();
+    int second = FreePorts.base();
+    List<HostPort> peers =
+        List.of(new HostPort("127.0.0.1", first), new HostPort("127.0.0.1", second));
+    Future<ClusterMember> one =
+        ClusterMembers.node(new NodeSettings("127.0.0.1", "127.0.0.1", first, peers, "pair"));
+    Future<ClusterMember> two =
+        ClusterMembers.node(new NodeSettings("127.0.0.1", "127.0.0.1", second, peers, "pair"));
+    members.add(result(one));
+    members.add(result(two));
+    await().atMost(LONG).until(() -> result(one).dataMembers() == 2);
+    await().atMost(LONG).until(() -> result(two).dataMembers() == 2);
+    result(result(one).registry().put("k", new JsonObject().put("v", 1)));
+    members.remove(result(one));
+    result(result(one).close());
+    await().atMost(LONG).until(() -> result(two).dataMembers() == 1);
+    assertThat(result(result(two).registry().all())).containsKey("k");
+  }
+
+  @Test
+  void aBusyPortIsNamedWithARemedy() {
+    int port = FreePorts.base();
+    node(port);
+    assertThatThrownBy(() -> result(ClusterMembers.node(NodeSettings.lone(port))))
+        .isInstanceOf(RefusedException.class)
+        .hasMessage("port " + port + " on 127.0.0.1 is in use: choose another --port");
+  }
+
+  @Test
+  void aClientWithoutANodeFailsInTimeAndFormsNoCluster() {
+    int port = FreePorts.base();
+    ClientSettings settings =
+        new ClientSettings(List.of(new HostPort("127.0.0.1", port)), null, "evenkeel", 300);
+    assertThatThrownBy(() -> result(ClusterMembers.client(settings)))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> {
+              assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE);
+              assertThat(refused).hasMessageContaining("127.0.0.1:" + port);
+            });
+  }
+
+  @Test
+  void joiningCanBeCalledOff() {
+    Joining joining = ClusterMembers.joining(ClientSettings.local(FreePorts.base()));
+    joining.cancel();
+    assertThatThrownBy(() -> result(joining.member())).hasMessageContaining("called off");
+  }
+
+  @Test
+  void aPlainVertxIsRefused() {
+    Vertx vertx = Vertx.vertx();
+    assertThatThrownBy(() -> result(ClusterMembers.of(vertx)))
+        .hasMessageContaining("not clustered by Hazelcast");
+    result(vertx.close());
+  }
+
+  @Test
+  void anApplicationsOwnVertxIsTakenAsItIs() {
+    int port = FreePorts.base();
+    node(port);
+    ClusterMember client = client(port);
+    ClusterMember own = result(ClusterMembers.of(client.vertx()));
+    assertThat(own.id()).isEqualTo(client.id());
+    result(own.close());
+    assertThat(client.dataMembers()).isEqualTo(1);
+  }
+
+  private ClusterMember node(int port) {
+    ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
+    members.add(node);
+    return node;
+  }
+
+  private ClusterMember client(int port) {
+    ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
+    members.add(client);
+    return client;
+  }
+
+  static <T> T result(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    } catch (java.util.concurrent.ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new AssertionError(e.getCause());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

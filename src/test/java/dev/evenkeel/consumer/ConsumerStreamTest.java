@@ -1,0 +1,147 @@
+package dev.evenkeel.consumer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.model.Message;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ConsumerStreamTest {
+  private Vertx vertx;
+  private FakeCluster cluster;
+  private ClusterDirectory directory;
+
+  @BeforeEach
+  void begin() {
+    vertx = Vertx.vertx();
+    cluster = new FakeCluster(vertx, 2);
+    directory = new ClusterDirectory(cluster);
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    directory.close();
+    await(vertx.close());
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+  }
+
+  private ConsumerStream stream(ConsumerStream.Finishing finishing) throws Exception {
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setGroup("g")
+            .setTopics(List.of("t"))
+            .setHeartbeatMillis(100)
+            .setParallel(4)
+            .setOrder(ConsumerOptions.Order.NONE);
+    return await(ConsumerStream.start(cluster, directory, options, finishing));
+  }
+
+  private void append(int shard, int count) {
+    List<Message> messages =
+        new ArrayList<>(Collections.nCopies(count, new Message(null, Map.of(), 0, new byte[1])));
+    cluster.append(shard, messages);
+  }
+
+  @Test
+  void flowsAsFarAsItIsAskedFor() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.AUTOMATIC);
+    List<Long> seen = new CopyOnWriteArrayList<>();
+    AtomicInteger ends = new AtomicInteger();
+    stream.endHandler(ignored -> ends.incrementAndGet());
+    stream.pause();
+    stream.handler(delivery -> seen.add(delivery.offset()));
+    append(0, 20);
+    cluster.grant(0, null, -1);
+    stream.fetch(3);
+    Awaitility.await().until(() -> seen.size() == 3);
+    stream.fetch(10);
+    Awaitility.await().until(() -> seen.size() == 13);
+    assertThat(stream.consumer().consumed()).isLessThanOrEqualTo(13);
+    // Four more have been handed out to the stream; closing gives them back.
+    await(stream.close());
+    assertThat(seen).hasSize(13);
+    assertThat(ends).hasValue(1);
+    assertThat(cluster.lease(0).owned()).isFalse();
+    assertThat(cluster.lease(0).committed()).isEqualTo(13);
+  }
+
+  @Test
+  void whatTheHandlerThrowsIsTriedAgain() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.AUTOMATIC);
+    List<Integer> attempts = new CopyOnWriteArrayList<>();
+    stream.handler(
+        delivery -> {
+          attempts.add(delivery.attempt());
+          if (delivery.attempt() == 1) {
+            throw new IllegalStateException("broken");
+          }
+        });
+    append(0, 1);
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> attempts.equals(List.of(1, 2)));
+    await(stream.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(1);
+  }
+
+  @Test
+  void byHandAtMostParallelAreUnfinished() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.MANUAL);
+    List<Delivery> seen = new CopyOnWriteArrayList<>();
+    stream.handler(seen::add);
+    append(1, 10);
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> seen.size() == 4);
+    stream.finish(seen.get(1));
+    Awaitility.await().until(() -> seen.size() == 5);
+    stream.fail(seen.get(0), new IllegalStateException("broken"));
+    // While it waits, others take its place; it comes again when one of them has made room.
+    Awaitility.await()
+        .until(
+            () -> {
+              seen.stream().filter(d -> d.offset() > 0).forEach(stream::finish);
+              return seen.stream().anyMatch(d -> d.offset() == 0 && d.attempt() == 2);
+            });
+    Future<Void> closed = stream.close();
+    while (!closed.isComplete()) {
+      seen.forEach(stream::finish);
+    }
+    assertThat(cluster.lease(1).owned()).isFalse();
+    assertThat(cluster.lease(1).committed()).isGreaterThanOrEqualTo(5);
+  }
+
+  @Test
+  void aLostShardSetsItsPlacesFree() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.MANUAL);
+    List<Delivery> seen = new CopyOnWriteArrayList<>();
+    stream.handler(seen::add);
+    append(0, 10);
+    append(1, 10);
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 4);
+    cluster.grant(1, null, -1);
+    cluster.steal(0);
+    Awaitility.await().until(() -> seen.size() == 8);
+    assertThat(seen.get(7).shard()).isEqualTo(1);
+    seen.forEach(stream::finish);
+    Future<Void> closed = stream.close();
+    while (!closed.isComplete()) {
+      seen.forEach(stream::finish);
+    }
+    assertThat(cluster.lease(1).owned()).isFalse();
+  }
+}

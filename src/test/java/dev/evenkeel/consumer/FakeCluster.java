@@ -1,0 +1,427 @@
+package dev.evenkeel.consumer;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.BatchBuilder;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/**
+ * One node's broker and dispatcher behind a link, in memory: topic "t" (number 1) with some shards
+ * in two data groups, all led by node "n1". Methods may be called from any thread.
+ */
+final class FakeCluster implements Link {
+  private static final class Log {
+    final List<FetchAnswer.Placed> batches = new ArrayList<>();
+    final List<Runnable> waiters = new ArrayList<>();
+    long start;
+    long end;
+  }
+
+  private final Vertx vertx;
+  private final int shards;
+  private final Map<Shard, Log> logs = new HashMap<>();
+  private final Map<Shard, Lease> leases = new LinkedHashMap<>();
+  private final Map<String, Consumer<Buffer>> listeners = new HashMap<>();
+  private final List<Consumer<State>> stateHandlers = new CopyOnWriteArrayList<>();
+  private final List<Promise<Buffer>> inFlight = new ArrayList<>();
+  private final List<Heartbeat> heartbeats = new ArrayList<>();
+  private final List<DataCommand> commands = new ArrayList<>();
+  private State state = State.CONNECTED;
+  private Heartbeat member;
+  private long revision;
+  private RefusedException heartbeatRefusal;
+  private int submitsToLose;
+
+  FakeCluster(Vertx vertx, int shards) {
+    this.vertx = vertx;
+    this.shards = shards;
+    for (int i = 0; i < shards; i++) {
+      logs.put(new Shard(1, i), new Log());
+    }
+  }
+
+  static Shard shard(int index) {
+    return new Shard(1, index);
+  }
+
+  // What tests do
+
+  synchronized void append(int shard, List<Message> messages) {
+    BatchBuilder builder = new BatchBuilder(1024);
+    messages.forEach(builder::add);
+    append(shard, builder.build(1, 0, 0));
+  }
+
+  synchronized void append(int shard, Batch batch) {
+    Log log = logs.get(shard(shard));
+    log.batches.add(new FetchAnswer.Placed(log.end, batch));
+    log.end += batch.count();
+    List<Runnable> waiters = List.copyOf(log.waiters);
+    log.waiters.clear();
+    waiters.forEach(Runnable::run);
+  }
+
+  /** Retention drops every batch that ends at or before {@code offset}. */
+  synchronized void dropBefore(int shard, long offset) {
+    Log log = logs.get(shard(shard));
+    log.batches.removeIf(placed -> placed.endOffset() <= offset);
+    log.start = offset;
+  }
+
+  /** Grants a shard to whoever sends heartbeats. */
+  synchronized void grant(int shard, byte[] state, long stateOffset) {
+    Lease old = leases.get(shard(shard));
+    Lease lease =
+        new Lease(
+            "g",
+            shard(shard),
+            old == null ? 1 : old.epoch() + 1,
+            member.member(),
+            member.instance(),
+            old == null ? 0 : old.committed(),
+            state != null ? stateOffset : old == null ? -1 : old.stateOffset(),
+            state != null ? state : old == null ? null : old.state(),
+            null);
+    leases.put(shard(shard), lease);
+    push();
+  }
+
+  /** Gives the shard to somebody else. */
+  synchronized void steal(int shard) {
+    Lease old = leases.get(shard(shard));
+    leases.put(shard(shard), old.granted("other", "other-instance"));
+    push();
+  }
+
+  synchronized void drain(int shard) {
+    Lease old = leases.get(shard(shard));
+    leases.put(
+        shard(shard),
+        old.draining(new dev.evenkeel.model.Drain("other", System.currentTimeMillis() + 50_000)));
+    push();
+  }
+
+  synchronized void refuseHeartbeats(RefusedException refusal) {
+    heartbeatRefusal = refusal;
+  }
+
+  /** The next commits and releases take effect, but their answers are lost. */
+  synchronized void loseAnswers(int count) {
+    submitsToLose = count;
+  }
+
+  synchronized Lease lease(int shard) {
+    return leases.get(shard(shard));
+  }
+
+  synchronized List<Heartbeat> heartbeats() {
+    return List.copyOf(heartbeats);
+  }
+
+  synchronized List<DataCommand> commands() {
+    return List.copyOf(commands);
+  }
+
+  void become(State newState) {
+    List<Promise<Buffer>> broken;
+    synchronized (this) {
+      state = newState;
+      broken = List.copyOf(inFlight);
+      inFlight.clear();
+    }
+    if (newState != State.CONNECTED) {
+      broken.forEach(
+          each -> each.tryFail(new RefusedException(Refusal.INDETERMINATE, "connection broke")));
+    }
+    stateHandlers.forEach(handler -> handler.accept(newState));
+  }
+
+  // Dispatcher
+
+  private void push() {
+    revision++;
+    Consumer<Buffer> listener = listeners.get(Addresses.member(member.instance()));
+    if (listener != null) {
+      listener.accept(assignment().toJson().toBuffer());
+    }
+  }
+
+  private Assignment assignment() {
+    List<Assignment.Owned> owned = new ArrayList<>();
+    for (Lease lease : leases.values()) {
+      if (lease.owned() && member.instance().equals(lease.instance())) {
+        owned.add(
+            new Assignment.Owned(
+                "t",
+                lease.shard(),
+                lease.epoch(),
+                lease.drain() != null,
+                lease.drain() == null ? 0 : lease.drain().deadlineMillis()));
+      }
+    }
+    return new Assignment("g", member.member(), member.instance(), 1, revision, owned);
+  }
+
+  private Buffer dispatch(Buffer body) {
+    Heartbeat heartbeat = Heartbeat.fromJson(new JsonObject(body));
+    heartbeats.add(heartbeat);
+    if (heartbeatRefusal != null) {
+      return Frames.refusal(heartbeatRefusal);
+    }
+    member = heartbeat;
+    return Frames.answer(assignment().toJson().toBuffer().getBytes());
+  }
+
+  // Broker
+
+  private Future<Buffer> fetch(FetchRequest request) {
+    Promise<Buffer> answer = Promise.promise();
+    Log log = logs.get(request.shard());
+    Lease lease = leases.get(request.shard());
+    if (lease == null || !lease.heldAt(request.epoch())) {
+      answer.complete(Frames.refusal(Refusal.FENCED, "epoch " + request.epoch()));
+    } else if (request.offset() < log.start || request.offset() > log.end) {
+      answer.complete(Frames.refusal(Refusal.OFFSET_OUT_OF_RANGE, log.start + ".." + log.end));
+    } else if (request.offset() < log.end || request.waitMillis() == 0) {
+      answer.complete(read(log, request));
+    } else {
+      log.waiters.add(
+          () -> {
+            synchronized (this) {
+              answer.tryComplete(read(log, request));
+            }
+          });
+      vertx.setTimer(
+          request.waitMillis(),
+          id -> {
+            synchronized (this) {
+              answer.tryComplete(read(log, request));
+            }
+          });
+    }
+    return answer.future();
+  }
+
+  private static Buffer read(Log log, FetchRequest request) {
+    int first = 0;
+    int high = log.batches.size();
+    while (first < high) {
+      int middle = (first + high) >>> 1;
+      if (log.batches.get(middle).endOffset() <= request.offset()) {
+        first = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    Bytes out = FetchAnswer.head(log.start, log.end, request.bytesMax());
+    int bytes = 0;
+    for (int i = first; i < log.batches.size(); i++) {
+      FetchAnswer.Placed placed = log.batches.get(i);
+      if (bytes > 0 && bytes + placed.batch().length() > request.bytesMax()) {
+        break;
+      }
+      bytes += placed.batch().length();
+      out.i64(placed.baseOffset()).raw(placed.batch().bytes().array());
+    }
+    return Frames.answer(out.view());
+  }
+
+  private Reply submit(DataCommand command) {
+    commands.add(command);
+    if (command instanceof DataCommand.Commit c) {
+      Lease lease = leases.get(c.shard());
+      if (!lease.heldAt(c.epoch())) {
+        return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
+      }
+      leases.put(c.shard(), lease.committedAt(Math.max(lease.committed(), c.offset())));
+      return Reply.DONE;
+    }
+    DataCommand.Release r = (DataCommand.Release) command;
+    Lease lease = leases.get(r.shard());
+    if (lease.epoch() == r.epoch() && !lease.owned()) {
+      return Reply.DONE;
+    }
+    if (!lease.heldAt(r.epoch())) {
+      return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
+    }
+    leases.put(
+        r.shard(),
+        r.state() == null
+            ? lease.released(r.offset(), lease.stateOffset(), lease.state())
+            : lease.released(r.offset(), r.stateOffset(), r.state()));
+    revision++;
+    return Reply.DONE;
+  }
+
+  private Future<Buffer> broker(Buffer request) {
+    ByteBuffer body = Frames.body(request);
+    ByteReader in = new ByteReader(body);
+    switch (Frames.op(request)) {
+      case FETCH:
+        return fetch(FetchRequest.decode(body));
+      case READ_LEASE:
+        in.text();
+        Lease lease = leases.get(RecordCodec.shard(in));
+        return Future.succeededFuture(Frames.answer(ReplyCodec.encode(new Reply.OfLease(lease))));
+      case SUBMIT_DATA:
+        int group = in.i32();
+        DataCommand command = CommandCodec.data(in);
+        Shard shard =
+            command instanceof DataCommand.Commit c
+                ? c.shard()
+                : ((DataCommand.Release) command).shard();
+        if (group != shard.dataGroup(2)) {
+          return Future.succeededFuture(Frames.refusal(Refusal.INVALID, "group " + group));
+        }
+        Reply reply = submit(command);
+        if (submitsToLose > 0) {
+          submitsToLose--;
+          return Future.failedFuture(new RefusedException(Refusal.INDETERMINATE, "lost"));
+        }
+        return Future.succeededFuture(Frames.answer(ReplyCodec.encode(reply)));
+      default:
+        return Future.succeededFuture(Frames.refusal(Refusal.INVALID, "not faked"));
+    }
+  }
+
+  // Link
+
+  @Override
+  public Vertx vertx() {
+    return vertx;
+  }
+
+  @Override
+  public Future<Buffer> request(String address, Buffer body, long timeoutMillis) {
+    Context context = vertx.getOrCreateContext();
+    Promise<Buffer> promise = Promise.promise();
+    synchronized (this) {
+      if (state != State.CONNECTED) {
+        return Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "no connection"));
+      }
+      inFlight.add(promise);
+    }
+    long timer =
+        vertx.setTimer(
+            timeoutMillis,
+            id -> promise.tryFail(new RefusedException(Refusal.INDETERMINATE, "timeout")));
+    Promise<Buffer> answer = Promise.promise();
+    promise
+        .future()
+        .onComplete(
+            done -> {
+              vertx.cancelTimer(timer);
+              synchronized (this) {
+                inFlight.remove(promise);
+              }
+              // Never in the caller's own stack, as on a real bus.
+              context.runOnContext(ignored -> answer.handle(done));
+            });
+    Future<Buffer> result;
+    synchronized (this) {
+      if (address.equals(Addresses.VIEW)) {
+        result = Future.succeededFuture(view().toJson().toBuffer());
+      } else if (address.equals(Addresses.dispatcher("n1"))) {
+        result = Future.succeededFuture(dispatch(body));
+      } else if (address.equals(Addresses.data("n1")) || address.equals(Addresses.control("n1"))) {
+        result = broker(body);
+      } else {
+        result =
+            Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "nobody at " + address));
+      }
+    }
+    result.onComplete(
+        done -> {
+          if (done.succeeded()) {
+            promise.tryComplete(done.result());
+          } else {
+            promise.tryFail(done.cause());
+          }
+        });
+    return answer.future();
+  }
+
+  private ClusterView view() {
+    return new ClusterView(
+        "c",
+        "n1",
+        "n1",
+        List.of("n1", "n1"),
+        List.of("n1"),
+        List.of(
+            new TopicInfo(1, "t", shards, new TopicConfig(0, 0, 0), TopicInfo.State.ACTIVE, 0)));
+  }
+
+  @Override
+  public synchronized Listening listen(String address, Consumer<Buffer> handler) {
+    listeners.put(address, handler);
+    return new Listening() {
+      @Override
+      public Future<Void> registered() {
+        return Future.succeededFuture();
+      }
+
+      @Override
+      public void end() {
+        synchronized (FakeCluster.this) {
+          listeners.remove(address);
+        }
+      }
+    };
+  }
+
+  @Override
+  public synchronized State state() {
+    return state;
+  }
+
+  @Override
+  public void onState(Consumer<State> handler) {
+    stateHandlers.add(handler);
+  }
+
+  @Override
+  public String clusterMember() {
+    return "m1";
+  }
+
+  @Override
+  public Future<Void> close() {
+    become(State.CLOSED);
+    return Future.succeededFuture();
+  }
+}

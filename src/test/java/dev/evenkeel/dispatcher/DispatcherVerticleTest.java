@@ -1,0 +1,324 @@
+package dev.evenkeel.dispatcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class DispatcherVerticleTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeCluster cluster = new FakeCluster(vertx);
+  private final FakeCluster.Node node = new FakeCluster.Node();
+  private final FakeBroker broker = new FakeBroker(vertx, new ModelLog().topic(1, "t", 4));
+
+  @BeforeEach
+  void start() throws Exception {
+    LocalObjects.put(vertx, LogNode.class, node);
+    LocalObjects.put(vertx, ClusterMember.class, cluster);
+    get(
+        vertx.deployVerticle(
+            DispatcherVerticle.class.getName(),
+            new DeploymentOptions()
+                .setConfig(
+                    new JsonObject()
+                        .put("tickMillis", 50)
+                        .put("rebalanceMillis", 300)
+                        .put("memberTimeoutMillis", 1_000))));
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    get(vertx.close());
+  }
+
+  private static <T> T get(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+  }
+
+  /** A member that beats, and remembers what it was pushed. */
+  private final class TestMember {
+    final String name;
+    final String instance;
+    final List<Assignment> pushed = new CopyOnWriteArrayList<>();
+    private long timer = -1;
+
+    TestMember(String name) {
+      this.name = name;
+      this.instance = name + "-" + System.nanoTime();
+      cluster.came("c-" + instance);
+      vertx
+          .eventBus()
+          .<Buffer>consumer(
+              Addresses.member(instance),
+              message -> pushed.add(Assignment.fromJson(new JsonObject(message.body()))));
+      timer = vertx.setPeriodic(100, tick -> beat(false));
+    }
+
+    Future<Assignment> beat(boolean leaving) {
+      return DispatcherVerticleTest.this.beat(
+          new Heartbeat(
+              "g",
+              name,
+              instance,
+              100,
+              leaving,
+              "sharded",
+              List.of("t"),
+              StartAt.EARLIEST,
+              "c-" + instance,
+              "host",
+              7,
+              2_000,
+              20_000));
+    }
+
+    void silence() {
+      vertx.cancelTimer(timer);
+    }
+
+    void leave() throws Exception {
+      silence();
+      assertThat(get(beat(true)).shards()).isEmpty();
+    }
+
+    boolean pushedDraining(int shard) {
+      return pushed.stream()
+          .flatMap(assignment -> assignment.shards().stream())
+          .anyMatch(owned -> owned.shard().shard() == shard && owned.draining());
+    }
+
+    void release(int shard) {
+      Shard id = new Shard(1, shard);
+      broker.submit(new DataCommand.Release("g", id, lease(shard).epoch(), 5, -1, null));
+    }
+  }
+
+  private Future<Assignment> beat(Heartbeat beat) {
+    return ask(Addresses.dispatcher("n1"), beat.toJson())
+        .map(json -> Assignment.fromJson((JsonObject) json));
+  }
+
+  /** The JSON that is answered; fails with the refusal. */
+  private Future<Object> ask(String address, JsonObject question) {
+    return vertx
+        .eventBus()
+        .<Buffer>request(address, question.toBuffer())
+        .map(
+            answer -> {
+              String text =
+                  StandardCharsets.UTF_8.decode(Frames.answerBody(answer.body())).toString();
+              return text.startsWith("[") ? new JsonArray(text) : new JsonObject(text);
+            });
+  }
+
+  private Refusal refusal(Future<?> future) {
+    try {
+      get(future);
+      return null;
+    } catch (Exception e) {
+      return ((RefusedException) e.getCause()).refusal();
+    }
+  }
+
+  private Lease lease(int shard) {
+    synchronized (broker.log) {
+      return broker.log.lease("g", new Shard(1, shard));
+    }
+  }
+
+  private String owners() {
+    StringBuilder owners = new StringBuilder();
+    for (int i = 0; i < 4; i++) {
+      Lease lease = lease(i);
+      owners.append(lease == null || !lease.owned() ? "-" : lease.owner());
+    }
+    return owners.toString();
+  }
+
+  private void lead(long term) {
+    node.lead(new Leadership("n1", term, true));
+  }
+
+  @Test
+  void whoDoesNotLeadNamesTheLeader() {
+    node.lead(new Leadership("n2", 3, false));
+    Future<Object> answer = ask(Addresses.dispatcher("n1"), new JsonObject());
+    assertThat(refusal(answer)).isEqualTo(Refusal.NOT_LEADER);
+    assertThat(answer.cause()).hasMessage("n2");
+    assertThat(refusal(ask(Addresses.groups("n1"), new JsonObject())))
+        .isEqualTo(Refusal.NOT_LEADER);
+  }
+
+  @Test
+  void untilTheLogWasReadHeartbeatsAreUnavailable() {
+    broker.mute(true);
+    lead(1);
+    assertThat(refusal(ask(Addresses.dispatcher("n1"), new JsonObject())))
+        .isEqualTo(Refusal.UNAVAILABLE);
+    broker.mute(false);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(refusal(ask(Addresses.dispatcher("n1"), new JsonObject())))
+                    .isEqualTo(Refusal.INVALID));
+  }
+
+  @Test
+  void joinDrainReleaseGrantLeave() throws Exception {
+    lead(1);
+    TestMember a = new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    TestMember b = new TestMember("b");
+    await().until(() -> a.pushedDraining(2) && a.pushedDraining(3));
+    assertThat(owners()).isEqualTo("aaaa");
+    a.release(2);
+    a.release(3);
+    await().until(() -> owners().equals("aabb"));
+    assertThat(lease(0).epoch()).isEqualTo(1);
+    assertThat(lease(2).epoch()).isEqualTo(2);
+    assertThat(get(b.beat(false)).shards()).hasSize(2);
+
+    JsonObject group =
+        (JsonObject) get(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
+    assertThat(group.getString("mode")).isEqualTo("sharded");
+    assertThat(group.getString("status")).isEqualTo("OK");
+    JsonObject first = group.getJsonArray("members").getJsonObject(0);
+    assertThat(first.getString("member")).isEqualTo("a");
+    assertThat(first.getLong("consumed")).isEqualTo(7);
+    assertThat(first.getJsonArray("shards")).isEqualTo(new JsonArray().add("t/0").add("t/1"));
+    JsonObject third = group.getJsonArray("shards").getJsonObject(2);
+    assertThat(third.getString("owner")).isEqualTo("b");
+    assertThat(third.getString("state")).isEqualTo("OWNED");
+    assertThat(third.getLong("committed")).isEqualTo(5);
+    assertThat(third.getLong("epoch")).isEqualTo(2);
+    assertThat(third.containsKey("nextOwner")).isTrue();
+    assertThat(third.getValue("nextOwner")).isNull();
+
+    JsonArray groups = (JsonArray) get(ask(Addresses.groups("n1"), new JsonObject()));
+    assertThat(groups.getJsonObject(0).getInteger("members")).isEqualTo(2);
+
+    b.leave();
+    await().until(() -> owners().equals("aaaa"));
+    JsonArray moves =
+        (JsonArray)
+            get(
+                ask(
+                    Addresses.groups("n1"),
+                    new JsonObject().put("rebalances", "g").put("limit", 2)));
+    assertThat(moves).hasSize(2);
+    assertThat(moves.getJsonObject(0).getString("reason")).isEqualTo("leave");
+    assertThat(moves.getJsonObject(0).getString("from")).isEqualTo("b");
+  }
+
+  @Test
+  void clusterMemberThatLeavesTakesItsConsumerAlong() {
+    lead(1);
+    TestMember a = new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    TestMember b = new TestMember("b");
+    await().until(() -> a.pushedDraining(2) && a.pushedDraining(3));
+    a.release(2);
+    a.release(3);
+    await().until(() -> owners().equals("aabb"));
+    b.silence();
+    cluster.left("c-" + b.instance);
+    await().until(() -> owners().equals("aaaa"));
+  }
+
+  @Test
+  void clearedMapsAreFilledAgainAndMoveNothing() throws Exception {
+    lead(1);
+    new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    FakeCluster.Table registry = (FakeCluster.Table) cluster.registry();
+    FakeCluster.Table ownership = (FakeCluster.Table) cluster.ownership();
+    await().until(() -> registry.entries.size() == 1 && ownership.entries.size() == 4);
+    get(registry.clear());
+    get(ownership.clear());
+    await().until(() -> registry.entries.containsKey("g/a") && ownership.entries.size() == 4);
+    assertThat(ownership.entries.get("g/t/0").getString("owner")).isEqualTo("a");
+    assertThat(lease(0).epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void nextTermGoesOnWithTheSameEpochs() throws Exception {
+    lead(1);
+    TestMember a = new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    Assignment before = get(a.beat(false));
+    node.lead(new Leadership("n2", 2, false));
+    assertThat(refusal(a.beat(false))).isEqualTo(Refusal.NOT_LEADER);
+    get(cluster.registry().clear());
+    lead(3);
+    await().until(() -> refusal(a.beat(false)) == null);
+    Assignment after = get(a.beat(false));
+    assertThat(after.laterThan(before.term(), before.revision())).isTrue();
+    assertThat(after.shards()).isEqualTo(before.shards());
+  }
+
+  @Test
+  void unknownGroupsAndTopicsAreRefused() {
+    lead(1);
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(
+                        refusal(ask(Addresses.groups("n1"), new JsonObject().put("group", "no"))))
+                    .isEqualTo(Refusal.UNKNOWN_GROUP));
+    Heartbeat beat =
+        new Heartbeat(
+            "g",
+            "a",
+            "a1",
+            1,
+            false,
+            "sharded",
+            List.of("none"),
+            StartAt.EARLIEST,
+            null,
+            "host",
+            0,
+            5_000,
+            50_000);
+    assertThat(refusal(beat(beat))).isEqualTo(Refusal.UNKNOWN_TOPIC);
+  }
+
+  @Test
+  void topicThatAppearsIsTakenUp() {
+    lead(1);
+    new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    synchronized (broker.log) {
+      broker.log.topics.clear();
+      broker.log.topic(1, "t", 5);
+    }
+    vertx.eventBus().publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
+    await().until(() -> lease(4) != null && "a".equals(lease(4).owner()));
+  }
+}

@@ -1,0 +1,107 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.Message;
+import java.util.List;
+
+/** A broker that leads both of two data groups, over a {@link ModelLog}. */
+final class FakeBroker {
+  private static final int DATA_GROUPS = 2;
+
+  final ModelLog log;
+  private final Vertx vertx;
+  private volatile boolean mute;
+
+  FakeBroker(Vertx vertx, ModelLog log) {
+    this.vertx = vertx;
+    this.log = log;
+    vertx.eventBus().<Buffer>consumer(Addresses.VIEW, this::view);
+    vertx.eventBus().<Buffer>consumer(Addresses.control("n1"), this::control);
+  }
+
+  /** From now on it refuses to read shards, or does so again. */
+  void mute(boolean on) {
+    mute = on;
+  }
+
+  private void view(Message<Buffer> message) {
+    synchronized (log) {
+      message.reply(
+          new ClusterView(
+                  "cluster",
+                  "n1",
+                  "n1",
+                  List.of("n1", "n1"),
+                  List.of("n1"),
+                  List.copyOf(log.topics))
+              .toJson()
+              .toBuffer());
+    }
+  }
+
+  private void control(Message<Buffer> message) {
+    Op op = Frames.op(message.body());
+    ByteReader in = new ByteReader(Frames.body(message.body()));
+    synchronized (log) {
+      message.reply(
+          switch (op) {
+            case SUBMIT_DATA -> {
+              in.i32();
+              yield submit(CommandCodec.data(in));
+            }
+            case SUBMIT_META ->
+                answer(log.apply(CommandCodec.meta(in), System.currentTimeMillis()));
+            case READ_GROUPS -> {
+              Bytes out = new Bytes().i32(log.groups.size());
+              log.groups().forEach(group -> RecordCodec.write(out, group));
+              yield Frames.answer(out.view());
+            }
+            case READ_SHARDS -> {
+              int dataGroup = in.i32();
+              String group = in.text();
+              if (mute) {
+                yield Frames.refusal(Refusal.UNAVAILABLE, "no leader");
+              }
+              List<ShardStatus> statuses = log.statuses(group);
+              statuses.removeIf(status -> status.shard().dataGroup(DATA_GROUPS) != dataGroup);
+              Bytes out = new Bytes();
+              ShardStatus.write(out, statuses);
+              yield Frames.answer(out.view());
+            }
+            default -> Frames.refusal(Refusal.INVALID, "not expected: " + op);
+          });
+    }
+  }
+
+  /** Applies a command as a member's request or the dispatcher's would be. */
+  Buffer submit(DataCommand command) {
+    synchronized (log) {
+      Reply reply = log.apply(command);
+      if (reply instanceof Reply.OfLease of) {
+        vertx
+            .eventBus()
+            .publish(Addresses.LEASE_CHANGES, LeaseChange.of(of.lease()).toJson().toBuffer());
+      }
+      return answer(reply);
+    }
+  }
+
+  private static Buffer answer(Reply reply) {
+    return Frames.answer(ReplyCodec.encode(reply));
+  }
+}

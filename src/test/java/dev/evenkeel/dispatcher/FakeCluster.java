@@ -1,0 +1,184 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.SharedTable;
+import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/** A cluster of one node and any clients, in memory. */
+final class FakeCluster implements ClusterMember {
+  private final Vertx vertx;
+  private final Set<String> members = ConcurrentHashMap.newKeySet();
+  private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
+  private final Table registry = new Table();
+  private final Table ownership = new Table();
+
+  FakeCluster(Vertx vertx) {
+    this.vertx = vertx;
+    members.add("node");
+  }
+
+  @Override
+  public Vertx vertx() {
+    return vertx;
+  }
+
+  @Override
+  public String id() {
+    return "node";
+  }
+
+  @Override
+  public Set<String> members() {
+    return Set.copyOf(members);
+  }
+
+  @Override
+  public int dataMembers() {
+    return 1;
+  }
+
+  @Override
+  public void onChange(Consumer<Change> handler) {
+    handlers.add(handler);
+  }
+
+  void came(String member) {
+    members.add(member);
+    handlers.forEach(handler -> handler.accept(new Change(member, false, 1)));
+  }
+
+  void left(String member) {
+    members.remove(member);
+    handlers.forEach(handler -> handler.accept(new Change(member, true, 1)));
+  }
+
+  @Override
+  public SharedTable registry() {
+    return registry;
+  }
+
+  @Override
+  public SharedTable ownership() {
+    return ownership;
+  }
+
+  @Override
+  public Future<Void> close() {
+    return Future.succeededFuture();
+  }
+
+  /** A map that answers at once. */
+  static final class Table implements SharedTable {
+    final Map<String, JsonObject> entries = new ConcurrentHashMap<>();
+
+    @Override
+    public Future<Void> put(String key, JsonObject value) {
+      entries.put(key, value);
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Void> remove(String key) {
+      entries.remove(key);
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Map<String, JsonObject>> all() {
+      return Future.succeededFuture(new HashMap<>(entries));
+    }
+
+    @Override
+    public Future<Void> clear() {
+      entries.clear();
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public void onChange(BiConsumer<String, JsonObject> handler) {}
+  }
+
+  /** A node whose meta leadership can be set. */
+  static final class Node implements LogNode {
+    private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
+    private volatile Leadership leadership = Leadership.UNKNOWN;
+
+    void lead(Leadership next) {
+      leadership = next;
+      listeners.forEach(listener -> listener.accept(next));
+    }
+
+    @Override
+    public String nodeId() {
+      return "n1";
+    }
+
+    @Override
+    public String clusterId() {
+      return "cluster";
+    }
+
+    @Override
+    public List<String> nodes() {
+      return List.of("n1", "n2");
+    }
+
+    @Override
+    public LogGroup meta() {
+      return new LogGroup() {
+        @Override
+        public String name() {
+          return META;
+        }
+
+        @Override
+        public CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts) {
+          throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Leadership leadership() {
+          return leadership;
+        }
+
+        @Override
+        public void onLeadership(Consumer<Leadership> listener) {
+          listeners.add(listener);
+        }
+
+        @Override
+        public CompletableFuture<Void> handLeadershipTo(String nodeId) {
+          throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<Long> snapshot() {
+          throw new UnsupportedOperationException();
+        }
+      };
+    }
+
+    @Override
+    public List<LogGroup> data() {
+      return List.of();
+    }
+
+    @Override
+    public void close() {}
+  }
+}

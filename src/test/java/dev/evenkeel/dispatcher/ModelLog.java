@@ -1,0 +1,135 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** The leases and groups of a cluster with the rules of the commands, in memory. */
+public final class ModelLog {
+  public final List<TopicInfo> topics = new ArrayList<>();
+  public final Map<String, GroupInfo> groups = new TreeMap<>();
+  public final Map<String, Map<Shard, Lease>> leases = new TreeMap<>();
+  public final Map<Shard, Long> ends = new TreeMap<>();
+
+  public ModelLog topic(int id, String name, int shards) {
+    topics.add(new TopicInfo(id, name, shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000));
+    return this;
+  }
+
+  public Lease lease(String group, Shard shard) {
+    return leases.getOrDefault(group, Map.of()).get(shard);
+  }
+
+  public Reply apply(DataCommand command) {
+    if (command instanceof DataCommand.Grant c) {
+      Lease lease = lease(c.group(), c.shard());
+      if ((lease == null ? 0 : lease.epoch()) != c.expectedEpoch()) {
+        return Reply.refused(Refusal.FENCED, "another epoch");
+      }
+      Lease before =
+          lease == null ? new Lease(c.group(), c.shard(), 0, null, null, 0, -1, null, null) : lease;
+      return put(before.granted(c.owner(), c.instance()));
+    }
+    if (command instanceof DataCommand.SetDrain c) {
+      Lease lease = lease(c.group(), c.shard());
+      return lease == null || lease.epoch() != c.expectedEpoch()
+          ? Reply.refused(Refusal.FENCED, "another epoch")
+          : put(lease.draining(c.drain()));
+    }
+    if (command instanceof DataCommand.Release c) {
+      Lease lease = lease(c.group(), c.shard());
+      return lease == null || !lease.heldAt(c.epoch())
+          ? Reply.refused(Refusal.FENCED, "not held")
+          : put(lease.released(c.offset(), c.stateOffset(), c.state()));
+    }
+    if (command instanceof DataCommand.ForgetLeases c) {
+      leases.remove(c.group());
+      return Reply.DONE;
+    }
+    throw new IllegalArgumentException(command.toString());
+  }
+
+  private Reply put(Lease lease) {
+    leases.computeIfAbsent(lease.group(), group -> new TreeMap<>()).put(lease.shard(), lease);
+    return new Reply.OfLease(lease);
+  }
+
+  public Reply apply(MetaCommand command, long nowMillis) {
+    if (command instanceof MetaCommand.DeclareGroup c) {
+      GroupInfo info = groups.get(c.name());
+      if (info != null && !info.mode().equals(c.mode()) && !c.force()) {
+        return Reply.refused(Refusal.GROUP_MISMATCH, "group runs in mode " + info.mode());
+      }
+      TreeSet<String> names = new TreeSet<>(c.topics());
+      if (info != null) {
+        names.addAll(info.topics());
+      }
+      GroupInfo next =
+          new GroupInfo(
+              c.name(),
+              c.mode(),
+              List.copyOf(names),
+              info == null ? c.start() : info.start(),
+              info == null ? nowMillis : info.createdMillis(),
+              nowMillis);
+      groups.put(c.name(), next);
+      return new Reply.OfGroup(next);
+    }
+    if (command instanceof MetaCommand.SeeGroup c) {
+      GroupInfo info = groups.get(c.name());
+      if (info == null) {
+        return Reply.refused(Refusal.UNKNOWN_GROUP, c.name());
+      }
+      GroupInfo next =
+          new GroupInfo(
+              info.name(),
+              info.mode(),
+              info.topics(),
+              info.start(),
+              info.createdMillis(),
+              nowMillis);
+      groups.put(c.name(), next);
+      return new Reply.OfGroup(next);
+    }
+    if (command instanceof MetaCommand.ForgetGroup c) {
+      groups.remove(c.name());
+      return Reply.DONE;
+    }
+    throw new IllegalArgumentException(command.toString());
+  }
+
+  /** Shards with the leases of a group, or of all if null. */
+  public List<ShardStatus> statuses(String group) {
+    List<ShardStatus> statuses = new ArrayList<>();
+    for (TopicInfo topic : topics) {
+      for (int i = 0; i < topic.shards(); i++) {
+        Shard shard = new Shard(topic.id(), i);
+        List<Lease> on = new ArrayList<>();
+        leases.forEach(
+            (name, byShard) -> {
+              if ((group == null || group.equals(name)) && byShard.containsKey(shard)) {
+                on.add(byShard.get(shard));
+              }
+            });
+        statuses.add(new ShardStatus(shard, 0, ends.getOrDefault(shard, 0L), 0, 0, on));
+      }
+    }
+    return statuses;
+  }
+
+  public List<GroupInfo> groups() {
+    return new ArrayList<>(groups.values());
+  }
+}

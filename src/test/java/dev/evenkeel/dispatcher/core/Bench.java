@@ -1,0 +1,235 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.assign.AverageAssignor;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.dispatcher.ModelLog;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** A core with a log that answers at once, and a clock to be set. */
+final class Bench {
+  static final String GROUP = "g";
+
+  final ModelLog log;
+  DispatcherSettings settings = DispatcherSettings.DEFAULT;
+  DispatcherCore core;
+  long now = 1_000_000;
+  long term = 1;
+  Set<String> clusterMembers = Set.of("c1", "c2");
+
+  /** What the core wanted, in order, since {@link #clear()}. */
+  final List<Action> actions = new ArrayList<>();
+
+  final Map<Long, Object> answers = new HashMap<>();
+  final Map<String, Assignment> told = new TreeMap<>();
+
+  /** What the log refuses next, instead of applying. */
+  Refusal refuseNext;
+
+  private long nextRequest;
+
+  Bench(ModelLog log) {
+    this.log = log;
+  }
+
+  static Bench withShards(int shards) {
+    Bench bench = new Bench(new ModelLog().topic(1, "t", shards));
+    bench.activate(List.of());
+    return bench;
+  }
+
+  void activate(List<Ghost> ghosts) {
+    core = new DispatcherCore(settings, new AverageAssignor(), term++, 0, clusterMembers);
+    run(core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
+  }
+
+  Heartbeat beat(String member) {
+    return beat(member, member + "1", 100);
+  }
+
+  Heartbeat beat(String member, String instance, long born) {
+    return new Heartbeat(
+        GROUP,
+        member,
+        instance,
+        born,
+        false,
+        "sharded",
+        List.of("t"),
+        StartAt.EARLIEST,
+        null,
+        "host",
+        0,
+        5_000,
+        50_000);
+  }
+
+  static Heartbeat leaving(Heartbeat beat) {
+    return new Heartbeat(
+        beat.group(),
+        beat.member(),
+        beat.instance(),
+        beat.bornMillis(),
+        true,
+        beat.mode(),
+        beat.topics(),
+        beat.start(),
+        beat.clusterMember(),
+        beat.host(),
+        beat.consumed(),
+        beat.memberTimeoutMillis(),
+        beat.lockTimeMillis());
+  }
+
+  static Heartbeat in(Heartbeat beat, String mode, List<String> topics, String clusterMember) {
+    return new Heartbeat(
+        beat.group(),
+        beat.member(),
+        beat.instance(),
+        beat.bornMillis(),
+        false,
+        mode,
+        topics,
+        beat.start(),
+        clusterMember,
+        beat.host(),
+        beat.consumed(),
+        beat.memberTimeoutMillis(),
+        beat.lockTimeMillis());
+  }
+
+  /** The answer: an Assignment, an Action.Refuse, or null while there is none. */
+  Object send(Heartbeat beat) {
+    long request = nextRequest++;
+    run(core.heartbeat(request, beat, now));
+    return answers.get(request);
+  }
+
+  Refusal refusal(Heartbeat beat) {
+    return ((Action.Refuse) send(beat)).refusal();
+  }
+
+  /** Time passes in ticks, with heartbeats of these members every second. */
+  void pass(long millis, Heartbeat... beating) {
+    for (long end = now + millis; now < end; ) {
+      now += 250;
+      if (now % 1_000 == 0) {
+        for (Heartbeat beat : beating) {
+          send(beat);
+        }
+      }
+      run(core.tick(now));
+    }
+  }
+
+  Reply release(int shard) {
+    Lease lease = lease(shard);
+    Reply reply =
+        log.apply(new DataCommand.Release(GROUP, lease.shard(), lease.epoch(), 0, -1, null));
+    run(core.leaseChanged(LeaseChange.of(((Reply.OfLease) reply).lease()), now));
+    return reply;
+  }
+
+  Lease lease(int shard) {
+    return log.lease(GROUP, new Shard(1, shard));
+  }
+
+  /** Owners of topic t's shards, in order: "aab-". */
+  String owners() {
+    StringBuilder out = new StringBuilder();
+    for (int i = 0; i < log.topics.get(0).shards(); i++) {
+      Lease lease = lease(i);
+      out.append(lease == null || !lease.owned() ? "-" : lease.owner());
+    }
+    return out.toString();
+  }
+
+  Set<String> writes() {
+    Set<String> writes = new TreeSet<>();
+    for (Action action : actions) {
+      if (action instanceof Action.Write write) {
+        writes.add(write.command().getClass().getSimpleName() + " " + write.shard().shard());
+      }
+    }
+    return writes;
+  }
+
+  List<MetaCommand> metaWrites() {
+    List<MetaCommand> writes = new ArrayList<>();
+    for (Action action : actions) {
+      if (action instanceof Action.WriteMeta write) {
+        writes.add(write.command());
+      }
+    }
+    return writes;
+  }
+
+  void clear() {
+    actions.clear();
+  }
+
+  void run(List<Action> wanted) {
+    for (Action action : wanted) {
+      actions.add(action);
+      act(action);
+    }
+    List<Action> pushes = core.pushes();
+    if (!pushes.isEmpty()) {
+      run(pushes);
+    }
+  }
+
+  private void act(Action action) {
+    if (action instanceof Action.Answer a) {
+      answers.put(a.request(), a.assignment());
+      tell(a.assignment());
+    } else if (action instanceof Action.Refuse a) {
+      answers.put(a.request(), a);
+    } else if (action instanceof Action.Push a) {
+      tell(a.assignment());
+    } else if (action instanceof Action.Write a) {
+      run(core.written(a.id(), refuse(() -> log.apply(a.command())), now));
+    } else if (action instanceof Action.WriteMeta a) {
+      run(core.metaWritten(a.id(), refuse(() -> log.apply(a.command(), now)), now));
+    } else if (action instanceof Action.ForgetLeases a) {
+      log.apply(a.command());
+      run(core.leasesForgotten(a.id(), true, now));
+    } else if (action instanceof Action.ReadView a) {
+      run(core.viewRead(a.id(), List.copyOf(log.topics), now));
+    } else if (action instanceof Action.ReadLeases a) {
+      run(core.leasesRead(a.id(), log.statuses(a.group()), now));
+    } else if (action instanceof Action.ReadGroups a) {
+      run(core.groupsRead(a.id(), log.groups(), now));
+    }
+  }
+
+  private Reply refuse(java.util.function.Supplier<Reply> apply) {
+    if (refuseNext == null) {
+      return apply.get();
+    }
+    Reply refused = Reply.refused(refuseNext, "as told");
+    refuseNext = null;
+    return refused;
+  }
+
+  private void tell(Assignment assignment) {
+    Assignment last = told.get(assignment.instance());
+    if (last == null || assignment.laterThan(last.term(), last.revision())) {
+      told.put(assignment.instance(), assignment);
+    }
+  }
+}

@@ -1,0 +1,483 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.dispatcher.ModelLog;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+class DispatcherCoreTest {
+
+  @Nested
+  class Moving {
+    @Test
+    void firstMemberGetsEverythingAndIsTold() {
+      Bench bench = Bench.withShards(4);
+      bench.send(bench.beat("a"));
+      assertThat(bench.owners()).isEqualTo("aaaa");
+      assertThat(bench.told.get("a1").shards()).hasSize(4);
+      assertThat(bench.log.groups.get("g").topics()).containsExactly("t");
+    }
+
+    @Test
+    void secondMemberGetsHalfAfterTheReleaseAndTheRestIsUntouched() {
+      Bench bench = Bench.withShards(4);
+      bench.send(bench.beat("a"));
+      bench.clear();
+      bench.send(bench.beat("b"));
+      assertThat(bench.writes()).containsExactly("SetDrain 2", "SetDrain 3");
+      assertThat(bench.lease(2).drain()).isEqualTo(new Drain("b", bench.now + 50_000));
+      assertThat(bench.told.get("a1").shards())
+          .extracting(Assignment.Owned::draining)
+          .containsExactly(false, false, true, true);
+      assertThat(bench.owners()).isEqualTo("aaaa");
+
+      bench.now += 700;
+      bench.release(2);
+      assertThat(bench.owners()).isEqualTo("aaba");
+      bench.release(3);
+      assertThat(bench.owners()).isEqualTo("aabb");
+      assertThat(bench.lease(0).epoch()).isEqualTo(1);
+      assertThat(bench.lease(2).epoch()).isEqualTo(2);
+      assertThat(bench.told.get("b1").shards()).hasSize(2);
+
+      Move move = bench.core.moves().recent("g", 1).get(0);
+      assertThat(move.from()).isEqualTo("a");
+      assertThat(move.to()).isEqualTo("b");
+      assertThat(move.cause()).isEqualTo(Cause.JOIN);
+      assertThat(move.releaseMillis()).isEqualTo(700);
+    }
+
+    @Test
+    void pastTheDeadlineTheShardIsGrantedAnyway() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat a = bench.beat("a");
+      Heartbeat b = bench.beat("b");
+      bench.send(a);
+      bench.send(b);
+      bench.pass(49_000, a, b);
+      assertThat(bench.owners()).isEqualTo("aa");
+      bench.pass(2_000, a, b);
+      assertThat(bench.owners()).isEqualTo("ab");
+      assertThat(bench.core.moves().recent(null, 1).get(0).cause()).isEqualTo(Cause.CAP);
+    }
+
+    @Test
+    void drainIsCalledOffWhenItsTargetDies() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat a = bench.beat("a");
+      bench.send(a);
+      bench.send(bench.beat("b"));
+      assertThat(bench.lease(1).drain()).isNotNull();
+      bench.pass(6_000, a);
+      assertThat(bench.lease(1).drain()).isNull();
+      assertThat(bench.lease(1).epoch()).isEqualTo(1);
+      assertThat(bench.told.get("a1").shards()).noneMatch(Assignment.Owned::draining);
+    }
+
+    @Test
+    void drainIsRedirectedWithItsDeadlineWhenTheTargetChanges() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat a = bench.beat("a");
+      Heartbeat c = bench.beat("c");
+      bench.send(a);
+      bench.send(c);
+      Drain first = bench.lease(1).drain();
+      assertThat(first.to()).isEqualTo("c");
+      bench.now += 1_000;
+      bench.send(bench.beat("b"));
+      assertThat(bench.lease(1).drain()).isEqualTo(new Drain("b", first.deadlineMillis()));
+    }
+
+    @Test
+    void whoReleasesUnaskedIsAboutToLeaveAndGetsNothingBack() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat a = bench.beat("a");
+      Heartbeat b = bench.beat("b");
+      bench.send(a);
+      bench.send(b);
+      bench.release(1);
+      assertThat(bench.owners()).isEqualTo("ab");
+      bench.release(1);
+      assertThat(bench.owners()).isEqualTo("aa");
+      bench.send(Bench.leaving(b));
+      bench.pass(10_000, a);
+      assertThat(bench.owners()).isEqualTo("aa");
+      assertThat(bench.lease(0).epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void statusTellsOfShardsWithoutOwner() {
+      Bench bench = Bench.withShards(2);
+      bench.send(bench.beat("a"));
+      GroupState group = bench.core.find("g");
+      assertThat(group.status(bench.core.topics())).isEqualTo(GroupStatus.OK);
+      bench.send(Bench.leaving(bench.beat("a")));
+      assertThat(group.status(bench.core.topics()))
+          .isEqualTo(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS);
+    }
+
+    @Test
+    void newTopicsShardsAreGranted() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t", "u"), null);
+      bench.log.topic(2, "u", 3);
+      bench.send(a);
+      assertThat(bench.told.get("a1").shards()).hasSize(5);
+      assertThat(bench.log.groups.get("g").topics()).containsExactly("t", "u");
+    }
+  }
+
+  @Nested
+  class Membership {
+    @Test
+    void silentMemberLosesItsShardsAfterItsTimeoutWithoutLockTime() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat a = bench.beat("a");
+      Heartbeat b = bench.beat("b");
+      bench.send(a);
+      bench.send(b);
+      bench.release(1);
+      assertThat(bench.owners()).isEqualTo("ab");
+      bench.pass(4_500, a);
+      assertThat(bench.owners()).isEqualTo("ab");
+      bench.pass(1_000, a);
+      assertThat(bench.owners()).isEqualTo("aa");
+      assertThat(bench.core.moves().recent(null, 1).get(0).cause()).isEqualTo(Cause.TIMEOUT);
+    }
+
+    @Test
+    void endOfTheClusterMemberIsTheEndOfTheMemberAtOnce() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t"), "c1");
+      Heartbeat b = Bench.in(bench.beat("b"), "sharded", List.of("t"), "c2");
+      bench.send(a);
+      bench.send(b);
+      bench.release(1);
+      bench.run(bench.core.clusterMembers(Set.of("c1"), bench.now));
+      assertThat(bench.owners()).isEqualTo("aa");
+      assertThat(bench.core.moves().recent(null, 1).get(0).cause()).isEqualTo(Cause.MEMBER_LEFT);
+      assertThat(bench.refusal(b)).isEqualTo(Refusal.UNAVAILABLE);
+    }
+
+    @Test
+    void unseenClusterMemberEndsNobody() {
+      Bench bench = Bench.withShards(1);
+      Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t"), "never-seen");
+      bench.send(a);
+      bench.run(bench.core.clusterMembers(Set.of("c1"), bench.now));
+      assertThat(bench.core.find("g").members().live("a")).isNotNull();
+    }
+
+    @Test
+    void leavingMemberGivesUpEverythingAtOnceAndForGood() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat a = bench.beat("a");
+      Heartbeat b = bench.beat("b");
+      bench.send(a);
+      bench.send(b);
+      bench.release(1);
+      Assignment goodbye = (Assignment) bench.send(Bench.leaving(b));
+      assertThat(goodbye.shards()).isEmpty();
+      assertThat(bench.owners()).isEqualTo("aa");
+      assertThat(bench.refusal(b)).isEqualTo(Refusal.INVALID);
+    }
+
+    @Test
+    void laterRunTakesTheNameAndTheShardsAtTheNextEpoch() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat first = bench.beat("a", "x", 100);
+      Heartbeat second = bench.beat("a", "y", 200);
+      bench.send(first);
+      bench.send(second);
+      assertThat(bench.owners()).isEqualTo("aa");
+      assertThat(bench.lease(0).instance()).isEqualTo("y");
+      assertThat(bench.lease(0).epoch()).isEqualTo(2);
+      assertThat(bench.core.moves().recent(null, 1).get(0).cause()).isEqualTo(Cause.REPLACED);
+      assertThat(bench.refusal(first)).isEqualTo(Refusal.MEMBER_REPLACED);
+      bench.send(Bench.leaving(second));
+      assertThat(bench.refusal(first)).isEqualTo(Refusal.MEMBER_REPLACED);
+    }
+
+    @Test
+    void ofRunsBornAtOnceTheLargerInstanceWins() {
+      Bench bench = Bench.withShards(1);
+      bench.send(bench.beat("a", "y", 100));
+      assertThat(bench.refusal(bench.beat("a", "x", 100))).isEqualTo(Refusal.MEMBER_REPLACED);
+      assertThat(bench.send(bench.beat("a", "z", 100))).isInstanceOf(Assignment.class);
+    }
+
+    @Test
+    void revisionGrowsWithEachAssignmentAndStaysWithoutChange() {
+      Bench bench = Bench.withShards(2);
+      Assignment one = (Assignment) bench.send(bench.beat("a"));
+      bench.now += 1_000;
+      Assignment two = (Assignment) bench.send(bench.beat("a"));
+      Assignment three = (Assignment) bench.send(bench.beat("a"));
+      assertThat(two.laterThan(one.term(), one.revision())).isTrue();
+      assertThat(three).isEqualTo(two);
+    }
+
+    @Test
+    void malformedHeartbeatIsInvalid() {
+      Bench bench = Bench.withShards(1);
+      assertThat(bench.refusal(bench.beat("bad name"))).isEqualTo(Refusal.INVALID);
+      assertThat(bench.refusal(Bench.in(bench.beat("a"), "sharded", List.of(), null)))
+          .isEqualTo(Refusal.INVALID);
+    }
+  }
+
+  @Nested
+  class Agreement {
+    @Test
+    void memberOfAnotherModeIsRefusedWhileOthersLive() {
+      Bench bench = Bench.withShards(2);
+      bench.settings = bench.settings.withModes(Set.of("sharded", "level"));
+      bench.activate(List.of());
+      bench.send(bench.beat("a"));
+      Action.Refuse refuse =
+          (Action.Refuse) bench.send(Bench.in(bench.beat("b"), "level", List.of("t"), null));
+      assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
+      assertThat(refuse.detail()).contains("sharded");
+      bench.send(Bench.leaving(bench.beat("a")));
+      assertThat(bench.send(Bench.in(bench.beat("b"), "level", List.of("t"), null)))
+          .isInstanceOf(Assignment.class);
+      assertThat(bench.log.groups.get("g").mode()).isEqualTo("level");
+    }
+
+    @Test
+    void unknownModeIsInvalid() {
+      Bench bench = Bench.withShards(1);
+      assertThat(bench.refusal(Bench.in(bench.beat("a"), "odd", List.of("t"), null)))
+          .isEqualTo(Refusal.INVALID);
+    }
+
+    @Test
+    void unknownTopicIsRefusedAfterOneFreshLook() {
+      Bench bench = Bench.withShards(1);
+      bench.clear();
+      Action.Refuse refuse =
+          (Action.Refuse) bench.send(Bench.in(bench.beat("a"), "sharded", List.of("nope"), null));
+      assertThat(refuse.refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
+      assertThat(refuse.detail()).contains("nope");
+      assertThat(bench.actions).filteredOn(a -> a instanceof Action.ReadView).hasSize(1);
+    }
+
+    @Test
+    void groupIsSeenAtMostOnceAnHour() {
+      Bench bench = Bench.withShards(1);
+      Heartbeat a = bench.beat("a");
+      bench.send(a);
+      bench.clear();
+      bench.pass(3_590_000, a);
+      assertThat(bench.metaWrites()).isEmpty();
+      bench.pass(20_000, a);
+      assertThat(bench.metaWrites()).containsExactly(new MetaCommand.SeeGroup("g"));
+    }
+
+    @Test
+    void groupUnseenForAWeekIsForgottenWithItsLeases() {
+      Bench bench = Bench.withShards(2);
+      bench.send(bench.beat("a"));
+      bench.send(Bench.leaving(bench.beat("a")));
+      bench.now += 7L * 24 * 3_600_000 - 60_000;
+      bench.pass(10_000);
+      assertThat(bench.log.groups).containsKey("g");
+      bench.now += 60_000;
+      bench.pass(10_000);
+      assertThat(bench.log.groups).isEmpty();
+      assertThat(bench.log.leases).isEmpty();
+      assertThat(bench.core.find("g")).isNull();
+      bench.send(bench.beat("b"));
+      assertThat(bench.owners()).isEqualTo("bb");
+    }
+
+    @Test
+    void heartbeatIsAnsweredUnavailableWhenTheGroupCannotBeRecorded() {
+      Bench bench = Bench.withShards(1);
+      bench.refuseNext = Refusal.INDETERMINATE;
+      assertThat(bench.refusal(bench.beat("a"))).isEqualTo(Refusal.UNAVAILABLE);
+      assertThat(bench.send(bench.beat("a"))).isInstanceOf(Assignment.class);
+    }
+  }
+
+  @Nested
+  class TakingOver {
+    private Bench evenPair() {
+      Bench bench = Bench.withShards(4);
+      bench.send(bench.beat("a"));
+      bench.send(bench.beat("b"));
+      bench.release(2);
+      bench.release(3);
+      assertThat(bench.owners()).isEqualTo("aabb");
+      return bench;
+    }
+
+    @Test
+    void ownersReturnWithinTheirTimeoutAndKeepShardsAndEpochs() {
+      Bench bench = evenPair();
+      bench.now += 60_000;
+      bench.activate(List.of());
+      bench.clear();
+      bench.send(bench.beat("b"));
+      bench.pass(4_000, bench.beat("b"));
+      bench.send(bench.beat("a"));
+      bench.pass(10_000, bench.beat("a"), bench.beat("b"));
+      assertThat(bench.writes()).isEmpty();
+      assertThat(bench.owners()).isEqualTo("aabb");
+      assertThat(bench.told.get("b1").shards()).hasSize(2);
+    }
+
+    @Test
+    void ownerThatStaysAwayLosesItsShardsAfterOneTimeout() {
+      Bench bench = evenPair();
+      bench.activate(List.of());
+      bench.pass(4_750, bench.beat("b"));
+      assertThat(bench.owners()).isEqualTo("aabb");
+      bench.pass(500, bench.beat("b"));
+      assertThat(bench.owners()).isEqualTo("bbbb");
+    }
+
+    @Test
+    void freeShardsAreGrantedAtOnceByTheEvenPlan() {
+      Bench bench = evenPair();
+      // The group reads a shard more, which nobody owns; a has not been heard yet.
+      bench.log.topics.clear();
+      bench.log.topic(1, "t", 5);
+      bench.activate(List.of());
+      bench.send(bench.beat("b"));
+      assertThat(bench.owners()).isEqualTo("aabbb");
+      bench.pass(2_000, bench.beat("a"), bench.beat("b"));
+      assertThat(bench.lease(2).drain().to()).isEqualTo("a");
+    }
+
+    @Test
+    void registryTellsThatAnEarlierRunIsReplaced() {
+      Bench bench = Bench.withShards(1);
+      bench.send(bench.beat("a", "x", 200));
+      bench.activate(
+          List.of(new Ghost("g", "a", "x", 200L, List.of("t"), null, "host", bench.now + 5_000)));
+      assertThat(bench.refusal(bench.beat("a", "w", 100))).isEqualTo(Refusal.MEMBER_REPLACED);
+      bench.send(bench.beat("a", "y", 300));
+      assertThat(bench.lease(0).instance()).isEqualTo("y");
+    }
+
+    @Test
+    void ghostWhoseClusterMemberLeavesIsGivenUpAtOnce() {
+      Bench bench = evenPair();
+      bench.activate(
+          List.of(new Ghost("g", "a", "a1", 100L, List.of("t"), "c1", "host", bench.now + 5_000)));
+      bench.send(bench.beat("b"));
+      bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));
+      assertThat(bench.owners()).isEqualTo("bbbb");
+    }
+
+    @Test
+    void drainGoesOnUnderTheNextDispatcher() {
+      Bench bench = Bench.withShards(2);
+      bench.send(bench.beat("a"));
+      bench.send(bench.beat("b"));
+      Drain drain = bench.lease(1).drain();
+      bench.activate(List.of());
+      bench.send(bench.beat("a"));
+      bench.send(bench.beat("b"));
+      assertThat(bench.lease(1).drain()).isEqualTo(drain);
+      bench.release(1);
+      assertThat(bench.owners()).isEqualTo("ab");
+    }
+  }
+
+  @Nested
+  class Log {
+    @Test
+    void fencedGrantReadsAgainAndBelievesTheLog() {
+      Bench bench = Bench.withShards(1);
+      bench.send(bench.beat("a"));
+      // Another dispatcher gave the shard away and back, and no hint came.
+      Shard shard = new Shard(1, 0);
+      bench.log.apply(new DataCommand.Grant("g", shard, "z", "z1", 1, null));
+      bench.send(bench.beat("b"));
+      bench.send(Bench.leaving(bench.beat("a")));
+      bench.pass(1_000, bench.beat("b"));
+      assertThat(bench.lease(0).owner()).isEqualTo("z");
+      bench.pass(6_000, bench.beat("b"));
+      assertThat(bench.owners()).isEqualTo("b");
+      assertThat(bench.lease(0).epoch()).isEqualTo(3);
+    }
+
+    @Test
+    void logThatForgotALeaseIsBelievedAfterAFencedGrant() {
+      Bench bench = Bench.withShards(1);
+      bench.send(bench.beat("a"));
+      bench.log.leases.clear();
+      bench.send(Bench.leaving(bench.beat("a")));
+      bench.send(bench.beat("b"));
+      bench.pass(1_000, bench.beat("b"));
+      assertThat(bench.owners()).isEqualTo("b");
+      assertThat(bench.lease(0).epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void lowerEpochOfTheLogIsBelievedAfterAFencedGrant() {
+      Bench bench = Bench.withShards(1);
+      bench.send(bench.beat("a", "a1", 100));
+      bench.send(bench.beat("a", "a2", 200));
+      assertThat(bench.lease(0).epoch()).isEqualTo(2);
+      // The leases were forgotten, and another dispatcher granted the shard afresh.
+      bench.log.leases.clear();
+      bench.log.apply(new DataCommand.Grant("g", new Shard(1, 0), "z", "z1", 0, null));
+      Heartbeat b = bench.beat("b");
+      bench.send(b);
+      bench.send(Bench.leaving(bench.beat("a", "a2", 200)));
+      bench.pass(12_000, b);
+      assertThat(bench.owners()).isEqualTo("b");
+      assertThat(bench.lease(0).epoch()).isEqualTo(2);
+    }
+
+    @Test
+    void unavailableLogIsAskedAgainAfterAPause() {
+      Bench bench = Bench.withShards(1);
+      bench.send(bench.beat("a"));
+      bench.send(bench.beat("b"));
+      bench.refuseNext = Refusal.UNAVAILABLE;
+      bench.send(Bench.leaving(bench.beat("a")));
+      assertThat(bench.refuseNext).isNull();
+      assertThat(bench.owners()).isEqualTo("a");
+      bench.pass(1_000, bench.beat("b"));
+      assertThat(bench.owners()).isEqualTo("b");
+    }
+
+    @Test
+    void atMostOneWriteAShardAndALimitedNumberInAll() {
+      ModelLog log = new ModelLog().topic(1, "t", 500);
+      DispatcherCore core =
+          new DispatcherCore(
+              DispatcherSettings.DEFAULT,
+              new dev.evenkeel.assign.AverageAssignor(),
+              1,
+              0,
+              Set.of());
+      core.recover(log.topics, List.of(), log.statuses(null), List.of(), 1_000);
+      Bench beats = new Bench(log);
+      List<Action> actions = core.heartbeat(1, beats.beat("a"), 1_000);
+      Action.WriteMeta declare = (Action.WriteMeta) actions.get(0);
+      Reply declared = log.apply(declare.command(), 1_000);
+      long writes =
+          core.metaWritten(declare.id(), declared, 1_000).stream()
+              .filter(action -> action instanceof Action.Write)
+              .count();
+      assertThat(writes).isEqualTo(DispatcherSettings.DEFAULT.writesInFlightMax());
+      assertThat(core.tick(10_000)).noneMatch(action -> action instanceof Action.Write);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class ShardStepTest {
+  private static final Lease OWNED =
+      new Lease("g", new Shard(1, 0), 3, "a", "a1", 0, -1, null, null);
+
+  private static ShardStep alive(Lease lease, String target, long now) {
+    return ShardStep.next(lease, ShardStep.Owner.ALIVE, target, target != null, true, 50, now);
+  }
+
+  @Test
+  void livingOwnerIsAskedFirstAndOverruledAfterTheDeadline() {
+    assertThat(alive(OWNED, "b", 100)).isEqualTo(new ShardStep.DrainTo(new Drain("b", 150)));
+    Lease draining = OWNED.draining(new Drain("b", 150));
+    assertThat(alive(draining, "b", 149)).isEqualTo(new ShardStep.Wait(150));
+    assertThat(alive(draining, "b", 150)).isEqualTo(new ShardStep.GrantTo("b", true));
+  }
+
+  @Test
+  void shardThatNobodyWantsIsDrainedToAnybody() {
+    assertThat(alive(OWNED, null, 100)).isEqualTo(new ShardStep.DrainTo(new Drain("", 150)));
+    assertThat(alive(OWNED.draining(new Drain("", 150)), null, 200)).isEqualTo(ShardStep.IDLE);
+  }
+
+  @Property
+  void unheardOwnersAreLeftAloneAndOnlyTheLivingGetShards(
+      @ForAll @IntRange(max = 3) int ownerIndex,
+      @ForAll @IntRange(max = 2) int targetIndex,
+      @ForAll @IntRange(max = 2) int drainIndex,
+      @ForAll boolean targetLive,
+      @ForAll boolean settled,
+      @ForAll @IntRange(max = 300) int now) {
+    ShardStep.Owner owner = ShardStep.Owner.values()[ownerIndex];
+    String target = new String[] {null, "a", "b"}[targetIndex];
+    Drain drain = new Drain[] {null, new Drain("b", 150), new Drain("c", 150)}[drainIndex];
+    boolean live = target != null && targetLive;
+    Lease lease = owner == ShardStep.Owner.NONE ? null : OWNED.draining(drain);
+
+    ShardStep step = ShardStep.next(lease, owner, target, live, settled, 50, now);
+
+    if (owner == ShardStep.Owner.UNHEARD || owner == ShardStep.Owner.ALIVE && !settled) {
+      assertThat(step).isEqualTo(ShardStep.IDLE);
+    }
+    if (step instanceof ShardStep.GrantTo grant) {
+      assertThat(live).isTrue();
+      assertThat(grant.member()).isEqualTo(target);
+      if (owner == ShardStep.Owner.ALIVE) {
+        assertThat(now).isGreaterThanOrEqualTo(150);
+        assertThat(grant.capped()).isTrue();
+      }
+    }
+    if (step instanceof ShardStep.DrainTo) {
+      assertThat(owner).isEqualTo(ShardStep.Owner.ALIVE);
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.evenkeel.log.raft;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** {@link LoadMain} in a process, and the lines that it has printed. */
+final class ForkedNode implements AutoCloseable {
+  final List<String> lines = new CopyOnWriteArrayList<>();
+  final Process process;
+  private final Thread reader;
+
+  ForkedNode(Path home, int port, String prefix, List<String> options) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+      if (argument.startsWith("--add-")) {
+        command.add(argument);
+      }
+    }
+    command.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(options);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(
+        List.of(LoadMain.class.getName(), home.toString(), Integer.toString(port), prefix));
+    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    reader = new Thread(this::read, "read-" + prefix);
+    reader.start();
+  }
+
+  private void read() {
+    try (BufferedReader in =
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        lines.add(line);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Entries that were acknowledged, without those whose line was cut off by the end. */
+  List<String> acknowledged() {
+    return lines.stream()
+        .filter(line -> line.matches("ack \\S+-\\d+"))
+        .map(line -> line.substring("ack ".length()))
+        .toList();
+  }
+
+  /** SIGKILL, and everything read that came before it. */
+  void kill() throws InterruptedException {
+    // Not Process.destroyForcibly(): that also closes the stream, with lines still unread in it.
+    process.toHandle().destroyForcibly();
+    process.waitFor();
+    reader.join();
+  }
+
+  int await() throws InterruptedException {
+    int status = process.waitFor();
+    reader.join();
+    return status;
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    kill();
+  }
+}

@@ -1,0 +1,232 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.store.StoreFiles;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LoneNodeTest {
+  @TempDir Path home;
+  private final int port = TestNode.freePort();
+
+  @Test
+  void leadsAtOnceAndAnswersAppendsFromTheState() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      assertThat(node.node.nodes()).containsExactly("a");
+      assertThat(node.node.meta().name()).isEqualTo("meta");
+      assertThat(node.node.data()).hasSize(RaftLogNode.defaultDataGroups(1));
+      long index = TestNode.append(node.d0(), "one").get().getLong();
+      assertThat(node.state("d0").at(index)).isEqualTo("one");
+      assertThat(node.d0().leadership().leader()).isEqualTo("a");
+      LogStatus status = node.d0().status();
+      assertThat(status.appliedIndex()).isGreaterThanOrEqualTo(index);
+      assertThat(status.pendingEntries()).isZero();
+      assertThat(status.pendingBytes()).isZero();
+    }
+  }
+
+  @Test
+  void joinsPartsAndLeavesThemAsTheyWere() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      ByteBuffer heap = ByteBuffer.wrap(bytes("xxheap-"), 2, 5);
+      ByteBuffer direct = ByteBuffer.allocateDirect(6).put(bytes("direct")).flip();
+      ByteBuffer readOnly = ByteBuffer.wrap(bytes("-ro")).asReadOnlyBuffer();
+      long index = node.d0().append(List.of(heap, direct, readOnly)).get().getLong();
+      assertThat(node.state("d0").at(index)).isEqualTo("heap-direct-ro");
+      long single = node.d0().append(List.of(heap)).get().getLong();
+      assertThat(node.state("d0").at(single)).isEqualTo("heap-");
+      assertThat(heap.remaining() + direct.remaining() + readOnly.remaining()).isEqualTo(14);
+    }
+  }
+
+  @Test
+  void keepsTheOrderOfAppends() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      List<CompletableFuture<ByteBuffer>> replies = new ArrayList<>();
+      for (int i = 0; i < 2_000; i++) {
+        replies.add(TestNode.append(node.d0(), "e" + i));
+      }
+      CompletableFuture.allOf(replies.toArray(CompletableFuture[]::new)).get();
+      assertThat(node.state("d0").entries())
+          .containsExactlyElementsOf(IntStream.range(0, 2_000).mapToObj(i -> "e" + i).toList());
+    }
+  }
+
+  @Test
+  void refusesTooMuchAtOnceAndTooLarge() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      ByteBuffer large = ByteBuffer.allocate(RaftSettings.CONTENT_BYTES_MAX);
+      List<CompletableFuture<ByteBuffer>> replies = new ArrayList<>();
+      for (int i = 0; i < 40; i++) {
+        replies.add(node.d0().append(List.of(large)));
+      }
+      long refused = replies.stream().filter(r -> refusalOf(r) == Refusal.OVERLOADED).count();
+      assertThat(refused).isBetween(1L, 39L);
+      assertThat(refusalOf(node.d0().append(List.of(large, ByteBuffer.allocate(1)))))
+          .isEqualTo(Refusal.TOO_LARGE);
+      await().until(() -> node.d0().status().pendingBytes() == 0);
+      TestNode.append(node.d0(), "after").get();
+    }
+  }
+
+  @Test
+  void replaysAfterARestartAndGoesOn() throws Exception {
+    String cluster;
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      cluster = node.node.clusterId();
+      for (int i = 0; i < 10; i++) {
+        TestNode.append(node.d0(), "e" + i).get();
+      }
+      TestNode.append(node.node.meta(), "m").get();
+    }
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      assertThat(node.node.clusterId()).isEqualTo(cluster);
+      assertThat(node.state("d0").entries()).hasSize(10).endsWith("e9");
+      assertThat(node.state("meta").entries()).containsExactly("m");
+      TestNode.append(node.d0(), "e10").get();
+      assertThat(node.state("d0").entries()).hasSize(11);
+      assertThat(node.state("d0").restores).hasValue(0);
+    }
+  }
+
+  @Test
+  void restoresALostLiveStateFromTheSnapshotAndTheLog() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      for (int i = 0; i < 5; i++) {
+        TestNode.append(node.d0(), "e" + i).get();
+      }
+      long index = node.d0().snapshot().get();
+      assertThat(index).isGreaterThanOrEqualTo(5);
+      TestNode.append(node.d0(), "e5").get();
+    }
+    StoreFiles.delete(TestNode.live(home));
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      assertThat(node.state("d0").restores).hasValue(1);
+      assertThat(node.state("d0").entries()).containsExactly("e0", "e1", "e2", "e3", "e4", "e5");
+      TestNode.append(node.d0(), "e6").get();
+    }
+  }
+
+  @Test
+  void purgesTheLogUpToTheSnapshotAndKeepsTwoSnapshots() throws Exception {
+    String large = "x".repeat(1 << 20);
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 10; i++) {
+          TestNode.append(node.d0(), large).get();
+        }
+        node.d0().snapshot().get();
+      }
+      assertThat(node.state("d0").snapshots.get()).isEqualTo(4);
+      Path group = groupDirectory(node, "d0");
+      await()
+          .untilAsserted(
+              () -> {
+                // 40 MiB went in; what stays is the open segment and at most one closed one.
+                assertThat(bytesIn(group.resolve("current"))).isLessThan(20L << 20);
+                assertThat(DurableFiles.list(group.resolve("sm"))).hasSize(2);
+              });
+    }
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      assertThat(node.state("d0").entries()).hasSize(40);
+      TestNode.append(node.d0(), "more").get();
+    }
+  }
+
+  @Test
+  void takesSnapshotsByItself() throws Exception {
+    try (TestNode node =
+        new TestNode(
+                TestNode.settings("a", home, List.of(TestNode.peer("a", port)), 1, 20),
+                TestNode.live(home))
+            .awaitReady()) {
+      for (int i = 0; i < 50; i++) {
+        TestNode.append(node.d0(), "e" + i).get();
+      }
+      await().until(() -> node.state("d0").snapshots.get() >= 2);
+      assertThat(node.state("d0").snapshots.get()).isLessThan(5);
+    }
+  }
+
+  @Test
+  void aBugInApplyingEndsTheNodeAndAnswersEverything() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      TestNode.append(node.d0(), "good").get();
+      List<Leadership> heard = new CopyOnWriteArrayList<>();
+      node.d0().onLeadership(heard::add);
+      node.state("d0").broken = true;
+      CompletableFuture<ByteBuffer> reply = TestNode.append(node.d0(), "bad");
+      assertThat(refusalOf(reply)).isEqualTo(Refusal.INDETERMINATE);
+      assertThat(node.node.failure().get()).hasMessageContaining("a bug in apply");
+      await()
+          .until(() -> !node.d0().leadership().ready() && !node.node.meta().leadership().ready());
+      assertThat(heard).isNotEmpty().noneMatch(Leadership::ready);
+      assertThat(refusalOf(TestNode.append(node.d0(), "later"))).isEqualTo(Refusal.UNAVAILABLE);
+    }
+  }
+
+  @Test
+  void nothingIsAnsweredNeverWhenTheNodeCloses() throws Exception {
+    TestNode node = TestNode.alone(home, port).awaitReady();
+    List<CompletableFuture<ByteBuffer>> replies = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      replies.add(TestNode.append(node.d0(), "e" + i));
+    }
+    node.close();
+    assertThat(replies).allMatch(CompletableFuture::isDone);
+    long acknowledged = replies.stream().filter(r -> !r.isCompletedExceptionally()).count();
+    try (TestNode again = TestNode.alone(home, port).awaitReady()) {
+      assertThat(again.state("d0").entries().size()).isGreaterThanOrEqualTo((int) acknowledged);
+    }
+    assertThatThrownBy(() -> TestNode.append(node.d0(), "x").get())
+        .hasCauseInstanceOf(RefusedException.class);
+  }
+
+  static Refusal refusalOf(CompletableFuture<?> future) {
+    try {
+      future.get(30, java.util.concurrent.TimeUnit.SECONDS);
+      return null;
+    } catch (java.util.concurrent.ExecutionException e) {
+      return ((RefusedException) e.getCause()).refusal();
+    } catch (InterruptedException | java.util.concurrent.TimeoutException e) {
+      throw new AssertionError("no answer", e);
+    }
+  }
+
+  static Path groupDirectory(TestNode node, String group) {
+    for (RaftGroupLog log : node.node.groups()) {
+      if (log.name().equals(group)) {
+        return node.node.directory().resolve("raft").resolve(log.id().getUuid().toString());
+      }
+    }
+    throw new AssertionError(group);
+  }
+
+  private static long bytesIn(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      return files.filter(Files::isRegularFile).mapToLong(f -> f.toFile().length()).sum();
+    }
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

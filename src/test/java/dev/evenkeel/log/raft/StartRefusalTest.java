@@ -1,0 +1,210 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.store.StoreFiles;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a node must not start with. After each refusal the directory can be opened again. */
+class StartRefusalTest {
+  private static final int ENTRIES = 20;
+
+  @TempDir Path home;
+  private final int port = TestNode.freePort();
+  private Path groupDirectory;
+  private boolean untouched = true;
+
+  @BeforeEach
+  void aNodeThatWasUsed() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      for (int i = 0; i < ENTRIES; i++) {
+        TestNode.append(node.d0(), "entry " + i).get();
+      }
+      groupDirectory = LoneNodeTest.groupDirectory(node, "d0");
+    }
+  }
+
+  @Test
+  void anotherNodeId() throws Exception {
+    assertThat(refused(settings("b", List.of(TestNode.peer("b", port)), 0)))
+        .contains("belongs to node 'a'")
+        .contains("--node a");
+  }
+
+  @Test
+  void anotherSetOfPeers() throws Exception {
+    assertThat(refused(settings("a", List.of(TestNode.peer("a", port), TestNode.peer("b", 1)), 0)))
+        .contains("cluster of the nodes [a], not of [a, b]");
+  }
+
+  @Test
+  void anotherNumberOfDataGroups() throws Exception {
+    assertThat(refused(settings("a", List.of(TestNode.peer("a", port)), 7)))
+        .contains("2 data groups, not 7");
+  }
+
+  @Test
+  void aNodeThatIsNotAmongItsPeers() throws Exception {
+    assertThat(refused(settings("c", List.of(TestNode.peer("a", port)), 0)))
+        .contains("'c', is not in --peers");
+  }
+
+  @Test
+  void aBusyPort() throws Exception {
+    try (ServerSocket busy = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      assertThat(busy.isBound()).isTrue();
+      assertThat(refusedAlone()).contains("port " + port).contains("--port");
+    }
+  }
+
+  @Test
+  void aDirectoryInUse() throws Exception {
+    try (TestNode first = TestNode.alone(home, port)) {
+      LogSettings second = settings("a", List.of(TestNode.peer("a", TestNode.freePort())), 0);
+      String message =
+          catchThrowableOfType(
+                  LogStartException.class, () -> new TestNode(second, home.resolve("other-live")))
+              .getMessage();
+      assertThat(message).contains("in use by another process").contains("--data");
+      first.awaitReady();
+    }
+  }
+
+  @Test
+  void aMissingGroup() throws Exception {
+    StoreFiles.delete(groupDirectory);
+    untouched = false;
+    assertThat(refusedAlone()).contains("group 'd0'").contains("is missing");
+    assertThat(groupDirectory).doesNotExist();
+  }
+
+  @Test
+  void anEmptyGroup() throws Exception {
+    StoreFiles.delete(groupDirectory);
+    Files.createDirectories(groupDirectory);
+    untouched = false;
+    assertThat(refusedAlone()).contains("group 'd0'").contains("is empty");
+  }
+
+  @Test
+  void aLogWithoutItsFiles() throws Exception {
+    for (Path file : DurableFiles.list(groupDirectory.resolve("current"))) {
+      if (file.getFileName().toString().startsWith("log_")) {
+        Files.delete(file);
+      }
+    }
+    StoreFiles.delete(groupDirectory.resolve("sm"));
+    untouched = false;
+    assertThat(refusedAlone()).contains("group 'd0'").contains("no log file");
+  }
+
+  @Test
+  void aLogThatEndsBeforeItsState() throws Exception {
+    Path before = home.resolve("before");
+    copy(groupDirectory, before);
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      TestNode.append(node.d0(), "not in the old copy of the log").get();
+    }
+    StoreFiles.delete(groupDirectory);
+    Files.move(before, groupDirectory);
+    untouched = false;
+    assertThat(refusedAlone()).contains("group 'd0'").contains("but its state holds entry");
+  }
+
+  @Test
+  void aDamagedEntry() throws Exception {
+    StoreFiles.delete(groupDirectory.resolve("sm"));
+    Path segment =
+        DurableFiles.list(groupDirectory.resolve("current")).stream()
+            .filter(f -> f.getFileName().toString().startsWith("log_"))
+            .findFirst()
+            .orElseThrow();
+    byte[] content = Files.readAllBytes(segment);
+    int at = indexOf(content, "entry 3".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    try (FileChannel channel = FileChannel.open(segment, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap(new byte[] {'E'}), at);
+    }
+    untouched = false;
+    assertThat(refusedAlone()).contains("group 'd0'").contains("cannot be opened");
+  }
+
+  @Test
+  void logsWithoutTheFileThatTellsWhoseTheyAre() throws Exception {
+    Files.delete(home.resolve("log").resolve(ClusterFile.NAME));
+    untouched = false;
+    assertThat(refusedAlone()).contains("does not belong to this cluster");
+  }
+
+  @Test
+  void anUnreadableClusterFile() throws Exception {
+    Files.writeString(home.resolve("log").resolve(ClusterFile.NAME), "{\"format\": 1}");
+    untouched = false;
+    assertThat(refusedAlone()).contains("cluster.json").contains("clusterId");
+  }
+
+  @Test
+  void aClusterFileOfANewerFormat() throws Exception {
+    Path file = home.resolve("log").resolve(ClusterFile.NAME);
+    Files.writeString(file, Files.readString(file).replace("\"format\": 1", "\"format\": 2"));
+    untouched = false;
+    assertThat(refusedAlone()).contains("format 2");
+  }
+
+  @org.junit.jupiter.api.AfterEach
+  void theDirectoryWasNotTouched() throws Exception {
+    if (untouched) {
+      try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+        assertThat(node.state("d0").entries()).hasSizeGreaterThanOrEqualTo(ENTRIES);
+      }
+    }
+  }
+
+  private LogSettings settings(String id, List<LogSettings.Peer> peers, int dataGroups) {
+    return TestNode.settings(id, home, peers, dataGroups, 1_000_000);
+  }
+
+  private String refusedAlone() throws IOException {
+    return refused(settings("a", List.of(TestNode.peer("a", port)), 0));
+  }
+
+  private String refused(LogSettings settings) throws IOException {
+    LogStartException refusal =
+        catchThrowableOfType(
+            LogStartException.class, () -> new TestNode(settings, TestNode.live(home)).close());
+    assertThat(refusal).isNotNull();
+    assertThat(refusal.getMessage()).doesNotContain("\n");
+    return refusal.getMessage();
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> paths = Files.walk(from)) {
+      for (Path path : paths.toList()) {
+        Files.copy(path, to.resolve(from.relativize(path)));
+      }
+    }
+  }
+
+  private static int indexOf(byte[] content, byte[] text) {
+    for (int i = 0; i <= content.length - text.length; i++) {
+      if (java.util.Arrays.equals(content, i, i + text.length, text, 0, text.length)) {
+        return i;
+      }
+    }
+    throw new AssertionError("not in the file");
+  }
+}

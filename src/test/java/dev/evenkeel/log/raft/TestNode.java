@@ -1,0 +1,95 @@
+package dev.evenkeel.log.raft;
+
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.store.RocksShared;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A log node with states on disk, for tests: {@code <home>/log} and {@code <home>/live/<group>}.
+ */
+final class TestNode implements AutoCloseable {
+  static final long SEGMENT_BYTES = 8L << 20;
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  final Map<String, RocksState> states = new ConcurrentHashMap<>();
+  final RaftLogNode node;
+  private final RocksShared shared = new RocksShared();
+
+  TestNode(LogSettings settings, Path live) throws LogStartException {
+    try {
+      node =
+          RaftLogNode.start(
+              settings,
+              group -> states.computeIfAbsent(group, g -> new RocksState(live.resolve(g), shared)));
+    } catch (LogStartException | RuntimeException e) {
+      shared.close();
+      throw e;
+    }
+  }
+
+  static TestNode alone(Path home, int port) throws LogStartException {
+    return new TestNode(settings("a", home, List.of(peer("a", port)), 0, 1_000_000), live(home));
+  }
+
+  static Path live(Path home) {
+    return home.resolve("live");
+  }
+
+  static LogSettings settings(
+      String id, Path home, List<LogSettings.Peer> peers, int dataGroups, long snapshotEvery) {
+    return new LogSettings(
+        id, home.resolve("log"), peers, dataGroups, snapshotEvery, SEGMENT_BYTES);
+  }
+
+  static LogSettings.Peer peer(String id, int port) {
+    return new LogSettings.Peer(id, "localhost", port);
+  }
+
+  static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  TestNode awaitReady() {
+    await().atMost(PATIENCE).until(() -> node.meta().leadership().ready());
+    for (LogGroup group : node.data()) {
+      await().atMost(PATIENCE).until(() -> group.leadership().ready());
+    }
+    return this;
+  }
+
+  LogGroup d0() {
+    return node.data().get(0);
+  }
+
+  RocksState state(String group) {
+    return states.get(group);
+  }
+
+  static CompletableFuture<ByteBuffer> append(LogGroup group, String text) {
+    return group.append(List.of(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8))));
+  }
+
+  @Override
+  public void close() {
+    node.close();
+    shared.close();
+  }
+}

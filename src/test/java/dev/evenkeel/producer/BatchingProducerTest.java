@@ -1,0 +1,282 @@
+package dev.evenkeel.producer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Producer.Position;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BatchingProducerTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeLink link = new FakeLink(vertx);
+  private final FakeBroker broker = new FakeBroker(link);
+  private final ClusterDirectory directory = new ClusterDirectory(link);
+
+  @AfterEach
+  void close() {
+    directory.close();
+    result(vertx.close());
+  }
+
+  @Test
+  void messagesOfAKeyGoToItsShardInOrder() {
+    Producer producer = start(options());
+    List<Future<Position>> sends = new ArrayList<>();
+    for (int i = 0; i < 2_000; i++) {
+      sends.add(producer.send("key", payload(i)));
+    }
+    int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
+    for (int i = 0; i < sends.size(); i++) {
+      assertThat(result(sends.get(i))).isEqualTo(new Position(shard, i));
+    }
+    assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 2_000).boxed().toList());
+    assertThat(broker.appends).isLessThan(500);
+    assertThat(producer.pendingMessages()).isZero();
+  }
+
+  @Test
+  void messagesWithoutAKeyGoAround() {
+    Producer producer = start(options());
+    for (int i = 0; i < 8; i++) {
+      assertThat(result(producer.send(null, payload(i))).shard()).isEqualTo(i % broker.shards);
+    }
+  }
+
+  @Test
+  void aUsersRouterDecides() {
+    Producer producer =
+        result(Producers.start(link, directory, options(), (message, shards) -> shards - 1));
+    assertThat(result(producer.send("any", payload(1))).shard()).isEqualTo(broker.shards - 1);
+    Producer wrong =
+        result(Producers.start(link, directory, options(), (message, shards) -> shards));
+    assertThatThrownBy(() -> result(wrong.send("any", payload(1))))
+        .hasMessageContaining("the topic has 0 to 3");
+    assertThat(wrong.pendingMessages()).isZero();
+  }
+
+  @Test
+  void followsTheLeader() {
+    Producer producer = start(options());
+    result(producer.send("k", payload(1)));
+    broker.leader = "b";
+    assertThat(result(producer.send("k", payload(2))).offset()).isEqualTo(1);
+  }
+
+  @Test
+  void ridesOutALostConnection() {
+    Producer producer = start(options());
+    link.become(Link.State.LOST);
+    Future<Position> sent = producer.send("k", payload(1));
+    assertThat(sent.isComplete()).isFalse();
+    link.become(Link.State.CONNECTED);
+    assertThat(result(sent).offset()).isZero();
+  }
+
+  @Test
+  void aFullBufferRefusesIfToldSo() {
+    Producer producer = start(options().setOnFull(ProducerOptions.OnFull.FAIL));
+    producer.setWriteQueueMaxSize(10);
+    broker.hold();
+    List<Future<Position>> taken = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      taken.add(producer.send("k", payload(i)));
+    }
+    refused(producer.send("k", payload(10)), Refusal.OVERLOADED);
+    broker.release();
+    taken.forEach(BatchingProducerTest::result);
+    await().until(() -> producer.pendingMessages() == 0);
+    result(producer.send("k", payload(10)));
+  }
+
+  @Test
+  void aFullBufferMakesSendsWaitInOrder() {
+    Producer producer = start(options());
+    producer.setWriteQueueMaxSize(10);
+    broker.hold();
+    List<Future<Position>> sends = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      sends.add(producer.send("k", payload(i)));
+    }
+    assertThat(producer.pendingMessages()).isEqualTo(200);
+    Future<Void> flushed = producer.flush();
+    assertThat(flushed.isComplete()).isFalse();
+    broker.release();
+    result(flushed);
+    for (int i = 0; i < 200; i++) {
+      assertThat(sends.get(i).result().offset()).isEqualTo(i);
+    }
+  }
+
+  @Test
+  void tooManyWaitersAreRefused() {
+    Producer producer = start(options());
+    producer.setWriteQueueMaxSize(1);
+    broker.hold();
+    for (int i = 0; i < 1 + SendBuffer.WAITING_SENDS_MAX; i++) {
+      producer.send("k", payload(i));
+    }
+    refused(producer.send("k", payload(0)), Refusal.OVERLOADED);
+    broker.release();
+  }
+
+  @Test
+  void isAWriteStream() {
+    Producer producer = start(options());
+    producer.setWriteQueueMaxSize(4);
+    AtomicBoolean drained = new AtomicBoolean();
+    producer.drainHandler(none -> drained.set(true));
+    broker.hold();
+    for (int i = 0; i < 4; i++) {
+      producer.write(message(i));
+    }
+    assertThat(producer.writeQueueFull()).isTrue();
+    for (int i = 4; i < 8; i++) {
+      producer.write(message(i));
+    }
+    refused(producer.write(message(8)), Refusal.OVERLOADED);
+    assertThat(drained).isFalse();
+    broker.release();
+    await().untilTrue(drained);
+    assertThat(producer.writeQueueFull()).isFalse();
+    result(producer.end());
+    assertThat(broker.messages(Murmur2.shard(new byte[] {1}, broker.shards)))
+        .containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+  }
+
+  @Test
+  void aSecondOneOfTheSameNameFencesTheFirst() {
+    Producer first = start(options().setName("p"));
+    result(first.send("k", payload(1)));
+    AtomicReference<Throwable> told = new AtomicReference<>();
+    first.exceptionHandler(told::set);
+    Producer second = start(options().setName("p"));
+    refused(first.send("k", payload(2)), Refusal.PRODUCER_FENCED);
+    await().until(() -> told.get() != null);
+    refused(first.send("k", payload(3)), Refusal.PRODUCER_FENCED);
+    assertThat(result(second.send("k", payload(4))).offset()).isEqualTo(1);
+    result(first.close());
+  }
+
+  @Test
+  void goesOnWhereTheLogHasForgottenIt() {
+    Producer producer = start(options());
+    result(producer.send("k", payload(1)));
+    broker.logs.forEach(SimLog::forgetProducer);
+    result(producer.send("k", payload(2)));
+    result(producer.send("k", payload(3)));
+    int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
+    assertThat(broker.messages(shard)).containsExactly(1, 2, 3);
+  }
+
+  @Test
+  void givesUpInTimeAndGoesOnAfterwards() {
+    Producer producer = start(options().setDeliveryTimeoutMillis(200));
+    broker.hold();
+    refused(producer.send("k", payload(1)), Refusal.INDETERMINATE);
+    broker.release();
+    result(producer.send("k", payload(2)));
+    int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
+    assertThat(broker.messages(shard)).contains(2).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void anUnknownTopicIsRefused() {
+    assertThatThrownBy(() -> result(Producers.start(link, directory, options().setTopic("u"))))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC));
+    Producer producer = start(options());
+    broker.topics = List.of();
+    refused(producer.send("k", payload(1)), Refusal.UNKNOWN_TOPIC);
+    refused(producer.send("k", payload(2)), Refusal.UNKNOWN_TOPIC);
+  }
+
+  @Test
+  void badOptionsAreRefused() {
+    assertThatThrownBy(
+            () -> result(Producers.start(link, directory, options().setBatchesInFlight(9))))
+        .hasMessage("bad batchesInFlight 9: use 1 to 8");
+  }
+
+  @Test
+  void tooLargeAMessageIsRefused() {
+    Producer producer = start(options());
+    refused(producer.send("k", new byte[(1 << 20) + 1]), Refusal.TOO_LARGE);
+  }
+
+  @Test
+  void afterCloseNothingIsTaken() {
+    Producer producer = start(options());
+    Future<Position> last = producer.send("k", payload(1));
+    result(producer.close());
+    assertThat(last.succeeded()).isTrue();
+    refused(producer.send("k", payload(2)), Refusal.UNAVAILABLE);
+    result(producer.close());
+  }
+
+  @Test
+  void usesShardsThatAreAdded() {
+    Producer producer = start(options());
+    broker.shards = 40;
+    result(directory.refresh());
+    await()
+        .until(
+            () ->
+                IntStream.range(0, 50)
+                    .map(i -> result(producer.send("key" + i, payload(i))).shard())
+                    .anyMatch(shard -> shard >= 4));
+  }
+
+  private static ProducerOptions options() {
+    return new ProducerOptions().setTopic("t");
+  }
+
+  private Producer start(ProducerOptions options) {
+    return result(Producers.start(link, directory, options));
+  }
+
+  private static byte[] payload(int number) {
+    return ByteBuffer.allocate(4).putInt(number).array();
+  }
+
+  private static Message message(int number) {
+    return new Message(new byte[] {1}, null, 0, payload(number));
+  }
+
+  private static void refused(Future<?> future, Refusal refusal) {
+    assertThatThrownBy(() -> result(future))
+        .isInstanceOfSatisfying(
+            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
+  }
+
+  private static <T> T result(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    } catch (java.util.concurrent.ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new AssertionError(e.getCause());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

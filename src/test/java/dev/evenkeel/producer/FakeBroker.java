@@ -1,0 +1,123 @@
+package dev.evenkeel.producer;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
+import dev.evenkeel.wire.AppendResults.Result;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Two nodes of which one leads all; on a {@link FakeLink}, with {@link SimLog}s. */
+final class FakeBroker {
+  static final int TOPIC = 3;
+
+  final List<SimLog> logs = List.of(new SimLog(), new SimLog());
+  volatile String leader = "a";
+  volatile List<String> topics = List.of("t");
+  volatile int shards = 4;
+  volatile int appends;
+  private int registered;
+  private Promise<Void> gate;
+
+  FakeBroker(FakeLink link) {
+    link.serve(Addresses.VIEW, body -> Future.succeededFuture(view("a").toJson().toBuffer()));
+    for (String node : List.of("a", "b")) {
+      link.serve(Addresses.control(node), body -> control(node, body));
+      link.serve(Addresses.data(node), body -> data(node, body));
+    }
+  }
+
+  private ClusterView view(String known) {
+    List<TopicInfo> infos = new ArrayList<>();
+    for (String topic : topics) {
+      infos.add(
+          new TopicInfo(TOPIC, topic, shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000L));
+    }
+    return new ClusterView("c", "a", known, List.of(known, known), List.of("a", "b"), infos);
+  }
+
+  /** Holds back all appends until {@link #release()}. */
+  synchronized void hold() {
+    gate = Promise.promise();
+  }
+
+  synchronized void release() {
+    gate.complete();
+    gate = null;
+  }
+
+  private synchronized Future<Void> gate() {
+    return gate == null ? Future.succeededFuture() : gate.future();
+  }
+
+  List<Integer> messages(int shard) {
+    return log(new Shard(TOPIC, shard)).messages(new Shard(TOPIC, shard));
+  }
+
+  private SimLog log(Shard shard) {
+    return logs.get(shard.dataGroup(logs.size()));
+  }
+
+  private Future<Buffer> control(String node, Buffer request) {
+    if (!node.equals(leader)) {
+      return Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, leader));
+    }
+    ByteReader in = new ByteReader(Frames.body(request));
+    Reply reply;
+    if (Frames.op(request) == Op.SUBMIT_META) {
+      String name = ((MetaCommand.RegisterProducer) CommandCodec.meta(in)).name();
+      reply = new Reply.OfProducer(1, name.isEmpty() ? 0 : registered++);
+    } else {
+      SimLog log = logs.get(in.i32());
+      int epoch = ((DataCommand.OpenProducer) CommandCodec.data(in)).epoch();
+      Map<Shard, Long> last = log.open(epoch);
+      reply =
+          last == null
+              ? Reply.refused(Refusal.PRODUCER_FENCED, "later epoch")
+              : new Reply.OfSequences(last);
+    }
+    return Future.succeededFuture(Frames.answer(ReplyCodec.encode(reply)));
+  }
+
+  private Future<Buffer> data(String node, Buffer request) {
+    if (!node.equals(leader)) {
+      return Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, leader));
+    }
+    return gate()
+        .map(
+            none -> {
+              appends++;
+              List<Result> results = new ArrayList<>();
+              for (AppendBody.Item item : AppendBody.read(Frames.body(request))) {
+                byte[] bytes = new byte[item.batch().length()];
+                ByteBuffer view = item.batch().bytes().duplicate();
+                view.rewind();
+                view.get(bytes);
+                results.add(
+                    topics.isEmpty()
+                        ? new Result(Refusal.UNKNOWN_TOPIC, 0)
+                        : log(item.shard()).append(item.shard(), bytes));
+              }
+              return Frames.answer(new AppendResults(1, results).encode());
+            });
+  }
+}

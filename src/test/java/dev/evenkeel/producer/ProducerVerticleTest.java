@@ -1,0 +1,87 @@
+package dev.evenkeel.producer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.model.Refusal;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.json.JsonObject;
+import java.util.Base64;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ProducerVerticleTest {
+  private static final String NAME = "dev.evenkeel.producer.ProducerVerticle";
+  private static final byte[] NUMBER = {0, 0, 0, 5};
+
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeLink link = new FakeLink(vertx);
+  private final FakeBroker broker = new FakeBroker(link);
+
+  @BeforeEach
+  void share() {
+    LocalObjects.put(vertx, Link.class, link);
+    LocalObjects.put(vertx, ClusterDirectory.class, new ClusterDirectory(link));
+  }
+
+  @AfterEach
+  void close() {
+    result(vertx.close());
+  }
+
+  @Test
+  void sendsWhatComesInAndAnswersWithThePlace() {
+    String id = deploy(new JsonObject().put("topic", "t").put("address", "in"));
+    JsonObject message =
+        new JsonObject()
+            .put("key", "k")
+            .put("payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
+    JsonObject at = (JsonObject) result(vertx.eventBus().request("in", message)).body();
+    assertThat(broker.messages(at.getInteger("shard"))).containsExactly(5);
+    assertThat(at.getLong("offset")).isZero();
+    result(vertx.undeploy(id));
+  }
+
+  @Test
+  void refusesWhatIsNotAMessage() {
+    deploy(new JsonObject().put("topic", "t").put("address", "in"));
+    assertThatThrownBy(
+            () -> result(vertx.eventBus().request("in", new JsonObject().put("key", "k"))))
+        .isInstanceOfSatisfying(
+            ReplyException.class,
+            failure -> assertThat(failure.failureCode()).isEqualTo(Refusal.INVALID.ordinal()))
+        .hasMessageContaining("payload");
+  }
+
+  @Test
+  void needsAnAddress() {
+    assertThatThrownBy(() -> deploy(new JsonObject().put("topic", "t")))
+        .hasMessageContaining("'address'");
+  }
+
+  private String deploy(JsonObject config) {
+    return result(vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config)));
+  }
+
+  private static <T> T result(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    } catch (java.util.concurrent.ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new AssertionError(e.getCause());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,261 @@
+package dev.evenkeel.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.model.Refusal;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.client.HttpResponse;
+import io.vertx.ext.web.client.WebClient;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The HTTP API over an event bus whose other side the test plays. */
+class WebVerticleTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final WebClient client = WebClient.create(vertx);
+  private final Map<String, JsonObject> asked = new HashMap<>();
+  private int port;
+
+  @BeforeEach
+  void start() throws Exception {
+    WebVerticle web = new WebVerticle();
+    JsonObject config = new JsonObject().put("port", 0).put("node", "n7");
+    await(vertx.deployVerticle(web, new DeploymentOptions().setConfig(config)));
+    port = web.actualPort();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    await(vertx.close());
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+  }
+
+  /** Answers at an address; a Refusal is a failure. */
+  private void api(String address, Function<JsonObject, Object> answer) {
+    vertx
+        .eventBus()
+        .<JsonObject>consumer(
+            address,
+            message -> {
+              asked.put(address, message.body());
+              Object result = answer.apply(message.body());
+              if (result instanceof Refusal refusal) {
+                message.fail(1 + refusal.ordinal(), refusal + ": because: so");
+              } else {
+                message.reply(result);
+              }
+            });
+  }
+
+  private HttpResponse<Buffer> call(HttpMethod method, String path, Object body) throws Exception {
+    var request = client.request(method, port, "127.0.0.1", path);
+    return await(body == null ? request.send() : request.sendJson(body));
+  }
+
+  private HttpResponse<Buffer> get(String path) throws Exception {
+    return call(HttpMethod.GET, path, null);
+  }
+
+  @Test
+  void topicsAreListedDescribedCreatedConfiguredAndDeleted() throws Exception {
+    api(Addresses.API_TOPICS, question -> new JsonObject().put("name", "t"));
+    assertThat(get("/api/topics").bodyAsJsonObject().getString("name")).isEqualTo("t");
+    assertThat(asked.get(Addresses.API_TOPICS)).isEqualTo(new JsonObject("{\"action\":\"list\"}"));
+    get("/api/topics/a%20b");
+    assertThat(asked.get(Addresses.API_TOPICS))
+        .isEqualTo(new JsonObject("{\"action\":\"get\",\"name\":\"a b\"}"));
+    JsonObject topic = new JsonObject().put("name", "t").put("shards", 4);
+    assertThat(call(HttpMethod.POST, "/api/topics", topic).statusCode()).isEqualTo(201);
+    assertThat(asked.get(Addresses.API_TOPICS)).isEqualTo(topic.copy().put("action", "create"));
+    JsonObject settings = new JsonObject().put("retentionMillis", 5);
+    assertThat(call(HttpMethod.PATCH, "/api/topics/t", settings).statusCode()).isEqualTo(200);
+    assertThat(asked.get(Addresses.API_TOPICS))
+        .isEqualTo(settings.copy().put("action", "configure").put("name", "t"));
+    assertThat(
+            call(HttpMethod.PATCH, "/api/topics/t", new JsonObject().put("name", "u")).statusCode())
+        .isEqualTo(400);
+    assertThat(call(HttpMethod.DELETE, "/api/topics/t", null).statusCode()).isEqualTo(200);
+    assertThat(asked.get(Addresses.API_TOPICS).getString("action")).isEqualTo("delete");
+  }
+
+  @Test
+  void messagesAreSentAloneManyAndRaw() throws Exception {
+    api(
+        Addresses.API_PRODUCE,
+        question ->
+            question.containsKey("messages")
+                ? new JsonObject(
+                    "{\"results\":[{\"shard\":0,\"offset\":1},{\"shard\":0,\"offset\":2}]}")
+                : new JsonObject("{\"shard\":0,\"offset\":1}"));
+    JsonObject message = new JsonObject().put("key", "k").put("payload", "p");
+    HttpResponse<Buffer> one = call(HttpMethod.POST, "/api/topics/t/messages", message);
+    assertThat(one.statusCode()).isEqualTo(200);
+    assertThat(one.bodyAsJsonObject()).isEqualTo(new JsonObject("{\"shard\":0,\"offset\":1}"));
+    assertThat(asked.get(Addresses.API_PRODUCE)).isEqualTo(message.copy().put("topic", "t"));
+    JsonArray many = new JsonArray().add(message).add(message);
+    assertThat(call(HttpMethod.POST, "/api/topics/t/messages", many).bodyAsJsonArray()).hasSize(2);
+    byte[] bytes = {0, (byte) 0xFF};
+    HttpResponse<Buffer> raw =
+        await(
+            client
+                .post(port, "127.0.0.1", "/api/topics/t/messages?key=a%2Fb")
+                .sendBuffer(Buffer.buffer(bytes)));
+    assertThat(raw.statusCode()).isEqualTo(200);
+    JsonObject question = asked.get(Addresses.API_PRODUCE);
+    assertThat(question.getString("key")).isEqualTo("a/b");
+    assertThat(Base64.getDecoder().decode(question.getString("payloadBase64"))).isEqualTo(bytes);
+  }
+
+  @Test
+  void oneFailureOfManyIsNotASuccess() throws Exception {
+    api(
+        Addresses.API_PRODUCE,
+        question ->
+            new JsonObject(
+                "{\"results\":[{\"shard\":0,\"offset\":1},"
+                    + "{\"error\":\"OVERLOADED\",\"message\":\"full\"}]}"));
+    HttpResponse<Buffer> answer =
+        call(HttpMethod.POST, "/api/topics/t/messages", new JsonArray().add(new JsonObject()));
+    assertThat(answer.statusCode()).isEqualTo(429);
+    assertThat(answer.bodyAsJsonObject().getString("error")).isEqualTo("OVERLOADED");
+    assertThat(answer.bodyAsJsonObject().getJsonArray("results")).hasSize(2);
+  }
+
+  @Test
+  void messagesAreBrowsed() throws Exception {
+    api(Addresses.API_MESSAGES, question -> new JsonArray().add(new JsonObject()));
+    assertThat(get("/api/topics/t/messages?shard=1&offset=2&limit=3").bodyAsJsonArray()).hasSize(1);
+    assertThat(asked.get(Addresses.API_MESSAGES))
+        .isEqualTo(new JsonObject("{\"topic\":\"t\",\"shard\":1,\"offset\":2,\"limit\":3}"));
+    assertThat(get("/api/topics/t/messages?shard=x").statusCode()).isEqualTo(400);
+    assertThat(get("/api/topics/t/messages?ofset=1").bodyAsString())
+        .contains("ofset")
+        .contains("offset");
+  }
+
+  @Test
+  void groupsAndRebalances() throws Exception {
+    api(Addresses.API_GROUPS, question -> new JsonArray());
+    get("/api/groups");
+    assertThat(asked.get(Addresses.API_GROUPS)).isEqualTo(new JsonObject("{\"action\":\"list\"}"));
+    get("/api/groups/g");
+    assertThat(asked.get(Addresses.API_GROUPS))
+        .isEqualTo(new JsonObject("{\"action\":\"get\",\"group\":\"g\"}"));
+    get("/api/rebalances?group=g");
+    assertThat(asked.get(Addresses.API_GROUPS))
+        .isEqualTo(new JsonObject("{\"action\":\"rebalances\",\"group\":\"g\"}"));
+  }
+
+  @Test
+  void refusalsHaveTheirStatus() throws Exception {
+    Map<Refusal, Integer> statuses =
+        Map.of(
+            Refusal.INVALID, 400,
+            Refusal.UNKNOWN_TOPIC, 404,
+            Refusal.TOPIC_EXISTS, 409,
+            Refusal.TOO_LARGE, 413,
+            Refusal.OVERLOADED, 429,
+            Refusal.UNAVAILABLE, 503,
+            Refusal.INDETERMINATE, 503);
+    Refusal[] next = new Refusal[1];
+    api(Addresses.API_TOPICS, question -> next[0]);
+    for (Map.Entry<Refusal, Integer> each : statuses.entrySet()) {
+      next[0] = each.getKey();
+      HttpResponse<Buffer> answer = get("/api/topics");
+      assertThat(answer.statusCode()).isEqualTo(each.getValue());
+      assertThat(answer.bodyAsJsonObject())
+          .isEqualTo(
+              new JsonObject().put("error", each.getKey().name()).put("message", "because: so"));
+    }
+  }
+
+  @Test
+  void wrongRequestsAreJsonErrors() throws Exception {
+    assertError(get("/nowhere"), 404, "NOT_FOUND");
+    assertError(get("/api/topics/t/nowhere"), 404, "NOT_FOUND");
+    assertError(call(HttpMethod.PUT, "/api/topics", null), 405, "METHOD_NOT_ALLOWED");
+    assertError(call(HttpMethod.DELETE, "/health/live", null), 405, "METHOD_NOT_ALLOWED");
+    assertError(get("/api/topics?x=1"), 400, "INVALID");
+    var post = client.post(port, "127.0.0.1", "/api/topics");
+    assertError(await(post.sendBuffer(Buffer.buffer("{}"))), 415, "UNSUPPORTED_MEDIA_TYPE");
+    var json = post.putHeader("content-type", "application/json");
+    assertError(await(json.sendBuffer(Buffer.buffer("{"))), 400, "INVALID");
+    assertError(await(json.sendBuffer(Buffer.buffer("[]"))), 400, "INVALID");
+    assertError(await(json.sendBuffer(Buffer.buffer(""))), 400, "INVALID");
+    Buffer huge = Buffer.buffer(" ".repeat(TopicRoutes.SETTINGS_BYTES_MAX + 1));
+    assertError(await(json.sendBuffer(huge)), 413, "TOO_LARGE");
+  }
+
+  private static void assertError(HttpResponse<Buffer> answer, int status, String error) {
+    assertThat(answer.statusCode()).as(answer.bodyAsString()).isEqualTo(status);
+    assertThat(answer.bodyAsJsonObject().getString("error")).isEqualTo(error);
+    assertThat(answer.bodyAsJsonObject().getString("message")).isNotBlank();
+  }
+
+  @Test
+  void readyOnlyWhenTheClusterIs() throws Exception {
+    assertThat(get("/health/live").statusCode()).isEqualTo(200);
+    HttpResponse<Buffer> before = get("/health/ready");
+    assertThat(before.statusCode()).isEqualTo(503);
+    assertThat(before.bodyAsJsonObject().getString("reason")).contains("not ready");
+    api(Addresses.API_TOPICS, question -> new JsonObject());
+    HttpResponse<Buffer> after = get("/health/ready");
+    assertThat(after.statusCode()).isEqualTo(200);
+    assertThat(after.bodyAsJsonObject().getString("node")).isEqualTo("n7");
+  }
+
+  @Test
+  void theDescriptionNamesExactlyTheRoutes() throws Exception {
+    TreeSet<String> routes = new TreeSet<>();
+    Router router = WebVerticle.router(vertx, new Api(vertx, false), "n1");
+    router
+        .getRoutes()
+        .forEach(
+            route -> {
+              if (route.getPath() != null) {
+                String path = route.getPath().replaceAll(":(\\w+)", "{$1}");
+                route.methods().forEach(method -> routes.add(method + " " + path));
+              }
+            });
+    TreeSet<String> described = new TreeSet<>();
+    JsonObject paths = get("/openapi.json").bodyAsJsonObject().getJsonObject("paths");
+    for (String path : paths.fieldNames()) {
+      for (String method : paths.getJsonObject(path).fieldNames()) {
+        if (!method.equals("parameters")) {
+          described.add(method.toUpperCase(Locale.ROOT) + " " + path);
+        }
+      }
+    }
+    assertThat(described).isEqualTo(routes).contains("GET /api/topics/{topic}");
+  }
+
+  @Test
+  void everyReferenceOfTheDescriptionLeadsSomewhere() {
+    String text = OpenApi.document().encode();
+    JsonObject schemas = OpenApi.document().getJsonObject("components").getJsonObject("schemas");
+    var matcher = Pattern.compile("#/components/schemas/(\\w+)").matcher(text);
+    while (matcher.find()) {
+      assertThat(schemas.fieldNames()).contains(matcher.group(1));
+    }
+  }
+}
