@@ -334,6 +334,8 @@ final class ConsumerCore implements HoldMachine.Owner {
       return;
     }
     for (Hold hold : List.copyOf(holds.values())) {
+      // Whatever was on its way when the connection broke is not awaited.
+      hold.fetch = null;
       hold.fetchRetryMillis = now;
       hold.commitRetryMillis = now;
       if (hold.state == HoldState.ATTACHING || hold.state == HoldState.RELEASING) {

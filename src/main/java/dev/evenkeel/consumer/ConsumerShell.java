@@ -332,6 +332,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
               "no dispatcher answered within " + START_MILLIS_MAX / 1000 + " s"));
       return;
     }
+    actions.checkLeaders();
     core.tick(now);
     if (!linkLost && !leaving) {
       heartbeats.tick();

@@ -274,6 +274,40 @@ class ConsumersTest {
   }
 
   @Test
+  void aFetchAtANodeThatLeadsNoMoreIsGivenUp() {
+    cluster.leaderInView("n3");
+    AtomicInteger seen = new AtomicInteger();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.incrementAndGet();
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> cluster.deadRequests() > 0);
+    cluster.leaderInView("n1");
+    await(directory.refresh());
+    Awaitility.await().until(() -> seen.get() == 10);
+    await(consumer.close());
+  }
+
+  @Test
+  void closingWithoutAConnectionEndsAfterTheMemberTimeout() {
+    Consumer consumer = await(Consumers.start(cluster, directory, options(), new Held()));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> consumer.ownedShards() == 1);
+    cluster.become(Link.State.LOST);
+    await(consumer.close());
+    assertThat(cluster.lease(0).owned()).isTrue();
+    assertThat(consumer.ownedShards()).isZero();
+  }
+
+  @Test
   void whatRetentionDroppedIsSkipped() {
     List<Integer> seen = new CopyOnWriteArrayList<>();
     cluster.append(0, messages(0, 10));
