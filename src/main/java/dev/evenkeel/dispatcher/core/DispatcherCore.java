@@ -397,7 +397,7 @@ public final class DispatcherCore {
     topics = next;
     for (Group group : groups.values()) {
       group.state().cause = Cause.TOPIC;
-      group.plan().retarget();
+      group.plan().topicsChanged(topics);
       group.state().members().live().forEach(m -> group.state().assignmentChanged(m.name()));
     }
     readLeases(null);

@@ -34,6 +34,9 @@ final class GroupPlan {
     }
   }
 
+  /** A member let go of {@code shard} unasked. */
+  private record Withdrawal(Shard shard, long untilMillis) {}
+
   private final GroupState group;
   private final Assignor assignor;
   private final DispatcherSettings settings;
@@ -42,7 +45,7 @@ final class GroupPlan {
   private final Map<Shard, Long> pausedUntil = new HashMap<>();
   private final Map<Shard, Handover> handovers = new HashMap<>();
   private final Map<Shard, Long> askedEpoch = new HashMap<>();
-  private final Map<String, Long> withdrawnUntil = new HashMap<>();
+  private final Map<String, Withdrawal> withdrawn = new HashMap<>();
   private long wakeAtMillis = Long.MAX_VALUE;
   private boolean targetsOld;
 
@@ -57,6 +60,12 @@ final class GroupPlan {
     targetsOld = true;
   }
 
+  /** Leases of a deleted topic end like released ones, which says nothing of their owners. */
+  void topicsChanged(Topics topics) {
+    withdrawn.values().removeIf(each -> !topics.has(each.shard()));
+    targetsOld = true;
+  }
+
   private void plan(Topics topics) {
     Map<String, Set<Integer>> subscriptions = new TreeMap<>();
     for (Ghost ghost : group.members().ghosts()) {
@@ -64,7 +73,7 @@ final class GroupPlan {
       subscriptions.computeIfAbsent(ghost.name(), name -> new HashSet<>()).addAll(ids);
     }
     for (Member member : group.members().live()) {
-      if (withdrawnUntil.containsKey(member.instance())) {
+      if (withdrawn.containsKey(member.instance())) {
         subscriptions.remove(member.name());
       } else {
         subscriptions.put(member.name(), topics.ids(member.beat().topics()));
@@ -86,7 +95,7 @@ final class GroupPlan {
     }
     group.target = new HashMap<>(assignor.assign(members, topics.shards(wanted), owners));
     // Who is about to leave keeps, until then, what nobody else wants.
-    for (String instance : withdrawnUntil.keySet()) {
+    for (String instance : withdrawn.keySet()) {
       group.book().ownedBy(instance).forEach(s -> group.target.putIfAbsent(s, owners.get(s)));
     }
     queueAll();
@@ -100,7 +109,7 @@ final class GroupPlan {
 
   /** Time went by: looks at waiting shards when one is due. */
   void wake(long nowMillis) {
-    targetsOld |= withdrawnUntil.values().removeIf(until -> nowMillis >= until);
+    targetsOld |= withdrawn.values().removeIf(each -> nowMillis >= each.untilMillis());
     if (nowMillis >= wakeAtMillis) {
       queueAll();
     }
@@ -129,7 +138,7 @@ final class GroupPlan {
         && before.owned()
         && before.epoch() == after.epoch()
         && askedEpoch.getOrDefault(shard, -1L) != after.epoch()) {
-      withdraws(before, nowMillis);
+      withdraws(before, shard, nowMillis);
     }
   }
 
@@ -137,13 +146,12 @@ final class GroupPlan {
    * Who lets go of a shard unasked is about to leave: to give the shard back, or others to it,
    * would only make them wait. It is passed over for its member timeout.
    */
-  private void withdraws(Lease before, long nowMillis) {
+  private void withdraws(Lease before, Shard shard, long nowMillis) {
     Member member = group.members().live(before.owner());
     if (member != null && member.instance().equals(before.instance())) {
       group.cause = Cause.LEAVE;
-      targetsOld |=
-          withdrawnUntil.put(member.instance(), nowMillis + member.beat().memberTimeoutMillis())
-              == null;
+      long untilMillis = nowMillis + member.beat().memberTimeoutMillis();
+      targetsOld |= withdrawn.put(member.instance(), new Withdrawal(shard, untilMillis)) == null;
     }
   }
 

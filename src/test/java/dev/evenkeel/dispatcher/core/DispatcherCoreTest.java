@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
@@ -114,6 +116,31 @@ class DispatcherCoreTest {
       bench.pass(10_000, a);
       assertThat(bench.owners()).isEqualTo("aa");
       assertThat(bench.lease(0).epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void deletedTopicMakesNobodyLookLikeLeaving() {
+      Bench bench = Bench.withShards(2);
+      bench.log.topic(2, "u", 2);
+      bench.activate(List.of());
+      Heartbeat a = Bench.in(bench.beat("a"), "sharded", List.of("t", "u"), null);
+      Heartbeat b = bench.beat("b");
+      bench.send(a);
+      bench.send(b);
+      bench.release(1);
+      assertThat(bench.owners()).isEqualTo("ab");
+      // The brokers tell of the dropped lease before the topics are read again.
+      Lease gone = bench.log.leases.get("g").remove(new Shard(2, 0));
+      bench.log.leases.get("g").remove(new Shard(2, 1));
+      bench.log.topics.remove(1);
+      bench.run(
+          bench.core.leaseChanged(
+              new LeaseChange("g", gone.shard(), gone.epoch(), null, null, 0), bench.now));
+      bench.run(bench.core.topicsChanged(bench.now));
+      bench.pass(2_000, Bench.in(a, "sharded", List.of("t"), null), b);
+      assertThat(bench.owners()).isEqualTo("ab");
+      assertThat(bench.lease(0).epoch()).isEqualTo(1);
+      assertThat(bench.lease(0).drain()).isNull();
     }
 
     @Test
