@@ -130,8 +130,7 @@ public final class ClusterMembers {
   }
 
   private static void onThread(String name, Runnable task) {
-    Thread thread = new Thread(task, name);
-    thread.setDaemon(true);
-    thread.start();
+    // Not a daemon: a program whose main method has ended lives while it joins.
+    new Thread(task, name).start();
   }
 }

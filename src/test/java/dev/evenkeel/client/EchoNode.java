@@ -22,9 +22,10 @@ public final class EchoNode {
     command.add(EchoNode.class.getName());
     command.add(String.valueOf(port));
     Process process = new ProcessBuilder(command).redirectError(Redirect.DISCARD).start();
-    if (!"ready".equals(process.inputReader().readLine())) {
+    String line = process.inputReader().readLine();
+    if (!"ready".equals(line)) {
       process.destroyForcibly();
-      throw new IOException("the node did not start");
+      throw new IOException("the node did not start: " + line);
     }
     return process;
   }
