@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.rocksdb.Checkpoint;
 import org.rocksdb.ColumnFamilyHandle;
@@ -50,7 +51,12 @@ public final class RocksStore implements Store {
 
   private WriteBatch spareBatch = new WriteBatch(BATCH_RESERVED_BYTES);
   private volatile Applied applied;
-  private boolean closed;
+  private volatile boolean closed;
+
+  /** The compaction under way, guarded by itself as is {@link #closing}. */
+  private final AtomicReference<CompactRangeOptions> compacting = new AtomicReference<>();
+
+  private volatile boolean closing;
 
   private record Applied(long term, long index) {}
 
@@ -181,19 +187,37 @@ public final class RocksStore implements Store {
   private void freeSpaceOf(List<DeletedRange> ranges) {
     for (DeletedRange range : ranges) {
       life.readLock().lock();
-      try (CompactRangeOptions compaction =
-          new CompactRangeOptions().setExclusiveManualCompaction(false)) {
-        if (closed) {
-          return;
+      try {
+        if (!closing) {
+          freeSpaceOf(range);
         }
-        ColumnFamilyHandle family = family(range.table());
-        database.deleteFilesInRanges(
-            family, List.of(range.from(), range.to()), /* includeEnd= */ false);
-        database.compactRange(family, range.from(), range.to(), compaction);
       } catch (RocksDBException e) {
-        LOG.warn("cannot free the space of deleted data in {}: {}", directory, e.getMessage());
+        if (!closing) {
+          LOG.warn("cannot free the space of deleted data in {}: {}", directory, e.getMessage());
+        }
       } finally {
         life.readLock().unlock();
+      }
+    }
+  }
+
+  private void freeSpaceOf(DeletedRange range) throws RocksDBException {
+    ColumnFamilyHandle family = family(range.table());
+    database.deleteFilesInRanges(
+        family, List.of(range.from(), range.to()), /* includeEnd= */ false);
+    try (CompactRangeOptions compaction =
+        new CompactRangeOptions().setExclusiveManualCompaction(false)) {
+      synchronized (compacting) {
+        compaction.setCanceled(closing);
+        compacting.set(compaction);
+      }
+      try {
+        database.compactRange(family, range.from(), range.to(), compaction);
+      } finally {
+        // Before the options are closed, so that nobody cancels through closed ones.
+        synchronized (compacting) {
+          compacting.set(null);
+        }
       }
     }
   }
@@ -258,6 +282,13 @@ public final class RocksStore implements Store {
    */
   @Override
   public void close() throws IOException {
+    // A compaction may take seconds; what it leaves undone, later ones do.
+    synchronized (compacting) {
+      closing = true;
+      if (compacting.get() != null) {
+        compacting.get().setCanceled(true);
+      }
+    }
     life.writeLock().lock();
     try {
       if (closed) {
