@@ -29,8 +29,7 @@ final class StopSignal {
   /** For before there is anything to end: until {@link #onStop} a signal ends at once, done. */
   static StopSignal installEarly(long millisMax) {
     StopSignal signal = new StopSignal();
-    Runtime.getRuntime()
-        .addShutdownHook(new Thread(() -> signal.stop(millisMax), "evenkeel-stop"));
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> signal.stop(millisMax), "evenkeel-stop"));
     return signal;
   }
 
