@@ -1,14 +1,9 @@
 package dev.evenkeel.client;
 
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.consumer.Consumer;
-import dev.evenkeel.consumer.ConsumerHandler;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -54,7 +49,7 @@ public final class Evenkeel {
    * seed that is not HOST:PORT, UNAVAILABLE if no seed answers in time.
    */
   public static Future<EvenkeelClient> connect(ClientOptions options) {
-    return link(options).map(link -> new EvenkeelClientImpl(link, Evenkeel::startConsumer));
+    return link(options).map(EvenkeelClientImpl::new);
   }
 
   /**
@@ -81,13 +76,7 @@ public final class Evenkeel {
               VertxLink link = new VertxLink(clustered, member.id());
               member.onChange(change -> link.nodesInSight(change.dataMembers()));
               link.nodesInSight(member.dataMembers());
-              return new EvenkeelClientImpl(link, Evenkeel::startConsumer);
+              return new EvenkeelClientImpl(link);
             });
-  }
-
-  private static Future<Consumer> startConsumer(
-      Link link, ClusterDirectory directory, ConsumerOptions options, ConsumerHandler handler) {
-    return Future.failedFuture(
-        new RefusedException(Refusal.UNAVAILABLE, "this build has no consumers"));
   }
 }

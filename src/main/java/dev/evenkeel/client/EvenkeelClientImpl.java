@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.consumer.Consumer;
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.Consumers;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
@@ -23,14 +24,12 @@ import java.util.function.Function;
 final class EvenkeelClientImpl implements EvenkeelClient {
   private final Link link;
   private final ClusterDirectory directory;
-  private final ConsumerStart consumerStart;
   private final Set<Producer> producers = ConcurrentHashMap.newKeySet();
   private final Set<Consumer> consumers = ConcurrentHashMap.newKeySet();
   private Promise<Void> closing;
 
-  EvenkeelClientImpl(Link link, ConsumerStart consumerStart) {
+  EvenkeelClientImpl(Link link) {
     this.link = link;
-    this.consumerStart = consumerStart;
     directory = new ClusterDirectory(link);
   }
 
@@ -46,8 +45,7 @@ final class EvenkeelClientImpl implements EvenkeelClient {
   public Future<Consumer> consumer(ConsumerOptions options, ConsumerHandler handler) {
     return isClosing()
         ? closed()
-        : consumerStart
-            .start(link, directory, options, handler)
+        : Consumers.start(link, directory, options, handler)
             .compose(consumer -> kept(consumers, consumer, Consumer::close));
   }
 

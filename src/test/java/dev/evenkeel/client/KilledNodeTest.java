@@ -1,0 +1,77 @@
+package dev.evenkeel.client;
+
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.cluster.FreePorts;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A node is killed without a word, and started again. */
+class KilledNodeTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final int KILLS = Integer.getInteger("evenkeel.restarts", 2);
+
+  private Process node;
+  private Link link;
+
+  @AfterEach
+  void close() throws Exception {
+    if (link != null) {
+      link.close().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    }
+    if (node != null) {
+      node.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void theLinkNoticesAndComesBack() throws Exception {
+    int port = FreePorts.base();
+    node = EchoNode.start(port);
+    link =
+        Evenkeel.link(new ClientOptions().setSeeds(List.of("127.0.0.1:" + port)))
+            .toCompletionStage()
+            .toCompletableFuture()
+            .get(30, TimeUnit.SECONDS);
+    await().atMost(LONG).until(this::answers);
+    for (int kill = 1; kill <= KILLS; kill++) {
+      long killed = System.nanoTime();
+      node.destroyForcibly().waitFor();
+      await()
+          .atMost(LONG)
+          .pollInterval(Duration.ofMillis(5))
+          .until(() -> link.state() == Link.State.LOST);
+      long noticed = System.nanoTime();
+      node = EchoNode.start(port);
+      long ready = System.nanoTime();
+      await().atMost(LONG).pollInterval(Duration.ofMillis(5)).until(this::answers);
+      System.out.printf(
+          "kill %d: noticed after %d ms, node up in %d ms, link answers %d ms later%n",
+          kill,
+          millis(noticed - killed),
+          millis(ready - noticed),
+          millis(System.nanoTime() - ready));
+    }
+  }
+
+  private static long millis(long nanos) {
+    return nanos / 1_000_000;
+  }
+
+  private boolean answers() throws Exception {
+    Future<Buffer> answer = link.request("echo", Buffer.buffer("x"), 500);
+    try {
+      answer.toCompletionStage().toCompletableFuture().get(5, TimeUnit.SECONDS);
+      return true;
+    } catch (ExecutionException e) {
+      return false;
+    }
+  }
+}
