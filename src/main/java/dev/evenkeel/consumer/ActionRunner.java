@@ -1,8 +1,12 @@
 package dev.evenkeel.consumer;
 
+import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +27,21 @@ final class ActionRunner {
     void ownedChanged(int owned);
   }
 
+  /** A fetch that awaits its answer. */
+  private static final class Flight {
+    final Action.Fetch fetch;
+
+    /** The node that was asked last, or null. */
+    String node;
+
+    Flight(Action.Fetch fetch) {
+      this.fetch = fetch;
+    }
+  }
+
+  /** At most one a shard, and until they are answered those whose hold is over. */
+  private final Set<Flight> flights = new HashSet<>();
+
   private final ConsumerCore core;
   private final ShardCalls calls;
   private final ConsumerHandler handler;
@@ -38,15 +57,7 @@ final class ActionRunner {
   /** Begins to carry out {@code action}; its outcome comes to the core as an event. */
   void perform(Action action) {
     if (action instanceof Action.Fetch fetch) {
-      calls
-          .fetch(fetch.request())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now -> core.fetched(fetch.hold(), fetch.request(), answer.result(), now),
-                      (refused, now) ->
-                          core.fetchFailed(fetch.hold(), fetch.request(), refused, now)));
+      fetch(fetch);
     } else if (action instanceof Action.Commit commit) {
       calls
           .submit(commit.hold().shard, commit.command())
@@ -88,6 +99,42 @@ final class ActionRunner {
       around.ownedChanged(changed.owned());
     } else if (action instanceof Action.Report report) {
       report(report);
+    }
+  }
+
+  private void fetch(Action.Fetch fetch) {
+    Flight flight = new Flight(fetch);
+    flights.add(flight);
+    calls
+        .fetch(fetch.request(), node -> flight.node = node)
+        .onComplete(
+            answer ->
+                around.onContext(
+                    () -> {
+                      flights.remove(flight);
+                      told(
+                          answer.cause(),
+                          now -> core.fetched(fetch.hold(), fetch.request(), answer.result(), now),
+                          (refused, now) ->
+                              core.fetchFailed(fetch.hold(), fetch.request(), refused, now));
+                    }));
+  }
+
+  /**
+   * Gives up fetches that wait at a node that does not lead the shard any more. It may have died,
+   * and then nobody would answer before the long poll's timeout.
+   */
+  void checkLeaders() {
+    for (Flight flight : List.copyOf(flights)) {
+      String leader = calls.leaderOf(flight.fetch.hold().shard);
+      if (leader != null && flight.node != null && !leader.equals(flight.node)) {
+        flights.remove(flight);
+        core.fetchFailed(
+            flight.fetch.hold(),
+            flight.fetch.request(),
+            new RefusedException(Refusal.INDETERMINATE, "the leader has changed"),
+            Clock.millis());
+      }
     }
   }
 

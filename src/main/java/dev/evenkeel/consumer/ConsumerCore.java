@@ -197,12 +197,12 @@ final class ConsumerCore implements HoldMachine.Owner {
       Task task = hold.next();
       Hold.Dropped passed = hold.passed();
       if (passed != Hold.Dropped.NONE) {
-        machine.dropped(passed, now);
-        machine.fetch(hold, now);
+        machine.puller().dropped(passed, now);
+        machine.puller().fetch(hold, now);
       }
       return task;
     } catch (RefusedException e) {
-      machine.malformed(hold, e, now);
+      machine.puller().malformed(hold, e, now);
       return null;
     }
   }
@@ -223,7 +223,7 @@ final class ConsumerCore implements HoldMachine.Owner {
   @Override
   public void resumed(long now) {
     for (Hold hold : holds.values()) {
-      machine.fetch(hold, now);
+      machine.puller().fetch(hold, now);
     }
   }
 
@@ -233,14 +233,14 @@ final class ConsumerCore implements HoldMachine.Owner {
     running--;
     consumed++;
     hold.finished(task);
-    machine.dropped(new Hold.Dropped(1, task.bytes), now);
+    machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
     if (hold.state == HoldState.RUNNING) {
       ready(hold);
       if (hold.pendingMessages == 0) {
-        machine.fetch(hold, now);
+        machine.puller().fetch(hold, now);
       }
       if (hold.window.committed() - hold.committed >= options.getCommitMessages()) {
-        machine.commitIfDue(hold, now);
+        machine.puller().commitIfDue(hold, now);
       }
     } else {
       machine.step(hold, now);
@@ -256,7 +256,7 @@ final class ConsumerCore implements HoldMachine.Owner {
     if (hold.state != HoldState.RUNNING) {
       hold.pendingMessages--;
       hold.pendingBytes -= task.bytes;
-      machine.dropped(new Hold.Dropped(1, task.bytes), now);
+      machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
       machine.step(hold, now);
       tellOwned();
       return;
@@ -334,6 +334,8 @@ final class ConsumerCore implements HoldMachine.Owner {
       return;
     }
     for (Hold hold : List.copyOf(holds.values())) {
+      // Whatever was on its way when the connection broke is not awaited.
+      hold.fetch = null;
       hold.fetchRetryMillis = now;
       hold.commitRetryMillis = now;
       if (hold.state == HoldState.ATTACHING || hold.state == HoldState.RELEASING) {
@@ -354,7 +356,7 @@ final class ConsumerCore implements HoldMachine.Owner {
 
   /** Stops or resumes pulling, as the application wishes. */
   void pause(boolean on, long now) {
-    machine.pause(on);
+    machine.puller().pause(on);
     if (!on) {
       resumed(now);
     }

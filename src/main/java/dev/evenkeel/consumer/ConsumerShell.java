@@ -72,6 +72,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private boolean turning;
   private boolean turnScheduled;
   private Throwable end;
+  private String lastRefusal;
   private Handler<Throwable> endHandler;
   private Handler<Integer> assignmentHandler;
 
@@ -242,7 +243,10 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   @Override
   public void heartbeatNow() {
-    heartbeats.hurry();
+    // After the last one, another would bring the member back.
+    if (!leaving) {
+      heartbeats.hurry();
+    }
   }
 
   // Membership
@@ -282,8 +286,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         refused.refusal() == Refusal.MEMBER_REPLACED || refused.refusal() == Refusal.GROUP_MISMATCH;
     if (fatal || !started.future().isComplete()) {
       endBecause(refused);
-    } else {
-      LOG.error("{}: its heartbeat is refused, it is repeated: {}", this, refused.toString());
+    } else if (!refused.toString().equals(lastRefusal)) {
+      lastRefusal = refused.toString();
+      LOG.error("{}: its heartbeat is refused, it is repeated: {}", this, lastRefusal);
     }
   }
 
@@ -327,6 +332,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
               "no dispatcher answered within " + START_MILLIS_MAX / 1000 + " s"));
       return;
     }
+    actions.checkLeaders();
     core.tick(now);
     if (!linkLost && !leaving) {
       heartbeats.tick();

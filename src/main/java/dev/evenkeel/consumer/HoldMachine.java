@@ -16,12 +16,6 @@ import java.util.random.RandomGenerator;
  * is tried by the step of a later tick. Times are monotonic milliseconds.
  */
 final class HoldMachine {
-  /** Two commits of a shard are this far apart, so that a fast consumer does not flood the log. */
-  static final long COMMIT_GAP_MILLIS = 50;
-
-  /** A fetch that brought nothing, and did not wait either, is not repeated sooner. */
-  private static final long EMPTY_GAP_MILLIS = 100;
-
   /** What the machine needs of the consumer around it. */
   interface Owner {
     /** The hold has something to hand out, perhaps. */
@@ -44,8 +38,9 @@ final class HoldMachine {
   private final RandomGenerator random;
   private final Owner owner;
   private final Consumer<Action> out;
+  private final Reports reports;
+  private final Puller puller;
   private boolean linkUp = true;
-  private boolean paused;
 
   HoldMachine(
       ConsumerOptions options,
@@ -62,14 +57,18 @@ final class HoldMachine {
     this.random = random;
     this.owner = owner;
     this.out = out;
+    reports = new Reports(random, out);
+    puller = new Puller(options, flow, owner, reports, out);
+  }
+
+  /** The part that moves data. */
+  Puller puller() {
+    return puller;
   }
 
   void link(boolean up) {
     linkUp = up;
-  }
-
-  void pause(boolean on) {
-    paused = on;
+    puller.link(up);
   }
 
   /** Does what the hold's state wants now. */
@@ -132,7 +131,7 @@ final class HoldMachine {
     if (refused.refusal() == Refusal.FENCED) {
       lose(hold, refused.getMessage());
     } else {
-      hold.retryMillis = now + pause(hold, "its lease cannot be read", refused);
+      hold.retryMillis = now + reports.pause(hold, "its lease cannot be read", refused);
     }
   }
 
@@ -163,7 +162,8 @@ final class HoldMachine {
     if (failure != null) {
       long wait = Backoff.steps(++hold.failures);
       hold.retryMillis = now + wait;
-      error(hold + ": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
+      reports.error(
+          hold + ": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
     } else {
       hold.failures = 0;
       hold.givenState = null;
@@ -178,7 +178,7 @@ final class HoldMachine {
   private void run(Hold hold, long now) {
     if (hold.draining) {
       hold.state = HoldState.DRAINING;
-      dropped(hold.dropNotStarted(), now);
+      puller.dropped(hold.dropNotStarted(), now);
       if (hold.running > 0) {
         out.accept(new Action.CallDraining(hold.context(options.getMember())));
       }
@@ -188,30 +188,8 @@ final class HoldMachine {
     if (hold.wake(now)) {
       owner.ready(hold);
     }
-    fetch(hold, now);
-    commitIfDue(hold, now);
-  }
-
-  /** Pulls if the hold may. */
-  void fetch(Hold hold, long now) {
-    if (hold.state != HoldState.RUNNING
-        || hold.fetch != null
-        || paused
-        || !linkUp
-        || now < hold.fetchRetryMillis
-        || !flow.mayPull(hold.pendingMessages)) {
-      return;
-    }
-    hold.fetchAskedMillis = now;
-    hold.fetch =
-        new FetchRequest(
-            options.getGroup(),
-            hold.shard,
-            hold.epoch,
-            hold.fetchOffset,
-            flow.fetchBytes(options.getFetchBytesMax(), owner.holds()),
-            options.getFetchWaitMillis());
-    out.accept(new Action.Fetch(hold, hold.fetch));
+    puller.fetch(hold, now);
+    puller.commitIfDue(hold, now);
   }
 
   void fetched(Hold hold, FetchRequest request, FetchAnswer answer, long now) {
@@ -220,55 +198,9 @@ final class HoldMachine {
     }
     hold.fetch = null;
     if (hold.state == HoldState.RUNNING) {
-      accept(hold, answer, now);
+      puller.accept(hold, answer, now);
       step(hold, now);
     }
-  }
-
-  private void accept(Hold hold, FetchAnswer answer, long now) {
-    if (answer.batches().isEmpty() && now - hold.fetchAskedMillis < EMPTY_GAP_MILLIS) {
-      hold.fetchRetryMillis = now + EMPTY_GAP_MILLIS;
-    }
-    for (FetchAnswer.Placed placed : answer.batches()) {
-      if (placed.endOffset() <= hold.fetchOffset) {
-        continue;
-      }
-      try {
-        placed.batch().verified();
-      } catch (RefusedException e) {
-        unreadable(hold, Math.max(placed.baseOffset(), hold.fetchOffset), e, now);
-        return;
-      }
-      if (placed.baseOffset() > hold.fetchOffset) {
-        skipped(hold, placed.baseOffset());
-      }
-      long messages = hold.add(placed);
-      flow.added(messages, messages * Backlog.share(placed));
-      hold.reported = null;
-      owner.ready(hold);
-    }
-  }
-
-  /** A batch turned out to be malformed inside: it and what came after it are dropped. */
-  void malformed(Hold hold, RefusedException e, long now) {
-    dropped(hold.dropBacklog(), now);
-    unreadable(hold, hold.fetchOffset, e, now);
-  }
-
-  /** Data that cannot be read is never handed out: the shard waits, visibly, and fetches again. */
-  private void unreadable(Hold hold, long offset, RefusedException e, long now) {
-    if (hold.corruptOffset != offset) {
-      hold.corruptOffset = offset;
-      hold.failures = 0;
-      error(
-          hold
-              + ": unreadable batch at offset "
-              + offset
-              + ", it is fetched again until it is"
-              + " readable",
-          e);
-    }
-    hold.fetchRetryMillis = now + Backoff.steps(++hold.failures);
   }
 
   void fetchFailed(Hold hold, FetchRequest request, RefusedException refused, long now) {
@@ -283,63 +215,8 @@ final class HoldMachine {
       lose(hold, refused.getMessage());
       return;
     }
-    long start = refused.refusal() == Refusal.OFFSET_OUT_OF_RANGE ? startOf(refused) : -1;
-    if (start > hold.fetchOffset) {
-      skipped(hold, start);
-      hold.fetchOffset = start;
-      if (hold.pendingMessages == 0) {
-        // So that the offset is committed even if no further message comes.
-        hold.window.skipTo(start);
-      }
-    } else {
-      hold.fetchRetryMillis = now + pause(hold, "it cannot be fetched", refused);
-    }
+    puller.failed(hold, refused, now);
     step(hold, now);
-  }
-
-  /** The start of {@code "start..end"}, or -1. */
-  private static long startOf(RefusedException refused) {
-    String detail = String.valueOf(refused.getMessage());
-    int dots = detail.indexOf("..");
-    try {
-      return dots < 0 ? -1 : Long.parseLong(detail.substring(0, dots).trim());
-    } catch (NumberFormatException e) {
-      return -1;
-    }
-  }
-
-  private void skipped(Hold hold, long to) {
-    long count = to - hold.fetchOffset;
-    warn(
-        hold
-            + ": retention has dropped "
-            + count
-            + " messages before they were consumed, offsets "
-            + hold.fetchOffset
-            + " to "
-            + (to - 1)
-            + "; it goes on at "
-            + to);
-  }
-
-  /** Commits if enough messages or enough time have gone by. */
-  void commitIfDue(Hold hold, long now) {
-    long progress = hold.window.committed() - hold.committed;
-    if (progress <= 0 || hold.commitInFlight || !linkUp || now < hold.commitRetryMillis) {
-      return;
-    }
-    boolean many = progress >= options.getCommitMessages() || hold.state == HoldState.DRAINING;
-    long gap = many ? COMMIT_GAP_MILLIS : options.getCommitMillis();
-    if (now - hold.lastCommitMillis < gap) {
-      return;
-    }
-    hold.commitInFlight = true;
-    hold.lastCommitMillis = now;
-    out.accept(
-        new Action.Commit(
-            hold,
-            new DataCommand.Commit(
-                options.getGroup(), hold.shard, hold.epoch, hold.window.committed())));
   }
 
   void committed(Hold hold, long offset) {
@@ -355,7 +232,8 @@ final class HoldMachine {
     if (refused.refusal() == Refusal.FENCED) {
       lose(hold, refused.getMessage());
     } else {
-      hold.commitRetryMillis = now + pause(hold, "its progress cannot be committed", refused);
+      hold.commitRetryMillis =
+          now + reports.pause(hold, "its progress cannot be committed", refused);
     }
   }
 
@@ -363,7 +241,7 @@ final class HoldMachine {
 
   private void drain(Hold hold, long now) {
     if (hold.running > 0) {
-      commitIfDue(hold, now);
+      puller.commitIfDue(hold, now);
       return;
     }
     if (hold.draining) {
@@ -423,9 +301,9 @@ final class HoldMachine {
     }
     hold.releaseReady = true;
     if (failure != null) {
-      error(hold + ": onRelease failed, so it is released without state", failure);
+      reports.error(hold + ": onRelease failed, so it is released without state", failure);
     } else if (state != null && state.length > Limits.STATE_BYTES_MAX) {
-      error(
+      reports.error(
           hold
               + ": onRelease gave a state of "
               + state.length
@@ -464,9 +342,9 @@ final class HoldMachine {
     }
     if (!refused.refusal().retriable() && hold.releaseState != null) {
       hold.releaseState = null;
-      error(hold + ": its state was refused, so it is released without state", refused);
+      reports.error(hold + ": its state was refused, so it is released without state", refused);
     }
-    hold.retryMillis = now + pause(hold, "it cannot be released", refused);
+    hold.retryMillis = now + reports.pause(hold, "it cannot be released", refused);
   }
 
   // Anywhere
@@ -480,7 +358,7 @@ final class HoldMachine {
     boolean letGo = hold.releaseSent;
     end(hold, letGo ? HoldState.RELEASED : HoldState.LOST);
     if (!letGo) {
-      warn(hold + " is lost: " + why);
+      reports.warn(hold + " is lost: " + why);
       if (hold.assignCalled) {
         out.accept(new Action.CallLost(hold.context(options.getMember())));
       }
@@ -492,36 +370,5 @@ final class HoldMachine {
     hold.state = end;
     flow.removed(rest.messages(), rest.bytes());
     owner.gone(hold);
-  }
-
-  /** Takes messages that are not to be handled out of the consumer's books. */
-  void dropped(Hold.Dropped dropped, long now) {
-    if (flow.removed(dropped.messages(), dropped.bytes())) {
-      owner.resumed(now);
-    }
-  }
-
-  /** How long to wait after a refusal; says once what is wrong if waiting alone may not help. */
-  private long pause(Hold hold, String what, RefusedException refused) {
-    if (refused.refusal().retriable()) {
-      return Backoff.soon(random);
-    }
-    reportOnce(hold, hold + ": " + what + " (" + refused + "), it is tried again", null);
-    return Backoff.steps(1);
-  }
-
-  private void reportOnce(Hold hold, String text, Throwable cause) {
-    if (!text.equals(hold.reported)) {
-      hold.reported = text;
-      error(text, cause);
-    }
-  }
-
-  private void error(String text, Throwable cause) {
-    out.accept(new Action.Report(true, text, cause));
-  }
-
-  private void warn(String text) {
-    out.accept(new Action.Report(false, text, null));
   }
 }

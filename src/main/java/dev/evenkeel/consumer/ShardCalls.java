@@ -21,6 +21,7 @@ import dev.evenkeel.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -46,14 +47,18 @@ final class ShardCalls {
     this.group = group;
   }
 
-  Future<FetchAnswer> fetch(FetchRequest request) {
+  /**
+   * @param asked is told each node that is asked
+   */
+  Future<FetchAnswer> fetch(FetchRequest request, Consumer<String> asked) {
     Buffer body = Frames.request(Op.FETCH, request.encode());
     return call(
             request.shard(),
             Addresses::data,
             view -> body,
             request.waitMillis() + FETCH_GRACE_MILLIS,
-            HOPS_MAX)
+            HOPS_MAX,
+            asked)
         .map(FetchAnswer::decode);
   }
 
@@ -61,7 +66,13 @@ final class ShardCalls {
     Bytes body = new Bytes(64).text(group);
     RecordCodec.write(body, shard);
     Buffer request = Frames.request(Op.READ_LEASE, body);
-    return call(shard, Addresses::control, view -> request, CONTROL_TIMEOUT_MILLIS, HOPS_MAX)
+    return call(
+            shard,
+            Addresses::control,
+            view -> request,
+            CONTROL_TIMEOUT_MILLIS,
+            HOPS_MAX,
+            node -> {})
         .map(
             answer -> {
               if (reply(answer) instanceof Reply.OfLease read) {
@@ -81,12 +92,18 @@ final class ShardCalls {
               return Frames.request(Op.SUBMIT_DATA, body);
             },
             CONTROL_TIMEOUT_MILLIS,
-            HOPS_MAX)
+            HOPS_MAX,
+            node -> {})
         .map(
             answer -> {
               reply(answer);
               return null;
             });
+  }
+
+  /** Who leads the shard now, as far as is known; else null. */
+  String leaderOf(Shard shard) {
+    return directory.leaderOf(shard);
   }
 
   private static Reply reply(ByteBuffer answer) {
@@ -102,7 +119,8 @@ final class ShardCalls {
       Function<String, String> address,
       Function<ClusterView, Buffer> body,
       long timeoutMillis,
-      int hops) {
+      int hops,
+      Consumer<String> asked) {
     ClusterView view = directory.current();
     String leader = view == null ? null : view.leaderOf(shard);
     if (leader == null) {
@@ -110,6 +128,7 @@ final class ShardCalls {
       return Future.failedFuture(
           new RefusedException(Refusal.UNAVAILABLE, "no leader of shard " + shard + " is known"));
     }
+    asked.accept(leader);
     return link.request(address.apply(leader), body.apply(view), timeoutMillis)
         .map(Frames::answerBody)
         .recover(
@@ -119,7 +138,7 @@ final class ShardCalls {
                 String hint = refused.getMessage();
                 directory.leaderHint(shard, hint);
                 if (hint != null && !hint.isEmpty() && !hint.equals(leader) && hops > 1) {
-                  return call(shard, address, body, timeoutMillis, hops - 1);
+                  return call(shard, address, body, timeoutMillis, hops - 1, asked);
                 }
               }
               if (refused.refusal().retriable()) {

@@ -215,6 +215,99 @@ class ConsumersTest {
   }
 
   @Test
+  void leadersAreFollowed() {
+    cluster.leaderInView("n2");
+    AtomicInteger seen = new AtomicInteger();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.incrementAndGet();
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.get() == 10);
+    await(consumer.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(10);
+  }
+
+  @Test
+  void handlersThatEndOnOtherThreadsKeepTheOrderOfTheirKey() {
+    cluster.append(0, messages(0, 700));
+    cluster.append(1, messages(0, 700));
+    Map<String, Integer> last = new java.util.concurrent.ConcurrentHashMap<>();
+    AtomicInteger done = new AtomicInteger();
+    AtomicInteger running = new AtomicInteger();
+    AtomicInteger wrong = new AtomicInteger();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options().setOrder(ConsumerOptions.Order.KEY).setParallel(8),
+                delivery -> {
+                  String lane = delivery.shard() + delivery.message().keyText();
+                  int number = number(delivery);
+                  Integer before = last.put(lane, number);
+                  if (before != null && before != number - 7 || running.incrementAndGet() > 8) {
+                    wrong.incrementAndGet();
+                  }
+                  return vertx.executeBlocking(
+                      () -> {
+                        running.decrementAndGet();
+                        done.incrementAndGet();
+                        return null;
+                      },
+                      false);
+                }));
+    cluster.grant(0, null, -1);
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> done.get() == 1_400);
+    assertThat(wrong).hasValue(0);
+    await(consumer.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(700);
+    assertThat(cluster.lease(1).committed()).isEqualTo(700);
+  }
+
+  @Test
+  void aFetchAtANodeThatLeadsNoMoreIsGivenUp() {
+    cluster.leaderInView("n3");
+    AtomicInteger seen = new AtomicInteger();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.incrementAndGet();
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> cluster.deadRequests() > 0);
+    cluster.leaderInView("n1");
+    await(directory.refresh());
+    Awaitility.await().until(() -> seen.get() == 10);
+    await(consumer.close());
+  }
+
+  @Test
+  void closingWithoutAConnectionEndsAfterTheMemberTimeout() {
+    Consumer consumer = await(Consumers.start(cluster, directory, options(), new Held()));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> consumer.ownedShards() == 1);
+    cluster.become(Link.State.LOST);
+    await(consumer.close());
+    assertThat(cluster.lease(0).owned()).isTrue();
+    assertThat(consumer.ownedShards()).isZero();
+  }
+
+  @Test
   void whatRetentionDroppedIsSkipped() {
     List<Integer> seen = new CopyOnWriteArrayList<>();
     cluster.append(0, messages(0, 10));

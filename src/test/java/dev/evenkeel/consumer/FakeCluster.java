@@ -65,6 +65,8 @@ final class FakeCluster implements Link {
   private long revision;
   private RefusedException heartbeatRefusal;
   private int submitsToLose;
+  private int deadRequests;
+  private String leaderInView = "n1";
 
   FakeCluster(Vertx vertx, int shards) {
     this.vertx = vertx;
@@ -142,6 +144,16 @@ final class FakeCluster implements Link {
   /** The next commits and releases take effect, but their answers are lost. */
   synchronized void loseAnswers(int count) {
     submitsToLose = count;
+  }
+
+  /** What the view says from now on, right or not; "n2" answers that it is "n1". */
+  synchronized void leaderInView(String node) {
+    leaderInView = node;
+  }
+
+  /** Fetches that "n3" has not answered. */
+  synchronized int deadRequests() {
+    return deadRequests;
   }
 
   synchronized Lease lease(int shard) {
@@ -359,6 +371,18 @@ final class FakeCluster implements Link {
         result = Future.succeededFuture(dispatch(body));
       } else if (address.equals(Addresses.data("n1")) || address.equals(Addresses.control("n1"))) {
         result = broker(body);
+      } else if (address.endsWith("n3.data")) {
+        // A node that has died with its registrations still there.
+        deadRequests++;
+        result = Promise.<Buffer>promise().future();
+      } else if (address.equals(Addresses.control("n3"))) {
+        result = broker(body);
+      } else if (address.equals(Addresses.dispatcher("n3"))) {
+        result = Future.succeededFuture(dispatch(body));
+      } else if (address.equals(Addresses.data("n2")) || address.equals(Addresses.control("n2"))) {
+        result = Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, "n1"));
+      } else if (address.equals(Addresses.dispatcher("n2"))) {
+        result = Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, "n1"));
       } else {
         result =
             Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "nobody at " + address));
@@ -379,8 +403,8 @@ final class FakeCluster implements Link {
     return new ClusterView(
         "c",
         "n1",
-        "n1",
-        List.of("n1", "n1"),
+        leaderInView,
+        List.of(leaderInView, leaderInView),
         List.of("n1"),
         List.of(
             new TopicInfo(1, "t", shards, new TopicConfig(0, 0, 0), TopicInfo.State.ACTIVE, 0)));
