@@ -49,5 +49,6 @@ public interface ReplicatedState {
    */
   default void leadershipChanged(Leadership leadership) {}
 
+  /** Closes the live state. Called once, and only if {@link #open()} succeeded. */
   void close() throws IOException;
 }

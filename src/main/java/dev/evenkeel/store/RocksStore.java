@@ -50,7 +50,7 @@ public final class RocksStore implements Store {
 
   private WriteBatch spareBatch = new WriteBatch(BATCH_RESERVED_BYTES);
   private volatile Applied applied;
-  private boolean closed;
+  private volatile boolean closed;
 
   private record Applied(long term, long index) {}
 

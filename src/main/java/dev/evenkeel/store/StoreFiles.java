@@ -1,5 +1,6 @@
 package dev.evenkeel.store;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -39,10 +40,10 @@ public final class StoreFiles {
         force(copy, StandardOpenOption.WRITE);
       }
     }
-    force(staged, StandardOpenOption.READ);
+    forceDirectory(staged);
     delete(target);
     Files.move(staged, target, StandardCopyOption.ATOMIC_MOVE);
-    force(target.getParent(), StandardOpenOption.READ);
+    forceDirectory(target.getParent());
   }
 
   /** Deletes a directory and everything in it, if it exists. */
@@ -64,6 +65,13 @@ public final class StoreFiles {
       // Another file system, or one without links: a copy takes longer and is as good.
       Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
       force(copy, StandardOpenOption.WRITE);
+    }
+  }
+
+  private static void forceDirectory(Path directory) throws IOException {
+    // On Windows a directory cannot be opened, and a rename is durable by itself.
+    if (File.separatorChar == '/') {
+      force(directory, StandardOpenOption.READ);
     }
   }
 

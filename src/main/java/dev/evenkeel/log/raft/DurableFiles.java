@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -14,6 +15,8 @@ import java.util.stream.Stream;
 
 /** File operations that are on disk when they return. */
 final class DurableFiles {
+  private static final boolean WINDOWS = File.separatorChar == '\\';
+
   private DurableFiles() {}
 
   /** Replaces a file by new content: after a crash there is the old one or the new one. */
@@ -42,6 +45,10 @@ final class DurableFiles {
 
   /** Flushes a file, or the names in a directory. */
   static void force(Path path) throws IOException {
+    if (WINDOWS && Files.isDirectory(path)) {
+      // There a directory cannot be opened, and a rename is durable by itself.
+      return;
+    }
     try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
       channel.force(true);
     }

@@ -82,7 +82,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
         division instanceof RaftClientAsynchronousProtocol direct
             ? direct
             : server::submitClientRequestAsync;
-    refresh();
+    executor.execute(this::refresh);
   }
 
   @Override

@@ -40,6 +40,7 @@ final class StateAdapter extends BaseStateMachine {
   private final GroupEvents events;
   private final SnapshotFiles snapshots = new SnapshotFiles();
   private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile boolean opened;
   private boolean snapshotFailed;
   private long snapshotFailedAtNanos;
 
@@ -70,6 +71,7 @@ final class StateAdapter extends BaseStateMachine {
   private void open(RaftStorage storage) throws IOException {
     snapshots.init(storage);
     state.open();
+    opened = true;
     SnapshotFiles.Snapshot latest = snapshots.latest();
     if (latest != null) {
       // The log before the snapshot may be gone, so a live state that lacks a part of it (a lost
@@ -223,7 +225,7 @@ final class StateAdapter extends BaseStateMachine {
 
   @Override
   public void close() throws IOException {
-    if (closed.compareAndSet(false, true)) {
+    if (opened && closed.compareAndSet(false, true)) {
       state.close();
     }
   }

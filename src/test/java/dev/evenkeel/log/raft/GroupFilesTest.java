@@ -1,0 +1,83 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GroupFilesTest {
+  @TempDir Path group;
+
+  @Test
+  void takesALogWithoutHoles() throws IOException {
+    log("raft-meta", "raft-meta.conf", "log_0-9", "log_10-19", "log_inprogress_20");
+    accepted();
+  }
+
+  @Test
+  void takesALogThatBeginsBehindItsSnapshot() throws IOException {
+    log("raft-meta", "raft-meta.conf", "log_10-19", "log_inprogress_20");
+    snapshot("snapshot.1_9");
+    accepted();
+  }
+
+  @Test
+  void takesAFollowerThatNoLeaderEverReached() throws IOException {
+    log("raft-meta");
+    accepted();
+  }
+
+  @Test
+  void refusesAHole() throws IOException {
+    log("raft-meta", "raft-meta.conf", "log_0-9", "log_inprogress_20");
+    refused("lacks the entries 10 to 19");
+  }
+
+  @Test
+  void refusesAMissingBeginning() throws IOException {
+    log("raft-meta", "raft-meta.conf", "log_inprogress_20");
+    snapshot("snapshot.1_9");
+    refused("lacks the entries 10 to 19");
+  }
+
+  @Test
+  void dropsWhatASnapshotCoversBeforeAHole() throws Exception {
+    log("raft-meta", "raft-meta.conf", "log_0-1", "log_inprogress_32");
+    snapshot("snapshot.2_31");
+    accepted();
+    assertThat(group.resolve("current/log_0-1")).doesNotExist();
+    assertThat(group.resolve("current/log_inprogress_32")).exists();
+  }
+
+  @Test
+  void keepsWhatASnapshotCoversIfThereIsNoHole() throws Exception {
+    log("raft-meta", "raft-meta.conf", "log_0-31", "log_inprogress_32");
+    snapshot("snapshot.2_31");
+    accepted();
+    assertThat(group.resolve("current/log_0-31")).exists();
+  }
+
+  private void accepted() {
+    assertThatCode(() -> GroupFiles.check("d0", group)).doesNotThrowAnyException();
+  }
+
+  private void refused(String why) {
+    assertThatThrownBy(() -> GroupFiles.check("d0", group)).hasMessageContaining(why);
+  }
+
+  private void log(String... names) throws IOException {
+    Files.createDirectories(group.resolve("current"));
+    for (String name : names) {
+      Files.createFile(group.resolve("current").resolve(name));
+    }
+  }
+
+  private void snapshot(String name) throws IOException {
+    Files.createDirectories(group.resolve("sm").resolve(name));
+  }
+}
