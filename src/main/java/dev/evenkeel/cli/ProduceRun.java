@@ -73,6 +73,8 @@ final class ProduceRun {
   ProduceRun(Vertx vertx, Producer producer, KeyExtractor keys, Pace pace, PrintStream err) {
     this.producer = producer;
     this.context = vertx.getOrCreateContext();
+    // The bound here is the one that counts; the producer's own leaves room for a last piece.
+    producer.setWriteQueueMaxSize((int) (2 * IN_FLIGHT_MESSAGES_MAX));
     this.keys = keys;
     this.pace = pace;
     this.err = err;
