@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.model.RefusedException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -57,7 +58,9 @@ final class CommandErrors implements IParameterExceptionHandler, IExecutionExcep
 
   /** What went wrong, for a person. */
   static String describe(Throwable failure) {
-    if (failure instanceof CommandFailure || failure instanceof RefusedException) {
+    if (failure instanceof CommandFailure
+        || failure instanceof RefusedException
+        || failure instanceof LogStartException) {
       String message = failure.getMessage();
       return message == null || message.isBlank() ? failure.toString() : message;
     }

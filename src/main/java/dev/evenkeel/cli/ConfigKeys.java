@@ -36,7 +36,7 @@ final class ConfigKeys {
           "disk-free-min-bytes",
           "256MiB",
           "0",
-          "1TiB",
+          "1024TiB",
           "Below so much free disk appends are refused.");
   static final ConfigKey SNAPSHOT_EVERY_ENTRIES =
       ConfigKey.number(

@@ -11,7 +11,7 @@ final class Logging {
 
   /** A command says only what its user needs to know. */
   static void client(boolean verbose) {
-    levels(verbose ? "INFO" : "WARN", verbose ? "INFO" : "OFF");
+    levels(verbose ? "INFO" : "ERROR", verbose ? "INFO" : "OFF");
   }
 
   private static void levels(String ours, String engines) {

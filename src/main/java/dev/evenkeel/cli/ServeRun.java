@@ -73,7 +73,7 @@ final class ServeRun {
     CompletableFuture<ClusterMember> memberStart =
         parts.clusterMember().toCompletionStage().toCompletableFuture();
     // Both to their end, so that whatever runs is also ended.
-    teardown.addBlocking("log", () -> nodeStart.thenAccept(BrokerNode::close).join());
+    teardown.addBlocking("log", () -> closeIfStarted(nodeStart));
     teardown.add(
         "cluster", () -> Future.fromCompletionStage(memberStart).compose(ClusterMember::close));
     engines
@@ -93,6 +93,13 @@ final class ServeRun {
             + " http="
             + (config.has("web") ? web.actualPort() : "none"));
     out.flush();
+  }
+
+  private static void closeIfStarted(CompletableFuture<BrokerNode> start) {
+    BrokerNode node = start.exceptionally(notStarted -> null).join();
+    if (node != null) {
+      node.close();
+    }
   }
 
   private void deploy(Vertx vertx, CompletableFuture<BrokerNode> node, ClusterMember member)

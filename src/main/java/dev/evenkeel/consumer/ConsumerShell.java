@@ -354,7 +354,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     stop();
     if (!started.tryFail(cause)) {
-      LOG.error("{} has ended: {}", this, cause.toString());
+      LOG.warn("{} has ended: {}", this, cause.toString());
       end = cause;
       if (endHandler != null) {
         actions.safely("the end handler", () -> endHandler.handle(cause));
