@@ -39,6 +39,7 @@ final class LineOutput implements AutoCloseable {
   private List<Promise<Void>> waiting = new ArrayList<>();
   private boolean writing;
   private IOException failure;
+  private boolean failureTold;
 
   /**
    * @param context where futures complete
@@ -52,12 +53,16 @@ final class LineOutput implements AutoCloseable {
 
   /** Adds a complete line. The future completes once it has been written. */
   synchronized Future<Void> write(Consumer<Bytes> line) {
-    if (failure != null) {
+    if (failureTold) {
       return Future.failedFuture(failure);
     }
-    line.accept(filling);
     Promise<Void> promise = Promise.promise();
     waiting.add(promise);
+    if (failure != null) {
+      // It fails with the others, once the owner knows that it has to leave.
+      return promise.future();
+    }
+    line.accept(filling);
     if (!writing) {
       writing = true;
       writer.execute(this::drain);
@@ -97,15 +102,18 @@ final class LineOutput implements AutoCloseable {
   }
 
   private void fail(IOException e, List<Promise<Void>> lines) {
-    List<Promise<Void>> all = new ArrayList<>(lines);
     synchronized (this) {
       failure = e;
-      all.addAll(waiting);
-      waiting.clear();
     }
     context.runOnContext(
         now -> {
           onFailure.accept(e);
+          List<Promise<Void>> all = new ArrayList<>(lines);
+          synchronized (this) {
+            failureTold = true;
+            all.addAll(waiting);
+            waiting.clear();
+          }
           all.forEach(promise -> promise.fail(e));
         });
   }
