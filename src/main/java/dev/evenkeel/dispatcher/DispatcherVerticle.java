@@ -49,7 +49,9 @@ public final class DispatcherVerticle extends VerticleBase {
   private long lastRevision;
   private long timer = -1;
   private int looks;
-  private boolean stopped;
+
+  /** The log goes on telling of leaders after this verticle's context has ended. */
+  private volatile boolean stopped;
 
   /** For a deployment by name: takes the cluster member from {@link LocalObjects}. */
   public DispatcherVerticle() {}
@@ -88,6 +90,9 @@ public final class DispatcherVerticle extends VerticleBase {
   }
 
   private void later(Runnable task) {
+    if (stopped) {
+      return;
+    }
     context.runOnContext(
         now -> {
           if (!stopped) {

@@ -6,7 +6,11 @@ import dev.evenkeel.model.RefusedException;
 
 /** The part of the options that {@link ProducerCore} goes by; see {@link ProducerOptions}. */
 record CoreSettings(
-    int batchBytes, long lingerMillis, int batchesInFlight, long deliveryTimeoutMillis) {
+    int batchBytes,
+    long lingerMillis,
+    int batchesInFlight,
+    long deliveryTimeoutMillis,
+    long diskFullTimeoutMillis) {
 
   /** Pause after the first failure of a batch; doubled with each further one. */
   static final long BACKOFF_MILLIS_MIN = 50;
@@ -18,6 +22,7 @@ record CoreSettings(
     check("lingerMillis", lingerMillis, 0, 60_000);
     check("batchesInFlight", batchesInFlight, 1, Limits.BATCHES_REMEMBERED);
     check("deliveryTimeoutMillis", deliveryTimeoutMillis, 1, Integer.MAX_VALUE);
+    check("diskFullTimeoutMillis", diskFullTimeoutMillis, 0, Integer.MAX_VALUE);
   }
 
   static CoreSettings of(ProducerOptions options) {
@@ -26,7 +31,8 @@ record CoreSettings(
         options.getBatchBytes(),
         options.getLingerMillis(),
         options.getBatchesInFlight(),
-        options.getDeliveryTimeoutMillis());
+        options.getDeliveryTimeoutMillis(),
+        options.getDiskFullTimeoutMillis());
   }
 
   private static void check(String name, long value, long min, long max) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.producer;
 
+import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.wire.Batch;
 import java.util.ArrayList;
@@ -37,6 +38,15 @@ final class OutBatch<T> {
 
   /** When it was last sent, all before it were known to be in the log. */
   boolean sentAsHead;
+
+  /** A try of it had no answer: it may be in the log, whatever later tries say. */
+  boolean unsure;
+
+  /** Why the log surely refused the last try, or null. */
+  RefusedException refused;
+
+  /** When the broker's disk was first too full for it, or -1. */
+  long diskFullSinceMillis = -1;
 
   private List<Flush> flushes;
 

@@ -213,21 +213,25 @@ final class ProducerCore<T> {
       if (nowMillis < batch.deadlineMillis) {
         break;
       }
-      boolean sent = batch.sentInEpoch();
-      finish(
-          batch,
-          0,
-          new RefusedException(
-              sent ? Refusal.INDETERMINATE : Refusal.UNAVAILABLE,
-              "not acknowledged within "
-                  + settings.deliveryTimeoutMillis()
-                  + " ms"
-                  + (sent ? "; it may be in the log all the same" : "; it was never sent")));
+      finish(batch, 0, tooLate(batch));
       each.remove();
-      if (sent) {
+      if (batch.sentInEpoch()) {
         state = State.OPENING;
       }
     }
+  }
+
+  private RefusedException tooLate(OutBatch<T> batch) {
+    String text = "not acknowledged within " + settings.deliveryTimeoutMillis() + " ms";
+    if (!batch.sentInEpoch() && !batch.unsure) {
+      return new RefusedException(Refusal.UNAVAILABLE, text + "; it was never sent");
+    }
+    boolean surelyRefused =
+        batch.state == OutBatch.State.WAITING && !batch.unsure && batch.refused != null;
+    return surelyRefused
+        ? new RefusedException(
+            batch.refused.refusal(), text + ", at last because: " + batch.refused.getMessage())
+        : new RefusedException(Refusal.INDETERMINATE, text + "; it may be in the log all the same");
   }
 
   /**
@@ -261,7 +265,14 @@ final class ProducerCore<T> {
         failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
       }
       default -> {
-        if (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT) {
+        boolean giveUp = false;
+        if (result.refusal() == Refusal.INDETERMINATE) {
+          batch.unsure = true;
+        } else {
+          batch.refused = new RefusedException(result.refusal(), detail);
+          giveUp = result.refusal() == Refusal.DISK_FULL && diskTooLongFull(batch, nowMillis);
+        }
+        if (!giveUp && (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT)) {
           batch.state = OutBatch.State.WAITING;
           lane.backOff(nowMillis, jitter.getAsDouble());
         } else {
@@ -271,6 +282,14 @@ final class ProducerCore<T> {
         }
       }
     }
+  }
+
+  private boolean diskTooLongFull(OutBatch<T> batch, long nowMillis) {
+    if (batch.diskFullSinceMillis < 0) {
+      batch.diskFullSinceMillis = nowMillis;
+    }
+    return !batch.unsure
+        && nowMillis - batch.diskFullSinceMillis >= settings.diskFullTimeoutMillis();
   }
 
   static RefusedException fenced() {
@@ -289,6 +308,8 @@ final class ProducerCore<T> {
     }
     batch.state = OutBatch.State.WAITING;
     batch.gapped = true;
+    // If the network doubled it, the copy may still find its place.
+    batch.unsure = true;
     lane.dropDone();
     if (lane.head() == batch) {
       lane.backOff(nowMillis, jitter.getAsDouble());

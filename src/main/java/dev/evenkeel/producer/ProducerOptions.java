@@ -1,6 +1,7 @@
 package dev.evenkeel.producer;
 
 import io.vertx.core.json.JsonObject;
+import java.util.Locale;
 
 /** Options of a {@link Producer}, from and to JSON, in the way of Vert.x options. */
 public class ProducerOptions {
@@ -27,6 +28,9 @@ public class ProducerOptions {
   /** How long a batch is tried before its outcome is INDETERMINATE: 2 minutes. */
   public static final long DEFAULT_DELIVERY_TIMEOUT_MILLIS = 120_000;
 
+  /** How long a batch is tried while the broker's disk is too full for it: 10 seconds. */
+  public static final long DEFAULT_DISK_FULL_TIMEOUT_MILLIS = 10_000;
+
   private String topic;
   private String name = "";
   private int batchBytes = DEFAULT_BATCH_BYTES;
@@ -34,6 +38,7 @@ public class ProducerOptions {
   private long bufferBytes = DEFAULT_BUFFER_BYTES;
   private int batchesInFlight = DEFAULT_BATCHES_IN_FLIGHT;
   private long deliveryTimeoutMillis = DEFAULT_DELIVERY_TIMEOUT_MILLIS;
+  private long diskFullTimeoutMillis = DEFAULT_DISK_FULL_TIMEOUT_MILLIS;
   private OnFull onFull = OnFull.WAIT;
 
   public ProducerOptions() {}
@@ -46,7 +51,8 @@ public class ProducerOptions {
     bufferBytes = json.getLong("bufferBytes", bufferBytes);
     batchesInFlight = json.getInteger("batchesInFlight", batchesInFlight);
     deliveryTimeoutMillis = json.getLong("deliveryTimeoutMillis", deliveryTimeoutMillis);
-    onFull = OnFull.valueOf(json.getString("onFull", onFull.name()).toUpperCase());
+    diskFullTimeoutMillis = json.getLong("diskFullTimeoutMillis", diskFullTimeoutMillis);
+    onFull = OnFull.valueOf(json.getString("onFull", onFull.name()).toUpperCase(Locale.ROOT));
   }
 
   public JsonObject toJson() {
@@ -58,7 +64,8 @@ public class ProducerOptions {
         .put("bufferBytes", bufferBytes)
         .put("batchesInFlight", batchesInFlight)
         .put("deliveryTimeoutMillis", deliveryTimeoutMillis)
-        .put("onFull", onFull.name().toLowerCase());
+        .put("diskFullTimeoutMillis", diskFullTimeoutMillis)
+        .put("onFull", onFull.name().toLowerCase(Locale.ROOT));
   }
 
   public String getTopic() {
@@ -123,6 +130,16 @@ public class ProducerOptions {
 
   public ProducerOptions setDeliveryTimeoutMillis(long deliveryTimeoutMillis) {
     this.deliveryTimeoutMillis = deliveryTimeoutMillis;
+    return this;
+  }
+
+  public long getDiskFullTimeoutMillis() {
+    return diskFullTimeoutMillis;
+  }
+
+  /** After it the batch's messages fail with DISK_FULL, and are surely not in the log. */
+  public ProducerOptions setDiskFullTimeoutMillis(long diskFullTimeoutMillis) {
+    this.diskFullTimeoutMillis = diskFullTimeoutMillis;
     return this;
   }
 

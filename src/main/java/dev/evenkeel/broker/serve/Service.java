@@ -27,6 +27,9 @@ public final class Service {
   private final ControlService control;
   private final TopicProcedures topics;
 
+  /** The log goes on telling of leaders after the verticle's context has ended. */
+  private volatile boolean closed;
+
   public Service(BrokerNode node, Vertx vertx, Context context, ServeOptions options) {
     this.node = node;
     Executor onContext = task -> context.runOnContext(ignored -> task.run());
@@ -57,9 +60,12 @@ public final class Service {
       group
           .log()
           .onLeadership(
-              any ->
+              any -> {
+                if (!closed) {
                   onContext.execute(
-                      () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index)));
+                      () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
+                }
+              });
     }
   }
 
@@ -112,6 +118,7 @@ public final class Service {
 
   /** Stops listening to the state, and answers who waits. */
   public void close() {
+    closed = true;
     for (int i = 0; i < groups.size(); i++) {
       groups.get(i).state().unlisten(announcers.get(i));
     }

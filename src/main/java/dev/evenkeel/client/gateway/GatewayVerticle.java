@@ -112,6 +112,7 @@ public final class GatewayVerticle extends VerticleBase {
         .setTopic(topic)
         .setLingerMillis(0)
         .setDeliveryTimeoutMillis(20_000)
+        .setDiskFullTimeoutMillis(0)
         .setOnFull(ProducerOptions.OnFull.FAIL);
   }
 
