@@ -74,9 +74,12 @@ public final class RaftLogNode implements LogNode {
     return new NodeStart(settings, states).run();
   }
 
-  /** How many data groups a new cluster of this many nodes gets unless told otherwise. */
+  /**
+   * How many data groups a new cluster of this many nodes gets unless told otherwise: three, which
+   * measured best on a lone node (decision 4), and at least one a node, so that each can lead one.
+   */
   public static int defaultDataGroups(int nodes) {
-    return Math.max(2, nodes);
+    return Math.max(3, nodes);
   }
 
   /** Completes when the node cannot go on, with the cause. */
