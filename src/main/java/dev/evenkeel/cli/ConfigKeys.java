@@ -42,7 +42,7 @@ final class ConfigKeys {
       ConfigKey.number(
           "snapshot-every-entries", 100_000, 100, 100_000_000, "Log entries between snapshots.");
   static final ConfigKey SEGMENT_BYTES =
-      ConfigKey.bytes("segment-bytes", "32MiB", "1MiB", "1GiB", "Size of a segment of the log.");
+      ConfigKey.bytes("segment-bytes", "32MiB", "8MiB", "1GiB", "Size of a segment of the log.");
   static final ConfigKey TAIL_CACHE_BYTES =
       ConfigKey.bytes(
           "tail-cache-bytes",

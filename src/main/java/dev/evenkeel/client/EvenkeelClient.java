@@ -4,8 +4,10 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.consumer.Consumer;
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.ConsumerStream;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.producer.Router;
 import io.vertx.core.Future;
 
 /** An application's way to a cluster. */
@@ -15,10 +17,20 @@ public interface EvenkeelClient {
   Future<Producer> producer(ProducerOptions options);
 
   /**
+   * Starts a producer that chooses shards in its own way.
+   *
+   * @param router null: murmur2 of the key, or round robin by batch for messages without one
+   */
+  Future<Producer> producer(ProducerOptions options, Router router);
+
+  /**
    * Joins a group. Completes when the dispatcher has taken the member in; fails with UNKNOWN_TOPIC
    * or GROUP_MISMATCH.
    */
   Future<Consumer> consumer(ConsumerOptions options, ConsumerHandler handler);
+
+  /** Joins a group as {@link #consumer} does; the messages come as a stream. */
+  Future<ConsumerStream> stream(ConsumerOptions options, ConsumerStream.Finishing finishing);
 
   /** The connection, for those who want to see its state or speak to the cluster themselves. */
   Link link();

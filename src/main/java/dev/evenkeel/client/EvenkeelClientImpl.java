@@ -5,12 +5,14 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.consumer.Consumer;
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.ConsumerStream;
 import dev.evenkeel.consumer.Consumers;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
 import dev.evenkeel.producer.Producers;
+import dev.evenkeel.producer.Router;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
@@ -26,6 +28,7 @@ final class EvenkeelClientImpl implements EvenkeelClient {
   private final ClusterDirectory directory;
   private final Set<Producer> producers = ConcurrentHashMap.newKeySet();
   private final Set<Consumer> consumers = ConcurrentHashMap.newKeySet();
+  private final Set<ConsumerStream> streams = ConcurrentHashMap.newKeySet();
   private Promise<Void> closing;
 
   EvenkeelClientImpl(Link link) {
@@ -35,9 +38,14 @@ final class EvenkeelClientImpl implements EvenkeelClient {
 
   @Override
   public Future<Producer> producer(ProducerOptions options) {
+    return producer(options, null);
+  }
+
+  @Override
+  public Future<Producer> producer(ProducerOptions options, Router router) {
     return isClosing()
         ? closed()
-        : Producers.start(link, directory, options)
+        : Producers.start(link, directory, options, router)
             .compose(producer -> kept(producers, producer, Producer::close));
   }
 
@@ -47,6 +55,15 @@ final class EvenkeelClientImpl implements EvenkeelClient {
         ? closed()
         : Consumers.start(link, directory, options, handler)
             .compose(consumer -> kept(consumers, consumer, Consumer::close));
+  }
+
+  @Override
+  public Future<ConsumerStream> stream(
+      ConsumerOptions options, ConsumerStream.Finishing finishing) {
+    return isClosing()
+        ? closed()
+        : ConsumerStream.start(link, directory, options, finishing)
+            .compose(stream -> kept(streams, stream, ConsumerStream::close));
   }
 
   /** One that was ready only after the client was closed is closed, too. */
@@ -81,7 +98,8 @@ final class EvenkeelClientImpl implements EvenkeelClient {
       }
       closing = Promise.promise();
     }
-    all(consumers, Consumer::close)
+    all(streams, ConsumerStream::close)
+        .eventually(() -> all(consumers, Consumer::close))
         .eventually(() -> all(producers, Producer::close))
         .eventually(
             () -> {

@@ -4,12 +4,11 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
-import io.vertx.core.internal.VertxInternal;
-import io.vertx.core.spi.cluster.ClusterManager;
 
 /**
  * A consumer to be deployed by name, {@code java:dev.evenkeel.consumer.ConsumerVerticle}. Several
@@ -56,29 +55,35 @@ public final class ConsumerVerticle extends VerticleBase {
     } catch (ClassCastException | IllegalArgumentException e) {
       throw new RefusedException(Refusal.INVALID, "bad configuration: " + e.getMessage());
     }
-    Link link = LocalObjects.get(vertx, Link.class);
-    if (link == null) {
-      ownLink = new VertxLink(vertx, clusterMember());
-      link = ownLink;
-    }
-    ClusterDirectory directory =
-        ownLink == null ? LocalObjects.get(vertx, ClusterDirectory.class) : null;
-    if (directory == null) {
-      ownDirectory = new ClusterDirectory(link);
-      directory = ownDirectory;
-    }
-    return Consumers.start(link, directory, options, handler)
+    return link()
+        .compose(link -> Consumers.start(link, directory(link), options, handler))
         .onSuccess(started -> consumer = started)
         .recover(failure -> cleanUp().transform(done -> Future.failedFuture(failure)));
   }
 
-  private String clusterMember() {
-    ClusterManager manager = ((VertxInternal) vertx).clusterManager();
-    if (manager == null) {
-      throw new RefusedException(
-          Refusal.INVALID, "a consumer needs a clustered Vert.x, or a Link in LocalObjects");
+  private Future<Link> link() {
+    Link shared = LocalObjects.get(vertx, Link.class);
+    if (shared != null) {
+      return Future.succeededFuture(shared);
     }
-    return manager.getNodeId();
+    return ClusterMembers.of(vertx)
+        .map(
+            member -> {
+              VertxLink link = new VertxLink(vertx, member.id());
+              member.onChange(change -> link.nodesInSight(change.dataMembers()));
+              ownLink = link;
+              return link;
+            });
+  }
+
+  private ClusterDirectory directory(Link link) {
+    ClusterDirectory shared =
+        ownLink == null ? LocalObjects.get(vertx, ClusterDirectory.class) : null;
+    if (shared != null) {
+      return shared;
+    }
+    ownDirectory = new ClusterDirectory(link);
+    return ownDirectory;
   }
 
   private static ConsumerHandler handler(String name) {

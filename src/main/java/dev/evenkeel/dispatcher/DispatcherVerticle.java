@@ -6,6 +6,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.MoveLog;
@@ -29,8 +30,10 @@ import org.slf4j.LoggerFactory;
  * The dispatcher of one node. It acts while the node leads the meta log group; else it refuses with
  * NOT_LEADER and the leader's node id.
  *
- * <p>It needs a {@link LogNode} and a {@link ClusterMember} in {@link LocalObjects}, and a broker
- * on the same node. Configuration: see {@link DispatcherOptions}.
+ * <p>It needs a broker deployed before it on the same Vert.x, which puts the {@link LogNode} into
+ * {@link LocalObjects}, and takes the {@link ClusterMember} from there or, if there is none, makes
+ * its own over the Vert.x, which then must be clustered by Hazelcast. Configuration: see {@link
+ * DispatcherOptions}.
  *
  * <p>It answers at {@link Addresses#dispatcher} (heartbeats) and {@link Addresses#groups}: {@code
  * {}} all groups, {@code {"group": name}} one of them, {@code {"rebalances": group or null,
@@ -53,7 +56,10 @@ public final class DispatcherVerticle extends VerticleBase {
   /** The log goes on telling of leaders after this verticle's context has ended. */
   private volatile boolean stopped;
 
-  /** For a deployment by name: takes the cluster member from {@link LocalObjects}. */
+  /** The cluster member, if it was made here. */
+  private ClusterMember ownCluster;
+
+  /** For a deployment by name. */
   public DispatcherVerticle() {}
 
   public DispatcherVerticle(ClusterMember cluster) {
@@ -64,13 +70,28 @@ public final class DispatcherVerticle extends VerticleBase {
   public Future<?> start() {
     options = DispatcherOptions.fromJson(config());
     log = LocalObjects.get(vertx, LogNode.class);
+    if (log == null) {
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.UNAVAILABLE,
+              "a dispatcher needs a broker on the same Vert.x: deploy the broker first"));
+    }
     if (cluster == null) {
       cluster = LocalObjects.get(vertx, ClusterMember.class);
     }
-    if (log == null || cluster == null) {
-      return Future.failedFuture(
-          "a dispatcher needs a LogNode and a ClusterMember in LocalObjects: start them first");
+    if (cluster != null) {
+      return begin();
     }
+    return ClusterMembers.of(vertx)
+        .compose(
+            member -> {
+              ownCluster = member;
+              cluster = member;
+              return begin();
+            });
+  }
+
+  private Future<?> begin() {
     brokers = new Brokers(vertx, log.nodeId(), options.requestTimeoutMillis());
     listen(Addresses.dispatcher(log.nodeId()), this::heartbeat);
     listen(Addresses.groups(log.nodeId()), this::groups);
@@ -110,7 +131,8 @@ public final class DispatcherVerticle extends VerticleBase {
     List<Future<Void>> gone = new ArrayList<>();
     consumers.forEach(consumer -> gone.add(consumer.unregister()));
     deactivate(Refusal.UNAVAILABLE, "the dispatcher is stopping");
-    return Future.join(gone).otherwiseEmpty();
+    return Future.join(gone)
+        .transform(ended -> ownCluster == null ? Future.succeededFuture() : ownCluster.close());
   }
 
   // ---- Leadership

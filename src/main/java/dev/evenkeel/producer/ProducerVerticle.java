@@ -30,7 +30,8 @@ import java.util.Base64;
  *
  * <p>A message is {@code {"key": text or absent, "payload": text}}, or {@code payloadBase64} for
  * bytes. It is answered by {@code {"shard": n, "offset": n}} once it is acknowledged, and by a
- * failure with the {@link Refusal}'s ordinal as its code otherwise.
+ * failure otherwise, as at the {@code evenkeel.api} addresses: its code is 1 + the number of the
+ * {@link Refusal}, or -1 for a bug, and its text is {@code REFUSAL: what was wrong}.
  *
  * <p>It uses the {@link Link} and the {@link ClusterDirectory} that are in {@link LocalObjects}, or
  * makes its own over the Vert.x that it is deployed on, which then must be clustered by Hazelcast.
@@ -105,7 +106,9 @@ public class ProducerVerticle extends VerticleBase {
 
   private static void fail(io.vertx.core.eventbus.Message<?> received, Throwable failure) {
     received.fail(
-        failure instanceof RefusedException refused ? refused.refusal().ordinal() : INTERNAL_ERROR,
+        failure instanceof RefusedException refused
+            ? 1 + refused.refusal().ordinal()
+            : INTERNAL_ERROR,
         failure.toString());
   }
 

@@ -89,7 +89,7 @@ class ConsumerVerticleTest {
     assertThat(failure(config(null))).hasMessageContaining("needs 'handler'");
     assertThat(failure(config("com.acme.Missing"))).hasMessageContaining("com.acme.Missing");
     assertThat(failure(config("java.lang.String"))).hasMessageContaining("implements");
-    assertThat(failure(config(Counting.class.getName()))).hasMessageContaining("clustered Vert.x");
+    assertThat(failure(config(Counting.class.getName()))).hasMessageContaining("not clustered");
     assertThat(failure(config(Counting.class.getName()).put("order", "any")))
         .hasMessageContaining("bad configuration");
   }

@@ -58,7 +58,7 @@ class ProducerVerticleTest {
             () -> result(vertx.eventBus().request("in", new JsonObject().put("key", "k"))))
         .isInstanceOfSatisfying(
             ReplyException.class,
-            failure -> assertThat(failure.failureCode()).isEqualTo(Refusal.INVALID.ordinal()))
+            failure -> assertThat(failure.failureCode()).isEqualTo(1 + Refusal.INVALID.ordinal()))
         .hasMessageContaining("payload");
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.client.gateway;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -51,8 +52,9 @@ import java.util.function.Function;
  * -1 mean that the limit is off. A failure has the code 1 + the number of its {@link Refusal} and
  * the text {@code REFUSAL: what was wrong}.
  *
- * <p>Deployed by name it takes no configuration, and works for the {@link EvenkeelClient} that the
- * program has put into {@link LocalObjects}.
+ * <p>Deployed by name it takes no configuration. It uses the {@link EvenkeelClient} that the
+ * program has put into {@link LocalObjects}, or makes its own over the Vert.x that it is deployed
+ * on, which then must be clustered by Hazelcast.
  */
 public final class GatewayVerticle extends VerticleBase {
   private static final long IDLE_CHECK_MILLIS = 10_000;
@@ -61,6 +63,7 @@ public final class GatewayVerticle extends VerticleBase {
   static final int REQUESTS_MAX = 10_000;
 
   private final List<MessageConsumer<Object>> consumers = new ArrayList<>();
+  private EvenkeelClient ownClient;
   private Link link;
   private Function<String, Future<Producer>> producerOpener;
   private ProducerPool producers;
@@ -78,15 +81,28 @@ public final class GatewayVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    if (link == null) {
-      EvenkeelClient client = LocalObjects.get(vertx, EvenkeelClient.class);
-      if (client == null) {
-        return Future.failedFuture(
-            "the gateway needs an EvenkeelClient: LocalObjects.put(vertx, EvenkeelClient.class, it)");
-      }
-      link = client.link();
-      producerOpener = topic -> client.producer(gatewayOptions(topic));
+    if (link != null) {
+      return begin();
     }
+    EvenkeelClient shared = LocalObjects.get(vertx, EvenkeelClient.class);
+    if (shared != null) {
+      return beginFor(shared);
+    }
+    return Evenkeel.with(vertx)
+        .compose(
+            client -> {
+              ownClient = client;
+              return beginFor(client);
+            });
+  }
+
+  private Future<?> beginFor(EvenkeelClient client) {
+    link = client.link();
+    producerOpener = topic -> client.producer(gatewayOptions(topic));
+    return begin();
+  }
+
+  private Future<?> begin() {
     producers = new ProducerPool(producerOpener);
     ClusterCalls calls = new ClusterCalls(link);
     ProduceApi produce = new ProduceApi(producers, System::currentTimeMillis);
@@ -103,7 +119,9 @@ public final class GatewayVerticle extends VerticleBase {
   public Future<?> stop() {
     List<Future<Void>> ended = new ArrayList<>();
     consumers.forEach(consumer -> ended.add(consumer.unregister()));
-    return Future.join(ended).transform(done -> producers.close());
+    return Future.join(ended)
+        .transform(done -> producers.close())
+        .eventually(() -> ownClient == null ? Future.succeededFuture() : ownClient.close());
   }
 
   /** A caller waits for each answer, so a batch does not wait for more. */

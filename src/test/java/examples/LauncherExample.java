@@ -1,0 +1,139 @@
+package examples;
+
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.NodeSettings;
+import dev.evenkeel.consumer.ConsumerHandler;
+import dev.evenkeel.consumer.Delivery;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A launcher of one's own: a whole node and an application in one JVM, as verticles deployed by
+ * name: {@code LauncherExample PORT HTTP-PORT DIRECTORY}. Its class path is evenkeel.jar and the
+ * application's classes.
+ */
+public final class LauncherExample {
+  private static final int READY_TRIES_MAX = 200;
+
+  private final Deque<String> deployed = new ArrayDeque<>();
+  private final Vertx vertx;
+
+  private LauncherExample(Vertx vertx) {
+    this.vertx = vertx;
+  }
+
+  public static void main(String[] args) {
+    int port = Integer.parseInt(args[0]);
+    ClusterMembers.node(NodeSettings.lone(port))
+        .compose(member -> new LauncherExample(member.vertx()).start(member, port, args))
+        .onSuccess(ready -> System.out.println("launcher ready"))
+        .onFailure(
+            failure -> {
+              System.err.println(failure.getMessage());
+              System.exit(1);
+            });
+  }
+
+  private Future<Void> start(ClusterMember member, int port, String[] args) {
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(member)));
+    JsonObject self = new JsonObject().put("node", "n1").put("raftPort", port + 2);
+    JsonObject broker =
+        new JsonObject()
+            .put("node", "n1")
+            .put("data", args[2])
+            .put("peers", new JsonArray().add(self));
+    JsonObject web = new JsonObject().put("node", "n1").put("port", Integer.parseInt(args[1]));
+    JsonObject consumer =
+        new JsonObject()
+            .put("handler", Printer.class.getName())
+            .put("group", "printers")
+            .put("topics", new JsonArray().add("orders"));
+    JsonObject producer = new JsonObject().put("topic", "orders").put("address", "orders.in");
+    return deploy("dev.evenkeel.broker.BrokerVerticle", broker)
+        .compose(done -> deploy("dev.evenkeel.dispatcher.DispatcherVerticle", new JsonObject()))
+        .compose(done -> deploy("dev.evenkeel.client.gateway.GatewayVerticle", new JsonObject()))
+        .compose(done -> deploy("dev.evenkeel.web.WebVerticle", web))
+        .compose(done -> ready(READY_TRIES_MAX))
+        .compose(done -> createTopic("orders", 4))
+        .compose(done -> deploy("dev.evenkeel.consumer.ConsumerVerticle", consumer))
+        .compose(done -> deploy("dev.evenkeel.producer.ProducerVerticle", producer));
+  }
+
+  private Future<Void> deploy(String name, JsonObject config) {
+    return vertx
+        .deployVerticle(name, new DeploymentOptions().setConfig(config))
+        .onSuccess(deployed::push)
+        .mapEmpty();
+  }
+
+  /** A log group needs a leader before it can serve, which takes a moment. */
+  private Future<Void> ready(int tries) {
+    Future<Void> answer =
+        vertx
+            .eventBus()
+            .request("evenkeel.api.topics", new JsonObject().put("action", "ready"))
+            .mapEmpty();
+    return tries == 1
+        ? answer
+        : answer.recover(notYet -> vertx.timer(50).compose(later -> ready(tries - 1)));
+  }
+
+  private Future<Void> createTopic(String name, int shards) {
+    JsonObject create =
+        new JsonObject().put("action", "create").put("name", name).put("shards", shards);
+    return vertx
+        .eventBus()
+        .request("evenkeel.api.topics", create)
+        .<Void>mapEmpty()
+        .recover(
+            failure ->
+                String.valueOf(failure.getMessage()).startsWith("TOPIC_EXISTS")
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(failure));
+  }
+
+  /** In the reverse order: the consumer releases its shards while the broker still serves. */
+  private void stop(ClusterMember member) {
+    CountDownLatch stopped = new CountDownLatch(1);
+    undeployNext().eventually(member::close).onComplete(done -> stopped.countDown());
+    try {
+      if (!stopped.await(10, TimeUnit.SECONDS)) {
+        System.err.println("could not end in good order within 10 s");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Future<Void> undeployNext() {
+    String next = deployed.poll();
+    return next == null
+        ? Future.succeededFuture()
+        : vertx.undeploy(next).transform(done -> undeployNext());
+  }
+
+  /** The application's handler: public, with a public constructor without arguments. */
+  public static final class Printer implements ConsumerHandler {
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      System.out.println(
+          "handled "
+              + delivery.message().keyText()
+              + " "
+              + new String(delivery.message().payload(), java.nio.charset.StandardCharsets.UTF_8)
+              + " of shard "
+              + delivery.shard()
+              + " at "
+              + delivery.offset());
+      return Future.succeededFuture();
+    }
+  }
+}
