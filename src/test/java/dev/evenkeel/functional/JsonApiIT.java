@@ -1,0 +1,329 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.cluster.ClientSettings;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.model.Refusal;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What programs in any language have: JSON by HTTP, and JSON on the event bus. */
+class JsonApiIT {
+  @TempDir static Path directory;
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+  private static Node node;
+  private static ClusterMember member;
+
+  @BeforeAll
+  static void start() throws Exception {
+    node = new Node(directory.resolve("node")).start();
+    member = await(ClusterMembers.client(ClientSettings.local(node.port)));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    await(member.close());
+    node.close();
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof Exception cause ? cause : e;
+    }
+  }
+
+  // ---- The event bus
+
+  private static Object ask(String api, Object body) throws Exception {
+    return await(member.vertx().eventBus().request("evenkeel.api." + api, body)).body();
+  }
+
+  private static JsonObject object(String json) {
+    return new JsonObject(json);
+  }
+
+  private static void assertRefused(String api, String json, Refusal refusal, String text) {
+    assertThatThrownBy(() -> ask(api, object(json)))
+        .isInstanceOfSatisfying(
+            ReplyException.class,
+            failure -> assertThat(failure.failureCode()).isEqualTo(1 + refusal.ordinal()))
+        .hasMessageStartingWith(refusal + ": ")
+        .hasMessageContaining(text);
+  }
+
+  @Test
+  void topics_by_event_bus() throws Exception {
+    JsonObject created =
+        (JsonObject)
+            ask("topics", object("{\"action\":\"create\",\"name\":\"bus-topic\",\"shards\":2}"));
+    assertThat(created.getInteger("shards")).isEqualTo(2);
+    assertThat(created.getLong("retentionMillis")).isEqualTo(24L * 3_600_000);
+    assertThat(created.getLong("ageMillisMax")).isEqualTo(-1);
+    assertThat(names((JsonArray) ask("topics", object("{\"action\":\"list\"}"))))
+        .contains("bus-topic");
+    JsonObject got =
+        (JsonObject) ask("topics", object("{\"action\":\"get\",\"name\":\"bus-topic\"}"));
+    assertThat(got.getJsonArray("shardList")).hasSize(2);
+    JsonObject configured =
+        (JsonObject)
+            ask(
+                "topics",
+                object(
+                    "{\"action\":\"configure\",\"name\":\"bus-topic\",\"retentionMillis\":1000}"));
+    assertThat(configured.getLong("retentionMillis")).isEqualTo(1000);
+    assertThat(ask("topics", object("{\"action\":\"ready\"}")))
+        .isEqualTo(object("{\"ready\":true}"));
+    assertThat(ask("topics", object("{\"action\":\"delete\",\"name\":\"bus-topic\"}")))
+        .isEqualTo(object("{\"name\":\"bus-topic\",\"deleted\":true}"));
+    assertRefused(
+        "topics",
+        "{\"action\":\"get\",\"name\":\"bus-topic\"}",
+        Refusal.UNKNOWN_TOPIC,
+        "bus-topic");
+    assertRefused("topics", "{\"action\":\"dance\"}", Refusal.INVALID, "dance");
+    assertRefused(
+        "topics",
+        "{\"action\":\"create\",\"name\":\"x\",\"shards\":0}",
+        Refusal.INVALID,
+        "from 1 to 10000");
+  }
+
+  private static Set<String> names(JsonArray topics) {
+    Set<String> names = new HashSet<>();
+    topics.forEach(each -> names.add(((JsonObject) each).getString("name")));
+    return names;
+  }
+
+  @Test
+  void messages_by_event_bus() throws Exception {
+    ask("topics", object("{\"action\":\"create\",\"name\":\"bus-messages\",\"shards\":1}"));
+    assertThat(
+            ask(
+                "produce",
+                object(
+                    "{\"topic\":\"bus-messages\",\"key\":\"k1\",\"payload\":\"hello\","
+                        + "\"timestamp\":7,\"headers\":{\"h\":\"v\"}}")))
+        .isEqualTo(object("{\"shard\":0,\"offset\":0}"));
+    assertThat(
+            ask(
+                "produce",
+                object(
+                    "{\"topic\":\"bus-messages\",\"messages\":"
+                        + "[{\"key\":\"k1\",\"payload\":\"a\"},{\"payloadBase64\":\"/wA=\"}]}")))
+        .isEqualTo(object("{\"results\":[{\"shard\":0,\"offset\":1},{\"shard\":0,\"offset\":2}]}"));
+    JsonArray all = (JsonArray) ask("messages", object("{\"topic\":\"bus-messages\",\"shard\":0}"));
+    assertThat(all.getJsonObject(0))
+        .isEqualTo(
+            object(
+                "{\"shard\":0,\"offset\":0,\"key\":\"k1\",\"payload\":\"hello\",\"timestamp\":7,"
+                    + "\"headers\":{\"h\":\"v\"}}"));
+    assertThat(all.getJsonObject(2).getString("payloadBase64")).isEqualTo("/wA=");
+    JsonArray page =
+        (JsonArray)
+            ask("messages", object("{\"topic\":\"bus-messages\",\"offset\":1,\"limit\":1}"));
+    assertThat(page).hasSize(1);
+    assertThat(page.getJsonObject(0).getLong("offset")).isEqualTo(1);
+    // The answer has the form of the question.
+    assertThat(ask("produce", "{\"topic\":\"bus-messages\",\"payload\":\"text\"}"))
+        .isEqualTo("{\"shard\":0,\"offset\":3}");
+    assertThat(ask("produce", Buffer.buffer("{\"topic\":\"bus-messages\",\"payload\":\"bytes\"}")))
+        .isEqualTo(Buffer.buffer("{\"shard\":0,\"offset\":4}"));
+    assertRefused(
+        "produce", "{\"topic\":\"nowhere\",\"payload\":\"p\"}", Refusal.UNKNOWN_TOPIC, "");
+    assertRefused("produce", "{\"topic\":\"bus-messages\"}", Refusal.INVALID, "payload");
+    assertRefused(
+        "messages", "{\"topic\":\"bus-messages\",\"shard\":1}", Refusal.UNKNOWN_SHARD, "0 to 0");
+  }
+
+  @Test
+  void groups_by_event_bus() throws Exception {
+    ask("topics", object("{\"action\":\"create\",\"name\":\"bus-group\",\"shards\":1}"));
+    ask("produce", object("{\"topic\":\"bus-group\",\"payload\":\"p\"}"));
+    assertThat(node.consume("c", "bus-group", "readers", "--max", "1").await().status()).isZero();
+    JsonObject group =
+        (JsonObject) ask("groups", object("{\"action\":\"get\",\"group\":\"readers\"}"));
+    assertThat(group.getString("mode")).isEqualTo("sharded");
+    assertThat(group.getJsonArray("shards").getJsonObject(0).getLong("committed")).isEqualTo(1);
+    assertThat(Json.encode(ask("groups", object("{\"action\":\"list\"}")))).contains("readers");
+    JsonArray moves =
+        (JsonArray) ask("groups", object("{\"action\":\"rebalances\",\"group\":\"readers\"}"));
+    assertThat(moves.getJsonObject(0).getString("topic")).isEqualTo("bus-group");
+    assertRefused("groups", "{\"action\":\"get\",\"group\":\"none\"}", Refusal.UNKNOWN_GROUP, "");
+  }
+
+  // ---- HTTP
+
+  private static HttpResponse<String> http(String method, String path, String type, String body) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(node.url() + path));
+    if (type != null) {
+      request.header("Content-Type", type);
+    }
+    request.method(
+        method,
+        body == null
+            ? HttpRequest.BodyPublishers.noBody()
+            : HttpRequest.BodyPublishers.ofString(body));
+    try {
+      return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new AssertionError(method + " " + path, e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static String json(String method, String path, String body, int status) {
+    HttpResponse<String> response = http(method, path, "application/json", body);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+    assertThat(response.headers().firstValue("content-type")).contains("application/json");
+    return response.body().strip();
+  }
+
+  private static void assertError(
+      String method, String path, String body, int status, String error) {
+    JsonObject failure = object(json(method, path, body, status));
+    assertThat(failure.getString("error")).as(failure.encode()).isEqualTo(error);
+    assertThat(failure.getString("message")).isNotBlank().hasLineCount(1);
+  }
+
+  @Test
+  void topics_by_http() {
+    JsonObject created =
+        object(json("POST", "/api/topics", "{\"name\":\"web-topic\",\"shards\":3}", 201));
+    assertThat(created.getInteger("shards")).isEqualTo(3);
+    assertThat(names(new JsonArray(json("GET", "/api/topics", null, 200)))).contains("web-topic");
+    JsonObject detail = object(json("GET", "/api/topics/web-topic", null, 200));
+    assertThat(detail.getJsonArray("shardList").getJsonObject(2).getString("leader"))
+        .isEqualTo("n1");
+    assertThat(
+            object(json("PATCH", "/api/topics/web-topic", "{\"shardBytesMax\":1048576}", 200))
+                .getLong("shardBytesMax"))
+        .isEqualTo(1 << 20);
+    assertError(
+        "POST", "/api/topics", "{\"name\":\"web-topic\",\"shards\":3}", 409, "TOPIC_EXISTS");
+    assertError("PATCH", "/api/topics/web-topic", "{\"shards\":9}", 400, "INVALID");
+    assertError("PATCH", "/api/topics/web-topic", "{}", 400, "INVALID");
+    assertError("PATCH", "/api/topics/nowhere", "{\"ageMillisMax\":1}", 404, "UNKNOWN_TOPIC");
+    assertThat(json("DELETE", "/api/topics/web-topic", null, 200))
+        .isEqualTo("{\"name\":\"web-topic\",\"deleted\":true}");
+    assertError("GET", "/api/topics/web-topic", null, 404, "UNKNOWN_TOPIC");
+    assertError("DELETE", "/api/topics/web-topic", null, 404, "UNKNOWN_TOPIC");
+  }
+
+  @Test
+  void messages_by_http() {
+    json("POST", "/api/topics", "{\"name\":\"web-messages\",\"shards\":2}", 201);
+    String path = "/api/topics/web-messages/messages";
+    JsonObject place = object(json("POST", path, "{\"key\":\"k\",\"payload\":\"one\"}", 200));
+    assertThat(place.getLong("offset")).isZero();
+    int shard = place.getInteger("shard");
+    JsonArray places =
+        new JsonArray(
+            json(
+                "POST",
+                path,
+                "[{\"key\":\"k\",\"payload\":\"two\"},{\"key\":\"k\",\"payload\":\"three\"}]",
+                200));
+    assertThat(places.getJsonObject(1))
+        .isEqualTo(new JsonObject().put("shard", shard).put("offset", 2));
+    HttpResponse<String> raw = http("POST", path + "?key=k", "text/plain", "raw body");
+    assertThat(object(raw.body()).getLong("offset")).isEqualTo(3);
+    JsonArray page =
+        new JsonArray(json("GET", path + "?shard=" + shard + "&offset=1&limit=2", null, 200));
+    assertThat(page).hasSize(2);
+    assertThat(page.getJsonObject(0).getString("payload")).isEqualTo("two");
+    assertThat(page.getJsonObject(1).getLong("offset")).isEqualTo(2);
+    assertThat(
+            new JsonArray(json("GET", path + "?shard=" + shard + "&offset=3", null, 200))
+                .getJsonObject(0)
+                .getString("payload"))
+        .isEqualTo("raw body");
+    assertThat(json("GET", path + "?shard=" + shard + "&offset=4", null, 200)).isEqualTo("[]");
+    assertError("GET", path + "?shard=" + shard + "&offset=9", null, 400, "OFFSET_OUT_OF_RANGE");
+    assertError("GET", path, null, 400, "INVALID");
+    assertError("GET", path + "?shard=7", null, 404, "UNKNOWN_SHARD");
+    assertError("GET", path + "?shard=0&limit=0", null, 400, "INVALID");
+    assertError("GET", path + "?shard=0&page=1", null, 400, "INVALID");
+    assertError("POST", path, "{\"payload\":", 400, "INVALID");
+    assertError("POST", path, "{\"text\":\"x\"}", 400, "INVALID");
+    assertError(
+        "POST", path, "{\"payload\":\"" + "x".repeat((1 << 20) + 1) + "\"}", 413, "TOO_LARGE");
+    assertError(
+        "POST", "/api/topics/nowhere/messages", "{\"payload\":\"p\"}", 404, "UNKNOWN_TOPIC");
+  }
+
+  @Test
+  void groups_by_http() {
+    json("POST", "/api/topics", "{\"name\":\"web-group\",\"shards\":1}", 201);
+    json("POST", "/api/topics/web-group/messages", "{\"payload\":\"p\"}", 200);
+    assertThat(node.consume("c", "web-group", "web-readers", "--max", "1").await().status())
+        .isZero();
+    assertThat(json("GET", "/api/groups", null, 200)).contains("\"web-readers\"");
+    JsonObject group = object(json("GET", "/api/groups/web-readers", null, 200));
+    JsonObject shard = group.getJsonArray("shards").getJsonObject(0);
+    assertThat(shard.getLong("committed")).isEqualTo(1);
+    assertThat(shard.getLong("end")).isEqualTo(1);
+    assertThat(shard.getLong("lag")).isZero();
+    JsonObject move =
+        new JsonArray(json("GET", "/api/rebalances?group=web-readers", null, 200)).getJsonObject(0);
+    assertThat(move.fieldNames())
+        .contains("time", "topic", "shard", "from", "to", "reason", "epoch");
+    assertThat(json("GET", "/api/rebalances", null, 200)).startsWith("[");
+    assertError("GET", "/api/groups/none", null, 404, "UNKNOWN_GROUP");
+    assertError("GET", "/api/rebalances?grp=x", null, 400, "INVALID");
+  }
+
+  @Test
+  void health_description_and_what_is_not_there() {
+    assertThat(json("GET", "/health/live", null, 200))
+        .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
+    assertThat(json("GET", "/health/ready", null, 200))
+        .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
+    assertError("GET", "/api/nothing", null, 404, "NOT_FOUND");
+    assertError("PUT", "/api/topics", "{}", 405, "METHOD_NOT_ALLOWED");
+    HttpResponse<String> text =
+        http("POST", "/api/topics", "text/plain", "{\"name\":\"x\",\"shards\":1}");
+    assertThat(text.statusCode()).isEqualTo(415);
+    assertThat(object(text.body()).getString("error")).isEqualTo("UNSUPPORTED_MEDIA_TYPE");
+  }
+
+  /** So that an endpoint that is added gets its test here. */
+  @Test
+  void the_description_names_what_is_tested_here() {
+    JsonObject description = object(json("GET", "/openapi.json", null, 200));
+    assertThat(description.getJsonObject("paths").fieldNames())
+        .containsExactlyInAnyOrder(
+            "/api/topics",
+            "/api/topics/{topic}",
+            "/api/topics/{topic}/messages",
+            "/api/groups",
+            "/api/groups/{group}",
+            "/api/rebalances",
+            "/health/live",
+            "/health/ready",
+            "/openapi.json");
+  }
+}

@@ -1,0 +1,149 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * An application needs neither Ratis nor RocksDB nor the command line: the examples run without.
+ */
+class ThinClientIT {
+  @TempDir static Path directory;
+  private static Node node;
+
+  @BeforeAll
+  static void start() {
+    node = new Node(directory.resolve("node")).start();
+  }
+
+  @AfterAll
+  static void stop() {
+    node.close();
+  }
+
+  private static Jar.Running program(String name, String main, String... args) {
+    return Program.start(directory, name, Program.thinClassPath(), main, args);
+  }
+
+  @Test
+  void the_class_path_is_thin() {
+    assertThat(Program.thinClassPath())
+        .noneMatch(path -> path.contains("ratis-") || path.contains("rocksdbjni"))
+        .anyMatch(path -> path.contains("vertx-hazelcast"));
+  }
+
+  @Test
+  void produces_and_consumes_with_state_that_is_handed_on() {
+    node.admin("topic", "create", "thin", "--shards", "3");
+    Jar.Result produced = produce("produce-1", "thin", 2_000);
+    assertThat(produced.out()).contains("acknowledged 2000");
+
+    Jar.Result first = consume("consume-1", "thin", 2_000);
+    assertThat(first.out()).contains("handled 2000");
+    assertThat(totals(first)).hasSize(10).allSatisfy((who, n) -> assertThat(n).isEqualTo(200));
+
+    // The second run goes on with the counts of the first.
+    produce("produce-2", "thin", 1_000);
+    Jar.Result second = consume("consume-2", "thin", 1_000);
+    assertThat(totals(second)).hasSize(10).allSatisfy((who, n) -> assertThat(n).isEqualTo(300));
+  }
+
+  private static Jar.Result produce(String name, String topic, int count) {
+    return succeeded(
+        program(name, "examples.ProduceExample", node.cluster(), topic, String.valueOf(count)));
+  }
+
+  private static Jar.Result consume(String name, String topic, int count) {
+    return succeeded(
+        program(
+            name, "examples.ConsumeExample", node.cluster(), topic, "g", String.valueOf(count)));
+  }
+
+  private static Jar.Result succeeded(Jar.Running running) {
+    Jar.Result result = running.await();
+    assertThat(result.status()).as(result.toString()).isZero();
+    return result;
+  }
+
+  /** Sums what was released: each customer's messages over all shards. */
+  private static Map<String, Long> totals(Jar.Result result) {
+    Map<String, Long> totals = new HashMap<>();
+    for (String line : result.lines()) {
+      if (line.startsWith("release ")) {
+        JsonObject counts = new JsonObject(line.substring(line.indexOf('{')));
+        counts.forEach(
+            each -> totals.merge(each.getKey(), counts.getLong(each.getKey()), Long::sum));
+      }
+    }
+    return totals;
+  }
+
+  @Test
+  void streams_with_back_pressure() throws IOException {
+    node.admin("topic", "create", "lines", "--shards", "2");
+    node.admin("topic", "create", "copy", "--shards", "2");
+    int count = 5_000;
+    Path file = directory.resolve("lines.txt");
+    Files.writeString(
+        file,
+        IntStream.range(0, count).mapToObj(i -> "line " + i).collect(Collectors.joining("\n"))
+            + "\n");
+    Jar.Result copied =
+        succeeded(
+            program(
+                "stream",
+                "examples.StreamExample",
+                node.cluster(),
+                file.toString(),
+                "lines",
+                "copy",
+                String.valueOf(count)));
+    assertThat(copied.out()).contains("copied " + count);
+    Jar.Result consumed =
+        node.consume("c", "copy", "check", "--max", String.valueOf(count)).await();
+    assertThat(consumed.lines()).containsExactlyInAnyOrderElementsOf(Files.readAllLines(file));
+  }
+
+  @Test
+  void an_own_vertx_finds_its_way_back_when_all_nodes_were_gone() {
+    try (Node lone = new Node(directory.resolve("lone")).start()) {
+      lone.admin("topic", "create", "own", "--shards", "2");
+      try (Jar.Running own =
+          program("own", "examples.OwnVertxExample", lone.cluster(), "own", "g")) {
+        post(lone, "before");
+        awaitLine(own, "before");
+        lone.kill();
+        lone.start();
+        post(lone, "after");
+        awaitLine(own, "after");
+      }
+    }
+  }
+
+  private static void post(Node to, String payload) {
+    var posted = to.post("/api/topics/own/messages", "{\"payload\":\"" + payload + "\"}");
+    assertThat(posted.statusCode()).as(posted.body()).isEqualTo(200);
+  }
+
+  private static void awaitLine(Jar.Running running, String line) {
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(60))
+        .failFast(() -> assertThat(running.process.isAlive()).as(running.err()).isTrue())
+        .untilAsserted(
+            () -> assertThat(List.of(running.out().split("\n"))).as(running.err()).contains(line));
+  }
+}
