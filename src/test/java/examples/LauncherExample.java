@@ -103,7 +103,8 @@ public final class LauncherExample {
   /** In the reverse order: the consumer releases its shards while the broker still serves. */
   private void stop(ClusterMember member) {
     CountDownLatch stopped = new CountDownLatch(1);
-    undeployNext().eventually(member::close).onComplete(done -> stopped.countDown());
+    // Not composed into one future: that would complete on a context of the Vert.x that is closed.
+    undeployNext().onComplete(done -> member.close().onComplete(closed -> stopped.countDown()));
     try {
       if (!stopped.await(10, TimeUnit.SECONDS)) {
         System.err.println("could not end in good order within 10 s");

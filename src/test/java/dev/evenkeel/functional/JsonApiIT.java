@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.model.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -20,6 +21,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,7 +40,11 @@ class JsonApiIT {
   @BeforeAll
   static void start() throws Exception {
     node = new Node(directory.resolve("node")).start();
-    member = await(ClusterMembers.client(ClientSettings.local(node.port)));
+    member =
+        await(
+            ClusterMembers.client(
+                new ClientSettings(
+                    List.of(new HostPort("127.0.0.1", node.port)), null, "evenkeel", 60_000)));
   }
 
   @AfterAll
@@ -49,7 +55,7 @@ class JsonApiIT {
 
   private static <T> T await(Future<T> future) throws Exception {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(90, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
       throw e.getCause() instanceof Exception cause ? cause : e;
     }

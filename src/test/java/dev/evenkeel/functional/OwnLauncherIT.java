@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.HostPort;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
@@ -72,7 +73,11 @@ class OwnLauncherIT {
   }
 
   private static JsonObject produceByEventBus(int port, String payload) throws Exception {
-    ClusterMember member = await(ClusterMembers.client(ClientSettings.local(port)));
+    ClusterMember member =
+        await(
+            ClusterMembers.client(
+                new ClientSettings(
+                    List.of(new HostPort("127.0.0.1", port)), null, "evenkeel", 60_000)));
     try {
       return (JsonObject)
           await(
@@ -88,7 +93,7 @@ class OwnLauncherIT {
   }
 
   private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+    return future.toCompletionStage().toCompletableFuture().get(90, TimeUnit.SECONDS);
   }
 
   private static HttpResponse<String> post(int httpPort, String path, String body)
