@@ -59,7 +59,12 @@ public final class StreamExample {
                               .handler(
                                   line -> {
                                     producer
-                                        .write(new Message(null, null, System.currentTimeMillis(), line.getBytes()))
+                                        .write(
+                                            new Message(
+                                                null,
+                                                null,
+                                                System.currentTimeMillis(),
+                                                line.getBytes()))
                                         .onFailure(end::tryFail);
                                     if (producer.writeQueueFull()) {
                                       lines.pause();

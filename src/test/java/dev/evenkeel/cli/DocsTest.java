@@ -1,0 +1,76 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The pages for users lead where they say, and leave no setting out. */
+class DocsTest {
+  private static final Path PAGES = Path.of("src/site/markdown");
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(#[^)]+)?\\)");
+  private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
+
+  private static List<Path> pages() throws IOException {
+    List<Path> pages = new ArrayList<>(List.of(Path.of("README.md")));
+    try (Stream<Path> files = Files.walk(PAGES)) {
+      files.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+    }
+    return pages;
+  }
+
+  @Test
+  void every_link_leads_somewhere() throws IOException {
+    for (Path page : pages()) {
+      Matcher link = LINK.matcher(Files.readString(page));
+      while (link.find()) {
+        if (link.group(1).startsWith("http")) {
+          continue;
+        }
+        Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
+        assertThat(target.normalize()).as("linked from %s", page).exists();
+        if (link.group(2) != null) {
+          assertThat(anchors(target)).as("%s in %s", link.group(), page).contains(link.group(2));
+        }
+      }
+    }
+  }
+
+  private static List<String> anchors(Path page) throws IOException {
+    return HEADING
+        .matcher(Files.readString(page))
+        .results()
+        .map(heading -> heading.group(1).toLowerCase(Locale.ROOT))
+        .map(text -> "#" + text.replaceAll("[^a-z0-9 -]", "").replace(' ', '-'))
+        .toList();
+  }
+
+  @Test
+  void every_setting_is_explained() throws IOException {
+    String operate = Files.readString(PAGES.resolve("operate.md"));
+    String example = Files.readString(Path.of("conf/evenkeel.yaml"));
+    for (ConfigKey key : ConfigKeys.ALL) {
+      assertThat(operate).contains("| `" + key.name() + "` |");
+      assertThat(example).contains("# " + key.name() + ": ");
+    }
+  }
+
+  @Test
+  void every_option_of_a_command_is_explained() throws IOException {
+    String page = Files.readString(PAGES.resolve("command-line.md"));
+    for (String command : List.of("produce", "consume")) {
+      Main.commandLine().getSubcommands().get(command).getCommandSpec().options().stream()
+          .map(option -> option.longestName())
+          .filter(name -> !name.equals("--version"))
+          .forEach(name -> assertThat(page).as("option of %s", command).contains(name));
+    }
+  }
+}
