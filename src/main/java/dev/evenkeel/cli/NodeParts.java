@@ -42,6 +42,7 @@ final class NodeParts {
                 .toList(),
             config.dataGroups(),
             config.snapshotEveryEntries(),
+            config.snapshotEveryBytes(),
             config.segmentBytesMax(),
             config.tailCacheBytesMax(),
             config.diskFreeMinBytes(),

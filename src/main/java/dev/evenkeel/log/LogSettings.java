@@ -12,6 +12,8 @@ import java.util.List;
  * @param dataGroups how many data groups a new cluster gets; an existing one keeps its number; 0:
  *     the default for the number of nodes
  * @param snapshotEveryEntries a snapshot is taken after so many entries
+ * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries, too: it bounds the
+ *     log on disk, and what is read again at a start
  * @param segmentBytesMax size of a log segment
  */
 public record LogSettings(
@@ -20,6 +22,7 @@ public record LogSettings(
     List<Peer> peers,
     int dataGroups,
     long snapshotEveryEntries,
+    long snapshotEveryBytes,
     long segmentBytesMax) {
 
   /** A node's id and where its Raft port is. Host names stay names. */

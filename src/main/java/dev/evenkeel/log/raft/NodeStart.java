@@ -109,7 +109,9 @@ final class NodeStart {
               + 2L * RaftSettings.ENTRY_BYTES_MAX
               + " are needed");
     }
-    if (settings.snapshotEveryEntries() < 1 || settings.dataGroups() < 0) {
+    if (settings.snapshotEveryEntries() < 1
+        || settings.snapshotEveryBytes() < 1
+        || settings.dataGroups() < 0) {
       throw new LogStartException(
           "a snapshot needs at least 1 entry, and the number of data groups cannot be negative");
     }
@@ -163,8 +165,17 @@ final class NodeStart {
             public boolean hasFailed() {
               return node.hasFailed();
             }
+
+            @Override
+            public void snapshotDue() {
+              RaftGroupLog group = byId.get(id);
+              if (group != null) {
+                group.snapshot();
+              }
+            }
           };
-      StateAdapter adapter = new StateAdapter(name, states.apply(name), events);
+      StateAdapter adapter =
+          new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes(), events);
       RaftGroupLog group = new RaftGroupLog(name, id, self, adapter, thread);
       byId.put(id, group);
       return group;
