@@ -7,8 +7,6 @@ import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.HostPort;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,7 +29,7 @@ class ClearedMapsIT {
       node.admin("topic", "create", "t", "--shards", "6");
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b")) {
-        consumers.add(node.consume(name, "t", "g", "--idle-exit", "10s"));
+        consumers.add(node.consume(name, "t", "g"));
       }
       awaitOwners(node, 3, 3);
       List<Long> epochs = epochs(node);
@@ -57,23 +55,17 @@ class ClearedMapsIT {
       } finally {
         get(other.close());
       }
+      node.awaitConsumed("g", LINES);
       for (Jar.Running consumer : consumers) {
-        assertThat(consumer.await().status()).isZero();
+        assertThat(consumer.stop().status()).isZero();
       }
       Lines.assertExactlyOnceInOrder(
           input, Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
     }
   }
 
-  private static JsonArray shards(Node node) {
-    var answer = node.get("/api/groups/g");
-    return answer.statusCode() == 200
-        ? new JsonObject(answer.body()).getJsonArray("shards")
-        : new JsonArray();
-  }
-
   private static List<Long> epochs(Node node) {
-    return shards(node).stream().map(shard -> ((JsonObject) shard).getLong("epoch")).toList();
+    return node.shards("g").stream().map(shard -> shard.getLong("epoch")).toList();
   }
 
   private static void awaitOwners(Node node, int a, int b) {
@@ -82,8 +74,7 @@ class ClearedMapsIT {
         .until(
             () -> {
               List<String> owners =
-                  shards(node).stream()
-                      .map(JsonObject.class::cast)
+                  node.shards("g").stream()
                       .filter(shard -> "OWNED".equals(shard.getString("state")))
                       .map(shard -> shard.getString("owner"))
                       .toList();
