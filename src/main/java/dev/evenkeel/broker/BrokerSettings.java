@@ -19,6 +19,7 @@ import java.util.function.LongSupplier;
  * @param peers every node of the cluster, this one included
  * @param dataGroups how many data log groups a new cluster gets; 0: the default
  * @param snapshotEveryEntries a snapshot is taken after so many entries of a log
+ * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries, too
  * @param segmentBytesMax size of a log segment
  * @param tailBytesMax newest batches held in memory for each data group
  * @param diskFreeBytesMin below this much free space, appends are refused DISK_FULL
@@ -31,6 +32,7 @@ public record BrokerSettings(
     List<LogSettings.Peer> peers,
     int dataGroups,
     long snapshotEveryEntries,
+    long snapshotEveryBytes,
     long segmentBytesMax,
     long tailBytesMax,
     long diskFreeBytesMin,
@@ -38,9 +40,10 @@ public record BrokerSettings(
     LongSupplier diskFreeBytes) {
 
   public static final long SNAPSHOT_EVERY_ENTRIES = 100_000;
-  public static final long SEGMENT_BYTES_MAX = 32L << 20;
+  public static final long SNAPSHOT_EVERY_BYTES = 512L << 20;
+  public static final long SEGMENT_BYTES_MAX = 16L << 20;
   public static final long TAIL_BYTES_MAX = 16L << 20;
-  public static final long DISK_FREE_BYTES_MIN = 512L << 20;
+  public static final long DISK_FREE_BYTES_MIN = 256L << 20;
 
   public BrokerSettings {
     Names.check("node", nodeId);
@@ -55,6 +58,7 @@ public record BrokerSettings(
         peers,
         0,
         SNAPSHOT_EVERY_ENTRIES,
+        SNAPSHOT_EVERY_BYTES,
         SEGMENT_BYTES_MAX,
         TAIL_BYTES_MAX,
         DISK_FREE_BYTES_MIN,
@@ -69,6 +73,7 @@ public record BrokerSettings(
         peers,
         dataGroups,
         snapshotEveryEntries,
+        snapshotEveryBytes,
         segmentBytesMax,
         tailBytesMax,
         bytes,
@@ -83,6 +88,7 @@ public record BrokerSettings(
         peers,
         dataGroups,
         snapshotEveryEntries,
+        snapshotEveryBytes,
         segmentBytesMax,
         tailBytesMax,
         diskFreeBytesMin,
@@ -100,11 +106,13 @@ public record BrokerSettings(
     JsonArray array = json.getJsonArray("peers", new JsonArray());
     for (int i = 0; i < array.size(); i++) {
       JsonObject peer = array.getJsonObject(i);
+      String host = peer.getString("host", "localhost");
       peers.add(
           new LogSettings.Peer(
               required(peer, "node"),
-              peer.getString("host", "localhost"),
-              peer.getInteger("raftPort", 5703)));
+              host,
+              peer.getInteger("raftPort", 5703),
+              peer.getString("listenHost", host)));
     }
     if (peers.isEmpty()) {
       throw new RefusedException(Refusal.INVALID, "'peers' must list every node, this one too");
@@ -115,6 +123,7 @@ public record BrokerSettings(
         peers,
         json.getInteger("dataGroups", 0),
         json.getLong("snapshotEveryEntries", SNAPSHOT_EVERY_ENTRIES),
+        json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES),
         json.getLong("segmentBytesMax", SEGMENT_BYTES_MAX),
         json.getLong("tailBytesMax", TAIL_BYTES_MAX),
         json.getLong("diskFreeBytesMin", DISK_FREE_BYTES_MIN),
@@ -137,6 +146,7 @@ public record BrokerSettings(
         peers,
         dataGroups,
         snapshotEveryEntries,
+        snapshotEveryBytes,
         segmentBytesMax);
   }
 }

@@ -29,12 +29,14 @@ import java.util.function.Function;
  * <pre>
  * node                   id of this node, required
  * data                   directory for logs and state, required
- * peers                  [{"node", "host" (localhost), "raftPort" (5703)}], every node, required
+ * peers                  [{"node", "host" (localhost), "raftPort" (5703), "listenHost" (host)}],
+ *                        every node, required
  * dataGroups             log groups of a new cluster; 0 (default): by the number of nodes
  * snapshotEveryEntries   100000
- * segmentBytesMax        33554432, size of a log segment
+ * snapshotEveryBytes     536870912
+ * segmentBytesMax        16777216, size of a log segment
  * tailBytesMax           16777216, newest batches held in memory, a log group
- * diskFreeBytesMin       536870912, below which appends are refused
+ * diskFreeBytesMin       268435456, below which appends are refused
  * entriesInFlightMax     3, append entries on their way at a time, a log group
  * appendBytesWaitingMax  33554432, appends not answered yet, a log group
  * fetchesWaitingMax      20000, long polls that wait

@@ -41,8 +41,11 @@ final class ConfigKeys {
   static final ConfigKey SNAPSHOT_EVERY_ENTRIES =
       ConfigKey.number(
           "snapshot-every-entries", 100_000, 100, 100_000_000, "Log entries between snapshots.");
+  static final ConfigKey SNAPSHOT_EVERY_BYTES =
+      ConfigKey.bytes(
+          "snapshot-every-bytes", "512MiB", "1MiB", "1TiB", "Bytes of the log between snapshots.");
   static final ConfigKey SEGMENT_BYTES =
-      ConfigKey.bytes("segment-bytes", "32MiB", "8MiB", "1GiB", "Size of a segment of the log.");
+      ConfigKey.bytes("segment-bytes", "16MiB", "8MiB", "1GiB", "Size of a segment of the log.");
   static final ConfigKey TAIL_CACHE_BYTES =
       ConfigKey.bytes(
           "tail-cache-bytes",
@@ -77,6 +80,7 @@ final class ConfigKeys {
           DATA_GROUPS,
           DISK_FREE_MIN_BYTES,
           SNAPSHOT_EVERY_ENTRIES,
+          SNAPSHOT_EVERY_BYTES,
           SEGMENT_BYTES,
           TAIL_CACHE_BYTES,
           MEMBER_TIMEOUT,

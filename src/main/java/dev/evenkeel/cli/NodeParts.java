@@ -38,10 +38,14 @@ final class NodeParts {
             config.node(),
             config.data(),
             config.peers().stream()
-                .map(peer -> new LogSettings.Peer(peer.id(), peer.host(), peer.port() + 2))
+                .map(
+                    peer ->
+                        new LogSettings.Peer(
+                            peer.id(), peer.host(), peer.port() + 2, config.host()))
                 .toList(),
             config.dataGroups(),
             config.snapshotEveryEntries(),
+            config.snapshotEveryBytes(),
             config.segmentBytesMax(),
             config.tailCacheBytesMax(),
             config.diskFreeMinBytes(),

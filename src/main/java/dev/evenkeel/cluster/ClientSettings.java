@@ -14,7 +14,7 @@ import java.util.List;
  */
 public record ClientSettings(
     List<HostPort> seeds, String host, String clusterName, long connectTimeoutMillis) {
-  public static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 10_000;
+  public static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 30_000;
 
   public ClientSettings {
     seeds = List.copyOf(seeds);

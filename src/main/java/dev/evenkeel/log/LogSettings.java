@@ -12,6 +12,8 @@ import java.util.List;
  * @param dataGroups how many data groups a new cluster gets; an existing one keeps its number; 0:
  *     the default for the number of nodes
  * @param snapshotEveryEntries a snapshot is taken after so many entries
+ * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries, too: it bounds the
+ *     log on disk, and what is read again at a start
  * @param segmentBytesMax size of a log segment
  */
 public record LogSettings(
@@ -20,8 +22,19 @@ public record LogSettings(
     List<Peer> peers,
     int dataGroups,
     long snapshotEveryEntries,
+    long snapshotEveryBytes,
     long segmentBytesMax) {
 
-  /** A node's id and where its Raft port is. Host names stay names. */
-  public record Peer(String nodeId, String host, int raftPort) {}
+  /**
+   * A node's id and where its Raft port is. Host names stay names.
+   *
+   * @param host at which the others reach it
+   * @param listenHost at which it listens itself; counts for this node only
+   */
+  public record Peer(String nodeId, String host, int raftPort, String listenHost) {
+    /** One that listens where the others reach it. */
+    public Peer(String nodeId, String host, int raftPort) {
+      this(nodeId, host, raftPort, host);
+    }
+  }
 }

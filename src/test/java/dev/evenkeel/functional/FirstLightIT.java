@@ -23,15 +23,15 @@ class FirstLightIT {
 
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b", "c")) {
-        consumers.add(
-            node.consume(name, "access", "readers", "--format", "text", "--idle-exit", "8s"));
+        consumers.add(node.consume(name, "access", "readers", "--format", "text"));
       }
       Jar.Result produced =
           node.produce("producer", input, "access", "--key-regex", Lines.KEY_REGEX).await();
       assertThat(produced.err().strip()).endsWith("acked " + LINES + " of " + LINES);
       assertThat(produced.status()).isZero();
+      node.awaitConsumed("readers", LINES);
       for (Jar.Running consumer : consumers) {
-        assertThat(consumer.await().status()).isZero();
+        assertThat(consumer.stop().status()).isZero();
       }
       Lines.assertExactlyOnceInOrder(
           input, Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));

@@ -31,7 +31,7 @@ class KillNodeIT {
       node.admin("topic", "create", "events", "--shards", "6");
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b", "c")) {
-        consumers.add(node.consume(name, "events", "g", "--format", "json", "--idle-exit", "30s"));
+        consumers.add(node.consume(name, "events", "g", "--format", "json"));
       }
       Jar.Running producer =
           Jar.startFed(
@@ -63,8 +63,9 @@ class KillNodeIT {
       Jar.Result produced = producer.await();
       assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
       assertThat(produced.status()).isZero();
+      node.awaitConsumed("g", lines);
       for (Jar.Running consumer : consumers) {
-        Jar.Result ended = consumer.await();
+        Jar.Result ended = consumer.stop();
         assertThat(ended.status()).as(ended.err()).isZero();
       }
       DeliveryCheck check =

@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -131,6 +132,37 @@ final class Node implements AutoCloseable {
             List.of("consume", topic, "--group", group, "--member", name, "--cluster", cluster()));
     args.addAll(List.of(more));
     return Jar.start(directory, name + "-" + System.nanoTime(), args.toArray(String[]::new));
+  }
+
+  /** The shards of a group as the HTTP API shows them; empty while there is no such group. */
+  List<JsonObject> shards(String group) {
+    HttpResponse<String> answer = get("/api/groups/" + group);
+    List<JsonObject> shards = new ArrayList<>();
+    if (answer.statusCode() == 200) {
+      new JsonObject(answer.body())
+          .getJsonArray("shards")
+          .forEach(shard -> shards.add((JsonObject) shard));
+    }
+    return shards;
+  }
+
+  /** Waits until the group has consumed {@code messages} messages, and there are no more. */
+  void awaitConsumed(String group, long messages) {
+    Awaitility.await(group + " has consumed " + messages)
+        .atMost(Duration.ofMinutes(3))
+        .pollInterval(Duration.ofMillis(100))
+        .until(
+            () -> {
+              long committed = 0;
+              for (JsonObject shard : shards(group)) {
+                Long lag = shard.getLong("lag");
+                if (lag == null || lag > 0) {
+                  return false;
+                }
+                committed += shard.getLong("committed");
+              }
+              return committed == messages;
+            });
   }
 
   @Override

@@ -61,10 +61,10 @@ final class NodeStart {
     RaftLogNode node = null;
     try {
       ClusterFile cluster = openDirectory();
-      checkPort(own.raftPort());
+      checkPort(own);
       Map<RaftGroupId, RaftGroupLog> byId = new HashMap<>();
       node = new RaftLogNode(settings.nodeId(), directory, cluster, lock, maker(cluster, byId));
-      startServer(node, own.raftPort(), byId);
+      startServer(node, own, byId);
       if (!cluster.formed()) {
         cluster.withFormed().write(directory);
       }
@@ -109,7 +109,9 @@ final class NodeStart {
               + 2L * RaftSettings.ENTRY_BYTES_MAX
               + " are needed");
     }
-    if (settings.snapshotEveryEntries() < 1 || settings.dataGroups() < 0) {
+    if (settings.snapshotEveryEntries() < 1
+        || settings.snapshotEveryBytes() < 1
+        || settings.dataGroups() < 0) {
       throw new LogStartException(
           "a snapshot needs at least 1 entry, and the number of data groups cannot be negative");
     }
@@ -163,21 +165,31 @@ final class NodeStart {
             public boolean hasFailed() {
               return node.hasFailed();
             }
+
+            @Override
+            public void snapshotDue() {
+              RaftGroupLog group = byId.get(id);
+              if (group != null) {
+                group.snapshot();
+              }
+            }
           };
-      StateAdapter adapter = new StateAdapter(name, states.apply(name), events);
+      StateAdapter adapter =
+          new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes(), events);
       RaftGroupLog group = new RaftGroupLog(name, id, self, adapter, thread);
       byId.put(id, group);
       return group;
     };
   }
 
-  private void startServer(RaftLogNode node, int port, Map<RaftGroupId, RaftGroupLog> byId)
+  private void startServer(
+      RaftLogNode node, LogSettings.Peer own, Map<RaftGroupId, RaftGroupLog> byId)
       throws LogStartException, IOException {
     // The engine would look for groups in its directory, open each without knowing its peers, and
     // only log what it cannot open. Shown an empty directory it finds none; then each group is
     // added by name, with an answer of its own.
     File empty = Files.createDirectories(directory.resolve("raft-none")).toFile();
-    RaftProperties properties = RaftSettings.of(settings, port, empty);
+    RaftProperties properties = RaftSettings.of(settings, own, empty);
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(self)
@@ -191,7 +203,7 @@ final class NodeStart {
       server.start();
     } catch (IOException | RuntimeException e) {
       if (isBind(e)) {
-        throw busy(port, e);
+        throw busy(own.raftPort(), e);
       }
       throw new IOException(Refusals.reason(e), e);
     }
@@ -293,14 +305,17 @@ final class NodeStart {
     group.started(server, division);
   }
 
-  private static void checkPort(int port) throws LogStartException {
+  private static void checkPort(LogSettings.Peer own) throws LogStartException {
+    int port = own.raftPort();
     try (ServerSocket socket = new ServerSocket()) {
       socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(port));
+      socket.bind(new InetSocketAddress(own.listenHost(), port));
     } catch (BindException e) {
       throw busy(port, e);
     } catch (IOException | IllegalArgumentException e) {
-      throw new LogStartException("cannot open the Raft port " + port + ": " + e.getMessage(), e);
+      throw new LogStartException(
+          "cannot open the Raft port " + port + " at " + own.listenHost() + ": " + e.getMessage(),
+          e);
     }
   }
 

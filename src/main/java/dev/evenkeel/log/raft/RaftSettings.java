@@ -27,10 +27,12 @@ final class RaftSettings {
 
   private RaftSettings() {}
 
-  static RaftProperties of(LogSettings settings, int port, File storage) {
+  static RaftProperties of(LogSettings settings, LogSettings.Peer own, File storage) {
     RaftProperties properties = new RaftProperties();
     RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
-    GrpcConfigKeys.Server.setPort(properties, port);
+    GrpcConfigKeys.Server.setPort(properties, own.raftPort());
+    // The default is every address of the machine, and the port is open to whoever reaches it.
+    GrpcConfigKeys.Server.setHost(properties, own.listenHost());
     RaftServerConfigKeys.setStorageDir(properties, List.of(storage));
     elections(properties, settings.peers().size() == 1);
     log(properties, settings);

@@ -41,10 +41,13 @@ final class StateAdapter extends BaseStateMachine {
   private final SnapshotFiles snapshots = new SnapshotFiles();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile boolean opened;
+  private final long snapshotEveryBytes;
+  private long bytesSinceSnapshot;
   private boolean snapshotFailed;
   private long snapshotFailedAtNanos;
 
-  StateAdapter(String group, ReplicatedState state, GroupEvents events) {
+  StateAdapter(String group, ReplicatedState state, long snapshotEveryBytes, GroupEvents events) {
+    this.snapshotEveryBytes = snapshotEveryBytes;
     this.group = group;
     this.state = state;
     this.events = events;
@@ -59,6 +62,9 @@ final class StateAdapter extends BaseStateMachine {
     void failed(Throwable cause);
 
     boolean hasFailed();
+
+    /** So much was applied since the last snapshot that one should be taken. */
+    void snapshotDue();
   }
 
   @Override
@@ -113,6 +119,7 @@ final class StateAdapter extends BaseStateMachine {
       ByteBuffer data = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
       ByteBuffer reply = state.apply(term, index, data);
       updateLastAppliedTermIndex(term, index);
+      countTowardsSnapshot(data.remaining());
       return CompletableFuture.completedFuture(
           reply == null ? Message.EMPTY : Message.valueOf(UnsafeByteOperations.unsafeWrap(reply)));
     } catch (Throwable e) {
@@ -121,6 +128,15 @@ final class StateAdapter extends BaseStateMachine {
               "group " + group + ": applying entry " + index + " failed: " + e, e));
       // The engine stops the group, so that nothing after this entry is applied.
       throw e;
+    }
+  }
+
+  private void countTowardsSnapshot(int bytes) {
+    bytesSinceSnapshot += bytes;
+    if (bytesSinceSnapshot >= snapshotEveryBytes) {
+      // Counts anew also if the snapshot fails: it is tried again after as many bytes.
+      bytesSinceSnapshot = 0;
+      events.snapshotDue();
     }
   }
 
@@ -140,6 +156,7 @@ final class StateAdapter extends BaseStateMachine {
       DurableFiles.write(staged.resolve(POSITION), Long.toString(state.appliedIndex()));
       snapshots.publish(position, staged);
       snapshotFailed = false;
+      bytesSinceSnapshot = 0;
       return position.getIndex();
     } catch (IOException | RuntimeException e) {
       // The log just stays longer. The engine would try again after every single entry.

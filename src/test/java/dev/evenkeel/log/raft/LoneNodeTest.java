@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -104,6 +105,38 @@ class LoneNodeTest {
       TestNode.append(node.d0(), "e10").get();
       assertThat(node.state("d0").entries()).hasSize(11);
       assertThat(node.state("d0").restores).hasValue(0);
+    }
+  }
+
+  @Test
+  void takesASnapshotAfterSoManyBytesAndPurgesTheLog() throws Exception {
+    LogSettings few =
+        new LogSettings(
+            "a",
+            home.resolve("log"),
+            List.of(TestNode.peer("a", port)),
+            1,
+            1_000_000,
+            20L << 20,
+            8L << 20);
+    try (TestNode node = new TestNode(few, TestNode.live(home)).awaitReady()) {
+      ByteBuffer mebibyte = ByteBuffer.allocate(1 << 20);
+      for (int i = 0; i < 100; i++) {
+        node.d0().append(List.of(mebibyte)).get();
+      }
+      await().until(() -> bytesBelow(home.resolve("log")) < 60L << 20);
+    }
+    try (TestNode node = new TestNode(few, TestNode.live(home)).awaitReady()) {
+      assertThat(node.state("d0").entries()).hasSize(100);
+    }
+  }
+
+  private static long bytesBelow(Path directory) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith("log_"))
+          .mapToLong(file -> file.toFile().length())
+          .sum();
     }
   }
 

@@ -55,7 +55,7 @@ class StartRefusalTest {
   @Test
   void anotherNumberOfDataGroups() throws Exception {
     assertThat(refused(settings("a", List.of(TestNode.peer("a", port)), 7)))
-        .contains("2 data groups, not 7");
+        .contains(RaftLogNode.defaultDataGroups(1) + " data groups, not 7");
   }
 
   @Test

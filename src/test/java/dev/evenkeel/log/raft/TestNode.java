@@ -52,7 +52,7 @@ final class TestNode implements AutoCloseable {
   static LogSettings settings(
       String id, Path home, List<LogSettings.Peer> peers, int dataGroups, long snapshotEvery) {
     return new LogSettings(
-        id, home.resolve("log"), peers, dataGroups, snapshotEvery, SEGMENT_BYTES);
+        id, home.resolve("log"), peers, dataGroups, snapshotEvery, 1L << 40, SEGMENT_BYTES);
   }
 
   static LogSettings.Peer peer(String id, int port) {

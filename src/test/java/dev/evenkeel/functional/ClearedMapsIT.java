@@ -1,0 +1,89 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.cluster.ClientSettings;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.HostPort;
+import io.vertx.core.Future;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The shared maps are hints: somebody clears them all the time, and nothing comes of it. */
+class ClearedMapsIT {
+  private static final int LINES = 60_000;
+
+  @TempDir Path directory;
+
+  @Test
+  void clearing_the_maps_moves_no_shard_and_loses_and_doubles_nothing() throws Exception {
+    Path input = Lines.write(directory.resolve("input.log"), LINES, 100);
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "t", "--shards", "6");
+      List<Jar.Running> consumers = new ArrayList<>();
+      for (String name : List.of("a", "b")) {
+        consumers.add(node.consume(name, "t", "g"));
+      }
+      awaitOwners(node, 3, 3);
+      List<Long> epochs = epochs(node);
+      ClusterMember other =
+          get(
+              ClusterMembers.client(
+                  new ClientSettings(
+                      List.of(HostPort.parse(node.cluster())), null, "evenkeel", 20_000)));
+      Jar.Running producer =
+          node.produce("p", input, "t", "--key-regex", Lines.KEY_REGEX, "--rate", "10000");
+      try {
+        while (producer.process.isAlive()) {
+          get(other.registry().clear());
+          get(other.ownership().clear());
+          assertThat(producer.process.waitFor(200, TimeUnit.MILLISECONDS)).isIn(true, false);
+        }
+        assertThat(producer.await().status()).isZero();
+        // The dispatcher writes the hints anew.
+        Awaitility.await()
+            .atMost(Duration.ofSeconds(30))
+            .until(() -> get(other.registry().all()).size() == 2);
+        assertThat(epochs(node)).isEqualTo(epochs);
+      } finally {
+        get(other.close());
+      }
+      node.awaitConsumed("g", LINES);
+      for (Jar.Running consumer : consumers) {
+        assertThat(consumer.stop().status()).isZero();
+      }
+      Lines.assertExactlyOnceInOrder(
+          input, Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
+    }
+  }
+
+  private static List<Long> epochs(Node node) {
+    return node.shards("g").stream().map(shard -> shard.getLong("epoch")).toList();
+  }
+
+  private static void awaitOwners(Node node, int a, int b) {
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              List<String> owners =
+                  node.shards("g").stream()
+                      .filter(shard -> "OWNED".equals(shard.getString("state")))
+                      .map(shard -> shard.getString("owner"))
+                      .toList();
+              return owners.stream().filter("a"::equals).count() == a
+                  && owners.stream().filter("b"::equals).count() == b;
+            });
+  }
+
+  private static <T> T get(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+}
