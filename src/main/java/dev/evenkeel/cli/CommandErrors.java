@@ -24,7 +24,7 @@ final class CommandErrors implements IParameterExceptionHandler, IExecutionExcep
     String text =
         failure instanceof UnmatchedArgumentException unmatched
             ? unmatched(unmatched.getCommandLine(), unmatched.getUnmatched().get(0))
-            : failure.getMessage();
+            : failure.getMessage().replaceFirst("^Error: ", "");
     // A first word that is no command may be followed by one, whose complaints would mislead.
     CommandLine root = command.getCommandSpec().root().commandLine();
     for (String arg : args) {
@@ -60,6 +60,7 @@ final class CommandErrors implements IParameterExceptionHandler, IExecutionExcep
   static String describe(Throwable failure) {
     if (failure instanceof CommandFailure
         || failure instanceof RefusedException
+        || failure instanceof ExecFailed
         || failure instanceof LogStartException) {
       String message = failure.getMessage();
       return message == null || message.isBlank() ? failure.toString() : message;

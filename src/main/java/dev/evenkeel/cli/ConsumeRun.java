@@ -56,7 +56,8 @@ final class ConsumeRun {
             context,
             settings.execCommand(),
             settings.assignCommand(),
-            settings.releaseCommand());
+            settings.releaseCommand(),
+            failure -> System.err.println("evenkeel consume: " + failure));
     MessageWork print =
         settings.json()
             ? delivery -> output.write(line -> JsonLine.json(line, delivery))

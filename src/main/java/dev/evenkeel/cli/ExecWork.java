@@ -7,6 +7,8 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 
 /** The user's commands: one a message, and those that get and give the state of a shard. */
 final class ExecWork implements MessageWork {
@@ -17,24 +19,28 @@ final class ExecWork implements MessageWork {
   private final String messageCommand;
   private final String assignCommand;
   private final String releaseCommand;
+  private final Consumer<String> onFailure;
 
   /**
    * @param context where futures complete
    * @param messageCommand null if messages are printed
    * @param assignCommand null: none
    * @param releaseCommand null: none
+   * @param onFailure takes a line for the user about each command that failed for a message
    */
   ExecWork(
       ExecRunner runner,
       Context context,
       String messageCommand,
       String assignCommand,
-      String releaseCommand) {
+      String releaseCommand,
+      Consumer<String> onFailure) {
     this.runner = runner;
     this.context = context;
     this.messageCommand = messageCommand;
     this.assignCommand = assignCommand;
     this.releaseCommand = releaseCommand;
+    this.onFailure = onFailure;
   }
 
   /** Whether shards have state here. */
@@ -52,14 +58,15 @@ final class ExecWork implements MessageWork {
             delivery.member(),
             delivery.offset());
     environment.put("EVENKEEL_ATTEMPT", Integer.toString(delivery.attempt()));
-    return Future.fromCompletionStage(
-        runner.run(
-            new ExecRunner.Call(
-                messageCommand,
-                environment,
-                delivery.message().key(),
-                delivery.message().payload())),
-        context);
+    return Future.<Void>fromCompletionStage(
+            runner.run(
+                new ExecRunner.Call(
+                    messageCommand,
+                    environment,
+                    delivery.message().key(),
+                    delivery.message().payload())),
+            context)
+        .onFailure(failure -> onFailure.accept(told(delivery, failure)));
   }
 
   Future<Void> assign(ShardContext shard, Buffer state) {
@@ -79,6 +86,23 @@ final class ExecWork implements MessageWork {
             runner.capture(new ExecRunner.Call(releaseCommand, environment(shard), null, NOTHING)),
             context)
         .map(Buffer::buffer);
+  }
+
+  private static String told(Delivery delivery, Throwable failure) {
+    Throwable cause =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    return delivery.topic()
+        + "/"
+        + delivery.shard()
+        + " offset "
+        + delivery.offset()
+        + " attempt "
+        + delivery.attempt()
+        + ": "
+        + CommandErrors.describe(cause)
+        + "; it is tried again";
   }
 
   private static Map<String, String> environment(ShardContext shard) {

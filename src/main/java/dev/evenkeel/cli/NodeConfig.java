@@ -65,6 +65,11 @@ record NodeConfig(
       peers = List.of(new Peer(node, publicHost, port));
     }
     checkSelf(node, port, peers);
+    Set<String> roles = roles(list(values, ConfigKeys.ROLES));
+    if (peers.size() == 1 && !roles.contains("dispatcher")) {
+      throw CommandFailure.usage(
+          "--roles: a lone node needs the role dispatcher: nobody else could do its work");
+    }
     return new NodeConfig(
         node,
         host,
@@ -74,7 +79,7 @@ record NodeConfig(
         httpPort(values, port),
         Path.of(text(values, ConfigKeys.DATA)).toAbsolutePath().normalize(),
         peers,
-        roles(list(values, ConfigKeys.ROLES)),
+        roles,
         text(values, ConfigKeys.CLUSTER_NAME),
         (int) number(values, ConfigKeys.DATA_GROUPS),
         number(values, ConfigKeys.DISK_FREE_MIN_BYTES),

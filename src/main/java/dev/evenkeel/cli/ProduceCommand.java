@@ -90,20 +90,32 @@ final class ProduceCommand implements Callable<Integer> {
     }
     Logging.client(main.verbose);
     try (InputStream in = open()) {
+      StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX + 2_000);
+      signal.onStop(
+          () -> {
+            System.err.println("acked 0 of 0");
+            signal.ended(ExitStatus.DONE);
+          });
       EvenkeelClient client = ClientConnection.connect(cluster.nodes);
       int status = ExitStatus.FAILED;
       try {
         Producer producer =
             ClientConnection.await(client.producer(new ProducerOptions().setTopic(topic)));
-        status = run(client, producer, keys, in);
+        status = run(client, producer, keys, in, signal);
       } finally {
         ClientConnection.close(client);
+        signal.ended(status);
       }
       return status;
     }
   }
 
-  private int run(EvenkeelClient client, Producer producer, KeyExtractor keys, InputStream in)
+  private int run(
+      EvenkeelClient client,
+      Producer producer,
+      KeyExtractor keys,
+      InputStream in,
+      StopSignal signal)
       throws Exception {
     ProduceRun run =
         new ProduceRun(
@@ -112,7 +124,7 @@ final class ProduceCommand implements Callable<Integer> {
             keys,
             rate == null ? null : new Pace(rate),
             System.err);
-    StopSignal signal = StopSignal.install(run::stop, STOP_MILLIS_MAX + 2_000);
+    signal.onStop(run::stop);
     Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");
     reader.setDaemon(true);
     int status = ExitStatus.FAILED;

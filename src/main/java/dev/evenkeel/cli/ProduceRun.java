@@ -149,11 +149,10 @@ final class ProduceRun {
   boolean await(long stopMillisMax) throws IOException, InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (!readingEnded && !(stopping && reading)) {
-        changed.await();
-      }
       long left = TimeUnit.MILLISECONDS.toNanos(stopMillisMax);
-      while (inFlightMessages > 0 && left > 0) {
+      // Once told to stop, a read under way is not awaited; but what was read before may still wait
+      // for its turn or for room.
+      while (left > 0 && (inFlightMessages > 0 || !(readingEnded || (stopping && reading)))) {
         if (stopping) {
           left = changed.awaitNanos(left);
         } else {

@@ -42,6 +42,7 @@ final class ServeRun {
   /** Runs until a signal ends it; gives the exit status. */
   int run() throws InterruptedException {
     FreePorts.check(config);
+    DataDirectory.check(config.data());
     StopSignal signal = StopSignal.install(() -> end.complete(null), END_MILLIS_MAX + 3_000);
     int status = ExitStatus.FAILED;
     try {

@@ -97,7 +97,22 @@ final class GroupReport {
         .put("mode", group.info() == null ? null : group.info().mode())
         .put("status", group.status(core.topics()).name())
         .put("members", members)
-        .put("shards", shards);
+        .put("shards", shards)
+        .put("level", unknown("range", "gap", "round"))
+        .put(
+            "dedup",
+            unknown("accepted", "blocked", "declined", "evicted", "processing", "waiting"));
+  }
+
+  /**
+   * What a group of this mode has no figures for is there all the same, so that readers find it.
+   */
+  private static JsonObject unknown(String... figures) {
+    JsonObject object = new JsonObject();
+    for (String figure : figures) {
+      object.putNull(figure);
+    }
+    return object;
   }
 
   private static Set<String> names(GroupState group) {

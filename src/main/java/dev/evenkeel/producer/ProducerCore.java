@@ -97,7 +97,8 @@ final class ProducerCore<T> {
       failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
       lanes.clear();
       topicId = id;
-      sticky = 0;
+      // Many short runs with a message each must not all use the same shard.
+      sticky = Math.min(shards - 1, (int) (jitter.getAsDouble() * shards));
     } else if (topicGone) {
       // It is there after all. What was given up has left holes.
       state = State.OPENING;

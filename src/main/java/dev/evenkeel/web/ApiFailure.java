@@ -53,7 +53,7 @@ record ApiFailure(int status, String error, String message) {
 
   static int status(Refusal refusal) {
     return switch (refusal) {
-      case INVALID, WRONG_VERSION, CORRUPT, OFFSET_OUT_OF_RANGE -> 400;
+      case INVALID, WRONG_VERSION, OFFSET_OUT_OF_RANGE -> 400;
       case UNKNOWN_TOPIC, UNKNOWN_SHARD, UNKNOWN_GROUP -> 404;
       case TOPIC_EXISTS,
           FENCED,
@@ -64,6 +64,8 @@ record ApiFailure(int status, String error, String message) {
           GROUP_ACTIVE ->
           409;
       case TOO_LARGE -> 413;
+      // Nothing that came by HTTP can be: it is what lies on the disk.
+      case CORRUPT -> 500;
       case OVERLOADED -> 429;
       case NOT_LEADER, INDETERMINATE, DISK_FULL, SEQUENCE_GAP, UNAVAILABLE -> 503;
     };

@@ -50,7 +50,10 @@ final class Requests {
       int end = message.indexOf('\n');
       throw new WebException(
           ApiFailure.invalid(
-              "the body is not JSON: " + (end < 0 ? message : message.substring(0, end))));
+              "the body is not JSON: "
+                  + (end < 0 ? message : message.substring(0, end))
+                      // Where the parser would show the text, had it been asked to.
+                      .replaceFirst(" *\\(start marker.*| *at \\[Source.*", "")));
     }
   }
 

@@ -3,11 +3,16 @@ package dev.evenkeel.web;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -64,14 +69,39 @@ public final class WebVerticle extends VerticleBase {
     new GroupRoutes(api).mount(router);
     new HealthRoutes(api, node).mount(router);
     router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));
-    router.route().failureHandler(WebVerticle::failed);
+    router.route().failureHandler(context -> failed(router, context));
     for (int status : new int[] {400, 404, 405, 413, 415, 500}) {
-      router.errorHandler(status, WebVerticle::failed);
+      router.errorHandler(status, context -> failed(router, context));
     }
     return router;
   }
 
-  private static void failed(RoutingContext context) {
+  /** The methods that a path knows. */
+  private static String allowed(Router router, String path) {
+    Set<String> methods = new TreeSet<>();
+    for (Route route : router.getRoutes()) {
+      if (route.getPath() != null && route.methods() != null && fits(route.getPath(), path)) {
+        route.methods().forEach(method -> methods.add(method.name()));
+      }
+    }
+    return String.join(", ", methods);
+  }
+
+  private static boolean fits(String pattern, String path) {
+    List<String> expected = List.of(pattern.split("/"));
+    List<String> given = List.of(path.split("/"));
+    if (expected.size() != given.size()) {
+      return false;
+    }
+    for (int i = 0; i < given.size(); i++) {
+      if (!expected.get(i).startsWith(":") && !expected.get(i).equals(given.get(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void failed(Router router, RoutingContext context) {
     Throwable failure = context.failure();
     int status = context.statusCode();
     if (failure instanceof WebException) {
@@ -86,6 +116,9 @@ public final class WebVerticle extends VerticleBase {
           case 413 -> "the body is too large";
           default -> failure == null ? "HTTP status " + status : "internal error: " + failure;
         };
+    if (status == 405) {
+      context.response().putHeader(HttpHeaders.ALLOW, allowed(router, path));
+    }
     int known = status < 400 ? 500 : status;
     Api.send(context, known, new ApiFailure(known, ApiFailure.nameOf(known), message).json());
   }

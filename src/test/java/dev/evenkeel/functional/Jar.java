@@ -13,6 +13,10 @@ import java.util.concurrent.TimeUnit;
 final class Jar {
   private static final Path JAR =
       Path.of(System.getProperty("evenkeel.jar", "target/evenkeel.jar")).toAbsolutePath();
+
+  /** What Vert.x says of a thread that does not come back to it. */
+  private static final String BLOCKED = "has been blocked for";
+
   private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
 
   private Jar() {}
@@ -34,11 +38,20 @@ final class Jar {
     final Process process;
     final Path out;
     final Path err;
+    private boolean mayPause;
 
     Running(Process process, Path out, Path err) {
       this.process = process;
       this.out = out;
       this.err = err;
+    }
+
+    /**
+     * It is stopped for a while from outside, which looks like a blocked event loop from inside.
+     */
+    Running mayPause() {
+      mayPause = true;
+      return this;
     }
 
     String out() {
@@ -47,6 +60,21 @@ final class Jar {
 
     String err() {
       return read(err);
+    }
+
+    /** No program may hold up an event loop; Vert.x says so after two seconds. */
+    private void assertLoopsFree() {
+      if (!mayPause) {
+        err()
+            .lines()
+            .filter(line -> line.contains(BLOCKED))
+            .findFirst()
+            .ifPresent(
+                line -> {
+                  throw new AssertionError(
+                      err.getFileName() + " tells of a blocked loop: " + err());
+                });
+      }
     }
 
     /** SIGKILL, and waits for the end. */
@@ -67,6 +95,7 @@ final class Jar {
           process.destroyForcibly();
           throw new AssertionError("still running after 4 minutes: " + process.info() + err());
         }
+        assertLoopsFree();
         return new Result(process.exitValue(), out(), err());
       } catch (InterruptedException e) {
         process.destroyForcibly();
@@ -96,6 +125,7 @@ final class Jar {
   static Running startFed(Path directory, String name, String... args) {
     List<String> command = new ArrayList<>();
     command.add(JAVA.toString());
+    command.add("-Devenkeel.log.blocked=WARN");
     command.add("-jar");
     command.add(JAR.toString());
     command.addAll(List.of(args));

@@ -35,6 +35,18 @@ final class LiveStore {
     try {
       Files.createDirectories(directory);
       store = opener.open(directory);
+    } catch (IOException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      IOException told =
+          new IOException(
+              "cannot open "
+                  + directory
+                  + " ("
+                  + cause.getMessage()
+                  + "): if it is damaged, delete it, and it is made again from the snapshot and the"
+                  + " log");
+      told.addSuppressed(e);
+      throw told;
     } finally {
       lock.writeLock().unlock();
     }

@@ -10,6 +10,7 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.Batch;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,8 +32,13 @@ final class DiskReader {
    */
   static List<Cached> read(ServedGroup group, Shard shard, long offset, int bytesMax) {
     long end = group.shard(shard).end();
-    List<Cached> found =
-        group.state().read(store -> read(store, group, shard, offset, end, bytesMax));
+    List<Cached> found;
+    try {
+      found = group.state().read(store -> read(store, group, shard, offset, end, bytesMax));
+    } catch (UncheckedIOException e) {
+      // The store keeps checksums of its own, and misses its files.
+      throw corrupt(group, shard, offset, e.getCause().getMessage());
+    }
     if (found.isEmpty()) {
       ShardRecord now = group.shard(shard);
       if (offset < now.start()) {

@@ -89,7 +89,7 @@ final class JsonFields {
   }
 
   private static RefusedException wrong(String field, Object value, String right) {
-    String shown = String.valueOf(value);
+    String shown = value instanceof String ? "'" + value + "'" : String.valueOf(value);
     return invalid(
         "the field '"
             + field

@@ -79,6 +79,7 @@ final class MessagesApi {
     Bytes body = new FetchRequest("", page.shard, -1, offset, bytes, 0).encode();
     return calls
         .toLeaderOf(page.shard, Op.BROWSE, body)
+        .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
         .compose(
             answer -> {
               FetchAnswer fetched = FetchAnswer.decode(answer);
@@ -86,6 +87,17 @@ final class MessagesApi {
               boolean done = page.full() || next <= offset || next >= fetched.endOffset();
               return done ? Future.succeededFuture(page) : read(page, next);
             });
+  }
+
+  /** The broker's line is for programs: it gives the bounds alone. */
+  private static Throwable outOfRange(long offset, Throwable failure) {
+    if (failure instanceof RefusedException refused
+        && refused.refusal() == Refusal.OFFSET_OUT_OF_RANGE) {
+      return new RefusedException(
+          Refusal.OFFSET_OUT_OF_RANGE,
+          "there is no offset " + offset + ": the shard has " + refused.getMessage());
+    }
+    return failure;
   }
 
   /** An answer in the making. */

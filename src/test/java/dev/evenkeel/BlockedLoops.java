@@ -1,0 +1,54 @@
+package dev.evenkeel;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fails a test class during which Vert.x found an event loop blocked. JUnit finds it by itself.
+ * Nested and further classes share the appender, which is added once a JVM.
+ */
+public final class BlockedLoops implements BeforeAllCallback, AfterAllCallback {
+  private static final List<String> WARNINGS = new CopyOnWriteArrayList<>();
+  private static boolean listening;
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    listen();
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    List<String> told = List.copyOf(WARNINGS);
+    WARNINGS.clear();
+    if (!told.isEmpty()) {
+      throw new AssertionError("event loops were blocked: " + told);
+    }
+  }
+
+  private static synchronized void listen() {
+    if (listening) {
+      return;
+    }
+    listening = true;
+    Logger logger = (Logger) LoggerFactory.getLogger("io.vertx.core.impl.BlockedThreadChecker");
+    AppenderBase<ILoggingEvent> appender =
+        new AppenderBase<>() {
+          @Override
+          protected void append(ILoggingEvent event) {
+            WARNINGS.add(event.getFormattedMessage());
+          }
+        };
+    appender.setContext(logger.getLoggerContext());
+    appender.start();
+    logger.addAppender(appender);
+    logger.setLevel(Level.WARN);
+  }
+}
