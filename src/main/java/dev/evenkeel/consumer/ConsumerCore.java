@@ -365,6 +365,10 @@ final class ConsumerCore implements HoldMachine.Owner {
   /** Lets go of every shard; {@link #drained} tells when that is done. */
   void close(long now) {
     closing = true;
+    if (!holds.isEmpty()) {
+      // The sooner the dispatcher knows, the sooner others are chosen for what is let go.
+      actions.add(new Action.HeartbeatNow());
+    }
     for (Hold hold : List.copyOf(holds.values())) {
       hold.draining = true;
       machine.step(hold, now);

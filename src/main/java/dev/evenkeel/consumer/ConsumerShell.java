@@ -259,6 +259,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         instance,
         bornMillis,
         leave,
+        closing,
         "sharded",
         options.getTopics(),
         options.getStart(),
@@ -286,7 +287,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         refused.refusal() == Refusal.MEMBER_REPLACED || refused.refusal() == Refusal.GROUP_MISMATCH;
     if (fatal || !started.future().isComplete()) {
       endBecause(refused);
-    } else if (!refused.toString().equals(lastRefusal)) {
+    } else if (!leaving && !refused.toString().equals(lastRefusal)) {
       lastRefusal = refused.toString();
       LOG.error("{}: its heartbeat is refused, it is repeated: {}", this, lastRefusal);
     }

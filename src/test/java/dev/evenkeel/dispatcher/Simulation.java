@@ -334,6 +334,7 @@ final class Simulation {
           instance,
           born,
           goodbye,
+          leaving,
           "sharded",
           names,
           StartAt.EARLIEST,

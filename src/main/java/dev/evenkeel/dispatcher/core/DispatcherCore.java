@@ -144,13 +144,6 @@ public final class DispatcherCore {
     if (beat.leaving()) {
       return leave(request, beat, nowMillis);
     }
-    if (endings.of(beat.instance()) == Cause.LEAVE) {
-      return refuse(
-          request,
-          Refusal.INVALID,
-          "this run of " + beat.member() + " has left the group: a new run needs a new instance",
-          nowMillis);
-    }
     if (beat.clusterMember() != null
         && departed.contains(beat.clusterMember())
         && !clusterMembers.contains(beat.clusterMember())) {
@@ -190,6 +183,17 @@ public final class DispatcherCore {
   private void admit(HeldBeats.Held arrival, long nowMillis) {
     Heartbeat beat = arrival.beat();
     long request = arrival.request();
+    // Asked here, because one that waited may have been overtaken by its own goodbye.
+    if (endings.of(beat.instance()) == Cause.LEAVE) {
+      out.add(
+          new Action.Refuse(
+              request,
+              Refusal.INVALID,
+              "this run of "
+                  + beat.member()
+                  + " has left the group: a new run needs a new instance"));
+      return;
+    }
     String unknown = topics.unknown(beat.topics());
     if (unknown != null) {
       if (arrival.topicsFresh()) {
@@ -278,6 +282,7 @@ public final class DispatcherCore {
           switch (heard) {
             case REPLACED_FORMER -> Cause.REPLACED;
             case CHANGED -> Cause.TOPIC;
+            case CLOSING -> Cause.LEAVE;
             case JOINED -> Cause.JOIN;
             default -> group.state().cause;
           };
