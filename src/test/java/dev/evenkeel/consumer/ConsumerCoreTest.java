@@ -325,6 +325,26 @@ class ConsumerCoreTest {
   }
 
   @Test
+  void closingIsToldAtOnceUnlessThereIsNothingToLetGo() {
+    start(ConsumerOptions.Order.SHARD);
+    core.close(now);
+    assertThat(takeAll(Action.HeartbeatNow.class)).isEmpty();
+    assertThat(core.drained()).isTrue();
+
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    Task task = next(0);
+    core.close(now);
+    take(Action.HeartbeatNow.class);
+    assertThat(core.drained()).isFalse();
+    core.finished(task, now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    core.released(take(Action.Release.class).hold());
+    assertThat(core.drained()).isTrue();
+  }
+
+  @Test
   void aDrainThatIsCalledOffGoesOnWithoutRepeatingWhatIsFinished() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
