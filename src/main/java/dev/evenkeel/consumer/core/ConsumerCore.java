@@ -8,11 +8,7 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
@@ -25,32 +21,17 @@ import java.util.random.RandomGenerator;
  * both give null. It may feed events while it carries them out.
  */
 public final class ConsumerCore implements HoldMachine.Owner {
-  /** Messages of one shard that are started before the next shard gets its turn. */
-  private static final int TURN_MESSAGES = 32;
-
   private final ConsumerOptions options;
-  private final String instance;
+  private final LatestAssignment latest;
   private final FlowControl flow;
   private final SelfFence fence;
   private final HoldMachine machine;
   private final ArrayDeque<Action> actions = new ArrayDeque<>();
-  private final ArrayDeque<Hold> ready = new ArrayDeque<>();
-  private final Map<Shard, Hold> holds = new HashMap<>();
-
-  /** Holds that are over while handlers or calls of theirs still run. */
-  private final Map<Shard, Hold> lingering = new HashMap<>();
-
-  /** Up to which epoch each shard was let go: an assignment that still names it is out of date. */
-  private final Map<Shard, Long> releasedEpochs = new HashMap<>();
-
-  private boolean assignedBefore;
-  private long term;
-  private long revision;
+  private final ReadyShards ready = new ReadyShards();
+  private final HeldShards shards;
   private boolean closing;
   private int running;
-  private int turn;
   private long consumed;
-  private boolean ownedChanged;
 
   /**
    * @param options with its member's name
@@ -60,7 +41,8 @@ public final class ConsumerCore implements HoldMachine.Owner {
   public ConsumerCore(
       ConsumerOptions options, String instance, boolean keepsState, RandomGenerator random) {
     this.options = options;
-    this.instance = instance;
+    latest = new LatestAssignment(instance);
+    shards = new HeldShards(options.getOrder());
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     fence = new SelfFence(options.getMemberTimeoutMillis());
     machine = new HoldMachine(options, instance, keepsState, flow, random, this, actions::addLast);
@@ -72,7 +54,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
   }
 
   public int owned() {
-    return holds.size();
+    return shards.count();
   }
 
   public long consumed() {
@@ -89,7 +71,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
 
   /** Whether every shard was let go after {@link #close}. */
   public boolean drained() {
-    return closing && holds.isEmpty();
+    return closing && shards.count() == 0;
   }
 
   /** A heartbeat that was sent at {@code sentMillis} was answered with an assignment. */
@@ -102,21 +84,15 @@ public final class ConsumerCore implements HoldMachine.Owner {
    * again, because a hold may have been lost to an answer that was wrong.
    */
   public void assigned(Assignment assignment, long now) {
-    if (!instance.equals(assignment.instance())
-        || assignedBefore
-            && !assignment.laterThan(term, revision)
-            && !(assignment.term() == term && assignment.revision() == revision)) {
+    if (!latest.takes(assignment)) {
       return;
     }
-    assignedBefore = true;
-    term = assignment.term();
-    revision = assignment.revision();
     Set<Shard> named = new HashSet<>();
     for (Assignment.Owned owned : assignment.shards()) {
       named.add(owned.shard());
       reconcile(owned, now);
     }
-    for (Hold hold : List.copyOf(holds.values())) {
+    for (Hold hold : shards.all()) {
       if (!named.contains(hold.shard)) {
         machine.lose(hold, "the assignment does not name it any more");
       }
@@ -125,26 +101,17 @@ public final class ConsumerCore implements HoldMachine.Owner {
   }
 
   private void reconcile(Assignment.Owned owned, long now) {
-    Hold hold = holds.get(owned.shard());
+    Hold hold = shards.get(owned.shard());
     if (hold != null && hold.epoch != owned.epoch()) {
       machine.lose(hold, "the assignment names epoch " + owned.epoch());
       hold = null;
     }
     if (hold == null) {
       // A consumer that leaves takes no more; its last heartbeat sets what it was given free.
-      if (closing || releasedEpochs.getOrDefault(owned.shard(), 0L) >= owned.epoch()) {
+      if (closing || shards.wasLetGo(owned)) {
         return;
       }
-      hold =
-          new Hold(
-              owned.topic(),
-              owned.shard(),
-              owned.epoch(),
-              options.getOrder(),
-              ConsumerOptions.DEFAULT_HAND_OUT_MESSAGES);
-      hold.predecessor = lingering.get(owned.shard());
-      holds.put(owned.shard(), hold);
-      ownedChanged = true;
+      hold = shards.take(owned);
     }
     hold.draining = owned.draining() || closing;
     machine.step(hold, now);
@@ -152,20 +119,12 @@ public final class ConsumerCore implements HoldMachine.Owner {
 
   @Override
   public void gone(Hold hold) {
-    holds.remove(hold.shard, hold);
-    ownedChanged = true;
-    if (hold.state == HoldState.RELEASED) {
-      releasedEpochs.merge(hold.shard, hold.epoch, Math::max);
-    }
-    if (!hold.quiet()) {
-      lingering.put(hold.shard, hold);
-    }
+    shards.gone(hold);
   }
 
   private void tellOwned() {
-    if (ownedChanged) {
-      ownedChanged = false;
-      actions.add(new Action.OwnedChanged(holds.size()));
+    if (shards.takeChanged()) {
+      actions.add(new Action.OwnedChanged(shards.count()));
     }
   }
 
@@ -174,23 +133,11 @@ public final class ConsumerCore implements HoldMachine.Owner {
     if (running >= options.getParallel() || ready.isEmpty() || !fence.mayStart(now)) {
       return null;
     }
-    Hold hold;
-    while ((hold = ready.peek()) != null) {
-      Task task = take(hold, now);
-      if (task == null) {
-        ready.poll();
-        hold.inReady = false;
-        turn = 0;
-        continue;
-      }
-      if (++turn >= TURN_MESSAGES) {
-        ready.add(ready.poll());
-        turn = 0;
-      }
+    Task task = ready.next(hold -> take(hold, now));
+    if (task != null) {
       running++;
-      return task;
     }
-    return null;
+    return task;
   }
 
   private Task take(Hold hold, long now) {
@@ -210,20 +157,17 @@ public final class ConsumerCore implements HoldMachine.Owner {
 
   @Override
   public void ready(Hold hold) {
-    if (!hold.inReady) {
-      hold.inReady = true;
-      ready.add(hold);
-    }
+    ready.add(hold);
   }
 
   @Override
   public int holds() {
-    return holds.size();
+    return shards.count();
   }
 
   @Override
   public void resumed(long now) {
-    for (Hold hold : holds.values()) {
+    for (Hold hold : shards.all()) {
       machine.puller().fetch(hold, now);
     }
   }
@@ -334,7 +278,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
     if (!up) {
       return;
     }
-    for (Hold hold : List.copyOf(holds.values())) {
+    for (Hold hold : shards.all()) {
       // Whatever was on its way when the connection broke is not awaited.
       hold.fetch = null;
       hold.fetchRetryMillis = now;
@@ -349,8 +293,8 @@ public final class ConsumerCore implements HoldMachine.Owner {
 
   /** To be called every few 10 ms: tries again what is due. */
   public void tick(long now) {
-    lingering.values().removeIf(Hold::quiet);
-    for (Hold hold : new ArrayList<>(holds.values())) {
+    shards.forgetQuiet();
+    for (Hold hold : shards.all()) {
       machine.step(hold, now);
     }
   }
@@ -366,11 +310,11 @@ public final class ConsumerCore implements HoldMachine.Owner {
   /** Lets go of every shard; {@link #drained} tells when that is done. */
   public void close(long now) {
     closing = true;
-    if (!holds.isEmpty()) {
+    if (shards.count() > 0) {
       // The sooner the dispatcher knows, the sooner others are chosen for what is let go.
       actions.add(new Action.HeartbeatNow());
     }
-    for (Hold hold : List.copyOf(holds.values())) {
+    for (Hold hold : shards.all()) {
       hold.draining = true;
       machine.step(hold, now);
     }
@@ -380,7 +324,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
   /** Another has this member's place: everything is lost at once. */
   public void replaced(String why) {
     closing = true;
-    for (Hold hold : List.copyOf(holds.values())) {
+    for (Hold hold : shards.all()) {
       machine.lose(hold, why);
     }
     tellOwned();

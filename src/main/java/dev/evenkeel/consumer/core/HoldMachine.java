@@ -3,9 +3,7 @@ package dev.evenkeel.consumer.core;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.util.function.Consumer;
@@ -41,6 +39,7 @@ final class HoldMachine {
   private final Consumer<Action> out;
   private final Reports reports;
   private final Puller puller;
+  private final Releasing releasing;
   private boolean linkUp = true;
 
   HoldMachine(
@@ -60,6 +59,7 @@ final class HoldMachine {
     this.out = out;
     reports = new Reports(random, out);
     puller = new Puller(options, flow, owner, reports, out);
+    releasing = new Releasing(options, reports, out);
   }
 
   /** The part that moves data. */
@@ -79,7 +79,7 @@ final class HoldMachine {
       case ASSIGNING -> assign(hold, now);
       case RUNNING -> run(hold, now);
       case DRAINING -> drain(hold, now);
-      case RELEASING -> release(hold, now);
+      case RELEASING -> releasing.step(hold, linkUp, now);
       case RELEASED, LOST -> {
         // Nothing more.
       }
@@ -256,66 +256,16 @@ final class HoldMachine {
 
   // RELEASING
 
-  private void release(Hold hold, long now) {
-    if (hold.busy) {
-      return;
-    }
-    if (!hold.releaseReady && hold.assigned) {
-      if (!hold.releaseAsked) {
-        hold.releaseAsked = true;
-        hold.busy = true;
-        out.accept(new Action.CallRelease(hold, hold.context(options.getMember())));
-      }
-      return;
-    }
-    if (!linkUp || now < hold.retryMillis) {
-      return;
-    }
-    hold.busy = true;
-    hold.releaseSent = true;
-    hold.releaseTries++;
-    // Without state the progress of an owner before us may be ahead of where our state made us
-    // begin. With state, state and position are one.
-    boolean state = hold.releaseState != null;
-    long done = hold.window.committed();
-    long offset = state ? done : Math.max(done, hold.leaseCommitted);
-    out.accept(
-        new Action.Release(
-            hold,
-            new DataCommand.Release(
-                options.getGroup(),
-                hold.shard,
-                hold.epoch,
-                offset,
-                state ? offset : -1,
-                hold.releaseState)));
-  }
-
   /**
    * @param state what onRelease gave; null or empty: none
    * @param failure why onRelease failed, or null
    */
   void stateGiven(Hold hold, byte[] state, Throwable failure, long now) {
     hold.busy = false;
-    if (hold.state != HoldState.RELEASING) {
-      return;
+    if (hold.state == HoldState.RELEASING) {
+      releasing.stateGiven(hold, state, failure);
+      step(hold, now);
     }
-    hold.releaseReady = true;
-    if (failure != null) {
-      reports.error(hold + ": onRelease failed, so it is released without state", failure);
-    } else if (state != null && state.length > Limits.STATE_BYTES_MAX) {
-      reports.error(
-          hold
-              + ": onRelease gave a state of "
-              + state.length
-              + " bytes, at most "
-              + Limits.STATE_BYTES_MAX
-              + " are allowed, so it is released without state",
-          null);
-    } else if (state != null && state.length > 0) {
-      hold.releaseState = state;
-    }
-    step(hold, now);
   }
 
   void released(Hold hold) {
@@ -331,21 +281,13 @@ final class HoldMachine {
     if (hold.state != HoldState.RELEASING) {
       return;
     }
-    if (refused.refusal() == Refusal.FENCED) {
-      if (hold.releaseTries > 1) {
-        // An earlier try, whose answer was lost, has been taken, and the shard given on since.
-        released(hold);
-      } else {
-        hold.releaseSent = false;
-        lose(hold, refused.getMessage());
+    switch (releasing.failed(hold, refused, now)) {
+      case TAKEN -> released(hold);
+      case LOST -> lose(hold, refused.getMessage());
+      case AGAIN -> {
+        // A later step does it.
       }
-      return;
     }
-    if (!refused.refusal().retriable() && hold.releaseState != null) {
-      hold.releaseState = null;
-      reports.error(hold + ": its state was refused, so it is released without state", refused);
-    }
-    hold.retryMillis = now + reports.pause(hold, "it cannot be released", refused);
   }
 
   // Anywhere
