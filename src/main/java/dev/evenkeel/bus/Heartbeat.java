@@ -16,6 +16,8 @@ import java.util.List;
  * @param bornMillis when this run began, by its own clock; of two runs under one name the later
  *     wins
  * @param leaving it goes for good and has released everything (or wants nobody to wait for it)
+ * @param closing it has begun to close: it lets go of its shards and wants no more. Once true, true
+ *     for the rest of the run
  * @param mode "sharded"
  * @param topics names of the topics it subscribes to
  * @param start where a new group begins
@@ -31,6 +33,7 @@ public record Heartbeat(
     String instance,
     long bornMillis,
     boolean leaving,
+    boolean closing,
     String mode,
     List<String> topics,
     StartAt start,
@@ -40,6 +43,25 @@ public record Heartbeat(
     long memberTimeoutMillis,
     long lockTimeMillis) {
 
+  /** The same, of a member that has begun to close. */
+  public Heartbeat asClosing() {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        true,
+        mode,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis);
+  }
+
   public JsonObject toJson() {
     return new JsonObject()
         .put("group", group)
@@ -47,6 +69,7 @@ public record Heartbeat(
         .put("instance", instance)
         .put("bornMillis", bornMillis)
         .put("leaving", leaving)
+        .put("closing", closing)
         .put("mode", mode)
         .put("topics", new JsonArray(new ArrayList<>(topics)))
         .put("startKind", start.kind().name())
@@ -67,6 +90,7 @@ public record Heartbeat(
         json.getString("instance"),
         json.getLong("bornMillis"),
         json.getBoolean("leaving"),
+        json.getBoolean("closing", false),
         json.getString("mode"),
         List.copyOf(topics),
         new StartAt(StartAt.Kind.valueOf(json.getString("startKind")), json.getLong("startValue")),

@@ -1,5 +1,7 @@
 package dev.evenkeel.consumer;
 
+import dev.evenkeel.consumer.core.Action;
+import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;

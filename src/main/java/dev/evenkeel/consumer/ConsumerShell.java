@@ -5,37 +5,25 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.consumer.core.Action;
+import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.internal.ContextInternal;
-import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.json.JsonObject;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A consumer at work: carries out what {@link ConsumerCore} wants and tells it what came of it. All
  * of it happens on one context.
- *
- * <p>A handler that is over when it returns costs no hop and no timer: messages are taken in a
- * loop, which gives the event loop back after {@link #TURN_MESSAGES_MAX} messages or {@link
- * #TURN_NANOS_MAX}.
  */
 final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRunner.Surroundings {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
-
-  /** Messages that are handled before the event loop gets its turn. */
-  private static final int TURN_MESSAGES_MAX = 1_000;
-
-  private static final long TURN_NANOS_MAX = 5_000_000;
 
   /** How often what waits for its time is looked at. */
   private static final long TICK_MILLIS = 50;
@@ -45,21 +33,19 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private final Link link;
   private final ClusterDirectory directory;
   private final ConsumerOptions options;
-  private final ConsumerHandler handler;
   private final String instance;
   private final String host;
   private final long bornMillis = System.currentTimeMillis();
-  private final ContextInternal context;
+  private final OwnContext context;
   private final ConsumerCore core;
   private final ActionRunner actions;
   private final HeartbeatLoop heartbeats;
+  private final MessageLoop messages;
+  private final ApplicationEvents events;
   private final Promise<Consumer> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
 
-  /** What the link calls; emptied at the end, because the link keeps its handlers. */
-  private final AtomicReference<java.util.function.Consumer<Link.State>> onLinkState =
-      new AtomicReference<>();
-
+  private LinkRelay linkStates;
   private Link.Listening pushes;
   private long ticker = -1;
   private long startDeadlineMillis;
@@ -70,11 +56,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private boolean leaving;
   private boolean ended;
   private boolean turning;
-  private boolean turnScheduled;
-  private Throwable end;
   private String lastRefusal;
-  private Handler<Throwable> endHandler;
-  private Handler<Integer> assignmentHandler;
 
   /** Read from any thread. */
   private volatile int owned;
@@ -91,39 +73,25 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     this.link = link;
     this.directory = directory;
     this.options = options;
-    this.handler = handler;
     this.instance = instance;
     this.host = host;
-    context = context(link.vertx());
+    context = new OwnContext(link.vertx());
     SplittableRandom random = new SplittableRandom();
     core = new ConsumerCore(options, instance, handler.keepsState(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
     actions = new ActionRunner(core, calls, handler, this);
+    messages = new MessageLoop(core, handler, options.getMember(), context, this::turn);
+    events = new ApplicationEvents(actions::safely);
     heartbeats =
         new HeartbeatLoop(
             link, directory, options.getHeartbeatMillis(), random, this, this::onContext);
-  }
-
-  private static ContextInternal context(Vertx vertx) {
-    Context current = Vertx.currentContext();
-    return current != null && current.isEventLoopContext() && current.owner() == vertx
-        ? ((ContextInternal) current).unwrap()
-        : ((VertxInternal) vertx).createEventLoopContext();
   }
 
   Future<Consumer> start() {
     onContext(
         () -> {
           startDeadlineMillis = Clock.millis() + START_MILLIS_MAX;
-          onLinkState.set(state -> onContext(() -> linkState(state)));
-          AtomicReference<java.util.function.Consumer<Link.State>> relay = onLinkState;
-          link.onState(
-              state -> {
-                java.util.function.Consumer<Link.State> target = relay.get();
-                if (target != null) {
-                  target.accept(state);
-                }
-              });
+          linkStates = LinkRelay.of(link, state -> onContext(() -> linkState(state)));
           linkState(link.state());
           pushes = link.listen(Addresses.member(instance), body -> onContext(() -> pushed(body)));
           ticker = link.vertx().setPeriodic(TICK_MILLIS, id -> onContext(this::tick));
@@ -139,16 +107,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   /** Runs {@code action} on the consumer's context: now if this is it. */
   @Override
   public void onContext(Runnable action) {
-    if (context.isRunningOnContext() || isOurs(ContextInternal.current())) {
-      action.run();
-    } else {
-      context.runOnContext(ignored -> action.run());
-    }
-  }
-
-  /** Also a duplicate of our context runs on its event loop. */
-  private boolean isOurs(ContextInternal current) {
-    return current != null && current.unwrap() == context && current.inThread();
+    context.run(action);
   }
 
   // Messages
@@ -161,25 +120,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     turning = true;
     try {
-      long begin = System.nanoTime();
-      long now = begin;
-      int messages = 0;
-      while (!ended) {
-        Action action;
-        while ((action = core.poll()) != null) {
-          actions.perform(action);
-        }
-        Task task = core.next(now / 1_000_000);
-        if (task == null) {
-          break;
-        }
-        handle(task);
-        now = System.nanoTime();
-        if (++messages >= TURN_MESSAGES_MAX || now - begin >= TURN_NANOS_MAX) {
-          scheduleTurn();
-          break;
-        }
-      }
+      messages.run(this::act);
       consumed = core.consumed();
     } finally {
       turning = false;
@@ -189,46 +130,13 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
   }
 
-  private void scheduleTurn() {
-    if (!turnScheduled) {
-      turnScheduled = true;
-      context.runOnContext(
-          ignored -> {
-            turnScheduled = false;
-            turn();
-          });
+  /** Carries out what the core wants; false once the consumer has ended. */
+  private boolean act() {
+    Action action;
+    while (!ended && (action = core.poll()) != null) {
+      actions.perform(action);
     }
-  }
-
-  private void handle(Task task) {
-    Future<Void> result;
-    try {
-      result = handler.handle(task.delivery(options.getMember()));
-    } catch (Throwable e) {
-      done(task, e);
-      return;
-    }
-    if (result == null) {
-      done(task, new NullPointerException("the handler returned null instead of a future"));
-    } else if (result.isComplete()) {
-      done(task, result.cause());
-    } else {
-      result.onComplete(
-          ended ->
-              onContext(
-                  () -> {
-                    done(task, ended.cause());
-                    turn();
-                  }));
-    }
-  }
-
-  private void done(Task task, Throwable failure) {
-    if (failure == null) {
-      core.finished(task, Clock.millis());
-    } else {
-      core.failed(task, failure, Clock.millis());
-    }
+    return !ended;
   }
 
   // Shards
@@ -236,9 +144,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   @Override
   public void ownedChanged(int now) {
     owned = now;
-    if (assignmentHandler != null) {
-      actions.safely("the assignment handler", () -> assignmentHandler.handle(now));
-    }
+    events.assigned(now);
   }
 
   @Override
@@ -259,6 +165,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         instance,
         bornMillis,
         leave,
+        closing,
         "sharded",
         options.getTopics(),
         options.getStart(),
@@ -286,7 +193,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         refused.refusal() == Refusal.MEMBER_REPLACED || refused.refusal() == Refusal.GROUP_MISMATCH;
     if (fatal || !started.future().isComplete()) {
       endBecause(refused);
-    } else if (!refused.toString().equals(lastRefusal)) {
+    } else if (!leaving && !refused.toString().equals(lastRefusal)) {
       lastRefusal = refused.toString();
       LOG.error("{}: its heartbeat is refused, it is repeated: {}", this, lastRefusal);
     }
@@ -355,10 +262,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     stop();
     if (!started.tryFail(cause)) {
       LOG.warn("{} has ended: {}", this, cause.toString());
-      end = cause;
-      if (endHandler != null) {
-        actions.safely("the end handler", () -> endHandler.handle(cause));
-      }
+      events.ended(cause);
     }
     closed.tryComplete();
   }
@@ -418,7 +322,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     ended = true;
     consumed = core.consumed();
     owned = 0;
-    onLinkState.set(null);
+    if (linkStates != null) {
+      linkStates.end();
+    }
     if (ticker >= 0) {
       link.vertx().cancelTimer(ticker);
     }
@@ -460,25 +366,13 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   @Override
   public Consumer onEnd(Handler<Throwable> handler) {
-    onContext(
-        () -> {
-          endHandler = handler;
-          if (end != null && handler != null) {
-            actions.safely("the end handler", () -> handler.handle(end));
-          }
-        });
+    onContext(() -> events.onEnd(handler));
     return this;
   }
 
   @Override
   public Consumer onAssignment(Handler<Integer> handler) {
-    onContext(
-        () -> {
-          assignmentHandler = handler;
-          if (handler != null && core.owned() > 0) {
-            actions.safely("the assignment handler", () -> handler.handle(core.owned()));
-          }
-        });
+    onContext(() -> events.onAssignment(handler, core.owned()));
     return this;
   }
 

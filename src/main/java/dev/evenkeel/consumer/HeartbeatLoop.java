@@ -7,6 +7,8 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.consumer.core.Backoff;
+import dev.evenkeel.consumer.core.HeartbeatPlan;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;

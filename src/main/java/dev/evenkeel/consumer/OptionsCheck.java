@@ -1,5 +1,6 @@
 package dev.evenkeel.consumer;
 
+import dev.evenkeel.consumer.core.SelfFence;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;

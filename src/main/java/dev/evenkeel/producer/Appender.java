@@ -8,6 +8,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.core.OutBatch;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.AppendResults.Result;

@@ -6,6 +6,7 @@ import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.producer.core.CoreSettings;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;

@@ -64,8 +64,12 @@ class PackageTableTest {
     ROOT + "dispatcher.core..",
     ROOT + "consumer.core..",
     ROOT + "producer.core..",
-    ROOT + "broker.state.."
+    ROOT + "broker.state..",
+    ROOT + "broker.decide.."
   };
+
+  /** It applies what was decided, alike on every node; its store lies in files. */
+  private static final String REPLICATED = ROOT + "broker.machine..";
 
   private static JavaClasses classes;
 
@@ -147,6 +151,23 @@ class PackageTableTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("io.vertx..", "java.nio.file..", "java.util.concurrent.locks..")
+        .orShould()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .callMethod(System.class, "nanoTime")
+        .orShould()
+        .callMethod(Math.class, "random")
+        .check(classes);
+  }
+
+  @Test
+  void what_every_node_applies_alike_knows_neither_vertx_nor_clocks() {
+    noClasses()
+        .that()
+        .resideInAPackage(REPLICATED)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.vertx..", "java.time..")
         .orShould()
         .callMethod(System.class, "currentTimeMillis")
         .orShould()

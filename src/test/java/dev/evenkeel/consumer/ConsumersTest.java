@@ -3,6 +3,7 @@ package dev.evenkeel.consumer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Message;
@@ -173,6 +174,29 @@ class ConsumersTest {
     assertThat(new String(cluster.lease(2).state(), StandardCharsets.UTF_8))
         .isEqualTo("state at 8");
     await(consumer.close());
+  }
+
+  @Test
+  void closingIsToldBeforeTheHandlersHaveEnded() {
+    Held handler = new Held();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options().setHeartbeatMillis(60_000).setMemberTimeoutMillis(130_000),
+                handler));
+    cluster.append(1, messages(0, 3));
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> handler.seen.size() == 1);
+    assertThat(cluster.heartbeats()).noneMatch(Heartbeat::closing);
+    Future<Void> closed = consumer.close();
+    Awaitility.await()
+        .until(() -> cluster.heartbeats().stream().anyMatch(b -> b.closing() && !b.leaving()));
+    assertThat(cluster.lease(1).owned()).isTrue();
+    handler.running.get(0).complete();
+    await(closed);
+    assertThat(cluster.lease(1).committed()).isEqualTo(1);
   }
 
   @Test

@@ -334,6 +334,7 @@ final class Simulation {
           instance,
           born,
           goodbye,
+          leaving,
           "sharded",
           names,
           StartAt.EARLIEST,
@@ -373,10 +374,15 @@ final class Simulation {
     }
 
     void leave() {
+      if (leaving) {
+        return;
+      }
       leaving = true;
-      owned.forEach((shard, epoch) -> at(random.nextInt(500), () -> release(shard, epoch)));
+      Heartbeat closing = heartbeat(false);
+      dispatchers.forEach(d -> send(() -> d.heartbeat(this, closing)));
+      owned.forEach((shard, epoch) -> at(random.nextInt(2_500), () -> release(shard, epoch)));
       at(
-          800,
+          3_000,
           () -> {
             Heartbeat goodbye = heartbeat(true);
             dispatchers.forEach(d -> send(() -> d.heartbeat(this, goodbye)));
@@ -423,6 +429,11 @@ final class Simulation {
   private final class SimDispatcher {
     final DispatcherCore core;
     final Map<Long, SimMember> requests = new HashMap<>();
+
+    /** Requests that told of a closing, and runs whose closing was answered: they get no more. */
+    final Set<Long> closings = new HashSet<>();
+
+    final Set<String> closingRuns = new HashSet<>();
     boolean stopped;
     long nextRequest;
 
@@ -464,6 +475,9 @@ final class Simulation {
       if (!stopped) {
         long request = nextRequest++;
         requests.put(request, from);
+        if (beat.closing()) {
+          closings.add(request);
+        }
         run(() -> core.heartbeat(request, beat, now));
       }
     }
@@ -479,6 +493,9 @@ final class Simulation {
     private void act(Action action) {
       if (action instanceof Action.Answer a) {
         SimMember to = requests.remove(a.request());
+        if (closings.contains(a.request())) {
+          closingRuns.add(to.instance);
+        }
         send(() -> to.told(a.assignment()));
       } else if (action instanceof Action.Refuse a) {
         SimMember to = requests.remove(a.request());
@@ -489,6 +506,10 @@ final class Simulation {
           send(() -> to.told(a.assignment()));
         }
       } else if (action instanceof Action.Write a) {
+        if (a.command() instanceof DataCommand.Grant grant
+            && closingRuns.contains(grant.instance())) {
+          throw new AssertionError("granted to one that closes: " + grant + "\n" + picture());
+        }
         write(a);
       } else if (action instanceof Action.WriteMeta a) {
         boolean lost = faulty() && random.nextInt(100) < 10;

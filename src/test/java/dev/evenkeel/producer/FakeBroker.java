@@ -12,6 +12,7 @@ import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.producer.core.SimLog;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.AppendResults.Result;

@@ -4,15 +4,10 @@ import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -23,29 +18,15 @@ final class GroupPlan {
   /** A request on its way. */
   private record InFlight(DataCommand command, String from, Cause cause) {}
 
-  /**
-   * A hand-over that this dispatcher began.
-   *
-   * @param releasedMillis null until the owner let go
-   */
-  private record Handover(String from, Cause cause, long drainedMillis, Long releasedMillis) {
-    Handover released(long atMillis) {
-      return releasedMillis != null ? this : new Handover(from, cause, drainedMillis, atMillis);
-    }
-  }
-
-  /** A member let go of {@code shard} unasked. */
-  private record Withdrawal(Shard shard, long untilMillis) {}
-
   private final GroupState group;
   private final Assignor assignor;
   private final DispatcherSettings settings;
   private final LinkedHashSet<Shard> queue = new LinkedHashSet<>();
   private final Map<Shard, InFlight> inFlight = new HashMap<>();
   private final Map<Shard, Long> pausedUntil = new HashMap<>();
-  private final Map<Shard, Handover> handovers = new HashMap<>();
+  private final Handovers handovers = new Handovers();
+  private final Leavers leavers = new Leavers();
   private final Map<Shard, Long> askedEpoch = new HashMap<>();
-  private final Map<String, Withdrawal> withdrawn = new HashMap<>();
   private long wakeAtMillis = Long.MAX_VALUE;
   private boolean targetsOld;
 
@@ -60,45 +41,9 @@ final class GroupPlan {
     targetsOld = true;
   }
 
-  /** Leases of a deleted topic end like released ones, which says nothing of their owners. */
   void topicsChanged(Topics topics) {
-    withdrawn.values().removeIf(each -> !topics.has(each.shard()));
+    leavers.topicsChanged(topics);
     targetsOld = true;
-  }
-
-  private void plan(Topics topics) {
-    Map<String, Set<Integer>> subscriptions = new TreeMap<>();
-    for (Ghost ghost : group.members().ghosts()) {
-      Set<Integer> ids = topics.ids(ghost.topics() == null ? group.topicNames() : ghost.topics());
-      subscriptions.computeIfAbsent(ghost.name(), name -> new HashSet<>()).addAll(ids);
-    }
-    for (Member member : group.members().live()) {
-      if (withdrawn.containsKey(member.instance())) {
-        subscriptions.remove(member.name());
-      } else {
-        subscriptions.put(member.name(), topics.ids(member.beat().topics()));
-      }
-    }
-    List<Assignor.Member> members = new ArrayList<>();
-    Set<Integer> wanted = new HashSet<>();
-    subscriptions.forEach(
-        (name, ids) -> {
-          members.add(new Assignor.Member(name, ids));
-          wanted.addAll(ids);
-        });
-    Map<Shard, String> owners = new HashMap<>();
-    for (Lease lease : group.book().all()) {
-      ShardStep.Owner owner = group.owner(lease);
-      if (owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD) {
-        owners.put(lease.shard(), lease.owner());
-      }
-    }
-    group.target = new HashMap<>(assignor.assign(members, topics.shards(wanted), owners));
-    // Who is about to leave keeps, until then, what nobody else wants.
-    for (String instance : withdrawn.keySet()) {
-      group.book().ownedBy(instance).forEach(s -> group.target.putIfAbsent(s, owners.get(s)));
-    }
-    queueAll();
   }
 
   private void queueAll() {
@@ -109,7 +54,7 @@ final class GroupPlan {
 
   /** Time went by: looks at waiting shards when one is due. */
   void wake(long nowMillis) {
-    targetsOld |= withdrawn.values().removeIf(each -> nowMillis >= each.untilMillis());
+    targetsOld |= leavers.expire(nowMillis);
     if (nowMillis >= wakeAtMillis) {
       queueAll();
     }
@@ -129,29 +74,24 @@ final class GroupPlan {
     if (after.owned()) {
       if (before != null && after.epoch() > before.epoch() && !inFlight.containsKey(shard)) {
         // Another dispatcher granted it.
-        handovers.remove(shard);
+        handovers.dropped(shard);
       }
       return;
     }
-    handovers.computeIfPresent(shard, (same, handover) -> handover.released(nowMillis));
+    handovers.released(shard, nowMillis);
     if (before != null
         && before.owned()
         && before.epoch() == after.epoch()
         && askedEpoch.getOrDefault(shard, -1L) != after.epoch()) {
-      withdraws(before, shard, nowMillis);
+      letGoUnasked(before, shard, nowMillis);
     }
   }
 
-  /**
-   * Who lets go of a shard unasked is about to leave: to give the shard back, or others to it,
-   * would only make them wait. It is passed over for its member timeout.
-   */
-  private void withdraws(Lease before, Shard shard, long nowMillis) {
+  private void letGoUnasked(Lease before, Shard shard, long nowMillis) {
     Member member = group.members().live(before.owner());
     if (member != null && member.instance().equals(before.instance())) {
       group.cause = Cause.LEAVE;
-      long untilMillis = nowMillis + member.beat().memberTimeoutMillis();
-      targetsOld |= withdrawn.put(member.instance(), new Withdrawal(shard, untilMillis)) == null;
+      targetsOld |= leavers.letsGo(member, shard, nowMillis);
     }
   }
 
@@ -159,7 +99,8 @@ final class GroupPlan {
   void pump(Topics topics, long nowMillis, WriteSink sink) {
     if (targetsOld) {
       targetsOld = false;
-      plan(topics);
+      group.target = Targets.of(group, leavers, topics, assignor);
+      queueAll();
     }
     Iterator<Shard> next = queue.iterator();
     while (inFlight.size() < settings.writesInFlightMax() && next.hasNext()) {
@@ -187,9 +128,11 @@ final class GroupPlan {
         owner == ShardStep.Owner.ALIVE
             ? group.members().live(lease.owner()).beat().lockTimeMillis()
             : 0;
+    // A plan may be older than the first sign of leaving: nobody is granted what it just let go.
+    boolean targetStays = targetMember != null && !leavers.include(targetMember);
     ShardStep step =
         ShardStep.next(
-            lease, owner, target, targetMember != null, group.settled(), lockTimeMillis, nowMillis);
+            lease, owner, target, targetStays, group.settled(), lockTimeMillis, nowMillis);
     long epoch = lease == null ? 0 : lease.epoch();
     if (step instanceof ShardStep.Wait wait) {
       wakeAtMillis = Math.min(wakeAtMillis, wait.untilMillis());
@@ -210,26 +153,18 @@ final class GroupPlan {
               epoch,
               group.info.start()),
           shard,
-          formerOwner(shard, lease),
+          handovers.formerOwner(shard, lease),
           grantCause(shard, lease, grant.capped()),
           sink);
     }
   }
 
-  private String formerOwner(Shard shard, Lease lease) {
-    Handover handover = handovers.get(shard);
-    return lease != null && lease.owned()
-        ? lease.owner()
-        : handover == null ? null : handover.from();
-  }
-
   private Cause grantCause(Shard shard, Lease lease, boolean capped) {
-    Handover handover = handovers.get(shard);
     if (capped) {
       return Cause.CAP;
     }
     Cause ending = lease == null || !lease.owned() ? null : group.ending(lease.instance());
-    return ending != null ? ending : handover != null ? handover.cause() : group.cause;
+    return ending != null ? ending : handovers.cause(shard, group.cause);
   }
 
   private void send(DataCommand command, Shard shard, String from, Cause cause, WriteSink sink) {
@@ -252,14 +187,13 @@ final class GroupPlan {
     queue.add(shard);
     if (request.command() instanceof DataCommand.SetDrain drain) {
       if (drain.drain() == null) {
-        handovers.remove(shard);
+        handovers.dropped(shard);
       } else {
-        handovers.putIfAbsent(
-            shard, new Handover(request.from(), request.cause(), nowMillis, null));
+        handovers.begun(shard, request.from(), request.cause(), nowMillis);
       }
       return null;
     }
-    Handover handover = handovers.remove(shard);
+    Long releaseMillis = handovers.ended(shard);
     return new Move(
         nowMillis,
         group.name(),
@@ -268,9 +202,7 @@ final class GroupPlan {
         request.from(),
         lease.owner(),
         request.cause(),
-        handover == null || handover.releasedMillis() == null
-            ? null
-            : handover.releasedMillis() - handover.drainedMillis(),
+        releaseMillis,
         lease.epoch());
   }
 

@@ -126,7 +126,7 @@ public final class GroupState {
 
   private boolean idleMember() {
     for (Member member : members.live()) {
-      if (book.ownedBy(member.instance()).isEmpty()) {
+      if (!member.beat().closing() && book.ownedBy(member.instance()).isEmpty()) {
         return true;
       }
     }

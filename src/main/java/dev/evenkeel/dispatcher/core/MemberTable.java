@@ -31,6 +31,8 @@ public final class MemberTable {
     REPLACED_FORMER,
     /** It reads other topics than before. */
     CHANGED,
+    /** It has begun to close. */
+    CLOSING,
     SAME,
     /** A later run has its place. */
     REFUSED
@@ -57,13 +59,20 @@ public final class MemberTable {
     boolean wasGhost = ghosts.remove(instance) != null;
     boolean replaces = endEarlierGhosts(beat);
     endings.revive(instance);
-    Member former = live.put(beat.member(), new Member(beat, nowMillis));
-    if (former != null && !former.instance().equals(instance)) {
+    Member former = live.get(beat.member());
+    boolean sameRun = former != null && former.instance().equals(instance);
+    // A heartbeat from before the closing may arrive after one that told of it.
+    boolean closedBefore = sameRun && former.beat().closing();
+    live.put(beat.member(), new Member(closedBefore ? beat.asClosing() : beat, nowMillis));
+    if (former != null && !sameRun) {
       endings.add(former.instance(), Cause.REPLACED);
       return Heard.REPLACED_FORMER;
     }
     if (former == null) {
       return wasGhost ? Heard.RETURNED : replaces ? Heard.REPLACED_FORMER : Heard.JOINED;
+    }
+    if (beat.closing() && !closedBefore) {
+      return Heard.CLOSING;
     }
     boolean sameTopics = Set.copyOf(former.beat().topics()).equals(Set.copyOf(beat.topics()));
     return sameTopics ? Heard.SAME : Heard.CHANGED;

@@ -44,7 +44,7 @@ public sealed interface ShardStep {
   /**
    * @param lease null if the shard has none
    * @param target who shall own it, or null if nobody wants it
-   * @param targetLive the target has been heard
+   * @param targetLive the target has been heard, and is not about to leave
    * @param settled the group has no runs that were not heard yet
    * @param lockTimeMillis cap of a hand-over that begins now
    */

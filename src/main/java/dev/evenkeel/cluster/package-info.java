@@ -1,0 +1,7 @@
+/**
+ * Membership and shared tables, and the only place that knows Hazelcast.
+ *
+ * <p>What it tells may be late or wrong; nothing unsafe may follow from it. It imports {@code
+ * model}.
+ */
+package dev.evenkeel.cluster;

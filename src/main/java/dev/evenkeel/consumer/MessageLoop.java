@@ -1,0 +1,109 @@
+package dev.evenkeel.consumer;
+
+import dev.evenkeel.consumer.core.ConsumerCore;
+import dev.evenkeel.consumer.core.Task;
+import io.vertx.core.Future;
+
+/**
+ * Hands messages to the handler and tells the core how they ended.
+ *
+ * <p>A handler that is over when it returns costs no hop and no timer: messages are taken in a
+ * loop, which gives the event loop back after {@link #TURN_MESSAGES_MAX} messages or {@link
+ * #TURN_NANOS_MAX}.
+ */
+final class MessageLoop {
+  /** Messages that are handled before the event loop gets its turn. */
+  private static final int TURN_MESSAGES_MAX = 1_000;
+
+  private static final long TURN_NANOS_MAX = 5_000_000;
+
+  private final ConsumerCore core;
+  private final ConsumerHandler handler;
+  private final String member;
+  private final OwnContext context;
+  private final Runnable turn;
+  private boolean scheduled;
+
+  /**
+   * @param turn does everything that can be done now, this loop included
+   */
+  MessageLoop(
+      ConsumerCore core,
+      ConsumerHandler handler,
+      String member,
+      OwnContext context,
+      Runnable turn) {
+    this.core = core;
+    this.handler = handler;
+    this.member = member;
+    this.context = context;
+    this.turn = turn;
+  }
+
+  /** What the loop asks around each message. */
+  interface Between {
+    /** Carries out what the core wants, and says whether the consumer goes on. */
+    boolean goOn();
+  }
+
+  /** Handles messages while there are any, for one turn of the event loop. */
+  void run(Between between) {
+    long begin = System.nanoTime();
+    long now = begin;
+    int messages = 0;
+    while (between.goOn()) {
+      Task task = core.next(now / 1_000_000);
+      if (task == null) {
+        return;
+      }
+      handle(task);
+      now = System.nanoTime();
+      if (++messages >= TURN_MESSAGES_MAX || now - begin >= TURN_NANOS_MAX) {
+        schedule();
+        return;
+      }
+    }
+  }
+
+  private void schedule() {
+    if (!scheduled) {
+      scheduled = true;
+      context.later(
+          () -> {
+            scheduled = false;
+            turn.run();
+          });
+    }
+  }
+
+  private void handle(Task task) {
+    Future<Void> result;
+    try {
+      result = handler.handle(task.delivery(member));
+    } catch (Throwable e) {
+      done(task, e);
+      return;
+    }
+    if (result == null) {
+      done(task, new NullPointerException("the handler returned null instead of a future"));
+    } else if (result.isComplete()) {
+      done(task, result.cause());
+    } else {
+      result.onComplete(
+          ended ->
+              context.run(
+                  () -> {
+                    done(task, ended.cause());
+                    turn.run();
+                  }));
+    }
+  }
+
+  private void done(Task task, Throwable failure) {
+    if (failure == null) {
+      core.finished(task, Clock.millis());
+    } else {
+      core.failed(task, failure, Clock.millis());
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package dev.evenkeel.consumer.core;
+
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.consumer.ShardContext;
+import dev.evenkeel.model.DataCommand;
+
+/** What the core wants to be done. The shell does it and gives the outcome back as an event. */
+public sealed interface Action {
+  /** Answered by leaseRead or leaseFailed. */
+  record ReadLease(Hold hold) implements Action {}
+
+  /**
+   * Calls onAssign; answered by assignDone.
+   *
+   * @param state of the former owner, or null
+   */
+  record CallAssign(Hold hold, ShardContext shard, byte[] state) implements Action {}
+
+  /** Answered by fetched or fetchFailed. */
+  record Fetch(Hold hold, FetchRequest request) implements Action {}
+
+  /** Answered by committed or commitFailed. */
+  record Commit(Hold hold, DataCommand.Commit command) implements Action {}
+
+  /** Calls onDraining. Not answered. */
+  record CallDraining(ShardContext shard) implements Action {}
+
+  /** Calls onRelease; answered by stateGiven. */
+  record CallRelease(Hold hold, ShardContext shard) implements Action {}
+
+  /** Answered by released or releaseFailed. */
+  record Release(Hold hold, DataCommand.Release command) implements Action {}
+
+  /** Calls onLost. Not answered. */
+  record CallLost(ShardContext shard) implements Action {}
+
+  /** The dispatcher should hear of a change before the next heartbeat is due. */
+  record HeartbeatNow() implements Action {}
+
+  /** Shards were gained or lost. */
+  record OwnedChanged(int owned) implements Action {}
+
+  /**
+   * Something for the log.
+   *
+   * @param error whether it needs somebody's attention
+   * @param cause or null
+   */
+  record Report(boolean error, String text, Throwable cause) implements Action {}
+}

@@ -1,0 +1,332 @@
+package dev.evenkeel.consumer.core;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a consumer does next: events come in, {@link Action}s and messages to run go out. It has no
+ * clock, no I/O and no threads; all calls come from one thread at a time. {@code now} is a
+ * monotonic clock in milliseconds.
+ *
+ * <p>The caller feeds events, then takes {@link #poll actions} and {@link #next messages} until
+ * both give null. It may feed events while it carries them out.
+ */
+public final class ConsumerCore implements HoldMachine.Owner {
+  private final ConsumerOptions options;
+  private final LatestAssignment latest;
+  private final FlowControl flow;
+  private final SelfFence fence;
+  private final HoldMachine machine;
+  private final ArrayDeque<Action> actions = new ArrayDeque<>();
+  private final ReadyShards ready = new ReadyShards();
+  private final HeldShards shards;
+  private boolean closing;
+  private int running;
+  private long consumed;
+
+  /**
+   * @param options with its member's name
+   * @param instance this run of the member
+   * @param keepsState whether the handler uses the state of former owners
+   */
+  public ConsumerCore(
+      ConsumerOptions options, String instance, boolean keepsState, RandomGenerator random) {
+    this.options = options;
+    latest = new LatestAssignment(instance);
+    shards = new HeldShards(options.getOrder());
+    flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
+    fence = new SelfFence(options.getMemberTimeoutMillis());
+    machine = new HoldMachine(options, instance, keepsState, flow, random, this, actions::addLast);
+  }
+
+  /** The next thing to do, or null. */
+  public Action poll() {
+    return actions.poll();
+  }
+
+  public int owned() {
+    return shards.count();
+  }
+
+  public long consumed() {
+    return consumed;
+  }
+
+  public int running() {
+    return running;
+  }
+
+  public FlowControl flow() {
+    return flow;
+  }
+
+  /** Whether every shard was let go after {@link #close}. */
+  public boolean drained() {
+    return closing && shards.count() == 0;
+  }
+
+  /** A heartbeat that was sent at {@code sentMillis} was answered with an assignment. */
+  public void heartbeatAnswered(long sentMillis) {
+    fence.answered(sentMillis);
+  }
+
+  /**
+   * All that this member owns. One older than the last is ignored; the same again is looked at
+   * again, because a hold may have been lost to an answer that was wrong.
+   */
+  public void assigned(Assignment assignment, long now) {
+    if (!latest.takes(assignment)) {
+      return;
+    }
+    Set<Shard> named = new HashSet<>();
+    for (Assignment.Owned owned : assignment.shards()) {
+      named.add(owned.shard());
+      reconcile(owned, now);
+    }
+    for (Hold hold : shards.all()) {
+      if (!named.contains(hold.shard)) {
+        machine.lose(hold, "the assignment does not name it any more");
+      }
+    }
+    tellOwned();
+  }
+
+  private void reconcile(Assignment.Owned owned, long now) {
+    Hold hold = shards.get(owned.shard());
+    if (hold != null && hold.epoch != owned.epoch()) {
+      machine.lose(hold, "the assignment names epoch " + owned.epoch());
+      hold = null;
+    }
+    if (hold == null) {
+      // A consumer that leaves takes no more; its last heartbeat sets what it was given free.
+      if (closing || shards.wasLetGo(owned)) {
+        return;
+      }
+      hold = shards.take(owned);
+    }
+    hold.draining = owned.draining() || closing;
+    machine.step(hold, now);
+  }
+
+  @Override
+  public void gone(Hold hold) {
+    shards.gone(hold);
+  }
+
+  private void tellOwned() {
+    if (shards.takeChanged()) {
+      actions.add(new Action.OwnedChanged(shards.count()));
+    }
+  }
+
+  /** The next message to hand to the handler, or null. Its end must be told. */
+  public Task next(long now) {
+    if (running >= options.getParallel() || ready.isEmpty() || !fence.mayStart(now)) {
+      return null;
+    }
+    Task task = ready.next(hold -> take(hold, now));
+    if (task != null) {
+      running++;
+    }
+    return task;
+  }
+
+  private Task take(Hold hold, long now) {
+    try {
+      Task task = hold.next();
+      Hold.Dropped passed = hold.passed();
+      if (passed != Hold.Dropped.NONE) {
+        machine.puller().dropped(passed, now);
+        machine.puller().fetch(hold, now);
+      }
+      return task;
+    } catch (RefusedException e) {
+      machine.puller().malformed(hold, e, now);
+      return null;
+    }
+  }
+
+  @Override
+  public void ready(Hold hold) {
+    ready.add(hold);
+  }
+
+  @Override
+  public int holds() {
+    return shards.count();
+  }
+
+  @Override
+  public void resumed(long now) {
+    for (Hold hold : shards.all()) {
+      machine.puller().fetch(hold, now);
+    }
+  }
+
+  /** The handler has ended well. */
+  public void finished(Task task, long now) {
+    Hold hold = task.hold;
+    running--;
+    consumed++;
+    hold.finished(task);
+    machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
+    if (hold.state == HoldState.RUNNING) {
+      ready(hold);
+      if (hold.pendingMessages == 0) {
+        machine.puller().fetch(hold, now);
+      }
+      if (hold.window.committed() - hold.committed >= options.getCommitMessages()) {
+        machine.puller().commitIfDue(hold, now);
+      }
+    } else {
+      machine.step(hold, now);
+      tellOwned();
+    }
+  }
+
+  /** The handler has failed: the message keeps its place and is tried again after a pause. */
+  public void failed(Task task, Throwable cause, long now) {
+    Hold hold = task.hold;
+    running--;
+    hold.ended(task);
+    if (hold.state != HoldState.RUNNING) {
+      hold.pendingMessages--;
+      hold.pendingBytes -= task.bytes;
+      machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
+      machine.step(hold, now);
+      tellOwned();
+      return;
+    }
+    long wait = Backoff.steps(task.attempt);
+    actions.add(
+        new Action.Report(
+            false,
+            hold
+                + ": attempt "
+                + task.attempt
+                + " at offset "
+                + task.offset
+                + " failed, it is tried again in "
+                + wait / 1000
+                + " s",
+            cause));
+    task.attempt++;
+    task.dueMillis = now + wait;
+    hold.await(task);
+    ready(hold);
+  }
+
+  public void leaseRead(Hold hold, Lease lease, long now) {
+    machine.leaseRead(hold, lease, now);
+    tellOwned();
+  }
+
+  public void leaseFailed(Hold hold, RefusedException refused, long now) {
+    machine.leaseFailed(hold, refused, now);
+    tellOwned();
+  }
+
+  public void assignDone(Hold hold, Throwable failure, long now) {
+    machine.assignDone(hold, failure, now);
+  }
+
+  public void fetched(Hold hold, FetchRequest request, FetchAnswer answer, long now) {
+    machine.fetched(hold, request, answer, now);
+  }
+
+  public void fetchFailed(Hold hold, FetchRequest request, RefusedException refused, long now) {
+    machine.fetchFailed(hold, request, refused, now);
+    tellOwned();
+  }
+
+  public void committed(Hold hold, long offset) {
+    machine.committed(hold, offset);
+  }
+
+  public void commitFailed(Hold hold, RefusedException refused, long now) {
+    machine.commitFailed(hold, refused, now);
+    tellOwned();
+  }
+
+  public void stateGiven(Hold hold, byte[] state, Throwable failure, long now) {
+    machine.stateGiven(hold, state, failure, now);
+  }
+
+  public void released(Hold hold) {
+    machine.released(hold);
+    tellOwned();
+  }
+
+  public void releaseFailed(Hold hold, RefusedException refused, long now) {
+    machine.releaseFailed(hold, refused, now);
+    tellOwned();
+  }
+
+  /** The connection was lost, or is there again. */
+  public void link(boolean up, long now) {
+    fence.link(up);
+    machine.link(up);
+    if (!up) {
+      return;
+    }
+    for (Hold hold : shards.all()) {
+      // Whatever was on its way when the connection broke is not awaited.
+      hold.fetch = null;
+      hold.fetchRetryMillis = now;
+      hold.commitRetryMillis = now;
+      if (hold.state == HoldState.ATTACHING || hold.state == HoldState.RELEASING) {
+        hold.retryMillis = now;
+      }
+      machine.step(hold, now);
+    }
+    actions.add(new Action.HeartbeatNow());
+  }
+
+  /** To be called every few 10 ms: tries again what is due. */
+  public void tick(long now) {
+    shards.forgetQuiet();
+    for (Hold hold : shards.all()) {
+      machine.step(hold, now);
+    }
+  }
+
+  /** Stops or resumes pulling, as the application wishes. */
+  public void pause(boolean on, long now) {
+    machine.puller().pause(on);
+    if (!on) {
+      resumed(now);
+    }
+  }
+
+  /** Lets go of every shard; {@link #drained} tells when that is done. */
+  public void close(long now) {
+    closing = true;
+    if (shards.count() > 0) {
+      // The sooner the dispatcher knows, the sooner others are chosen for what is let go.
+      actions.add(new Action.HeartbeatNow());
+    }
+    for (Hold hold : shards.all()) {
+      hold.draining = true;
+      machine.step(hold, now);
+    }
+    tellOwned();
+  }
+
+  /** Another has this member's place: everything is lost at once. */
+  public void replaced(String why) {
+    closing = true;
+    for (Hold hold : shards.all()) {
+      machine.lose(hold, why);
+    }
+    tellOwned();
+  }
+}

@@ -1,0 +1,80 @@
+package dev.evenkeel.consumer.core;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.Shard;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The shards that a consumer holds, and what it must remember of those that it held. */
+final class HeldShards {
+  private final ConsumerOptions.Order order;
+  private final Map<Shard, Hold> holds = new HashMap<>();
+
+  /** Holds that are over while handlers or calls of theirs still run. */
+  private final Map<Shard, Hold> lingering = new HashMap<>();
+
+  /** Up to which epoch each shard was let go: an assignment that still names it is out of date. */
+  private final Map<Shard, Long> releasedEpochs = new HashMap<>();
+
+  private boolean changed;
+
+  HeldShards(ConsumerOptions.Order order) {
+    this.order = order;
+  }
+
+  int count() {
+    return holds.size();
+  }
+
+  /** The hold of a shard, or null. */
+  Hold get(Shard shard) {
+    return holds.get(shard);
+  }
+
+  /** All holds now; what happens to them does not disturb the list. */
+  List<Hold> all() {
+    return List.copyOf(holds.values());
+  }
+
+  boolean wasLetGo(Assignment.Owned owned) {
+    return releasedEpochs.getOrDefault(owned.shard(), 0L) >= owned.epoch();
+  }
+
+  Hold take(Assignment.Owned owned) {
+    Hold hold =
+        new Hold(
+            owned.topic(),
+            owned.shard(),
+            owned.epoch(),
+            order,
+            ConsumerOptions.DEFAULT_HAND_OUT_MESSAGES);
+    hold.predecessor = lingering.get(owned.shard());
+    holds.put(owned.shard(), hold);
+    changed = true;
+    return hold;
+  }
+
+  void gone(Hold hold) {
+    holds.remove(hold.shard, hold);
+    changed = true;
+    if (hold.state == HoldState.RELEASED) {
+      releasedEpochs.merge(hold.shard, hold.epoch, Math::max);
+    }
+    if (!hold.quiet()) {
+      lingering.put(hold.shard, hold);
+    }
+  }
+
+  void forgetQuiet() {
+    lingering.values().removeIf(Hold::quiet);
+  }
+
+  /** Whether shards were gained or lost since the last call. */
+  boolean takeChanged() {
+    boolean was = changed;
+    changed = false;
+    return was;
+  }
+}

@@ -1,0 +1,271 @@
+package dev.evenkeel.consumer.core;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.ShardContext;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * A shard that this consumer holds at one epoch: its window, its messages, and where it stands. The
+ * transitions are in {@link HoldMachine}.
+ */
+public final class Hold {
+  /**
+   * Most offsets between the lowest unfinished one and the highest one handed out. A shard whose
+   * oldest message fails again and again waits there, visibly.
+   */
+  static final int SPAN_MESSAGES_MAX = 65_536;
+
+  final String topic;
+  public final Shard shard;
+  final long epoch;
+
+  /** An earlier hold of the same shard, some of whose handlers may still run; or null. */
+  Hold predecessor;
+
+  HoldState state = HoldState.ATTACHING;
+
+  /** The shard shall be let go. */
+  boolean draining;
+
+  /** A request or callback that this state awaits is under way. */
+  boolean busy;
+
+  /** No sooner is the state's next request or callback tried, in monotonic milliseconds. */
+  long retryMillis;
+
+  /** Failures in a row of the same callback or of the shard's data. */
+  int failures;
+
+  /** Where the last unreadable batch lies, or -1. */
+  long corruptOffset = -1;
+
+  /** The last problem reported, so that each is reported once. */
+  String reported;
+
+  byte[] givenState;
+  boolean assignCalled;
+  boolean assigned;
+
+  /** The fetch whose answer is awaited, or null. */
+  FetchRequest fetch;
+
+  long fetchAskedMillis;
+  long fetchRetryMillis;
+  long fetchOffset;
+
+  boolean commitInFlight;
+  long commitRetryMillis;
+  long committed;
+  long lastCommitMillis;
+
+  boolean releaseAsked;
+  boolean releaseReady;
+  boolean releaseSent;
+  int releaseTries;
+  byte[] releaseState;
+
+  /** The lease's committed offset when it was read; it never goes back. */
+  long leaseCommitted;
+
+  Window window;
+  boolean inReady;
+  int running;
+  long pendingMessages;
+  long pendingBytes;
+
+  private final int handOutMax;
+  private final ConsumerOptions.Order order;
+  private final Backlog backlog = new Backlog();
+  private final ArrayDeque<Task> again = new ArrayDeque<>();
+  private final List<Task> waiting = new ArrayList<>();
+  private final Lanes.Source source = this::decode;
+  private Lanes lanes;
+  private long runningBytes;
+  private long passedMessages;
+  private long passedBytes;
+
+  Hold(String topic, Shard shard, long epoch, ConsumerOptions.Order order, int handOutMax) {
+    this.topic = topic;
+    this.shard = shard;
+    this.epoch = epoch;
+    this.order = order;
+    this.handOutMax = handOutMax;
+    lanes = Lanes.of(order);
+  }
+
+  void begin(long offset) {
+    window = new Window(offset);
+    committed = offset;
+    fetchOffset = offset;
+  }
+
+  ShardContext context(String member) {
+    long offset = window == null ? -1 : window.committed();
+    return new ShardContext(topic, shard.shard(), epoch, member, offset);
+  }
+
+  /** Whether nothing of it runs any more. */
+  boolean quiet() {
+    return running == 0 && !busy;
+  }
+
+  /** Adds a batch and returns how many of its messages are wanted. */
+  long add(FetchAnswer.Placed placed) {
+    long from = Math.max(placed.baseOffset(), fetchOffset);
+    long messages = placed.endOffset() - from;
+    backlog.add(placed, from);
+    fetchOffset = placed.endOffset();
+    pendingMessages += messages;
+    pendingBytes += messages * Backlog.share(placed);
+    return messages;
+  }
+
+  /**
+   * The next message to run, or null.
+   *
+   * @throws dev.evenkeel.model.RefusedException INVALID if a batch is malformed inside
+   */
+  Task next() {
+    if (state != HoldState.RUNNING || running + waiting.size() >= handOutMax) {
+      return null;
+    }
+    Task task = again.poll();
+    if (task == null) {
+      if (window.span() >= SPAN_MESSAGES_MAX) {
+        return null;
+      }
+      task = lanes.next(source);
+    }
+    if (task != null) {
+      running++;
+      runningBytes += task.bytes;
+    }
+    return task;
+  }
+
+  private Task decode() {
+    while (window.span() < SPAN_MESSAGES_MAX) {
+      Task task = backlog.next(this);
+      if (task == null) {
+        return null;
+      }
+      if (!window.isFinished(task.offset)) {
+        window.handOut(task.offset);
+        return task;
+      }
+      passedMessages++;
+      passedBytes += task.bytes;
+    }
+    return null;
+  }
+
+  void finished(Task task) {
+    ended(task);
+    if (state.over()) {
+      return;
+    }
+    window.finish(task.offset);
+    lanes.finished(task);
+    pendingMessages--;
+    pendingBytes -= task.bytes;
+  }
+
+  /** A handler of it has ended, well or not. */
+  void ended(Task task) {
+    running--;
+    runningBytes -= task.bytes;
+  }
+
+  /** Keeps a failed message, and its lane, for another try. */
+  void await(Task task) {
+    waiting.add(task);
+  }
+
+  /** Makes those startable whose next try is due. Returns whether there are any. */
+  boolean wake(long nowMillis) {
+    if (waiting.isEmpty()) {
+      return false;
+    }
+    Iterator<Task> each = waiting.iterator();
+    while (each.hasNext()) {
+      Task task = each.next();
+      if (task.dueMillis <= nowMillis) {
+        each.remove();
+        again.add(task);
+      }
+    }
+    return !again.isEmpty();
+  }
+
+  /** Takes what was passed over since the last call out of the books; see {@link Dropped}. */
+  Dropped passed() {
+    if (passedMessages == 0) {
+      return Dropped.NONE;
+    }
+    Dropped passed = new Dropped(passedMessages, passedBytes);
+    pendingMessages -= passedMessages;
+    pendingBytes -= passedBytes;
+    passedMessages = 0;
+    passedBytes = 0;
+    return passed;
+  }
+
+  /** Drops everything that was not started or waits for another try, unfinished. */
+  Dropped dropNotStarted() {
+    backlog.clear();
+    lanes.clear();
+    again.clear();
+    waiting.clear();
+    passedMessages = 0;
+    passedBytes = 0;
+    Dropped dropped = new Dropped(pendingMessages - running, pendingBytes - runningBytes);
+    pendingMessages = running;
+    pendingBytes = runningBytes;
+    // What a fetch under way brings is not wanted any more.
+    fetch = null;
+    return dropped;
+  }
+
+  /** Where the next message to be decoded lies, else the next to be fetched. */
+  long nextOffset() {
+    long next = backlog.nextOffset();
+    return next < 0 ? fetchOffset : next;
+  }
+
+  /** Drops what was not decoded, to be fetched again from the first of it. */
+  Dropped dropBacklog() {
+    fetchOffset = nextOffset();
+    Dropped dropped = backlog.clear();
+    pendingMessages -= dropped.messages();
+    pendingBytes -= dropped.bytes();
+    // What a fetch under way brings is not wanted any more.
+    fetch = null;
+    return dropped;
+  }
+
+  /** Goes back to the committed offset, after everything was dropped and nothing runs. */
+  void rewind() {
+    lanes = Lanes.of(order);
+    fetchOffset = window.committed();
+  }
+
+  /**
+   * Messages that left the books without being handled.
+   *
+   * @param bytes their share of their batches
+   */
+  record Dropped(long messages, long bytes) {
+    static final Dropped NONE = new Dropped(0, 0);
+  }
+
+  @Override
+  public String toString() {
+    return topic + "/" + shard.shard() + "@" + epoch;
+  }
+}

@@ -1,0 +1,317 @@
+package dev.evenkeel.consumer.core;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+
+/**
+ * The transitions of {@link HoldState}: an event about a hold comes in, actions go out. {@link
+ * #step} says what a state wants next and may be called at any time; whatever must be tried again
+ * is tried by the step of a later tick. Times are monotonic milliseconds.
+ */
+final class HoldMachine {
+  /** What the machine needs of the consumer around it. */
+  interface Owner {
+    /** The hold has something to hand out, perhaps. */
+    void ready(Hold hold);
+
+    /** The hold is over. */
+    void gone(Hold hold);
+
+    /** How many shards are held. */
+    int holds();
+
+    /** Pulling may go on for all shards. */
+    void resumed(long now);
+  }
+
+  private final ConsumerOptions options;
+  private final String instance;
+  private final boolean keepsState;
+  private final FlowControl flow;
+  private final RandomGenerator random;
+  private final Owner owner;
+  private final Consumer<Action> out;
+  private final Reports reports;
+  private final Puller puller;
+  private final Releasing releasing;
+  private boolean linkUp = true;
+
+  HoldMachine(
+      ConsumerOptions options,
+      String instance,
+      boolean keepsState,
+      FlowControl flow,
+      RandomGenerator random,
+      Owner owner,
+      Consumer<Action> out) {
+    this.options = options;
+    this.instance = instance;
+    this.keepsState = keepsState;
+    this.flow = flow;
+    this.random = random;
+    this.owner = owner;
+    this.out = out;
+    reports = new Reports(random, out);
+    puller = new Puller(options, flow, owner, reports, out);
+    releasing = new Releasing(options, reports, out);
+  }
+
+  /** The part that moves data. */
+  Puller puller() {
+    return puller;
+  }
+
+  void link(boolean up) {
+    linkUp = up;
+    puller.link(up);
+  }
+
+  /** Does what the hold's state wants now. */
+  void step(Hold hold, long now) {
+    switch (hold.state) {
+      case ATTACHING -> attach(hold, now);
+      case ASSIGNING -> assign(hold, now);
+      case RUNNING -> run(hold, now);
+      case DRAINING -> drain(hold, now);
+      case RELEASING -> releasing.step(hold, linkUp, now);
+      case RELEASED, LOST -> {
+        // Nothing more.
+      }
+    }
+  }
+
+  // ATTACHING
+
+  private void attach(Hold hold, long now) {
+    if (hold.predecessor != null) {
+      if (!hold.predecessor.quiet()) {
+        return;
+      }
+      hold.predecessor = null;
+    }
+    if (!hold.busy && linkUp && now >= hold.retryMillis) {
+      hold.busy = true;
+      out.accept(new Action.ReadLease(hold));
+    }
+  }
+
+  void leaseRead(Hold hold, Lease lease, long now) {
+    hold.busy = false;
+    if (hold.state != HoldState.ATTACHING) {
+      return;
+    }
+    if (lease.epoch() < hold.epoch) {
+      // The node that answered has not applied the grant yet.
+      hold.retryMillis = now + Backoff.soon(random);
+      return;
+    }
+    if (!lease.heldAt(hold.epoch) || !instance.equals(lease.instance())) {
+      lose(hold, "the log says: " + lease.withoutState());
+      return;
+    }
+    boolean given = keepsState && lease.state() != null && lease.stateOffset() >= 0;
+    hold.leaseCommitted = lease.committed();
+    hold.givenState = given ? lease.state() : null;
+    hold.begin(given ? lease.stateOffset() : lease.committed());
+    hold.lastCommitMillis = now;
+    hold.state = hold.draining ? HoldState.RELEASING : HoldState.ASSIGNING;
+    step(hold, now);
+  }
+
+  void leaseFailed(Hold hold, RefusedException refused, long now) {
+    hold.busy = false;
+    if (hold.state != HoldState.ATTACHING) {
+      return;
+    }
+    if (refused.refusal() == Refusal.FENCED) {
+      lose(hold, refused.getMessage());
+    } else {
+      hold.retryMillis = now + reports.pause(hold, "its lease cannot be read", refused);
+    }
+  }
+
+  // ASSIGNING
+
+  private void assign(Hold hold, long now) {
+    if (hold.busy) {
+      return;
+    }
+    if (hold.draining) {
+      hold.state = HoldState.RELEASING;
+      step(hold, now);
+    } else if (now >= hold.retryMillis) {
+      hold.busy = true;
+      hold.assignCalled = true;
+      out.accept(new Action.CallAssign(hold, hold.context(options.getMember()), hold.givenState));
+    }
+  }
+
+  /**
+   * @param failure why onAssign failed, or null
+   */
+  void assignDone(Hold hold, Throwable failure, long now) {
+    hold.busy = false;
+    if (hold.state != HoldState.ASSIGNING) {
+      return;
+    }
+    if (failure != null) {
+      long wait = Backoff.steps(++hold.failures);
+      hold.retryMillis = now + wait;
+      reports.error(
+          hold + ": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
+    } else {
+      hold.failures = 0;
+      hold.givenState = null;
+      hold.assigned = true;
+      hold.state = HoldState.RUNNING;
+    }
+    step(hold, now);
+  }
+
+  // RUNNING
+
+  private void run(Hold hold, long now) {
+    if (hold.draining) {
+      hold.state = HoldState.DRAINING;
+      puller.dropped(hold.dropNotStarted(), now);
+      if (hold.running > 0) {
+        out.accept(new Action.CallDraining(hold.context(options.getMember())));
+      }
+      step(hold, now);
+      return;
+    }
+    if (hold.wake(now)) {
+      owner.ready(hold);
+    }
+    puller.fetch(hold, now);
+    puller.commitIfDue(hold, now);
+  }
+
+  void fetched(Hold hold, FetchRequest request, FetchAnswer answer, long now) {
+    if (hold.fetch != request) {
+      return;
+    }
+    hold.fetch = null;
+    if (hold.state == HoldState.RUNNING) {
+      puller.accept(hold, answer, now);
+      step(hold, now);
+    }
+  }
+
+  void fetchFailed(Hold hold, FetchRequest request, RefusedException refused, long now) {
+    if (hold.fetch != request) {
+      return;
+    }
+    hold.fetch = null;
+    if (hold.state != HoldState.RUNNING) {
+      return;
+    }
+    if (refused.refusal() == Refusal.FENCED) {
+      lose(hold, refused.getMessage());
+      return;
+    }
+    puller.failed(hold, refused, now);
+    step(hold, now);
+  }
+
+  void committed(Hold hold, long offset) {
+    hold.commitInFlight = false;
+    hold.committed = Math.max(hold.committed, offset);
+  }
+
+  void commitFailed(Hold hold, RefusedException refused, long now) {
+    hold.commitInFlight = false;
+    if (hold.state != HoldState.RUNNING && hold.state != HoldState.DRAINING) {
+      return;
+    }
+    if (refused.refusal() == Refusal.FENCED) {
+      lose(hold, refused.getMessage());
+    } else {
+      hold.commitRetryMillis =
+          now + reports.pause(hold, "its progress cannot be committed", refused);
+    }
+  }
+
+  // DRAINING
+
+  private void drain(Hold hold, long now) {
+    if (hold.running > 0) {
+      puller.commitIfDue(hold, now);
+      return;
+    }
+    if (hold.draining) {
+      hold.state = HoldState.RELEASING;
+    } else {
+      hold.state = HoldState.RUNNING;
+      hold.rewind();
+    }
+    step(hold, now);
+  }
+
+  // RELEASING
+
+  /**
+   * @param state what onRelease gave; null or empty: none
+   * @param failure why onRelease failed, or null
+   */
+  void stateGiven(Hold hold, byte[] state, Throwable failure, long now) {
+    hold.busy = false;
+    if (hold.state == HoldState.RELEASING) {
+      releasing.stateGiven(hold, state, failure);
+      step(hold, now);
+    }
+  }
+
+  void released(Hold hold) {
+    hold.busy = false;
+    if (hold.state == HoldState.RELEASING) {
+      end(hold, HoldState.RELEASED);
+      out.accept(new Action.HeartbeatNow());
+    }
+  }
+
+  void releaseFailed(Hold hold, RefusedException refused, long now) {
+    hold.busy = false;
+    if (hold.state != HoldState.RELEASING) {
+      return;
+    }
+    switch (releasing.failed(hold, refused, now)) {
+      case TAKEN -> released(hold);
+      case LOST -> lose(hold, refused.getMessage());
+      case AGAIN -> {
+        // A later step does it.
+      }
+    }
+  }
+
+  // Anywhere
+
+  /** The shard is another's, or may be: nothing of it is started or committed any more. */
+  void lose(Hold hold, String why) {
+    if (hold.state.over()) {
+      return;
+    }
+    // A release on its way may have been taken: then the log has heard all there is to say.
+    boolean letGo = hold.releaseSent;
+    end(hold, letGo ? HoldState.RELEASED : HoldState.LOST);
+    if (!letGo) {
+      reports.warn(hold + " is lost: " + why);
+      if (hold.assignCalled) {
+        out.accept(new Action.CallLost(hold.context(options.getMember())));
+      }
+    }
+  }
+
+  private void end(Hold hold, HoldState end) {
+    Hold.Dropped rest = hold.dropNotStarted();
+    hold.state = end;
+    flow.removed(rest.messages(), rest.bytes());
+    owner.gone(hold);
+  }
+}

@@ -1,0 +1,85 @@
+package dev.evenkeel.consumer.core;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * One message of a key after another; messages without a key have no order. A message whose key is
+ * busy is parked in the key's lane, so that those behind it with other keys can pass. What is
+ * parked is bounded by what the source has: the pending limits.
+ */
+final class KeyLanes implements Lanes {
+  /** A busy key, and what is parked behind its message. It is its own key in the map. */
+  static final class Lane {
+    private final byte[] key;
+    private final int hash;
+    private ArrayDeque<Task> parked;
+
+    Lane(byte[] key) {
+      this.key = key;
+      hash = Arrays.hashCode(key);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Lane lane && hash == lane.hash && Arrays.equals(key, lane.key);
+    }
+
+    @Override
+    public int hashCode() {
+      return hash;
+    }
+  }
+
+  private final Map<Lane, Lane> busy = new HashMap<>();
+  private final ArrayDeque<Task> startable = new ArrayDeque<>();
+
+  @Override
+  public Task next(Source source) {
+    Task task = startable.poll();
+    if (task != null) {
+      return task;
+    }
+    while ((task = source.next()) != null) {
+      if (task.message.key() == null) {
+        return task;
+      }
+      Lane fresh = new Lane(task.message.key());
+      Lane lane = busy.putIfAbsent(fresh, fresh);
+      if (lane == null) {
+        task.lane = fresh;
+        return task;
+      }
+      task.lane = lane;
+      if (lane.parked == null) {
+        lane.parked = new ArrayDeque<>(4);
+      }
+      lane.parked.add(task);
+    }
+    return null;
+  }
+
+  @Override
+  public void finished(Task task) {
+    Lane lane = task.lane;
+    if (lane == null) {
+      return;
+    }
+    Task behind = lane.parked == null ? null : lane.parked.poll();
+    if (behind == null) {
+      busy.remove(lane);
+    } else {
+      startable.add(behind);
+    }
+  }
+
+  @Override
+  public void clear() {
+    // What runs keeps its lane until it is finished.
+    busy.values().forEach(lane -> lane.parked = null);
+    startable.forEach(task -> busy.remove(task.lane));
+    startable.clear();
+  }
+}

@@ -1,0 +1,183 @@
+package dev.evenkeel.consumer.core;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.function.Consumer;
+
+/** What moves the data of a running {@link Hold}: fetches in, commits out. */
+final class Puller {
+  /** Two commits of a shard are this far apart, so that a fast consumer does not flood the log. */
+  static final long COMMIT_GAP_MILLIS = 50;
+
+  /** A fetch that brought nothing, and did not wait either, is not repeated sooner. */
+  private static final long EMPTY_GAP_MILLIS = 100;
+
+  private final ConsumerOptions options;
+  private final FlowControl flow;
+  private final HoldMachine.Owner owner;
+  private final Reports reports;
+  private final Consumer<Action> out;
+  private boolean linkUp = true;
+  private boolean paused;
+
+  Puller(
+      ConsumerOptions options,
+      FlowControl flow,
+      HoldMachine.Owner owner,
+      Reports reports,
+      Consumer<Action> out) {
+    this.options = options;
+    this.flow = flow;
+    this.owner = owner;
+    this.reports = reports;
+    this.out = out;
+  }
+
+  void link(boolean up) {
+    linkUp = up;
+  }
+
+  void pause(boolean on) {
+    paused = on;
+  }
+
+  /** Pulls if the hold may. */
+  void fetch(Hold hold, long now) {
+    if (hold.state != HoldState.RUNNING
+        || hold.fetch != null
+        || paused
+        || !linkUp
+        || now < hold.fetchRetryMillis
+        || !flow.mayPull(hold.pendingMessages)) {
+      return;
+    }
+    hold.fetchAskedMillis = now;
+    hold.fetch =
+        new FetchRequest(
+            options.getGroup(),
+            hold.shard,
+            hold.epoch,
+            hold.fetchOffset,
+            flow.fetchBytes(options.getFetchBytesMax(), owner.holds()),
+            options.getFetchWaitMillis());
+    out.accept(new Action.Fetch(hold, hold.fetch));
+  }
+
+  /** Takes in what a fetch has brought. */
+  void accept(Hold hold, FetchAnswer answer, long now) {
+    if (answer.batches().isEmpty() && now - hold.fetchAskedMillis < EMPTY_GAP_MILLIS) {
+      hold.fetchRetryMillis = now + EMPTY_GAP_MILLIS;
+    }
+    for (FetchAnswer.Placed placed : answer.batches()) {
+      if (placed.endOffset() <= hold.fetchOffset) {
+        continue;
+      }
+      try {
+        placed.batch().verified();
+      } catch (RefusedException e) {
+        unreadable(hold, Math.max(placed.baseOffset(), hold.fetchOffset), e, now);
+        return;
+      }
+      if (placed.baseOffset() > hold.fetchOffset) {
+        skipped(hold, placed.baseOffset());
+      }
+      long messages = hold.add(placed);
+      flow.added(messages, messages * Backlog.share(placed));
+      hold.reported = null;
+      owner.ready(hold);
+    }
+  }
+
+  /** A batch turned out to be malformed inside: it and what came after it are dropped. */
+  void malformed(Hold hold, RefusedException e, long now) {
+    dropped(hold.dropBacklog(), now);
+    unreadable(hold, hold.fetchOffset, e, now);
+  }
+
+  /** Data that cannot be read is never handed out: the shard waits, visibly, and fetches again. */
+  private void unreadable(Hold hold, long offset, RefusedException e, long now) {
+    if (hold.corruptOffset != offset) {
+      hold.corruptOffset = offset;
+      hold.failures = 0;
+      reports.error(
+          hold
+              + ": unreadable batch at offset "
+              + offset
+              + ", it is fetched again until it is"
+              + " readable",
+          e);
+    }
+    hold.fetchRetryMillis = now + Backoff.steps(++hold.failures);
+  }
+
+  /** A fetch was refused, but not because the shard is another's. */
+  void failed(Hold hold, RefusedException refused, long now) {
+    long start = refused.refusal() == Refusal.OFFSET_OUT_OF_RANGE ? startOf(refused) : -1;
+    if (start > hold.fetchOffset) {
+      skipped(hold, start);
+      hold.fetchOffset = start;
+      if (hold.pendingMessages == 0) {
+        // So that the offset is committed even if no further message comes.
+        hold.window.skipTo(start);
+      }
+    } else {
+      hold.fetchRetryMillis = now + reports.pause(hold, "it cannot be fetched", refused);
+    }
+  }
+
+  /** The start of {@code "start..end"}, or -1. */
+  private static long startOf(RefusedException refused) {
+    String detail = String.valueOf(refused.getMessage());
+    int dots = detail.indexOf("..");
+    try {
+      return dots < 0 ? -1 : Long.parseLong(detail.substring(0, dots).trim());
+    } catch (NumberFormatException e) {
+      return -1;
+    }
+  }
+
+  private void skipped(Hold hold, long to) {
+    long count = to - hold.fetchOffset;
+    reports.warn(
+        hold
+            + ": retention has dropped "
+            + count
+            + " messages before they were consumed, offsets "
+            + hold.fetchOffset
+            + " to "
+            + (to - 1)
+            + "; it goes on at "
+            + to);
+  }
+
+  /** Commits if enough messages or enough time have gone by. */
+  void commitIfDue(Hold hold, long now) {
+    long progress = hold.window.committed() - hold.committed;
+    if (progress <= 0 || hold.commitInFlight || !linkUp || now < hold.commitRetryMillis) {
+      return;
+    }
+    boolean many = progress >= options.getCommitMessages() || hold.state == HoldState.DRAINING;
+    long gap = many ? COMMIT_GAP_MILLIS : options.getCommitMillis();
+    if (now - hold.lastCommitMillis < gap) {
+      return;
+    }
+    hold.commitInFlight = true;
+    hold.lastCommitMillis = now;
+    out.accept(
+        new Action.Commit(
+            hold,
+            new DataCommand.Commit(
+                options.getGroup(), hold.shard, hold.epoch, hold.window.committed())));
+  }
+
+  /** Takes messages that are not to be handled out of the consumer's books. */
+  void dropped(Hold.Dropped dropped, long now) {
+    if (flow.removed(dropped.messages(), dropped.bytes())) {
+      owner.resumed(now);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package dev.evenkeel.consumer.core;
+
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.function.Consumer;
+
+/** What a hold does in RELEASING: it asks the handler for its state, then tells the log. */
+final class Releasing {
+  /** What a refused release means. */
+  enum Refused {
+    /** It is tried again later. */
+    AGAIN,
+    /** An earlier try, whose answer was lost, has been taken, and the shard given on since. */
+    TAKEN,
+    /** The shard was another's before. */
+    LOST
+  }
+
+  private final ConsumerOptions options;
+  private final Reports reports;
+  private final Consumer<Action> out;
+
+  Releasing(ConsumerOptions options, Reports reports, Consumer<Action> out) {
+    this.options = options;
+    this.reports = reports;
+    this.out = out;
+  }
+
+  void step(Hold hold, boolean linkUp, long now) {
+    if (hold.busy) {
+      return;
+    }
+    if (!hold.releaseReady && hold.assigned) {
+      if (!hold.releaseAsked) {
+        hold.releaseAsked = true;
+        hold.busy = true;
+        out.accept(new Action.CallRelease(hold, hold.context(options.getMember())));
+      }
+      return;
+    }
+    if (!linkUp || now < hold.retryMillis) {
+      return;
+    }
+    hold.busy = true;
+    hold.releaseSent = true;
+    hold.releaseTries++;
+    // Without state the progress of an owner before us may be ahead of where our state made us
+    // begin. With state, state and position are one.
+    boolean state = hold.releaseState != null;
+    long done = hold.window.committed();
+    long offset = state ? done : Math.max(done, hold.leaseCommitted);
+    out.accept(
+        new Action.Release(
+            hold,
+            new DataCommand.Release(
+                options.getGroup(),
+                hold.shard,
+                hold.epoch,
+                offset,
+                state ? offset : -1,
+                hold.releaseState)));
+  }
+
+  /**
+   * @param state what onRelease gave; null or empty: none
+   * @param failure why onRelease failed, or null
+   */
+  void stateGiven(Hold hold, byte[] state, Throwable failure) {
+    hold.releaseReady = true;
+    if (failure != null) {
+      reports.error(hold + ": onRelease failed, so it is released without state", failure);
+    } else if (state != null && state.length > Limits.STATE_BYTES_MAX) {
+      reports.error(
+          hold
+              + ": onRelease gave a state of "
+              + state.length
+              + " bytes, at most "
+              + Limits.STATE_BYTES_MAX
+              + " are allowed, so it is released without state",
+          null);
+    } else if (state != null && state.length > 0) {
+      hold.releaseState = state;
+    }
+  }
+
+  Refused failed(Hold hold, RefusedException refused, long now) {
+    if (refused.refusal() == Refusal.FENCED) {
+      if (hold.releaseTries > 1) {
+        return Refused.TAKEN;
+      }
+      hold.releaseSent = false;
+      return Refused.LOST;
+    }
+    if (!refused.refusal().retriable() && hold.releaseState != null) {
+      hold.releaseState = null;
+      reports.error(hold + ": its state was refused, so it is released without state", refused);
+    }
+    hold.retryMillis = now + reports.pause(hold, "it cannot be released", refused);
+    return Refused.AGAIN;
+  }
+}

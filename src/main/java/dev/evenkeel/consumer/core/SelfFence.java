@@ -1,0 +1,41 @@
+package dev.evenkeel.consumer.core;
+
+/**
+ * Keeps a consumer that the cluster may have given up from starting handlers. The dispatcher counts
+ * a member as dead after the member timeout since a heartbeat's arrival, which is never before its
+ * sending: so a member that stops one second earlier, counted from the sending, has stopped before
+ * anybody else starts. Times are milliseconds of a monotonic clock.
+ */
+public final class SelfFence {
+  /** How long before the member timeout it stops. */
+  public static final long MARGIN_MILLIS = 1_000;
+
+  private final long reachMillis;
+  private boolean everAnswered;
+  private long lastAnsweredSentMillis;
+  private boolean linkUp = true;
+
+  SelfFence(long memberTimeoutMillis) {
+    reachMillis = memberTimeoutMillis - MARGIN_MILLIS;
+  }
+
+  /** A heartbeat sent at {@code sentMillis} was answered. Answers may come out of order. */
+  void answered(long sentMillis) {
+    if (!everAnswered || sentMillis > lastAnsweredSentMillis) {
+      everAnswered = true;
+      lastAnsweredSentMillis = sentMillis;
+    }
+  }
+
+  void link(boolean up) {
+    linkUp = up;
+  }
+
+  boolean linkUp() {
+    return linkUp;
+  }
+
+  boolean mayStart(long nowMillis) {
+    return linkUp && everAnswered && nowMillis - lastAnsweredSentMillis <= reachMillis;
+  }
+}

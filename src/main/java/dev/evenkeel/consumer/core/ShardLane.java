@@ -1,0 +1,26 @@
+package dev.evenkeel.consumer.core;
+
+/** One message of the shard after another. */
+final class ShardLane implements Lanes {
+  private boolean busy;
+
+  @Override
+  public Task next(Source source) {
+    if (busy) {
+      return null;
+    }
+    Task task = source.next();
+    busy = task != null;
+    return task;
+  }
+
+  @Override
+  public void finished(Task task) {
+    busy = false;
+  }
+
+  @Override
+  public void clear() {
+    // It takes no message that it does not give out.
+  }
+}

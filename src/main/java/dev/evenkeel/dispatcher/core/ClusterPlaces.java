@@ -1,0 +1,47 @@
+package dev.evenkeel.dispatcher.core;
+
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/** The cluster's members, which consumers live in, and the last {@link #DEPARTED_MAX} of old. */
+final class ClusterPlaces {
+  private static final int DEPARTED_MAX = 10_000;
+
+  private final Set<String> departed =
+      Collections.newSetFromMap(
+          new LinkedHashMap<>() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+              return size() > DEPARTED_MAX;
+            }
+          });
+  private Set<String> present;
+
+  ClusterPlaces(Set<String> present) {
+    this.present = Set.copyOf(present);
+  }
+
+  /**
+   * Takes in who is there now.
+   *
+   * @return who has gone since
+   */
+  Set<String> present(Set<String> ids) {
+    Set<String> gone = new HashSet<>(present);
+    gone.removeAll(ids);
+    present = Set.copyOf(ids);
+    departed.removeAll(ids);
+    departed.addAll(gone);
+    return gone;
+  }
+
+  /** Whether it was seen and has gone. One never seen may just be new. */
+  boolean hasLeft(String id) {
+    return departed.contains(id) && !present.contains(id);
+  }
+}

@@ -1,0 +1,192 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The groups' records in the meta log: declares, marks as seen, reads and forgets them. At most one
+ * command about a group is on its way.
+ */
+final class GroupRecords {
+  private record Ref(String group, MetaCommand command) {}
+
+  private final DispatcherSettings settings;
+  private final Groups groups;
+  private final TopicView view;
+  private final HeldBeats held;
+  private final Outbox out;
+  private final Map<Long, Ref> writes = new HashMap<>();
+  private final Map<Long, String> forgets = new HashMap<>();
+
+  /** Reads on their way, each with the {@link #sequence} of its beginning. */
+  private final Map<Long, Long> reads = new HashMap<>();
+
+  /** Grows with each write and each answer to one. */
+  private long sequence;
+
+  GroupRecords(
+      DispatcherSettings settings, Groups groups, TopicView view, HeldBeats held, Outbox out) {
+    this.settings = settings;
+    this.groups = groups;
+    this.view = view;
+    this.held = held;
+    this.out = out;
+  }
+
+  /**
+   * Records the group as {@code beat} wants it.
+   *
+   * @param force also in another mode than before
+   */
+  void declare(Heartbeat beat, boolean force) {
+    GroupState state = groups.make(beat.group()).state();
+    if (!state.metaInFlight) {
+      write(
+          state,
+          new MetaCommand.DeclareGroup(
+              beat.group(),
+              beat.mode(),
+              List.copyOf(new TreeSet<>(beat.topics())),
+              beat.start(),
+              force));
+    }
+  }
+
+  private void write(GroupState state, MetaCommand command) {
+    long id = out.nextId();
+    state.metaInFlight = true;
+    sequence++;
+    writes.put(id, new Ref(state.name(), command));
+    out.add(new Action.WriteMeta(id, command));
+  }
+
+  /**
+   * A command was answered.
+   *
+   * @return heartbeats that waited for it, to be looked at again
+   */
+  List<HeldBeats.Held> written(long id, Reply reply, long nowMillis) {
+    Ref ref = writes.remove(id);
+    if (ref == null) {
+      return List.of();
+    }
+    sequence++;
+    GroupState state = groups.get(ref.group()).state();
+    state.metaInFlight = false;
+    if (reply instanceof Reply.Refused refused) {
+      refused(state, ref, refused);
+      return List.of();
+    }
+    if (ref.command() instanceof MetaCommand.ForgetGroup) {
+      groups.remove(ref.group());
+    } else {
+      state.info =
+          reply instanceof Reply.OfGroup of
+              ? of.group()
+              : GroupInfos.after(state.info, ref.command(), nowMillis);
+    }
+    return held.ofGroup(ref.group());
+  }
+
+  private void refused(GroupState state, Ref ref, Reply.Refused refused) {
+    if (ref.command() instanceof MetaCommand.ForgetGroup) {
+      state.forgetting = false;
+    }
+    if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
+      state.info = null;
+    }
+    read();
+    boolean mismatch = refused.refusal() == Refusal.GROUP_MISMATCH;
+    for (HeldBeats.Held each : held.ofGroup(ref.group())) {
+      out.refuse(
+          each.request(),
+          mismatch ? refused.refusal() : Refusal.UNAVAILABLE,
+          mismatch
+              ? refused.detail()
+              : "the group cannot be recorded now (" + refused.refusal() + "): try again");
+    }
+  }
+
+  void read() {
+    long id = out.nextId();
+    reads.put(id, sequence);
+    out.add(new Action.ReadGroups(id));
+  }
+
+  /**
+   * @param infos null if they cannot be read now
+   */
+  void read(long id, List<GroupInfo> infos) {
+    Long begun = reads.remove(id);
+    // What was read while a write was on its way may be older than its answer.
+    if (begun == null || infos == null || begun != sequence || !writes.isEmpty()) {
+      return;
+    }
+    Set<String> there = new HashSet<>();
+    for (GroupInfo info : infos) {
+      there.add(info.name());
+      groups.make(info.name()).state().info = info;
+    }
+    for (Group group : groups.all()) {
+      if (!there.contains(group.state().name())) {
+        group.state().info = null;
+      }
+    }
+  }
+
+  /** Marks a group with members as seen; begins to forget one that was not seen for long. */
+  void tend(GroupState state, long nowMillis) {
+    if (state.info == null || state.metaInFlight || state.forgetting) {
+      return;
+    }
+    long unseenMillis = nowMillis - state.info.lastSeenMillis();
+    if (!state.members().live().isEmpty()) {
+      if (unseenMillis >= settings.groupSeenMillis()) {
+        write(state, new MetaCommand.SeeGroup(state.name()));
+      }
+    } else if (state.members().isEmpty() && unseenMillis >= settings.groupForgetMillis()) {
+      // Leases first: if this is cut short, the record is still there to begin again.
+      state.forgetting = true;
+      long id = out.nextId();
+      forgets.put(id, state.name());
+      out.add(new Action.ForgetLeases(id, new DataCommand.ForgetLeases(state.name())));
+    }
+  }
+
+  /**
+   * A group's leases were dropped.
+   *
+   * @param everywhere every data log group has taken it
+   * @return heartbeats that waited for it, to be looked at again
+   */
+  List<HeldBeats.Held> leasesForgotten(long id, boolean everywhere) {
+    String name = forgets.remove(id);
+    if (name == null) {
+      return List.of();
+    }
+    GroupState state = groups.get(name).state();
+    if (!everywhere) {
+      state.forgetting = false;
+      return held.ofGroup(name);
+    }
+    for (Lease lease : state.book().all()) {
+      String topic = view.topics().name(lease.shard().topicId());
+      if (topic != null) {
+        out.add(new Action.Ownership(name, topic, lease.shard(), null));
+      }
+    }
+    write(state, new MetaCommand.ForgetGroup(name));
+    return List.of();
+  }
+}

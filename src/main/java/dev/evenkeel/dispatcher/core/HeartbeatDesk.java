@@ -1,0 +1,193 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * Takes heartbeats: refuses what is wrong, holds those that need the topics read or the group
+ * recorded first, and answers the others with their assignment.
+ */
+final class HeartbeatDesk {
+  private final DispatcherSettings settings;
+  private final Groups groups;
+  private final TopicView view;
+  private final HeldBeats held;
+  private final ClusterPlaces places;
+  private final GroupRecords records;
+  private final Assignments assignments;
+  private final Outbox out;
+
+  HeartbeatDesk(
+      DispatcherSettings settings,
+      Groups groups,
+      TopicView view,
+      HeldBeats held,
+      ClusterPlaces places,
+      GroupRecords records,
+      Assignments assignments,
+      Outbox out) {
+    this.settings = settings;
+    this.groups = groups;
+    this.view = view;
+    this.held = held;
+    this.places = places;
+    this.records = records;
+    this.assignments = assignments;
+    this.out = out;
+  }
+
+  void heartbeat(long request, Heartbeat beat, long nowMillis) {
+    try {
+      HeartbeatRules.check(beat);
+    } catch (RefusedException e) {
+      out.refuse(request, e.refusal(), e.getMessage());
+      return;
+    }
+    if (beat.leaving()) {
+      leave(request, beat);
+    } else {
+      admit(new HeldBeats.Held(request, beat, false), nowMillis);
+    }
+  }
+
+  private void leave(long request, Heartbeat beat) {
+    Group group = groups.get(beat.group());
+    if (group == null) {
+      groups.endings().add(beat.instance(), Cause.LEAVE);
+    } else {
+      MemberTable.Ended ended = group.state().members().leave(beat.member(), beat.instance());
+      if (ended != null) {
+        group.ended(List.of(ended), out);
+      }
+    }
+    out.add(
+        new Action.Answer(request, assignments.none(beat.group(), beat.member(), beat.instance())));
+  }
+
+  /** Takes up heartbeats that waited for a group's record. */
+  void admit(List<HeldBeats.Held> waited, long nowMillis) {
+    waited.forEach(each -> admit(each, nowMillis));
+  }
+
+  /** Takes up heartbeats that waited for the read {@code id} of the topics. */
+  void topicsRead(long id, long nowMillis) {
+    held.topicsRead(id).forEach(each -> admit(each.fresh(), nowMillis));
+  }
+
+  void topicsUnreadable(long id) {
+    for (HeldBeats.Held each : held.topicsRead(id)) {
+      out.refuse(each.request(), Refusal.UNAVAILABLE, "the topics cannot be read now: try again");
+    }
+  }
+
+  /** All checks are made again for one that waited: it may have been overtaken by what changed. */
+  private void admit(HeldBeats.Held arrival, long nowMillis) {
+    Heartbeat beat = arrival.beat();
+    long request = arrival.request();
+    if (groups.endings().of(beat.instance()) == Cause.LEAVE) {
+      out.refuse(
+          request,
+          Refusal.INVALID,
+          "this run of " + beat.member() + " has left the group: a new run needs a new instance");
+      return;
+    }
+    if (beat.clusterMember() != null && places.hasLeft(beat.clusterMember())) {
+      out.refuse(
+          request,
+          Refusal.UNAVAILABLE,
+          "the cluster member " + beat.clusterMember() + " has left: join the cluster afresh");
+      return;
+    }
+    String unknown = view.topics().unknown(beat.topics());
+    if (unknown != null) {
+      if (arrival.topicsFresh()) {
+        out.refuse(request, Refusal.UNKNOWN_TOPIC, "there is no topic '" + unknown + "'");
+      } else {
+        refuseDropped(held.forTopics(arrival, view.inFlight()));
+        view.read();
+      }
+      return;
+    }
+    Group group = groups.get(beat.group());
+    GroupInfo info = group == null ? null : group.state().info;
+    if (group != null && group.state().forgetting) {
+      refuseDropped(held.forGroup(arrival));
+    } else if (info == null || !info.mode().equals(beat.mode())) {
+      agree(arrival, info);
+    } else if (!info.topics().containsAll(beat.topics())) {
+      declare(arrival, false);
+    } else {
+      take(group, request, beat, nowMillis);
+    }
+  }
+
+  /** The group is new, or runs in another mode. */
+  private void agree(HeldBeats.Held arrival, GroupInfo info) {
+    Heartbeat beat = arrival.beat();
+    Group group = groups.get(beat.group());
+    if (info != null && group.state().members().othersThan(beat.member())) {
+      out.refuse(
+          arrival.request(),
+          Refusal.GROUP_MISMATCH,
+          "group " + beat.group() + " runs in mode " + info.mode() + ", not " + beat.mode());
+    } else if (!settings.modes().contains(beat.mode())) {
+      out.refuse(
+          arrival.request(),
+          Refusal.INVALID,
+          "unknown mode '"
+              + beat.mode()
+              + "': use "
+              + String.join(" or ", new TreeSet<>(settings.modes())));
+    } else {
+      declare(arrival, info != null);
+    }
+  }
+
+  private void declare(HeldBeats.Held arrival, boolean force) {
+    refuseDropped(held.forGroup(arrival));
+    records.declare(arrival.beat(), force);
+  }
+
+  private void refuseDropped(HeldBeats.Held dropped) {
+    if (dropped != null) {
+      out.refuse(dropped.request(), Refusal.OVERLOADED, "too many members join at once: try again");
+    }
+  }
+
+  private void take(Group group, long request, Heartbeat beat, long nowMillis) {
+    MemberTable members = group.state().members();
+    if (members.live(beat.member()) == null && groups.memberCount() >= settings.membersMax()) {
+      out.refuse(
+          request,
+          Refusal.OVERLOADED,
+          "the cluster has " + settings.membersMax() + " members, which is its limit");
+      return;
+    }
+    MemberTable.Heard heard = members.heard(beat, nowMillis);
+    if (heard == MemberTable.Heard.REFUSED) {
+      out.refuse(
+          request,
+          Refusal.MEMBER_REPLACED,
+          "a later run of member " + beat.member() + " has taken its place");
+      return;
+    }
+    Member member = members.live(beat.member());
+    if (heard != MemberTable.Heard.SAME) {
+      group.state().cause =
+          switch (heard) {
+            case REPLACED_FORMER -> Cause.REPLACED;
+            case CHANGED -> Cause.TOPIC;
+            case CLOSING -> Cause.LEAVE;
+            case JOINED -> Cause.JOIN;
+            default -> group.state().cause;
+          };
+      out.add(new Action.Register(member));
+      group.plan().retarget();
+    }
+    out.add(new Action.Answer(request, assignments.of(group.state(), member)));
+  }
+}

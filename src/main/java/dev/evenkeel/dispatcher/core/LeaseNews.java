@@ -1,0 +1,63 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+
+/** What follows when a group's {@link LeaseBook} holds something new about a shard. */
+final class LeaseNews {
+  private final DispatcherSettings settings;
+  private final Groups groups;
+  private final TopicView view;
+  private final Outbox out;
+
+  LeaseNews(DispatcherSettings settings, Groups groups, TopicView view, Outbox out) {
+    this.settings = settings;
+    this.groups = groups;
+    this.view = view;
+    this.out = out;
+  }
+
+  /** A broker says that a lease changed. */
+  void hinted(LeaseChange change, long nowMillis) {
+    Group group = groups.get(change.group());
+    if (group != null) {
+      Lease before = group.state().book().get(change.shard());
+      if (group.state().book().hinted(change)) {
+        changed(group, change.shard(), before, nowMillis);
+      }
+    }
+  }
+
+  /** The book has another lease of {@code shard} than {@code before}. */
+  void changed(Group group, Shard shard, Lease before, long nowMillis) {
+    GroupState state = group.state();
+    Lease after = state.book().get(shard);
+    group.plan().leaseChanged(before, after, shard, nowMillis);
+    for (Lease lease : new Lease[] {before, after}) {
+      if (lease != null && lease.owned()) {
+        state.assignmentChanged(lease.owner());
+      }
+    }
+    if (after != null && after.owned() && state.members().sighted(ghost(after, nowMillis))) {
+      group.plan().retarget();
+    }
+    String topic = view.topics().name(shard.topicId());
+    if (topic != null) {
+      out.add(new Action.Ownership(state.name(), topic, shard, after));
+    }
+  }
+
+  /** An owner perhaps never heard of: another dispatcher made it one, or this one is new. */
+  private Ghost ghost(Lease lease, long nowMillis) {
+    return new Ghost(
+        lease.group(),
+        lease.owner(),
+        lease.instance(),
+        null,
+        null,
+        null,
+        null,
+        nowMillis + settings.memberTimeoutMillis());
+  }
+}

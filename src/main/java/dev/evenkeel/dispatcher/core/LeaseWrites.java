@@ -1,0 +1,79 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Requests to the log that move shards, and what their answers mean. */
+final class LeaseWrites {
+  private record Ref(Group group, Shard shard) {}
+
+  private final Groups groups;
+  private final TopicView view;
+  private final LeaseNews news;
+  private final LeaseReads reads;
+  private final MoveLog moves;
+  private final Outbox out;
+  private final Map<Long, Ref> inFlight = new HashMap<>();
+
+  LeaseWrites(
+      Groups groups, TopicView view, LeaseNews news, LeaseReads reads, MoveLog moves, Outbox out) {
+    this.groups = groups;
+    this.view = view;
+    this.news = news;
+    this.reads = reads;
+    this.moves = moves;
+    this.out = out;
+  }
+
+  /** Sends what the plans want now. */
+  void pump(long nowMillis) {
+    for (Group group : groups.all()) {
+      group.plan().pump(view.topics(), nowMillis, (shard, command) -> write(group, shard, command));
+    }
+  }
+
+  private void write(Group group, Shard shard, DataCommand command) {
+    long id = out.nextId();
+    inFlight.put(id, new Ref(group, shard));
+    out.add(new Action.Write(id, shard, command));
+  }
+
+  void answered(long id, Reply reply, long nowMillis) {
+    Ref ref = inFlight.remove(id);
+    if (ref == null) {
+      return;
+    }
+    if (reply instanceof Reply.OfLease of) {
+      taken(ref, of.lease(), nowMillis);
+    } else {
+      failed(ref, reply instanceof Reply.Refused no ? no.refusal() : Refusal.INVALID, nowMillis);
+    }
+  }
+
+  private void taken(Ref ref, Lease lease, long nowMillis) {
+    LeaseBook book = ref.group().state().book();
+    Lease before = book.get(ref.shard());
+    Move move = ref.group().plan().taken(ref.shard(), lease, view.topics(), nowMillis);
+    if (move != null) {
+      moves.add(move);
+    }
+    if (book.answered(lease)) {
+      news.changed(ref.group(), ref.shard(), before, nowMillis);
+    }
+  }
+
+  private void failed(Ref ref, Refusal refusal, long nowMillis) {
+    if (refusal == Refusal.FENCED) {
+      ref.group().state().book().doubt(ref.shard());
+    } else if (refusal == Refusal.UNKNOWN_SHARD) {
+      view.read();
+    }
+    ref.group().plan().failed(ref.shard(), nowMillis);
+    reads.read(ref.group().state().name());
+  }
+}

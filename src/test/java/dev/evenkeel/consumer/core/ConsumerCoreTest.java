@@ -1,0 +1,485 @@
+package dev.evenkeel.consumer.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.ShardContext;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.BatchBuilder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** The core by script: one shard or two, every answer given by hand. */
+class ConsumerCoreTest {
+  private static final Shard S0 = new Shard(1, 0);
+  private static final Shard S1 = new Shard(1, 1);
+
+  private final ConsumerOptions options =
+      new ConsumerOptions().setGroup("g").setMember("m").setTopics(List.of("t"));
+  private final List<Action> actions = new ArrayList<>();
+  private ConsumerCore core;
+  private long now = 1_000_000;
+  private long revision;
+
+  private void start(ConsumerOptions.Order order) {
+    options.setOrder(order);
+    core = new ConsumerCore(options, "i", true, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+  }
+
+  private static Assignment.Owned owned(Shard shard, long epoch, boolean draining) {
+    return new Assignment.Owned("t", shard, epoch, draining, 0);
+  }
+
+  private void assign(long term, long revision, Assignment.Owned... owned) {
+    core.assigned(new Assignment("g", "m", "i", term, revision, List.of(owned)), now);
+  }
+
+  private void assign(Assignment.Owned... owned) {
+    assign(1, ++revision, owned);
+  }
+
+  /** The one action of that type since the last call; the others are kept. */
+  private <A extends Action> A take(Class<A> type) {
+    List<A> found = takeAll(type);
+    assertThat(found).as(type.getSimpleName()).hasSize(1);
+    return found.get(0);
+  }
+
+  private <A extends Action> List<A> takeAll(Class<A> type) {
+    Action action;
+    while ((action = core.poll()) != null) {
+      actions.add(action);
+    }
+    List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
+    actions.removeAll(found);
+    return found;
+  }
+
+  private void tick(long millis) {
+    now += millis;
+    core.heartbeatAnswered(now);
+    core.tick(now);
+  }
+
+  private Lease lease(Shard shard, long epoch, long committed, long stateOffset, byte[] state) {
+    return new Lease("g", shard, epoch, "m", "i", committed, stateOffset, state, null);
+  }
+
+  /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
+  private Hold run(Shard shard, String... keys) {
+    Action.ReadLease read = take(Action.ReadLease.class);
+    core.leaseRead(read.hold(), lease(shard, read.hold().epoch, 0, -1, null), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(0, batch(keys)), now);
+    return fetch.hold();
+  }
+
+  private static Batch batch(String... keys) {
+    BatchBuilder builder = new BatchBuilder(256);
+    for (String key : keys) {
+      byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+      builder.add(new Message(bytes, Map.of(), 0, new byte[10]));
+    }
+    return builder.build(1, 0, 0);
+  }
+
+  private static FetchAnswer answer(long base, Batch batch) {
+    return new FetchAnswer(0, base + batch.count(), List.of(new FetchAnswer.Placed(base, batch)));
+  }
+
+  private Task next(long offset) {
+    Task task = core.next(now);
+    assertThat(task).isNotNull();
+    assertThat(task.offset).isEqualTo(offset);
+    return task;
+  }
+
+  private static RefusedException refused(Refusal refusal) {
+    return new RefusedException(refusal, "said the log");
+  }
+
+  @Test
+  void aHandOverCarriesStateAndPositionTogether() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 5, false));
+    byte[] former = {1, 2};
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, former), now);
+    Action.CallAssign call = take(Action.CallAssign.class);
+    assertThat(call.state()).isEqualTo(former);
+    assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40));
+    core.assignDone(call.hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    assertThat(fetch.request().offset()).isEqualTo(40);
+    core.fetched(fetch.hold(), fetch.request(), answer(38, batch("a", "b", "c", "d")), now);
+    core.finished(next(40), now);
+    Task running = next(41);
+    assign(owned(S0, 5, true));
+    assertThat(core.next(now)).isNull();
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    core.finished(running, now);
+    Action.CallRelease release = take(Action.CallRelease.class);
+    assertThat(release.shard().offset()).isEqualTo(42);
+    core.stateGiven(release.hold(), new byte[] {9}, null, now);
+    var command = take(Action.Release.class).command();
+    assertThat(command.offset()).isEqualTo(42);
+    assertThat(command.stateOffset()).isEqualTo(42);
+    assertThat(command.state()).containsExactly(9);
+    core.released(release.hold());
+    take(Action.HeartbeatNow.class);
+    assertThat(core.owned()).isZero();
+    // An assignment that was made before the dispatcher heard of the release.
+    assign(owned(S0, 5, true));
+    assertThat(core.owned()).isZero();
+    assign(owned(S0, 6, false));
+    assertThat(core.owned()).isEqualTo(1);
+  }
+
+  @Test
+  void withoutStateTheProgressOfTheFormerOwnerStays() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    assign(owned(S0, 5, true));
+    Hold hold = take(Action.CallRelease.class).hold();
+    core.stateGiven(hold, null, new IllegalStateException("broken"), now);
+    var command = take(Action.Release.class).command();
+    assertThat(command.offset()).isEqualTo(50);
+    assertThat(command.stateOffset()).isEqualTo(-1);
+    assertThat(command.state()).isNull();
+    assertThat(take(Action.Report.class).text()).contains("released without state");
+  }
+
+  @Test
+  void aStateThatIsTooLargeIsNotSent() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a");
+    assign(owned(S0, 1, true));
+    take(Action.CallRelease.class);
+    core.stateGiven(hold, new byte[Limits.STATE_BYTES_MAX + 1], null, now);
+    assertThat(take(Action.Release.class).command().state()).isNull();
+    assertThat(take(Action.Report.class).text()).contains("1048577 bytes, at most 1048576");
+  }
+
+  @Test
+  void aShardThatDrainsBeforeItRanIsGivenOnUntouched() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 5, true));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
+    var command = take(Action.Release.class).command();
+    assertThat(command.offset()).isEqualTo(50);
+    assertThat(command.state()).isNull();
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+  }
+
+  @Test
+  void aLostShardIsNotCommitted() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    Task running = next(0);
+    assign();
+    assertThat(take(Action.CallLost.class).shard().epoch()).isEqualTo(1);
+    assertThat(core.next(now)).isNull();
+    core.finished(running, now);
+    tick(10_000);
+    assertThat(takeAll(Action.Commit.class)).isEmpty();
+    assertThat(takeAll(Action.Release.class)).isEmpty();
+    assertThat(core.flow().messages()).isZero();
+    assertThat(core.flow().bytes()).isZero();
+  }
+
+  @Test
+  void aNewHoldAwaitsTheHandlersOfTheFormer() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    Task running = next(0);
+    assign(owned(S0, 2, false));
+    tick(50);
+    assertThat(takeAll(Action.ReadLease.class)).isEmpty();
+    core.finished(running, now);
+    tick(50);
+    take(Action.ReadLease.class);
+  }
+
+  @Test
+  void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(4_900);
+    assertThat(takeAll(Action.Commit.class)).isEmpty();
+    tick(100);
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(1);
+    core.commitFailed(hold, refused(Refusal.FENCED), now);
+    take(Action.CallLost.class);
+    assertThat(core.owned()).isZero();
+    assign(1, revision, owned(S0, 1, false));
+    Action.ReadLease read = take(Action.ReadLease.class);
+    core.leaseRead(read.hold(), lease(S0, 2, 1, -1, null), now);
+    assertThat(core.owned()).isZero();
+    assertThat(takeAll(Action.CallLost.class)).isEmpty();
+  }
+
+  @Test
+  void aCommitIsRepeatedWhileTheShardIsOwned() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(5_000);
+    take(Action.Commit.class);
+    core.commitFailed(hold, refused(Refusal.INDETERMINATE), now);
+    core.finished(next(1), now);
+    tick(5_000);
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(2);
+    core.committed(hold, 2);
+    tick(5_000);
+    assertThat(takeAll(Action.Commit.class)).isEmpty();
+  }
+
+  @Test
+  void aThousandMessagesAreCommittedAtOnce() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    String[] keys = new String[1_500];
+    run(S0, keys);
+    now += 1_000;
+    for (int i = 0; i < 1_000; i++) {
+      assertThat(takeAll(Action.Commit.class)).isEmpty();
+      core.finished(next(i), now);
+    }
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(1_000);
+  }
+
+  @Test
+  void aFailedMessageIsTriedAgainInPlaceAndHoldsUpItsShard() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    long[] waits = {1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 30_000};
+    Task task = next(0);
+    for (int i = 0; i < waits.length; i++) {
+      assertThat(task.delivery("m").attempt()).isEqualTo(i + 1);
+      core.failed(task, new IllegalStateException("broken"), now);
+      tick(waits[i] - 1);
+      assertThat(core.next(now)).isNull();
+      tick(1);
+      task = next(0);
+    }
+    core.finished(task, now);
+    next(1);
+  }
+
+  @Test
+  void aFailedMessageHoldsUpOnlyItsKey() {
+    start(ConsumerOptions.Order.KEY);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "a", "b", null);
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    Task b = next(1);
+    Task none = next(4);
+    assertThat(core.next(now)).isNull();
+    core.finished(b, now);
+    core.finished(none, now);
+    core.finished(next(3), now);
+    assertThat(core.next(now)).isNull();
+    tick(1_000);
+    core.finished(next(0), now);
+    core.finished(next(2), now);
+    assertThat(core.flow().messages()).isZero();
+  }
+
+  @Test
+  void whatAwaitsItsRetryIsDroppedUnfinishedByADrain() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a", "b", "c");
+    core.finished(next(0), now);
+    core.failed(next(1), new IllegalStateException("broken"), now);
+    core.finished(next(2), now);
+    core.close(now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(1);
+    assertThat(core.drained()).isFalse();
+    core.released(hold);
+    assertThat(core.drained()).isTrue();
+    assertThat(core.flow().messages()).isZero();
+  }
+
+  @Test
+  void closingIsToldAtOnceUnlessThereIsNothingToLetGo() {
+    start(ConsumerOptions.Order.SHARD);
+    core.close(now);
+    assertThat(takeAll(Action.HeartbeatNow.class)).isEmpty();
+    assertThat(core.drained()).isTrue();
+
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    Task task = next(0);
+    core.close(now);
+    take(Action.HeartbeatNow.class);
+    assertThat(core.drained()).isFalse();
+    core.finished(task, now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    core.released(take(Action.Release.class).hold());
+    assertThat(core.drained()).isTrue();
+  }
+
+  @Test
+  void aDrainThatIsCalledOffGoesOnWithoutRepeatingWhatIsFinished() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c", "d");
+    Task zero = next(0);
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    assign(owned(S0, 1, false));
+    takeAll(Action.Fetch.class);
+    core.failed(zero, new IllegalStateException("broken"), now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    assertThat(fetch.request().offset()).isZero();
+    core.fetched(fetch.hold(), fetch.request(), answer(0, batch("a", "b", "c", "d")), now);
+    core.finished(next(0), now);
+    core.finished(next(2), now);
+    core.finished(next(3), now);
+    assertThat(core.next(now)).isNull();
+    assertThat(core.flow().messages()).isZero();
+    assertThat(fetch.hold().window.committed()).isEqualTo(4);
+  }
+
+  @Test
+  void olderAssignmentsAreIgnored() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(2, 5, owned(S0, 1, false));
+    assign(2, 4);
+    assign(1, 9);
+    assertThat(core.owned()).isEqualTo(1);
+    core.assigned(new Assignment("g", "m", "another", 9, 9, List.of()), now);
+    assertThat(core.owned()).isEqualTo(1);
+    assign(3, 0);
+    assertThat(core.owned()).isZero();
+  }
+
+  @Test
+  void aReleaseWhoseAnswerWasLostIsNotALoss() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a");
+    assign(owned(S0, 1, true));
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    take(Action.Release.class);
+    core.releaseFailed(hold, refused(Refusal.INDETERMINATE), now);
+    tick(300);
+    take(Action.Release.class);
+    core.releaseFailed(hold, refused(Refusal.FENCED), now);
+    assertThat(hold.state).isEqualTo(HoldState.RELEASED);
+    assertThat(takeAll(Action.CallLost.class)).isEmpty();
+  }
+
+  @Test
+  void noHandlerStartsBehindTheFence() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    long sent = now;
+    now = sent + 4_000;
+    next(0);
+    now++;
+    assertThat(core.next(now)).isNull();
+    core.heartbeatAnswered(sent + 10);
+    next(1);
+    core.link(false, now);
+    assertThat(core.next(now)).isNull();
+    core.link(true, now);
+    next(2);
+  }
+
+  @Test
+  void aShardThatIsStuckDoesNotStallOthers() {
+    options.setPendingMessagesMax(10);
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, new String[20]);
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    assertThat(core.flow().paused()).isTrue();
+    assertThat(takeAll(Action.Fetch.class)).isEmpty();
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    run(S1, "a", "b");
+    Task task = next(0);
+    assertThat(task.hold.shard).isEqualTo(S1);
+    core.finished(task, now);
+    core.finished(next(1), now);
+    assertThat(take(Action.Fetch.class).request().shard()).isEqualTo(S1);
+  }
+
+  @Test
+  void aStuckMessageStopsItsShardAtTheLargestSpan() {
+    options.setPendingMessagesMax(1_000_000);
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, new String[60_000]);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(60_000, batch(new String[20_000])), now);
+    Task stuck = next(0);
+    for (int i = 1; i < Hold.SPAN_MESSAGES_MAX; i++) {
+      core.finished(next(i), now);
+    }
+    assertThat(core.next(now)).isNull();
+    core.finished(stuck, now);
+    next(Hold.SPAN_MESSAGES_MAX);
+  }
+
+  @Test
+  void atMostParallelHandlersAndThirtyTwoOfAShard() {
+    options.setParallel(40);
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, new String[100]);
+    takeAll(Action.Fetch.class);
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    run(S1, new String[100]);
+    int[] count = new int[2];
+    Task task;
+    while ((task = core.next(now)) != null) {
+      count[task.hold.shard.shard()]++;
+    }
+    assertThat(Arrays.stream(count).sum()).isEqualTo(40);
+    assertThat(count[0]).isEqualTo(32);
+    assertThat(count[1]).isEqualTo(8);
+  }
+
+  @Test
+  void aFailedOnAssignIsTriedAgain() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
+    Action.CallAssign call = take(Action.CallAssign.class);
+    core.assignDone(call.hold(), new IllegalStateException("broken"), now);
+    tick(999);
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    tick(1);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    take(Action.Fetch.class);
+  }
+}

@@ -1,0 +1,15 @@
+package dev.evenkeel.consumer.core;
+
+import dev.evenkeel.consumer.ConsumerOptions;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+/** Consumers against a small cluster, in virtual time; the seed decides everything. */
+class ConsumerSimulationTest {
+
+  @Property(tries = 60)
+  void commitsNothingUnfinishedKeepsOrderAndStopsItself(
+      @ForAll long seed, @ForAll ConsumerOptions.Order order, @ForAll boolean keepsState) {
+    new Simulation(seed, order, keepsState).run();
+  }
+}

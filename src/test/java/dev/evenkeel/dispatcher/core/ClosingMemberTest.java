@@ -1,0 +1,143 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.Refusal;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A member that has begun to close hands over what it has, and gets nothing more. */
+class ClosingMemberTest {
+  private final Bench bench = Bench.withShards(4);
+  private final Heartbeat a = bench.beat("a");
+  private final Heartbeat b = bench.beat("b");
+
+  private void twoEach() {
+    bench.send(a);
+    bench.send(b);
+    bench.release(2);
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.clear();
+  }
+
+  @Test
+  void itsShardsArePlannedToTheOthersBeforeTheyAreReleased() {
+    twoEach();
+    Assignment answer = (Assignment) bench.send(b.asClosing());
+    assertThat(bench.writes()).containsExactly("SetDrain 2", "SetDrain 3");
+    assertThat(bench.lease(2).drain().to()).isEqualTo("a");
+    assertThat(answer.shards()).hasSize(2);
+
+    bench.now += 300;
+    bench.release(2);
+    assertThat(bench.owners()).isEqualTo("aaab");
+    Move move = bench.core.moves().recent("g", 1).get(0);
+    assertThat(move.from()).isEqualTo("b");
+    assertThat(move.cause()).isEqualTo(Cause.LEAVE);
+    assertThat(move.releaseMillis()).isEqualTo(300);
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aaaa");
+    assertThat(bench.lease(0).epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void itGetsNothingOfAMemberThatDies() {
+    twoEach();
+    Heartbeat c = bench.beat("c");
+    bench.send(c);
+    Heartbeat closing = b.asClosing();
+    bench.send(closing);
+    bench.pass(8_000, closing, c);
+    assertThat(bench.owners()).isEqualTo("ccbb");
+    bench.release(2);
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("cccc");
+  }
+
+  @Test
+  void theLastOneIsNotGivenBackWhatItLetGo() {
+    bench.send(a);
+    bench.send(a.asClosing());
+    assertThat(bench.lease(0).drain()).isNull();
+    for (int shard = 0; shard < 4; shard++) {
+      bench.release(shard);
+    }
+    bench.pass(10_000, a.asClosing());
+    assertThat(bench.owners()).isEqualTo("----");
+    assertThat(bench.lease(3).epoch()).isEqualTo(1);
+    bench.send(b);
+    assertThat(bench.owners()).isEqualTo("bbbb");
+  }
+
+  @Test
+  void neitherIsOneThatOnlyLetsGo() {
+    bench.send(a);
+    bench.clear();
+    for (int shard = 0; shard < 4; shard++) {
+      bench.release(shard);
+    }
+    assertThat(bench.owners()).isEqualTo("----");
+    assertThat(bench.writes()).isEmpty();
+  }
+
+  @Test
+  void aHandOverToItIsRedirected() {
+    bench.send(a);
+    bench.send(b);
+    Heartbeat c = bench.beat("c");
+    bench.send(c);
+    assertThat(bench.lease(3).drain().to()).isEqualTo("c");
+    bench.send(c.asClosing());
+    assertThat(bench.lease(3).drain().to()).isEqualTo("b");
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aaab");
+  }
+
+  @Test
+  void aLateHeartbeatFromBeforeDoesNotTakeItBack() {
+    twoEach();
+    bench.send(b.asClosing());
+    bench.send(b);
+    bench.release(2);
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.pass(10_000, a, b);
+    assertThat(bench.owners()).isEqualTo("aaaa");
+  }
+
+  @Test
+  void theNextRunOfTheSameNameIsNotClosing() {
+    twoEach();
+    bench.send(b.asClosing());
+    bench.send(bench.beat("b", "b2", 200));
+    assertThat(bench.owners()).isEqualTo("aabb");
+    assertThat(bench.lease(3).instance()).isEqualTo("b2");
+  }
+
+  @Test
+  void itIsNoIdleConsumer() {
+    bench.send(a);
+    bench.send(a.asClosing());
+    for (int shard = 0; shard < 4; shard++) {
+      bench.release(shard);
+    }
+    assertThat(bench.core.find("g").status(bench.core.topics()))
+        .isEqualTo(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS);
+  }
+
+  @Test
+  void aHeartbeatOvertakenByItsGoodbyeBringsNobodyBack() {
+    bench.send(a);
+    bench.log.topic(2, "u", 1);
+    long held = 100;
+    List<Action> wanted =
+        bench.core.heartbeat(held, Bench.in(b, "sharded", List.of("u"), null), bench.now);
+    bench.send(Bench.leaving(b));
+    bench.run(wanted);
+    assertThat(((Action.Refuse) bench.answers.get(held)).refusal()).isEqualTo(Refusal.INVALID);
+    assertThat(bench.core.find("g").members().live("b")).isNull();
+  }
+}
