@@ -93,6 +93,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
           startDeadlineMillis = Clock.millis() + START_MILLIS_MAX;
           linkStates = LinkRelay.of(link, state -> onContext(() -> linkState(state)));
           linkState(link.state());
+          if (ended) {
+            return;
+          }
           pushes = link.listen(Addresses.member(instance), body -> onContext(() -> pushed(body)));
           ticker = link.vertx().setPeriodic(TICK_MILLIS, id -> onContext(this::tick));
           // Whoever pushes must find somebody who listens; a heartbeat says where.

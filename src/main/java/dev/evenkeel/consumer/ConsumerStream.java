@@ -8,12 +8,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.streams.ReadStream;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Predicate;
 
 /**
  * A consumer as a stream of messages.
@@ -34,22 +29,9 @@ public final class ConsumerStream implements ReadStream<Delivery> {
     MANUAL
   }
 
-  private record Place(String topic, int shard, long epoch, long offset) {
-    static Place of(Delivery delivery) {
-      return new Place(delivery.topic(), delivery.shard(), delivery.epoch(), delivery.offset());
-    }
-  }
-
-  private record Waiting(Delivery delivery, Promise<Void> end) {}
-
   private final Finishing finishing;
 
-  /** Handed out by the consumer, not yet asked for. At most {@code parallel}. */
-  private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
-
-  /** Given to the handler, not yet finished by hand. At most {@code parallel}. */
-  private final Map<Place, Promise<Void>> unfinished = new HashMap<>();
-
+  private final StreamBook book = new StreamBook();
   private Consumer consumer;
   private Context context;
   private Handler<Delivery> handler;
@@ -112,15 +94,15 @@ public final class ConsumerStream implements ReadStream<Delivery> {
     synchronized (this) {
       context = Vertx.currentContext();
       to = handler;
-      if (to == null || demand == 0 || !queue.isEmpty()) {
+      if (to == null || demand == 0 || book.anyWaiting()) {
         end = Promise.promise();
-        queue.add(new Waiting(delivery, end));
+        book.await(delivery, end);
         return end.future();
       }
       take();
       if (finishing == Finishing.MANUAL) {
         end = Promise.promise();
-        unfinished.put(Place.of(delivery), end);
+        book.givenOut(delivery, end);
       }
     }
     if (end == null) {
@@ -140,7 +122,7 @@ public final class ConsumerStream implements ReadStream<Delivery> {
       }
     } catch (Throwable e) {
       synchronized (this) {
-        unfinished.remove(Place.of(delivery));
+        book.settled(delivery);
       }
       end.tryFail(e);
     }
@@ -148,38 +130,12 @@ public final class ConsumerStream implements ReadStream<Delivery> {
 
   /** Ends the messages of a shard that is let go or lost, so that nothing waits for them. */
   private void giveUp(ShardContext shard, boolean alsoGivenOut) {
-    List<Promise<Void>> ends = new ArrayList<>();
+    List<Promise<Void>> ends;
     synchronized (this) {
-      queue.removeIf(
-          waiting -> {
-            boolean gone = of(shard).test(Place.of(waiting.delivery()));
-            if (gone) {
-              ends.add(waiting.end());
-            }
-            return gone;
-          });
-      if (alsoGivenOut) {
-        unfinished
-            .entrySet()
-            .removeIf(
-                entry -> {
-                  boolean gone = of(shard).test(entry.getKey());
-                  if (gone) {
-                    ends.add(entry.getValue());
-                  }
-                  return gone;
-                });
-      }
+      ends = book.giveUp(shard, alsoGivenOut);
     }
     IllegalStateException cause = new IllegalStateException("the shard was let go");
     ends.forEach(end -> end.tryFail(cause));
-  }
-
-  private static Predicate<Place> of(ShardContext shard) {
-    return place ->
-        place.epoch() == shard.epoch()
-            && place.shard() == shard.shard()
-            && place.topic().equals(shard.topic());
   }
 
   private void take() {
@@ -191,17 +147,17 @@ public final class ConsumerStream implements ReadStream<Delivery> {
   /** Gives out what has waited, as far as it is asked for. Runs on the consumer's context. */
   private void drain() {
     while (true) {
-      Waiting next;
+      StreamBook.Waiting next;
       Handler<Delivery> to;
       synchronized (this) {
-        if (handler == null || demand == 0 || queue.isEmpty()) {
+        if (handler == null || demand == 0 || !book.anyWaiting()) {
           return;
         }
-        next = queue.poll();
+        next = book.next();
         to = handler;
         take();
         if (finishing == Finishing.MANUAL) {
-          unfinished.put(Place.of(next.delivery()), next.end());
+          book.givenOut(next.delivery(), next.end());
         }
       }
       give(to, next.delivery(), next.end());
@@ -211,7 +167,7 @@ public final class ConsumerStream implements ReadStream<Delivery> {
   private void scheduleDrain() {
     Context where;
     synchronized (this) {
-      where = queue.isEmpty() ? null : context;
+      where = book.anyWaiting() ? context : null;
     }
     if (where != null) {
       where.runOnContext(ignored -> drain());
@@ -235,7 +191,7 @@ public final class ConsumerStream implements ReadStream<Delivery> {
   }
 
   private synchronized Promise<Void> settled(Delivery delivery) {
-    return unfinished.remove(Place.of(delivery));
+    return book.settled(delivery);
   }
 
   private void failed(Throwable cause) {
@@ -256,8 +212,7 @@ public final class ConsumerStream implements ReadStream<Delivery> {
         return;
       }
       ended = true;
-      queue.clear();
-      unfinished.clear();
+      book.clear();
       to = endHandler;
     }
     if (to != null) {

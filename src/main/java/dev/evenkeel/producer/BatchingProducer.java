@@ -14,7 +14,6 @@ import dev.evenkeel.producer.core.Outcome;
 import dev.evenkeel.producer.core.ProducerCore;
 import dev.evenkeel.producer.core.SendBuffer;
 import dev.evenkeel.wire.AppendResults.Result;
-import dev.evenkeel.wire.BatchBuilder;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -32,17 +31,10 @@ final class BatchingProducer implements Producer {
   /** Looks after changes of the topic, and whatever else a timer was not set for. */
   private static final long TICK_MILLIS = 1_000;
 
-  private enum WhenFull {
-    WAIT,
-    REFUSE,
-    /** Take it up to the hard limit. */
-    STRETCH
-  }
-
   private final ContextInternal context;
   private final ClusterDirectory directory;
   private final String topic;
-  private final WhenFull whenFull;
+  private final Intake.WhenFull whenFull;
   private final EpochOpener opener;
   private final Appender<Promise<Position>> appender;
   private final long tick;
@@ -50,15 +42,15 @@ final class BatchingProducer implements Producer {
   // Guarded by this.
   private final ProducerCore<Promise<Position>> core;
   private final SendBuffer<Promise<Position>> buffer;
+  private final Intake intake;
   private boolean pollScheduled;
   private Promise<Void> closing;
 
   // Of the context.
   private List<TopicInfo> topicsSeen;
+  private final WakeTimer timer;
   private boolean opening;
   private boolean endTold;
-  private long timer = -1;
-  private long timerAtMillis = Long.MAX_VALUE;
 
   private volatile Handler<Throwable> exceptionHandler;
   private volatile Handler<Void> drainHandler;
@@ -73,7 +65,10 @@ final class BatchingProducer implements Producer {
     this.directory = directory;
     this.opener = opener;
     topic = options.getTopic();
-    whenFull = options.getOnFull() == ProducerOptions.OnFull.FAIL ? WhenFull.REFUSE : WhenFull.WAIT;
+    whenFull =
+        options.getOnFull() == ProducerOptions.OnFull.FAIL
+            ? Intake.WhenFull.REFUSE
+            : Intake.WhenFull.WAIT;
     context = (ContextInternal) link.vertx().getOrCreateContext();
     core =
         new ProducerCore<>(
@@ -83,6 +78,8 @@ final class BatchingProducer implements Producer {
             identity.epoch(),
             () -> ThreadLocalRandom.current().nextDouble());
     buffer = new SendBuffer<>(options.getBufferBytes());
+    intake = new Intake(topic, core, buffer, this::schedule, this::refuseLater);
+    timer = new WakeTimer(context.owner(), this::schedule);
     appender =
         new Appender<>(
             link,
@@ -110,12 +107,12 @@ final class BatchingProducer implements Producer {
 
   @Override
   public Future<Void> write(Message message) {
-    Future<Void> written = take(message, WhenFull.STRETCH).mapEmpty();
+    Future<Void> written = take(message, Intake.WhenFull.STRETCH).mapEmpty();
     Handler<Throwable> handler = exceptionHandler;
     return handler == null ? written : written.onFailure(handler);
   }
 
-  private Future<Position> take(Message message, WhenFull full) {
+  private Future<Position> take(Message message, Intake.WhenFull full) {
     ContextInternal caller = ContextInternal.current();
     Promise<Position> promise = caller == null ? Promise.promise() : caller.promise();
     try {
@@ -127,37 +124,11 @@ final class BatchingProducer implements Producer {
     return promise.future();
   }
 
-  private synchronized void take(Message message, Promise<Position> promise, WhenFull full) {
-    checkOpen();
-    int bytes = BatchBuilder.sizeOf(message) + SendBuffer.MESSAGE_COST_BYTES;
-    boolean room =
-        full == WhenFull.STRETCH ? !buffer.isOverfull() : !buffer.isFull() && !buffer.hasWaiters();
-    if (room) {
-      accept(message, promise, bytes);
-    } else if (full != WhenFull.WAIT || !buffer.await(message, promise, bytes)) {
-      throw new RefusedException(
-          Refusal.OVERLOADED,
-          "the producer's buffer is full: wait for earlier sends before sending more");
-    }
-  }
-
-  private void checkOpen() {
+  private synchronized void take(Message message, Promise<Position> promise, Intake.WhenFull full) {
     if (closing != null) {
       throw new RefusedException(Refusal.UNAVAILABLE, "the producer is closed");
     }
-    if (core.endedBy() != null) {
-      throw core.endedBy();
-    }
-    if (!core.hasTopic()) {
-      throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + topic + "'");
-    }
-  }
-
-  private void accept(Message message, Promise<Position> promise, int bytes) {
-    if (core.add(message, promise, bytes, nowMillis())) {
-      schedule();
-    }
-    buffer.take(bytes);
+    intake.take(message, promise, full, nowMillis());
   }
 
   private static long nowMillis() {
@@ -187,12 +158,12 @@ final class BatchingProducer implements Producer {
       for (Outcome<Promise<Position>> outcome : outcomes) {
         buffer.release(outcome.batch().chargedBytes, outcome.tokens().size());
       }
-      admit();
+      intake.admit(nowMillis());
     }
     if (!sends.isEmpty()) {
       appender.send(sends, epoch);
     }
-    wakeAt(wakeAtMillis);
+    timer.wakeAt(wakeAtMillis, nowMillis());
     if (!outcomes.isEmpty()) {
       tell(outcomes);
     }
@@ -210,30 +181,8 @@ final class BatchingProducer implements Producer {
     }
   }
 
-  private void admit() {
-    while (true) {
-      boolean dead = core.endedBy() != null || !core.hasTopic();
-      SendBuffer.Waiter<Promise<Position>> next = dead ? buffer.evict() : buffer.admit();
-      if (next == null) {
-        return;
-      }
-      if (next.flush() != null) {
-        next.flush().run();
-        schedule();
-      } else if (dead) {
-        RefusedException why =
-            core.endedBy() != null
-                ? core.endedBy()
-                : new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted");
-        context.runOnContext(none -> next.token().tryFail(why));
-      } else {
-        try {
-          accept(next.message(), next.token(), next.bytes());
-        } catch (RefusedException refused) {
-          context.runOnContext(none -> next.token().tryFail(refused));
-        }
-      }
-    }
+  private void refuseLater(Promise<Position> promise, RefusedException why) {
+    context.runOnContext(none -> promise.tryFail(why));
   }
 
   private void tell(List<Outcome<Promise<Position>>> outcomes) {
@@ -275,26 +224,6 @@ final class BatchingProducer implements Producer {
           }
           poll();
         });
-  }
-
-  private void wakeAt(long atMillis) {
-    if (atMillis >= timerAtMillis || atMillis == Long.MAX_VALUE) {
-      return;
-    }
-    if (timer >= 0) {
-      context.owner().cancelTimer(timer);
-    }
-    timerAtMillis = atMillis;
-    timer =
-        context
-            .owner()
-            .setTimer(
-                Math.max(1, atMillis - nowMillis()),
-                id -> {
-                  timer = -1;
-                  timerAtMillis = Long.MAX_VALUE;
-                  schedule();
-                });
   }
 
   /** Does what the core's state asks for, once for each time it gets there. */
@@ -385,9 +314,7 @@ final class BatchingProducer implements Producer {
                   synchronized (this) {
                     core.end(new RefusedException(Refusal.UNAVAILABLE, "the producer is closed"));
                   }
-                  if (timer >= 0) {
-                    context.owner().cancelTimer(timer);
-                  }
+                  timer.cancel();
                   closing.tryComplete();
                 }));
     return closing.future();

@@ -177,6 +177,17 @@ class ConsumersTest {
   }
 
   @Test
+  void overAClosedConnectionNothingIsStarted() {
+    cluster.become(Link.State.CLOSED);
+    Future<Consumer> started = Consumers.start(cluster, directory, options(), new Held());
+    Awaitility.await().until(started::isComplete);
+    assertThat(started.cause())
+        .isInstanceOfSatisfying(
+            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.UNAVAILABLE));
+    assertThat(cluster.heartbeats()).isEmpty();
+  }
+
+  @Test
   void closingIsToldBeforeTheHandlersHaveEnded() {
     Held handler = new Held();
     Consumer consumer =

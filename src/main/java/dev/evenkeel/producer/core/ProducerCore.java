@@ -38,7 +38,8 @@ public final class ProducerCore<T> {
   }
 
   private final CoreSettings settings;
-  private final Router router;
+  private final ShardChoice choice;
+  private final DeliveryLimits limits;
   private final DoubleSupplier jitter;
   private final BuilderPool builders = new BuilderPool();
   private final List<Lane<T>> lanes = new ArrayList<>();
@@ -51,7 +52,6 @@ public final class ProducerCore<T> {
   private RefusedException endedBy;
   private int topicId = -1;
   private boolean topicGone;
-  private int sticky;
   private long producerId;
   private int epoch;
   private long wakeAtMillis = Long.MAX_VALUE;
@@ -63,7 +63,8 @@ public final class ProducerCore<T> {
   public ProducerCore(
       CoreSettings settings, Router router, long producerId, int epoch, DoubleSupplier jitter) {
     this.settings = settings;
-    this.router = router;
+    choice = new ShardChoice(router);
+    limits = new DeliveryLimits(settings);
     this.producerId = producerId;
     this.epoch = epoch;
     this.jitter = jitter;
@@ -98,8 +99,7 @@ public final class ProducerCore<T> {
       failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
       lanes.clear();
       topicId = id;
-      // Many short runs with a message each must not all use the same shard.
-      sticky = Math.min(shards - 1, (int) (jitter.getAsDouble() * shards));
+      choice.restart(shards, jitter.getAsDouble());
     } else if (topicGone) {
       // It is there after all. What was given up has left holes.
       state = State.OPENING;
@@ -116,7 +116,7 @@ public final class ProducerCore<T> {
    * @return whether {@link #poll} has something new to do
    */
   public boolean add(Message message, T token, int chargedBytes, long nowMillis) {
-    Lane<T> lane = lanes.get(route(message));
+    Lane<T> lane = lanes.get(choice.of(message, lanes.size()));
     boolean news = !lane.isOpen();
     if (!lane.fits(message)) {
       seal(lane);
@@ -133,25 +133,9 @@ public final class ProducerCore<T> {
     return news;
   }
 
-  private int route(Message message) {
-    int shards = lanes.size();
-    if (router != null) {
-      int shard = router.route(message, shards);
-      if (shard < 0 || shard >= shards) {
-        throw new RefusedException(
-            Refusal.INVALID,
-            "the router gave shard " + shard + ": the topic has 0 to " + (shards - 1));
-      }
-      return shard;
-    }
-    return message.key() != null ? Murmur2.shard(message.key(), shards) : sticky;
-  }
-
   private void seal(Lane<T> lane) {
     lane.seal();
-    if (lane.shard.shard() == sticky) {
-      sticky = (sticky + 1) % lanes.size();
-    }
+    choice.closed(lane.shard.shard(), lanes.size());
   }
 
   /** Closes all open batches, and has {@code flush} wait for all that is on its way. */
@@ -215,25 +199,12 @@ public final class ProducerCore<T> {
       if (nowMillis < batch.deadlineMillis) {
         break;
       }
-      finish(batch, 0, tooLate(batch));
+      finish(batch, 0, limits.tooLate(batch));
       each.remove();
       if (batch.sentInEpoch()) {
         state = State.OPENING;
       }
     }
-  }
-
-  private RefusedException tooLate(OutBatch<T> batch) {
-    String text = "not acknowledged within " + settings.deliveryTimeoutMillis() + " ms";
-    if (!batch.sentInEpoch() && !batch.unsure) {
-      return new RefusedException(Refusal.UNAVAILABLE, text + "; it was never sent");
-    }
-    boolean surelyRefused =
-        batch.state == OutBatch.State.WAITING && !batch.unsure && batch.refused != null;
-    return surelyRefused
-        ? new RefusedException(
-            batch.refused.refusal(), text + ", at last because: " + batch.refused.getMessage())
-        : new RefusedException(Refusal.INDETERMINATE, text + "; it may be in the log all the same");
   }
 
   /**
@@ -273,7 +244,8 @@ public final class ProducerCore<T> {
           batch.unsure = true;
         } else {
           batch.refused = new RefusedException(result.refusal(), detail);
-          giveUp = result.refusal() == Refusal.DISK_FULL && diskTooLongFull(batch, nowMillis);
+          giveUp =
+              result.refusal() == Refusal.DISK_FULL && limits.diskTooLongFull(batch, nowMillis);
         }
         if (!giveUp && (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT)) {
           batch.state = OutBatch.State.WAITING;
@@ -285,14 +257,6 @@ public final class ProducerCore<T> {
         }
       }
     }
-  }
-
-  private boolean diskTooLongFull(OutBatch<T> batch, long nowMillis) {
-    if (batch.diskFullSinceMillis < 0) {
-      batch.diskFullSinceMillis = nowMillis;
-    }
-    return !batch.unsure
-        && nowMillis - batch.diskFullSinceMillis >= settings.diskFullTimeoutMillis();
   }
 
   public static RefusedException fenced() {
