@@ -56,7 +56,9 @@ class StopAndPauseIT {
       }
       keyboard.write("unfinished".getBytes(StandardCharsets.US_ASCII));
       keyboard.flush();
-      Jar.Result stopped = producer.stop();
+      // Not destroy(), which would also end the input, and with it the line.
+      signal(producer, "TERM");
+      Jar.Result stopped = producer.await();
       assertThat(stopped.err().strip()).isEqualTo("acked 2 of 2");
       assertThat(stopped.status()).isZero();
     }
