@@ -108,7 +108,8 @@ public final class WebVerticle extends VerticleBase {
       Api.fail(context, failure);
       return;
     }
-    String path = context.normalizedPath();
+    // As it came: a malformed one cannot be normalized, and that must not fail here again.
+    String path = context.request().path();
     String message =
         switch (status) {
           case 404 -> "there is nothing at " + path + ": see /openapi.json";
