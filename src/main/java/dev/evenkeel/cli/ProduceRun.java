@@ -55,6 +55,7 @@ final class ProduceRun {
 
   // Used by the producer's context only.
   private int failuresShown;
+  private boolean hopelessShown;
 
   // Used by the reading thread only.
   private Piece piece = new Piece();
@@ -254,17 +255,23 @@ final class ProduceRun {
   }
 
   private void showFailure(long line, Throwable failure) {
-    if (++failuresShown <= FAILURES_SHOWN_MAX) {
-      show("line " + line + " is not acknowledged: " + CommandErrors.describe(failure));
-    } else if (failuresShown == FAILURES_SHOWN_MAX + 1) {
-      show("more lines are not acknowledged; their errors are not shown");
-    }
     boolean hopeless =
         failure instanceof RefusedException refused
             && (refused.refusal() == Refusal.UNKNOWN_TOPIC
                 || refused.refusal() == Refusal.PRODUCER_FENCED);
     if (hopeless) {
+      // It is the same for every further line.
+      if (!hopelessShown) {
+        hopelessShown = true;
+        show(CommandErrors.describe(failure) + ": lines from " + line + " on are not acknowledged");
+      }
       stop();
+      return;
+    }
+    if (++failuresShown <= FAILURES_SHOWN_MAX) {
+      show("line " + line + " is not acknowledged: " + CommandErrors.describe(failure));
+    } else if (failuresShown == FAILURES_SHOWN_MAX + 1) {
+      show("more lines are not acknowledged; their errors are not shown");
     }
   }
 

@@ -106,6 +106,10 @@ final class ServeRun {
   private void deploy(Vertx vertx, CompletableFuture<BrokerNode> node, ClusterMember member)
       throws InterruptedException, Ended {
     LocalObjects.put(vertx, ClusterMember.class, member);
+    // Of the parts on the bus HTTP ends last, so that /health/ready can tell that the node stops.
+    CompletableFuture<String> webId = new CompletableFuture<>();
+    teardown.add(
+        "web", () -> webId.isDone() ? vertx.undeploy(webId.join()) : Future.succeededFuture());
     deployed(vertx, "broker", parts.broker(vertx, node));
     if (config.has("dispatcher")) {
       deployed(vertx, "dispatcher", parts.dispatcher(vertx, member));
@@ -114,7 +118,7 @@ final class ServeRun {
     teardown.add("client", client::close);
     deployed(vertx, "gateway", parts.gateway(vertx));
     if (config.has("web")) {
-      deployed(vertx, "web", parts.web(vertx, web));
+      webId.complete(await(parts.web(vertx, web).toCompletionStage()));
     }
   }
 

@@ -103,14 +103,18 @@ public final class WebVerticle extends VerticleBase {
 
   private static void failed(Router router, RoutingContext context) {
     Throwable failure = context.failure();
-    int status = context.statusCode();
+    // Vert.x refuses a path with a broken % escape without a reason and without a status.
+    boolean malformed = failure == null && context.statusCode() < 400;
+    int status = malformed ? 400 : context.statusCode();
     if (failure instanceof WebException) {
       Api.fail(context, failure);
       return;
     }
-    String path = context.normalizedPath();
+    // As it came: a malformed one cannot be normalized, and that must not fail here again.
+    String path = context.request().path();
     String message =
         switch (status) {
+          case 400 -> malformed ? "the path has a broken % escape" : "bad request";
           case 404 -> "there is nothing at " + path + ": see /openapi.json";
           case 405 -> context.request().method() + " is not possible at " + path;
           case 413 -> "the body is too large";

@@ -194,6 +194,9 @@ class WebVerticleTest {
     assertError(get("/nowhere"), 404, "NOT_FOUND");
     assertError(get("/api/topics/t/nowhere"), 404, "NOT_FOUND");
     assertError(call(HttpMethod.PUT, "/api/topics", null), 405, "METHOD_NOT_ALLOWED");
+    assertThat(call(HttpMethod.PUT, "/api/topics/t", null).getHeader("allow"))
+        .isEqualTo("DELETE, GET, PATCH");
+    assertError(get("/api/topics/%"), 400, "INVALID");
     assertError(call(HttpMethod.DELETE, "/health/live", null), 405, "METHOD_NOT_ALLOWED");
     assertError(get("/api/topics?x=1"), 400, "INVALID");
     var post = client.post(port, "127.0.0.1", "/api/topics");

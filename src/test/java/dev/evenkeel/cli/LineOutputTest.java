@@ -1,0 +1,96 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.wire.Bytes;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class LineOutputTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final AtomicInteger failures = new AtomicInteger();
+
+  @AfterEach
+  void close() {
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+  }
+
+  private LineOutput output(OutputStream out) {
+    return new LineOutput(out, vertx.getOrCreateContext(), e -> failures.incrementAndGet());
+  }
+
+  private static Consumer<Bytes> line(String text) {
+    return bytes -> bytes.raw((text + "\n").getBytes(StandardCharsets.US_ASCII));
+  }
+
+  @Test
+  void lines_come_out_in_order_and_then_complete() {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    StringBuilder expected = new StringBuilder();
+    List<Future<Void>> all = new ArrayList<>();
+    try (LineOutput output = output(out)) {
+      for (int i = 0; i < 10_000; i++) {
+        expected.append(i).append('\n');
+        all.add(output.write(line(String.valueOf(i))));
+      }
+      Future.all(all).toCompletionStage().toCompletableFuture().join();
+    }
+    assertThat(out.toString(StandardCharsets.US_ASCII)).isEqualTo(expected.toString());
+    assertThat(failures).hasValue(0);
+  }
+
+  @Test
+  void nothing_completes_while_nobody_reads() {
+    CountDownLatch reader = new CountDownLatch(1);
+    OutputStream blocked =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            try {
+              reader.await();
+            } catch (InterruptedException e) {
+              throw new IOException(e);
+            }
+          }
+        };
+    try (LineOutput output = output(blocked)) {
+      Future<Void> first = output.write(line("a"));
+      Future<Void> second = output.write(line("b"));
+      assertThat(first.isComplete() || second.isComplete()).isFalse();
+      reader.countDown();
+      await().until(() -> first.succeeded() && second.succeeded());
+    }
+  }
+
+  @Test
+  void when_the_reader_has_gone_it_is_told_once_and_every_line_fails() {
+    OutputStream gone =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("Broken pipe");
+          }
+        };
+    try (LineOutput output = output(gone)) {
+      List<Future<Void>> all = new ArrayList<>();
+      for (int i = 0; i < 100; i++) {
+        all.add(output.write(line("x")));
+      }
+      await().until(() -> all.stream().allMatch(Future::failed));
+      assertThat(output.write(line("late")).failed()).isTrue();
+      assertThat(failures).hasValue(1);
+    }
+  }
+}

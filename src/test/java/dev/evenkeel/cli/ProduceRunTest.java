@@ -1,0 +1,81 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Producer;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ProduceRunTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @AfterEach
+  void close() {
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+  }
+
+  private ProduceRun run(Function<Message, Future<Producer.Position>> send) {
+    Producer producer =
+        (Producer)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {Producer.class},
+                (self, method, args) ->
+                    method.getName().equals("send") ? send.apply((Message) args[0]) : self);
+    return new ProduceRun(vertx, producer, KeyExtractor.NONE, null, new PrintStream(err));
+  }
+
+  private static InputStream lines(int count) {
+    return new ByteArrayInputStream("x\n".repeat(count).getBytes(StandardCharsets.US_ASCII));
+  }
+
+  @Test
+  void what_is_read_is_sent_and_counted() throws Exception {
+    ProduceRun run = run(message -> Future.succeededFuture(null));
+    run.read(lines(1_000));
+    assertThat(run.await(10_000)).isTrue();
+    assertThat(run.acked()).isEqualTo(1_000);
+    assertThat(run.linesRead()).isEqualTo(1_000);
+    assertThat(err.size()).isZero();
+  }
+
+  @Test
+  void a_signal_ends_it_also_while_the_reader_waits_for_room() throws Exception {
+    ProduceRun run = run(message -> Promise.<Producer.Position>promise().future());
+    Thread reader =
+        new Thread(() -> run.read(lines((int) ProduceRun.IN_FLIGHT_MESSAGES_MAX * 2)), "reader");
+    reader.setDaemon(true);
+    reader.start();
+    await().until(() -> reader.getState() == Thread.State.WAITING && run.linesRead() > 0);
+    run.stop();
+    assertThat(run.await(1)).isFalse();
+    assertThat(run.acked()).isZero();
+    assertThat(run.linesRead()).isGreaterThan(0);
+  }
+
+  @Test
+  void a_topic_that_is_gone_is_told_in_one_line_and_ends_the_reading() throws Exception {
+    RefusedException gone = new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted");
+    ProduceRun run = run(message -> Future.failedFuture(gone));
+    run.read(lines(1_000));
+    assertThat(run.await(10_000)).isFalse();
+    assertThat(err.toString(StandardCharsets.UTF_8).lines())
+        .containsExactly(
+            "evenkeel produce: the topic was deleted: lines from 1 on are not acknowledged");
+  }
+}
