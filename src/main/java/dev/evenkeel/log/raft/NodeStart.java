@@ -32,6 +32,7 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.statemachine.SnapshotInfo;
 import org.apache.ratis.util.LifeCycle;
 
 /** The steps of starting a node, from the checks of its directory to the last group. */
@@ -41,6 +42,9 @@ final class NodeStart {
   private final Path directory;
   private final Path raft;
   private final RaftPeerId self;
+
+  /** The last entry that each group had applied in the last run. */
+  private Map<String, TermIndex> marks = Map.of();
 
   NodeStart(LogSettings settings, Function<String, ReplicatedState> states) {
     this.settings = settings;
@@ -61,6 +65,7 @@ final class NodeStart {
     RaftLogNode node = null;
     try {
       ClusterFile cluster = openDirectory();
+      marks = new AppliedMarks(directory).read();
       checkPort(own);
       Map<RaftGroupId, RaftGroupLog> byId = new HashMap<>();
       node = new RaftLogNode(settings.nodeId(), directory, cluster, lock, maker(cluster, byId));
@@ -284,25 +289,29 @@ final class NodeStart {
     }
     // A lone node applies only what its own log holds on disk. (In a cluster a majority of others
     // may have committed what this node's disk had not taken yet; they send it again.)
-    long applied = group.adapter().state().appliedIndex();
-    TermIndex last = division.getRaftLog().getLastEntryTermIndex();
-    long end =
-        Math.max(
-            last == null ? -1 : last.getIndex(),
-            division.getStateMachine().getLatestSnapshot() == null
-                ? -1
-                : division.getStateMachine().getLatestSnapshot().getIndex());
-    if (settings.peers().size() == 1 && applied > end) {
-      throw new LogStartException(
-          "the log of group '"
-              + group.name()
-              + "' ends at entry "
-              + end
-              + ", but its state holds entry "
-              + applied
-              + ": files of the log are missing; restore the data directory from a backup");
+    if (settings.peers().size() == 1) {
+      checkHolds(division, group.name(), group.adapter().atStart());
+      checkHolds(division, group.name(), marks.get(group.name()));
     }
     group.started(server, division);
+  }
+
+  private static void checkHolds(RaftServer.Division division, String group, TermIndex applied)
+      throws LogStartException {
+    SnapshotInfo snapshot = division.getStateMachine().getLatestSnapshot();
+    long covered = snapshot == null ? -1 : snapshot.getIndex();
+    // By term and index: the node may lead already, and have written new entries of its own.
+    if (applied != null
+        && applied.getIndex() > covered
+        && !applied.equals(division.getRaftLog().getTermIndex(applied.getIndex()))) {
+      throw new LogStartException(
+          "the log of group '"
+              + group
+              + "' lacks entry "
+              + applied.getIndex()
+              + ", which had been applied: files of the log are missing or cut off; restore the data"
+              + " directory from a backup");
+    }
   }
 
   private static void checkPort(LogSettings.Peer own) throws LogStartException {

@@ -35,6 +35,7 @@ public final class RaftLogNode implements LogNode {
   private final DirectoryLock lock;
   private final NodeThread thread;
   private final List<RaftGroupLog> groups;
+  private final AppliedMarks marks;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final AtomicBoolean failed = new AtomicBoolean();
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -49,6 +50,7 @@ public final class RaftLogNode implements LogNode {
     this.cluster = cluster;
     this.lock = lock;
     thread = new NodeThread("log-node-" + nodeId);
+    marks = new AppliedMarks(directory);
     List<RaftGroupLog> made = new ArrayList<>();
     for (String name : cluster.groups()) {
       made.add(maker.make(name, this, thread));
@@ -138,6 +140,7 @@ public final class RaftLogNode implements LogNode {
       }
       group.refresh();
     }
+    marks.write(groups);
   }
 
   boolean hasFailed() {

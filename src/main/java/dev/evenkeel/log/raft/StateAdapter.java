@@ -43,6 +43,8 @@ final class StateAdapter extends BaseStateMachine {
   private volatile boolean opened;
   private final long snapshotEveryBytes;
   private long bytesSinceSnapshot;
+  private volatile TermIndex atStart = TermIndex.valueOf(0, -1);
+  private volatile TermIndex applied = TermIndex.valueOf(0, -1);
   private boolean snapshotFailed;
   private long snapshotFailedAtNanos;
 
@@ -78,6 +80,8 @@ final class StateAdapter extends BaseStateMachine {
     snapshots.init(storage);
     state.open();
     opened = true;
+    atStart = TermIndex.valueOf(state.appliedTerm(), state.appliedIndex());
+    applied = atStart;
     SnapshotFiles.Snapshot latest = snapshots.latest();
     if (latest != null) {
       // The log before the snapshot may be gone, so a live state that lacks a part of it (a lost
@@ -119,6 +123,7 @@ final class StateAdapter extends BaseStateMachine {
       ByteBuffer data = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
       ByteBuffer reply = state.apply(term, index, data);
       updateLastAppliedTermIndex(term, index);
+      applied = TermIndex.valueOf(term, index);
       countTowardsSnapshot(data.remaining());
       return CompletableFuture.completedFuture(
           reply == null ? Message.EMPTY : Message.valueOf(UnsafeByteOperations.unsafeWrap(reply)));
@@ -234,6 +239,16 @@ final class StateAdapter extends BaseStateMachine {
   @Override
   public void notifyServerShutdown(RoleInfoProto role, boolean allServers) {
     events.leadershipMayHaveChanged();
+  }
+
+  /** The last entry applied in this run, or that the state held at its start; index -1: none. */
+  TermIndex applied() {
+    return applied;
+  }
+
+  /** The last entry that the state held when it was opened; index -1: none. */
+  TermIndex atStart() {
+    return atStart;
   }
 
   ReplicatedState state() {

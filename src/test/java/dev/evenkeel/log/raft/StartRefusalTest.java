@@ -2,6 +2,7 @@ package dev.evenkeel.log.raft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
@@ -123,7 +124,46 @@ class StartRefusalTest {
     StoreFiles.delete(groupDirectory);
     Files.move(before, groupDirectory);
     untouched = false;
-    assertThat(refusedAlone()).contains("group 'd0'").contains("but its state holds entry");
+    assertThat(refusedAlone()).contains("group 'd0'").contains("had been applied");
+  }
+
+  /** Without the mark, the engine would take it for a write that a crash had torn. */
+  @Test
+  void aLogThatIsCutOff() throws Exception {
+    Path marks = home.resolve("log").resolve("applied");
+    Path snapshots = home.resolve("snapshots");
+    copy(groupDirectory.resolve("sm"), snapshots);
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      TestNode.append(node.d0(), "the entry to lose").get();
+      String reached = " " + node.state("d0").appliedIndex();
+      await()
+          .until(
+              () ->
+                  Files.exists(marks)
+                      && Files.readAllLines(marks).stream()
+                          .anyMatch(line -> line.startsWith("d0 ") && line.endsWith(reached)));
+    }
+    List<Path> segments =
+        DurableFiles.list(groupDirectory.resolve("current")).stream()
+            .filter(f -> f.getFileName().toString().startsWith("log_"))
+            .toList();
+    for (Path segment : segments) {
+      int at =
+          indexOf(
+              Files.readAllBytes(segment),
+              "the entry to lose".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+      if (at >= 0) {
+        try (FileChannel channel = FileChannel.open(segment, StandardOpenOption.WRITE)) {
+          channel.truncate(at);
+        }
+      }
+    }
+    // As if killed: no snapshot taken when it stopped, no live state. Only the mark can tell.
+    StoreFiles.delete(groupDirectory.resolve("sm"));
+    Files.move(snapshots, groupDirectory.resolve("sm"));
+    StoreFiles.delete(TestNode.live(home));
+    untouched = false;
+    assertThat(refusedAlone()).contains("group 'd0'").contains("had been applied");
   }
 
   @Test
@@ -136,6 +176,7 @@ class StartRefusalTest {
             .orElseThrow();
     byte[] content = Files.readAllBytes(segment);
     int at = indexOf(content, "entry 3".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    assertThat(at).isNotNegative();
     try (FileChannel channel = FileChannel.open(segment, StandardOpenOption.WRITE)) {
       channel.write(ByteBuffer.wrap(new byte[] {'E'}), at);
     }
@@ -205,6 +246,6 @@ class StartRefusalTest {
         return i;
       }
     }
-    throw new AssertionError("not in the file");
+    return -1;
   }
 }
