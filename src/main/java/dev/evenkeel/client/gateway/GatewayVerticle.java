@@ -62,6 +62,9 @@ public final class GatewayVerticle extends VerticleBase {
   /** Requests that are being worked on at once; more are refused with OVERLOADED. */
   static final int REQUESTS_MAX = 10_000;
 
+  /** Of each topic's producer: there may be {@link ProducerPool#PRODUCERS_MAX} of them. */
+  private static final long BUFFER_BYTES = 4L << 20;
+
   private final List<MessageConsumer<Object>> consumers = new ArrayList<>();
   private EvenkeelClient ownClient;
   private Link link;
@@ -129,6 +132,7 @@ public final class GatewayVerticle extends VerticleBase {
     return new ProducerOptions()
         .setTopic(topic)
         .setLingerMillis(0)
+        .setBufferBytes(BUFFER_BYTES)
         .setDeliveryTimeoutMillis(20_000)
         .setDiskFullTimeoutMillis(0)
         .setOnFull(ProducerOptions.OnFull.FAIL);
