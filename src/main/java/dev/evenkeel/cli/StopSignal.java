@@ -56,6 +56,10 @@ final class StopSignal {
     } catch (Exception e) {
       System.err.println("evenkeel: could not end in good order: " + e);
     }
+    if (status != ExitStatus.DONE) {
+      // Commands of handlers that did not end must not outlive what started them.
+      ProcessHandle.current().descendants().forEach(ProcessHandle::destroy);
+    }
     System.out.flush();
     Runtime.getRuntime().halt(status);
   }
