@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.GroupState;
@@ -171,14 +172,15 @@ final class GroupReport {
   static JsonObject move(Move move) {
     return new JsonObject()
         .put("time", Instant.ofEpochMilli(move.timeMillis()).toString())
+        .put("group", move.group())
         .put("topic", move.topic())
         .put("shard", move.shard())
         .put("from", move.from())
         .put("to", move.to())
-        .put("reason", move.cause() == null ? null : move.cause().word())
-        .putNull("pauseMs")
+        .put("reason", Cause.wordOf(move.cause()))
+        .put("pauseMs", move.pauseMillis())
         .put("releaseMs", move.releaseMillis())
-        .putNull("redelivered")
+        .put("redelivered", move.redelivered())
         .put("epoch", move.epoch());
   }
 }
