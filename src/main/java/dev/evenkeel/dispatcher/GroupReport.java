@@ -10,6 +10,7 @@ import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.ShardStep;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -48,6 +49,31 @@ final class GroupReport {
               .put("lag", lag(group, shards)));
     }
     return groups;
+  }
+
+  /** Everything at once: all groups with all details, and how far the topics are. */
+  JsonObject everything() {
+    JsonArray groups = new JsonArray();
+    core.all().forEach(group -> groups.add(detail(group)));
+    JsonArray topics = new JsonArray();
+    core.topics().all().forEach(topic -> topics.add(topic(topic)));
+    return new JsonObject().put("groups", groups).put("topics", topics);
+  }
+
+  private JsonObject topic(TopicInfo topic) {
+    Long end = 0L;
+    Long bytes = 0L;
+    for (int i = 0; i < topic.shards() && end != null; i++) {
+      ShardStatus status = fresh.get(new Shard(topic.id(), i));
+      // A sum that leaves something out would be wrong.
+      end = status == null ? null : (Long) (end + status.endOffset());
+      bytes = status == null ? null : (Long) (bytes + status.bytes());
+    }
+    return new JsonObject()
+        .put("name", topic.name())
+        .put("shards", topic.shards())
+        .put("end", end)
+        .put("bytes", bytes);
   }
 
   private Long lag(GroupState group, List<Shard> shards) {
