@@ -2,8 +2,10 @@ package dev.evenkeel.bus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import io.vertx.core.json.JsonObject;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -38,5 +40,18 @@ class HeartbeatTest {
     JsonObject json = beat.toJson();
     json.remove("closing");
     assertThat(Heartbeat.fromJson(json)).isEqualTo(beat);
+  }
+
+  @Test
+  void marksAreTheSameAfterTheWireAndBounded() {
+    ShardMark full = new ShardMark(new Shard(1, 2), 3, 4L, 5L, 6L);
+    ShardMark unknown = new ShardMark(new Shard(1, 3), 1, null, null, null);
+    Heartbeat marked = beat.withMarks(List.of(full, unknown));
+    assertThat(Heartbeat.fromJson(new JsonObject(marked.toJson().toBuffer()))).isEqualTo(marked);
+    Heartbeat many = beat.withMarks(Collections.nCopies(Heartbeat.MARKS_MAX + 1, full));
+    assertThat(Heartbeat.fromJson(many.toJson()).marks()).hasSize(Heartbeat.MARKS_MAX);
+    JsonObject old = beat.toJson();
+    old.remove("marks");
+    assertThat(Heartbeat.fromJson(old)).isEqualTo(beat);
   }
 }
