@@ -13,6 +13,9 @@ public final class Addresses {
   /** Brokers publish here when topics change, with an empty body; whoever caches them re-reads. */
   public static final String TOPIC_CHANGES = "evenkeel.topics.changed";
 
+  /** A broker that begins to lead a log group publishes it here, as {@link LeaderChange} JSON. */
+  public static final String LEADER_CHANGES = "evenkeel.leaders";
+
   public static final String API_PRODUCE = "evenkeel.api.produce";
   public static final String API_TOPICS = "evenkeel.api.topics";
   public static final String API_MESSAGES = "evenkeel.api.messages";

@@ -66,6 +66,8 @@ final class HazelcastConfigs {
     set(config, "hazelcast.shutdownhook.enabled", false);
     set(config, "hazelcast.partition.count", PARTITIONS);
     set(config, "hazelcast.operation.call.timeout.millis", OPERATION_MILLIS_MAX);
+    // What was sent to a member that died is sent again to who has its part of the maps now.
+    set(config, "hazelcast.invocation.retry.pause.millis", 100);
     set(config, "hazelcast.health.monitoring.level", "OFF");
     set(config, "hazelcast.slow.operation.detector.enabled", false);
     return config;

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Activation {
   private static final Logger LOG = LoggerFactory.getLogger(Activation.class);
-  private static final long START_RETRY_MILLIS = 300;
+  private static final long START_RETRY_MILLIS = 100;
   private static final long PUSH_DELAY_MILLIS = 3;
   private static final int EARLY_CHANGES_MAX = 10_000;
 
@@ -54,6 +54,9 @@ final class Activation {
   private boolean ready;
   private boolean stopped;
   private boolean pushSet;
+
+  /** Why it has not begun yet, as told last. */
+  private String waitingFor;
 
   Activation(
       Vertx vertx,
@@ -99,12 +102,18 @@ final class Activation {
           if (enough) {
             begin(view.result(), groups.result(), shards.result(), entries.result());
           } else {
-            LOG.info(
-                "the dispatcher cannot begin yet: {}",
+            tellWaiting(
                 result.failed() ? result.cause().getMessage() : "a data group has no leader");
             vertx.setTimer(START_RETRY_MILLIS, timer -> attempt(patientUntilMillis));
           }
         });
+  }
+
+  private void tellWaiting(String reason) {
+    if (!reason.equals(waitingFor)) {
+      waitingFor = reason;
+      LOG.info("the dispatcher cannot begin yet: {}", reason);
+    }
   }
 
   private void begin(

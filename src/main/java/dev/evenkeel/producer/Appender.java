@@ -99,7 +99,12 @@ final class Appender<T> {
       frame.appendInt(each.shard.topicId()).appendInt(each.shard.shard());
       frame.appendBytes(batch.array(), batch.arrayOffset(), each.batch.length());
     }
-    link.request(Addresses.data(leader), frame, timeoutMillis)
+    // Another leader takes them as well as the one that was asked: sequences tell them apart.
+    directory
+        .whileLeads(
+            batches.get(0).shard,
+            leader,
+            link.request(Addresses.data(leader), frame, timeoutMillis))
         .map(answer -> results(answer, batches.size()))
         .onComplete(answered -> answered(batches, epoch, answered));
   }

@@ -1,9 +1,12 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderChange;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
@@ -51,6 +54,7 @@ public final class Service {
     appends = new AppendService(groups, node.disk(), onContext, node::nowMillis, options);
     fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax());
     control = new ControlService(node, groups, fetches, commands, topics, vertx);
+    log.meta().onLeadership(leadership -> announce(vertx, onContext, ClusterView.META, leadership));
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
       int index = i;
@@ -60,12 +64,21 @@ public final class Service {
       group
           .log()
           .onLeadership(
-              any -> {
+              leadership -> {
+                announce(vertx, onContext, index, leadership);
                 if (!closed) {
                   onContext.execute(
                       () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
                 }
               });
+    }
+  }
+
+  /** Whoever waits for a leader should not have to ask for it again and again. */
+  private void announce(Vertx vertx, Executor onContext, int group, Leadership leadership) {
+    if (!closed && node.nodeId().equals(leadership.leader())) {
+      LeaderChange change = new LeaderChange(group, node.nodeId(), leadership.term());
+      onContext.execute(() -> vertx.eventBus().publish(Addresses.LEADER_CHANGES, change.toJson()));
     }
   }
 
@@ -90,9 +103,13 @@ public final class Service {
   public ClusterView view() {
     LogNode log = node.log();
     List<String> leaders = new ArrayList<>();
+    List<Long> terms = new ArrayList<>();
     for (LogGroup group : log.data()) {
-      leaders.add(group.leadership().leader());
+      Leadership leadership = group.leadership();
+      leaders.add(leadership.leader());
+      terms.add(leadership.term());
     }
+    Leadership meta = log.meta().leadership();
     List<TopicInfo> active =
         node.meta().tables().topics().stream()
             .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
@@ -100,10 +117,12 @@ public final class Service {
     return new ClusterView(
         log.clusterId(),
         node.nodeId(),
-        log.meta().leadership().leader(),
+        meta.leader(),
         leaders,
         log.nodes(),
-        active);
+        active,
+        meta.term(),
+        terms);
   }
 
   /** Takes up what was left undone; called from time to time. */
