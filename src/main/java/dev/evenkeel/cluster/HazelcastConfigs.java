@@ -15,8 +15,12 @@ final class HazelcastConfigs {
   /** Small maps: few partitions start faster and cost less, and still spread over some nodes. */
   private static final int PARTITIONS = 31;
 
-  /** Silence after which a member counts as gone, if its connection did not break before. */
-  private static final int MEMBER_SILENCE_SECONDS_MAX = 5;
+  /**
+   * Silence after which a member counts as gone, if its connection did not break before. That of a
+   * killed process breaks at once. What hangs for shorter, as on a machine with far too much to do,
+   * is better waited for than thrown out and let in again; the logs elect other leaders meanwhile.
+   */
+  private static final int MEMBER_SILENCE_SECONDS_MAX = 8;
 
   /** Longest wait of any operation on a map. */
   private static final int OPERATION_MILLIS_MAX = 10_000;

@@ -2,13 +2,24 @@ package dev.evenkeel.functional;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Op;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
@@ -98,7 +109,7 @@ final class AckWatch implements AutoCloseable {
   /** Waits until every shard has had an acknowledgement after that moment and another later. */
   void awaitAllServedAfter(long nanos) {
     Awaitility.await("every shard is served again")
-        .atMost(Duration.ofSeconds(90))
+        .atMost(Duration.ofSeconds(150))
         .pollInterval(Duration.ofMillis(20))
         .until(
             () -> {
@@ -127,6 +138,61 @@ final class AckWatch implements AutoCloseable {
       }
     }
     return gaps;
+  }
+
+  /** A shard and the epoch in which a member owned it. */
+  record Owned(Shard shard, String group, String member, long epoch, long committed) {}
+
+  /** A shard that the member owns by the log. */
+  Owned ownedBy(String ofTopic, String group, String member) {
+    TopicInfo info = view().topic(ofTopic);
+    for (int i = 0; i < info.shards(); i++) {
+      Shard shard = new Shard(info.id(), i);
+      Bytes body = new Bytes(64).text(group);
+      RecordCodec.write(body, shard);
+      Reply reply = ask(leaderOf(shard), Frames.request(Op.READ_LEASE, body));
+      if (reply instanceof Reply.OfLease of && member.equals(of.lease().owner())) {
+        return new Owned(shard, group, member, of.lease().epoch(), of.lease().committed());
+      }
+    }
+    throw new AssertionError(member + " owns no shard");
+  }
+
+  String leaderOf(Owned owned) {
+    return leaderOf(owned.shard());
+  }
+
+  private String leaderOf(Shard shard) {
+    return view().leaderOf(shard);
+  }
+
+  /**
+   * Commits as that owner in that epoch, through that node.
+   *
+   * @return how it was refused, or null if it was accepted
+   */
+  Refusal commitAt(String node, Owned owned) {
+    Bytes body = new Bytes(128).i32(owned.shard().dataGroup(view().dataLeaders().size()));
+    CommandCodec.write(
+        body,
+        new DataCommand.Commit(owned.group(), owned.shard(), owned.epoch(), owned.committed() + 1));
+    return ask(node, Frames.request(Op.SUBMIT_DATA, body)) instanceof Reply.Refused refused
+        ? refused.exception().refusal()
+        : null;
+  }
+
+  private Reply ask(String node, Buffer request) {
+    return result(
+        client
+            .link()
+            .request(Addresses.control(node), request, 3_000)
+            .map(answer -> ReplyCodec.decode(Frames.answerBody(answer)))
+            .recover(
+                failure ->
+                    failure instanceof RefusedException refused
+                        ? Future.succeededFuture(
+                            Reply.refused(refused.refusal(), refused.getMessage()))
+                        : Future.failedFuture(failure)));
   }
 
   long acked() {

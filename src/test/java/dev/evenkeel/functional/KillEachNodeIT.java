@@ -112,7 +112,7 @@ class KillEachNodeIT {
   private static void awaitProgress(List<Jar.Running> consumers) {
     long[] before = consumers.stream().mapToLong(KillEachNodeIT::printed).toArray();
     Awaitility.await("every consumer goes on")
-        .atMost(Duration.ofSeconds(90))
+        .atMost(Duration.ofSeconds(150))
         .pollInterval(Duration.ofMillis(20))
         .until(
             () -> {

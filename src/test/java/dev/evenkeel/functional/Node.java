@@ -34,7 +34,7 @@ final class Node implements AutoCloseable {
     this.httpPort = freePorts(1);
   }
 
-  /** From now on it is started with these, too. */
+  /** From now on it is started with these, too, as one of several nodes. */
   Node with(String... more) {
     settings.addAll(List.of(more));
     return this;
@@ -59,13 +59,17 @@ final class Node implements AutoCloseable {
                 directory.resolve("data").toString()));
     args.addAll(settings);
     args.addAll(List.of(more));
-    process = Jar.start(directory, "node-" + ++starts, args.toArray(String[]::new));
+    String name = "node-" + ++starts;
+    process =
+        settings.isEmpty()
+            ? Jar.start(directory, name, args.toArray(String[]::new))
+            : Jar.startInCrowd(directory, name, args.toArray(String[]::new));
     return process;
   }
 
   void awaitReady() {
     Awaitility.await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofSeconds(150))
         .pollInterval(Duration.ofMillis(20))
         .until(() -> process.out().contains("evenkeel ready") || !process.process.isAlive());
     if (!process.process.isAlive()) {

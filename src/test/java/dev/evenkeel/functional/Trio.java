@@ -19,6 +19,7 @@ import org.awaitility.Awaitility;
 final class Trio implements AutoCloseable {
   final Path directory;
   final List<Node> nodes = new ArrayList<>();
+  private final List<Jar.Running> clients = new ArrayList<>();
 
   /**
    * @param settings what each node is started with, beside its name and place
@@ -62,7 +63,7 @@ final class Trio implements AutoCloseable {
     List<String> args = new ArrayList<>(List.of("consume", topic, "--group", group));
     args.addAll(List.of("--member", name, "--format", "json", "--cluster", cluster()));
     args.addAll(List.of(more));
-    return Jar.start(directory, name, args.toArray(String[]::new));
+    return kept(Jar.startInCrowd(directory, name, args.toArray(String[]::new)));
   }
 
   /** A producer that is fed on its standard input, by key as {@link Lines} are. */
@@ -71,7 +72,12 @@ final class Trio implements AutoCloseable {
     args.addAll(List.of("--rate", String.valueOf(rate), "--cluster", cluster()));
     args.addAll(List.of(more));
     args.add("-");
-    return Jar.startFed(directory, name, args.toArray(String[]::new));
+    return kept(Jar.startFedInCrowd(directory, name, args.toArray(String[]::new)));
+  }
+
+  private Jar.Running kept(Jar.Running client) {
+    clients.add(client);
+    return client;
   }
 
   /** A producer of one line, at rest until it ends. */
@@ -95,7 +101,7 @@ final class Trio implements AutoCloseable {
     }
     assertThat(goal).isNotEmpty();
     Awaitility.await(id(node) + " has applied " + goal)
-        .atMost(Duration.ofSeconds(90))
+        .atMost(Duration.ofSeconds(150))
         .pollInterval(Duration.ofMillis(50))
         .until(
             () -> {
@@ -132,6 +138,8 @@ final class Trio implements AutoCloseable {
 
   @Override
   public void close() {
+    // At once and without looking at what they printed: the test has said what it had to say.
+    clients.forEach(client -> client.process.destroyForcibly());
     nodes.forEach(Node::close);
   }
 }
