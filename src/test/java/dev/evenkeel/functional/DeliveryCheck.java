@@ -55,8 +55,8 @@ final class DeliveryCheck {
   }
 
   /**
-   * As {@link #assertEachKeyCompleteAndInOrder}, where messages that are none of the keys' have been
-   * taken out and have left offsets without a message.
+   * As {@link #assertEachKeyCompleteAndInOrder}, where messages that are none of the keys' have
+   * been taken out and have left offsets without a message.
    */
   void assertKeysComplete(long messages) {
     Map<String, Long> next = new HashMap<>();

@@ -43,7 +43,8 @@ class PausedLeaderIT {
       Node paused;
       try (Feeder feeder = new Feeder(producer.process.getOutputStream(), 200);
           AckWatch watch = new AckWatch(trio, "ticks")) {
-        await("all consume", () -> consumers.stream().allMatch(c -> c.out.toFile().length() > 5_000));
+        await(
+            "all consume", () -> consumers.stream().allMatch(c -> c.out.toFile().length() > 5_000));
         ClusterView before = watch.view();
         paused = trio.node(before.metaLeader());
         paused.process().mayPause();
@@ -110,7 +111,8 @@ class PausedLeaderIT {
     var shards = trio.others(paused).get(0).shards("g");
     return shards.size() == 6
         && shards.stream()
-            .allMatch(shard -> List.of("a", "b").contains(String.valueOf(shard.getString("owner"))));
+            .allMatch(
+                shard -> List.of("a", "b").contains(String.valueOf(shard.getString("owner"))));
   }
 
   private static void signal(Jar.Running program, String name) throws IOException {

@@ -89,7 +89,8 @@ class ThreeNodesIT {
   private static Map<String, String> owners(Node node) {
     Map<String, String> owners = new HashMap<>();
     for (JsonObject shard : node.shards("g")) {
-      owners.put(shard.getString("topic") + "/" + shard.getInteger("shard"), shard.getString("owner"));
+      owners.put(
+          shard.getString("topic") + "/" + shard.getInteger("shard"), shard.getString("owner"));
     }
     return owners;
   }

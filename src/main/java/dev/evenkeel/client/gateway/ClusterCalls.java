@@ -61,9 +61,7 @@ final class ClusterCalls {
 
   Future<ByteBuffer> toDataLeader(int dataGroup, Op op, Bytes body) {
     Buffer request = Frames.request(op, body);
-    return attempt(
-        1,
-        "d" + dataGroup, view -> dataGroup, node -> control(node, op, request));
+    return attempt(1, "d" + dataGroup, view -> dataGroup, node -> control(node, op, request));
   }
 
   Future<ByteBuffer> toLeaderOf(Shard shard, Op op, Bytes body) {
@@ -82,7 +80,9 @@ final class ClusterCalls {
         "meta",
         view -> ClusterView.META,
         node ->
-            asking(link.request(Addresses.groups(node), question.toBuffer(), REQUEST_TIMEOUT_MILLIS))
+            asking(
+                    link.request(
+                        Addresses.groups(node), question.toBuffer(), REQUEST_TIMEOUT_MILLIS))
                 .map(Frames::answerBody)
                 .map(
                     body -> {
@@ -93,8 +93,7 @@ final class ClusterCalls {
   }
 
   private Future<ByteBuffer> control(String node, Op op, Buffer request) {
-    Future<Buffer> answer =
-        link.request(Addresses.control(node), request, REQUEST_TIMEOUT_MILLIS);
+    Future<Buffer> answer = link.request(Addresses.control(node), request, REQUEST_TIMEOUT_MILLIS);
     return (onlyAsks(op) ? asking(answer) : answer).map(Frames::answerBody);
   }
 
@@ -114,12 +113,8 @@ final class ClusterCalls {
   }
 
   private <T> Future<T> attempt(
-      int number,
-      String what,
-      ToIntFunction<ClusterView> group,
-      Function<String, Future<T>> call) {
-    Future<ClusterView> view =
-        number == 1 ? directory.view() : directory.refresh();
+      int number, String what, ToIntFunction<ClusterView> group, Function<String, Future<T>> call) {
+    Future<ClusterView> view = number == 1 ? directory.view() : directory.refresh();
     return view.compose(
             seen -> {
               int asked = group.applyAsInt(seen);
