@@ -103,7 +103,9 @@ final class HazelcastConfigs {
     set(config, "hazelcast.max.wait.seconds.before.join", 0);
     set(config, "hazelcast.heartbeat.interval.seconds", 1);
     set(config, "hazelcast.max.no.heartbeat.seconds", MEMBER_SILENCE_SECONDS_MAX);
-    set(config, "hazelcast.mastership.claim.timeout.seconds", 5);
+    // Well below the silence above: who claims it sends no heartbeats while it waits for answers,
+    // and a second one that hangs would make the others throw out the claimant, too.
+    set(config, "hazelcast.mastership.claim.timeout.seconds", 2);
     // A killed process: its connection breaks, and it refuses new ones. Two refusals will do.
     set(config, "hazelcast.connection.monitor.interval", 50);
     set(config, "hazelcast.connection.monitor.max.faults", 2);

@@ -25,6 +25,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +38,10 @@ final class Activation {
   private static final Logger LOG = LoggerFactory.getLogger(Activation.class);
   private static final long START_RETRY_MILLIS = 100;
   private static final long PUSH_DELAY_MILLIS = 3;
+
+  /** The registry is a hint; a part of it may lie with a node that hangs, which is why we begin. */
+  private static final long REGISTRY_MILLIS_MAX = 1_000;
+
   private static final int EARLY_CHANGES_MAX = 10_000;
 
   private final Vertx vertx;
@@ -90,7 +95,13 @@ final class Activation {
     Future<List<GroupInfo>> groups = view.compose(v -> brokers.groups());
     Future<Brokers.Shards> shards = groups.compose(g -> brokers.shards(null));
     Future<Map<String, JsonObject>> entries =
-        shards.compose(s -> cluster.registry().all().otherwise(Map.of()));
+        shards.compose(
+            s ->
+                cluster
+                    .registry()
+                    .all()
+                    .timeout(REGISTRY_MILLIS_MAX, TimeUnit.MILLISECONDS)
+                    .otherwise(Map.of()));
     entries.onComplete(
         result -> {
           if (stopped) {

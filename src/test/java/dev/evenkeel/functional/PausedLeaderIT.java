@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.model.Refusal;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,10 +33,10 @@ class PausedLeaderIT {
       first.admin("topic", "create", "events", "--shards", "6");
       first.admin("topic", "create", "ticks", "--shards", "6");
       List<Jar.Running> consumers = new ArrayList<>();
-      for (String name : List.of("a", "b", "held")) {
-        consumers.add(trio.consume(name, "events", "g").mayPause());
+      for (String name : List.of("a", "b", "gone")) {
+        consumers.add(trio.consume(name, "events", "g"));
       }
-      Jar.Running held = consumers.get(2);
+      Jar.Running gone = consumers.get(2);
       Jar.Running producer = trio.produce("producer", "events", 1_000);
       long lines;
       Node paused;
@@ -48,24 +47,23 @@ class PausedLeaderIT {
         ClusterView before = watch.view();
         paused = trio.node(before.metaLeader());
         paused.process().mayPause();
-        AckWatch.Owned owned = watch.ownedBy("events", "g", "held");
+        AckWatch.Owned owned = watch.ownedBy("events", "g", "gone");
         long stopped = System.nanoTime();
         Trio.signal(paused, "STOP");
-        signal(held, "STOP");
+        gone.kill();
         watch.awaitAllServedAfter(stopped);
         System.err.println(
             "PausedLeaderIT: ms without an acknowledgement, by data group "
                 + watch.longestGapMillis(stopped)
                 + ", of which the held-up node led "
                 + led(before));
-        await("the shards of the held-up consumer move", () -> ownedByOthers(trio, paused));
+        await("the shards of the killed consumer move", () -> ownedByOthers(trio, paused));
         // The pause is what is tested: longer than election, member and heartbeat timeouts.
         long left = stopped + TimeUnit.SECONDS.toNanos(PAUSE_SECONDS) - System.nanoTime();
         TimeUnit.NANOSECONDS.sleep(Math.max(0, left));
         Trio.signal(paused, "CONT");
         // The former owner's commit, put to the former leader and then to whoever leads.
         assertThat(watch.commitAt(Trio.id(paused), owned)).isNotNull();
-        signal(held, "CONT");
         Awaitility.await("a fenced owner is told so")
             .atMost(Duration.ofSeconds(60))
             .until(() -> watch.commitAt(watch.leaderOf(owned), owned) == Refusal.FENCED);
@@ -84,12 +82,15 @@ class PausedLeaderIT {
       Jar.Result produced = producer.await();
       assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
       paused.awaitConsumed("g", lines);
-      for (Jar.Running consumer : consumers) {
+      for (Jar.Running consumer : consumers.subList(0, 2)) {
         Jar.Result ended = consumer.stop();
         assertThat(ended.status()).as(ended.err()).isZero();
       }
       Collection<List<String>> outputs =
-          Lines.read(consumers.stream().map(consumer -> consumer.out).toList());
+          Lines.read(consumers.stream().map(consumer -> consumer.out).toList()).stream()
+              // The killed one may have left half a line.
+              .map(output -> output.stream().filter(line -> line.endsWith("}")).toList())
+              .toList();
       DeliveryCheck check = new DeliveryCheck(outputs);
       check.assertEachKeyCompleteAndInOrder(lines);
       System.err.println(
@@ -113,12 +114,6 @@ class PausedLeaderIT {
         && shards.stream()
             .allMatch(
                 shard -> List.of("a", "b").contains(String.valueOf(shard.getString("owner"))));
-  }
-
-  private static void signal(Jar.Running program, String name) throws IOException {
-    Process kill =
-        new ProcessBuilder("kill", "-" + name, String.valueOf(program.process.pid())).start();
-    assertThat(kill.onExit().join().exitValue()).isZero();
   }
 
   private static void await(String what, java.util.concurrent.Callable<Boolean> condition) {
