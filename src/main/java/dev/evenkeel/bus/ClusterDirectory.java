@@ -58,7 +58,14 @@ public final class ClusterDirectory {
     this.link = link;
     topicChanges = link.listen(Addresses.TOPIC_CHANGES, body -> changed());
     leaderChanges = link.listen(Addresses.LEADER_CHANGES, this::announced);
-    timer = link.vertx().setPeriodic(REFRESH_MILLIS, id -> refresh());
+    timer =
+        link.vertx()
+            .setPeriodic(
+                REFRESH_MILLIS,
+                id -> {
+                  refresh();
+                  keepWaysKnown();
+                });
     link.onState(
         state -> {
           if (state == Link.State.CONNECTED) {
@@ -199,19 +206,44 @@ public final class ClusterDirectory {
   }
 
   private void announced(Buffer body) {
-    LeaderChange change;
+    LeaderChange.News news;
     try {
-      change = LeaderChange.fromJson(new JsonObject(body));
+      news = LeaderChange.News.fromJson(new JsonObject(body));
     } catch (RuntimeException e) {
       LOG.debug("unreadable announcement of a leader: {}", e.toString());
       return;
     }
-    change(
-        view ->
-            view == null || change.term() < view.term(change.group())
-                ? view
-                : view.withLeader(change.group(), change.node(), change.term()));
-    onLeaders.forEach(Runnable::run);
+    news.leaders().forEach(leader -> change(view -> announced(view, leader)));
+    if (news.began()) {
+      onLeaders.forEach(Runnable::run);
+    }
+  }
+
+  private static ClusterView announced(ClusterView view, LeaderChange leader) {
+    int group = leader.group();
+    boolean known =
+        view == null
+            || leader.term() < view.term(group)
+            || leader.term() == view.term(group) && leader.node().equals(view.leader(group));
+    return known ? view : view.withLeader(group, leader.node(), leader.term());
+  }
+
+  /**
+   * Asks every node at every address of its own, with an empty body that is refused. The event bus
+   * then knows the way. To find it only when another node has begun to lead would take long: the
+   * part of the map that it is in may lie with the very node that hangs.
+   */
+  private void keepWaysKnown() {
+    ClusterView view = current;
+    if (view == null || closed) {
+      return;
+    }
+    for (String node : view.nodes()) {
+      for (String address :
+          List.of(Addresses.data(node), Addresses.control(node), Addresses.dispatcher(node))) {
+        link.request(address, Buffer.buffer(), REQUEST_TIMEOUT_MILLIS);
+      }
+    }
   }
 
   /**

@@ -98,17 +98,24 @@ class ClusterDirectoryTest {
     Shard shard = new Shard(1, 1);
     Promise<String> answer = Promise.promise();
     Future<String> waiting = directory.whileLeads(shard, "a", answer.future());
-    link.publish(Addresses.LEADER_CHANGES, new LeaderChange(0, "b", 7).toJson().toBuffer());
+    announce(new LeaderChange(0, "b", 7), true);
     assertThat(directory.leaderOf(shard)).isEqualTo("b");
     assertThat(waiting.failed()).isTrue();
     assertThat(told).hasValue(1);
-    link.publish(Addresses.LEADER_CHANGES, new LeaderChange(0, "a", 6).toJson().toBuffer());
+    announce(new LeaderChange(0, "a", 6), false);
+    assertThat(told).hasValue(1);
     assertThat(directory.leaderOf(shard)).isEqualTo("b");
     // A node that does not know of the change yet is asked.
     result(directory.refresh());
     assertThat(directory.leaderOf(shard)).isEqualTo("b");
     link.publish(Addresses.LEADER_CHANGES, Buffer.buffer("nonsense"));
     assertThat(directory.leaderOf(shard)).isEqualTo("b");
+  }
+
+  private void announce(LeaderChange leader, boolean began) {
+    link.publish(
+        Addresses.LEADER_CHANGES,
+        new LeaderChange.News(List.of(leader), began).toJson().toBuffer());
   }
 
   @Test
