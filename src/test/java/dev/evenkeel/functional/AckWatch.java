@@ -55,7 +55,9 @@ final class AckWatch implements AutoCloseable {
     client =
         result(
             Evenkeel.connect(
-                new ClientOptions().setSeeds(trio.nodes.stream().map(Node::cluster).toList())));
+                new ClientOptions()
+                    .setSeeds(trio.nodes.stream().map(Node::cluster).toList())
+                    .setConnectTimeoutMillis(120_000)));
     int shards = view().topic(topic).shards();
     for (int shard = 0; shard < shards; shard++) {
       acksNanos.add(new ArrayList<>());

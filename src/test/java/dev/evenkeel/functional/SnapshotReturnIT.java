@@ -62,13 +62,12 @@ class SnapshotReturnIT {
       assertThat(more.await().status()).isZero();
       trio.awaitCaughtUp(away);
       b.kill();
-      a.begin();
+      a.start();
       try (AckWatch watch = new AckWatch(trio, "later")) {
         ClusterView view = watch.view();
         assertThat(view.metaLeader()).isEqualTo("n3");
         assertThat(view.dataLeaders()).containsOnly("n3");
       }
-      a.awaitReady();
       Jar.Running all = trio.consume("all", "events", "fresh");
       away.awaitConsumed("fresh", lines + 1);
       assertThat(all.stop().status()).isZero();
