@@ -14,8 +14,8 @@ public final class Addresses {
   public static final String TOPIC_CHANGES = "evenkeel.topics.changed";
 
   /**
-   * Brokers publish here who leads, as {@link LeaderChange.News} JSON: each when it begins to lead a
-   * log group, and from time to time all that it knows.
+   * Brokers publish here who leads, as {@link LeaderChange.News} JSON: each when it begins to lead
+   * a log group, and from time to time all that it knows.
    */
   public static final String LEADER_CHANGES = "evenkeel.leaders";
 

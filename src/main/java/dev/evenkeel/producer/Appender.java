@@ -67,7 +67,10 @@ final class Appender<T> {
       String leader = directory.leaderOf(ofGroup.get(0).shard);
       if (leader == null) {
         directory.refresh();
-        refuse(ofGroup, epoch, new RefusedException(
+        refuse(
+            ofGroup,
+            epoch,
+            new RefusedException(
                 Refusal.UNAVAILABLE, "no leader is known: a majority of the nodes must be up"));
       } else {
         split(leader, ofGroup, epoch);

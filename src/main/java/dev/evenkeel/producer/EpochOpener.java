@@ -144,7 +144,8 @@ final class EpochOpener {
 
   private Future<Reply> submit(int group, String leader, Buffer request) {
     if (leader == null) {
-      return Future.failedFuture(new RefusedException(
+      return Future.failedFuture(
+          new RefusedException(
               Refusal.UNAVAILABLE, "no leader is known: a majority of the nodes must be up"));
     }
     return directory
