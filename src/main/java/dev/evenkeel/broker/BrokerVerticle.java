@@ -49,12 +49,16 @@ import java.util.function.Function;
  * was given a node.
  */
 public final class BrokerVerticle extends VerticleBase {
+  /** How often everybody is told who leads what. */
+  private static final long LEADERS_MILLIS = 2_000;
+
   private final CompletionStage<BrokerNode> given;
   private final List<MessageConsumer<?>> consumers = new ArrayList<>();
   private Engines engines;
   private BrokerNode node;
   private Service service;
   private long reconcileTimer = -1;
+  private long leadersTimer = -1;
 
   /** For deployment by name. */
   public BrokerVerticle() {
@@ -114,6 +118,7 @@ public final class BrokerVerticle extends VerticleBase {
             .eventBus()
             .consumer(
                 Addresses.VIEW, message -> message.reply(service.view().toJson().toBuffer())));
+    leadersTimer = vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders());
     reconcileTimer = vertx.setPeriodic(options.reconcileMillis(), id -> service.reconcile());
     return Future.all(consumers.stream().map(MessageConsumer::completion).toList()).mapEmpty();
   }
@@ -127,6 +132,7 @@ public final class BrokerVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     vertx.cancelTimer(reconcileTimer);
+    vertx.cancelTimer(leadersTimer);
     return Future.join(consumers.stream().map(MessageConsumer::unregister).toList())
         .otherwiseEmpty()
         .compose(done -> closeOwn());

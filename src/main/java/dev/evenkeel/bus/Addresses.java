@@ -13,6 +13,12 @@ public final class Addresses {
   /** Brokers publish here when topics change, with an empty body; whoever caches them re-reads. */
   public static final String TOPIC_CHANGES = "evenkeel.topics.changed";
 
+  /**
+   * Brokers publish here who leads, as {@link LeaderChange.News} JSON: each when it begins to lead
+   * a log group, and from time to time all that it knows.
+   */
+  public static final String LEADER_CHANGES = "evenkeel.leaders";
+
   public static final String API_PRODUCE = "evenkeel.api.produce";
   public static final String API_TOPICS = "evenkeel.api.topics";
   public static final String API_MESSAGES = "evenkeel.api.messages";

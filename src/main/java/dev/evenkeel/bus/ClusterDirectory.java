@@ -7,15 +7,18 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
-import java.util.ArrayList;
-import java.util.Collections;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The latest {@link ClusterView} that this program knows. It is asked for again every {@link
  * #REFRESH_MILLIS}, when topics change, when the link comes back, and when a user of it says so; a
- * leader named by a refusal is taken at once. It may be a little old at any time.
+ * leader that is announced or named by a refusal is taken at once. Of two leaders of a group that
+ * of the later term counts. It may be a little old at any time.
  *
  * <p>Safe for use from any thread. Futures complete on the caller's own context if it has one.
  */
@@ -23,11 +26,24 @@ public final class ClusterDirectory {
   /** Time between two refreshes when nothing else asks for one. */
   public static final long REFRESH_MILLIS = 5_000;
 
-  /** How long an answer may take: short, because a dead broker may still be registered. */
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterDirectory.class);
+
+  /** How long an answer may take. */
   private static final long REQUEST_TIMEOUT_MILLIS = 2_000;
+
+  /**
+   * Without an answer for so long another broker is asked, too: a dead one may still be registered.
+   */
+  private static final long ANOTHER_AFTER_MILLIS = 250;
+
+  /** How many are asked for one view. */
+  private static final int BROKERS_ASKED_MAX = 4;
 
   private final Link link;
   private final Link.Listening topicChanges;
+  private final Link.Listening leaderChanges;
+  private final LeaderWatch watch = new LeaderWatch();
+  private final List<Runnable> onLeaders = new CopyOnWriteArrayList<>();
   private final long timer;
   private volatile ClusterView current;
   private volatile boolean closed;
@@ -41,7 +57,15 @@ public final class ClusterDirectory {
   public ClusterDirectory(Link link) {
     this.link = link;
     topicChanges = link.listen(Addresses.TOPIC_CHANGES, body -> changed());
-    timer = link.vertx().setPeriodic(REFRESH_MILLIS, id -> refresh());
+    leaderChanges = link.listen(Addresses.LEADER_CHANGES, this::announced);
+    timer =
+        link.vertx()
+            .setPeriodic(
+                REFRESH_MILLIS,
+                id -> {
+                  refresh();
+                  keepWaysKnown();
+                });
     link.onState(
         state -> {
           if (state == Link.State.CONNECTED) {
@@ -94,24 +118,54 @@ public final class ClusterDirectory {
   }
 
   private void ask(Promise<ClusterView> promise) {
-    link.request(Addresses.VIEW, Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)
-        .map(answer -> ClusterView.fromJson(answer.toJsonObject()))
+    Promise<ClusterView> answer = Promise.promise();
+    askAnother(answer, 1);
+    answer
+        .future()
         .onComplete(
             answered -> {
               boolean again;
               synchronized (this) {
-                if (answered.succeeded()) {
-                  current = answered.result();
-                }
                 asking = null;
                 again = askAgain;
                 askAgain = false;
               }
-              promise.handle(answered);
+              if (answered.succeeded()) {
+                change(
+                    known ->
+                        known == null ? answered.result() : answered.result().notOlderThan(known));
+                promise.complete(current);
+              } else {
+                promise.fail(answered.cause());
+              }
               if (again) {
                 refresh();
               }
             });
+  }
+
+  /** The event bus takes another broker each time. The first answer counts. */
+  private void askAnother(Promise<ClusterView> answer, int number) {
+    link.request(Addresses.VIEW, Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)
+        .map(body -> ClusterView.fromJson(body.toJsonObject()))
+        .onComplete(
+            answered -> {
+              if (answered.succeeded()) {
+                answer.tryComplete(answered.result());
+              } else {
+                answer.tryFail(answered.cause());
+              }
+            });
+    if (number < BROKERS_ASKED_MAX) {
+      link.vertx()
+          .setTimer(
+              ANOTHER_AFTER_MILLIS,
+              id -> {
+                if (!closed && !answer.future().isComplete()) {
+                  askAnother(answer, number + 1);
+                }
+              });
+    }
   }
 
   private void changed() {
@@ -136,38 +190,106 @@ public final class ClusterDirectory {
    */
   public void leaderHint(Shard shard, String node) {
     change(
-        view -> {
-          if (view.dataLeaders().isEmpty()) {
-            return view;
-          }
-          List<String> leaders = new ArrayList<>(view.dataLeaders());
-          leaders.set(shard.dataGroup(leaders.size()), emptyToNull(node));
-          return new ClusterView(
-              view.cluster(),
-              view.node(),
-              view.metaLeader(),
-              Collections.unmodifiableList(leaders),
-              view.nodes(),
-              view.topics());
-        });
+        view ->
+            view == null || view.dataLeaders().isEmpty()
+                ? view
+                : hinted(view, shard.dataGroup(view.dataLeaders().size()), node));
   }
 
   /** A node has said who leads the meta group; null or empty if there is nobody now. */
   public void metaLeaderHint(String node) {
-    change(
-        view ->
-            new ClusterView(
-                view.cluster(),
-                view.node(),
-                emptyToNull(node),
-                view.dataLeaders(),
-                view.nodes(),
-                view.topics()));
+    change(view -> view == null ? null : hinted(view, ClusterView.META, node));
   }
 
-  private synchronized void change(UnaryOperator<ClusterView> change) {
-    if (current != null) {
-      current = change.apply(current);
+  private static ClusterView hinted(ClusterView view, int group, String node) {
+    return view.withLeader(group, emptyToNull(node), view.term(group));
+  }
+
+  private void announced(Buffer body) {
+    LeaderChange.News news;
+    try {
+      news = LeaderChange.News.fromJson(new JsonObject(body));
+    } catch (RuntimeException e) {
+      LOG.debug("unreadable announcement of a leader: {}", e.toString());
+      return;
+    }
+    news.leaders().forEach(leader -> change(view -> announced(view, leader)));
+    if (news.began()) {
+      onLeaders.forEach(Runnable::run);
+    }
+  }
+
+  private static ClusterView announced(ClusterView view, LeaderChange leader) {
+    int group = leader.group();
+    boolean known =
+        view == null
+            || leader.term() < view.term(group)
+            || leader.term() == view.term(group) && leader.node().equals(view.leader(group));
+    return known ? view : view.withLeader(group, leader.node(), leader.term());
+  }
+
+  /**
+   * Asks every node at every address of its own, with an empty body that is refused. The event bus
+   * then knows the way. To find it only when another node has begun to lead would take long: the
+   * part of the map that it is in may lie with the very node that hangs.
+   */
+  private void keepWaysKnown() {
+    ClusterView view = current;
+    if (view == null || closed) {
+      return;
+    }
+    for (String node : view.nodes()) {
+      for (String address :
+          List.of(Addresses.data(node), Addresses.control(node), Addresses.dispatcher(node))) {
+        link.request(address, Buffer.buffer(), REQUEST_TIMEOUT_MILLIS);
+      }
+    }
+  }
+
+  /**
+   * Called, on any thread, when a node has announced that it leads: what waited for a leader may be
+   * tried at once.
+   */
+  public void onLeader(Runnable handler) {
+    onLeaders.add(handler);
+  }
+
+  /** The same handler is not called any more. */
+  public void offLeader(Runnable handler) {
+    onLeaders.remove(handler);
+  }
+
+  /**
+   * The outcome of a request to the shard's leader, or INDETERMINATE as soon as another one leads.
+   */
+  public <T> Future<T> whileLeads(Shard shard, String node, Future<T> request) {
+    ClusterView view = current;
+    return view == null || view.dataLeaders().isEmpty()
+        ? request
+        : watch.whileLeads(shard.dataGroup(view.dataLeaders().size()), node, request);
+  }
+
+  /** The same for the leader of a data group, or of {@link ClusterView#META}. */
+  public <T> Future<T> whileLeads(int group, String node, Future<T> request) {
+    return watch.whileLeads(group, node, request);
+  }
+
+  private void change(UnaryOperator<ClusterView> change) {
+    ClusterView before;
+    ClusterView after;
+    synchronized (this) {
+      before = current;
+      after = change.apply(before);
+      current = after;
+    }
+    if (before == null || before == after) {
+      return;
+    }
+    for (int group = ClusterView.META; group < after.dataLeaders().size(); group++) {
+      String leader = after.leader(group);
+      if (leader != null && !leader.equals(before.leader(group))) {
+        watch.leads(group, leader);
+      }
     }
   }
 
@@ -179,5 +301,6 @@ public final class ClusterDirectory {
     closed = true;
     link.vertx().cancelTimer(timer);
     topicChanges.end();
+    leaderChanges.end();
   }
 }

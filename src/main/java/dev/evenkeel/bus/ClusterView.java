@@ -6,6 +6,7 @@ import dev.evenkeel.model.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -18,6 +19,8 @@ import java.util.List;
  * @param dataLeaders leader of each data group; null entries if unknown
  * @param nodes all node ids
  * @param topics active topics
+ * @param metaTerm Raft term in which the leader of meta is that one; 0 if unknown
+ * @param dataTerms the same of each data group; empty if unknown
  */
 public record ClusterView(
     String cluster,
@@ -25,7 +28,80 @@ public record ClusterView(
     String metaLeader,
     List<String> dataLeaders,
     List<String> nodes,
-    List<TopicInfo> topics) {
+    List<TopicInfo> topics,
+    long metaTerm,
+    List<Long> dataTerms) {
+  /** Stands for the meta group where data groups are numbered from 0. */
+  public static final int META = -1;
+
+  /** Without terms: as old as anything. */
+  public ClusterView(
+      String cluster,
+      String node,
+      String metaLeader,
+      List<String> dataLeaders,
+      List<String> nodes,
+      List<TopicInfo> topics) {
+    this(cluster, node, metaLeader, dataLeaders, nodes, topics, 0, List.of());
+  }
+
+  /** The leader of a data group or of {@link #META}; null if unknown, or if there is no such. */
+  public String leader(int group) {
+    if (group == META) {
+      return metaLeader;
+    }
+    return group < dataLeaders.size() ? dataLeaders.get(group) : null;
+  }
+
+  /** The term in which {@link #leader} holds; 0 if unknown. */
+  public long term(int group) {
+    if (group == META) {
+      return metaTerm;
+    }
+    return group < dataTerms.size() ? dataTerms.get(group) : 0;
+  }
+
+  /** This view, but with that leader of a group; the view itself if there is no such group. */
+  public ClusterView withLeader(int group, String leader, long term) {
+    if (group >= dataLeaders.size()) {
+      return this;
+    }
+    List<String> leaders = new ArrayList<>(dataLeaders);
+    List<Long> terms = new ArrayList<>();
+    for (int i = 0; i < dataLeaders.size(); i++) {
+      terms.add(term(i));
+    }
+    if (group != META) {
+      leaders.set(group, leader);
+      terms.set(group, term);
+    }
+    return new ClusterView(
+        cluster,
+        node,
+        group == META ? leader : metaLeader,
+        Collections.unmodifiableList(leaders),
+        nodes,
+        topics,
+        group == META ? term : metaTerm,
+        List.copyOf(terms));
+  }
+
+  /**
+   * This view, but with the leaders of {@code known} where those are of a later term, or of the
+   * same and this view knows none: a node that was away tells of leaders of long ago.
+   */
+  public ClusterView notOlderThan(ClusterView known) {
+    ClusterView merged = this;
+    for (int group = META; group < dataLeaders.size(); group++) {
+      long knownTerm = known.term(group);
+      boolean later = knownTerm > term(group);
+      boolean sameButUnknown = knownTerm == term(group) && knownTerm > 0 && leader(group) == null;
+      if (later || sameButUnknown) {
+        merged = merged.withLeader(group, known.leader(group), knownTerm);
+      }
+    }
+    return merged;
+  }
 
   /** The leader of a shard, or null if unknown. */
   public String leaderOf(Shard shard) {
@@ -70,7 +146,9 @@ public record ClusterView(
         .put("metaLeader", metaLeader)
         .put("dataLeaders", new JsonArray(new ArrayList<>(dataLeaders)))
         .put("nodes", new JsonArray(new ArrayList<>(nodes)))
-        .put("topics", topicArray);
+        .put("topics", topicArray)
+        .put("metaTerm", metaTerm)
+        .put("dataTerms", new JsonArray(new ArrayList<>(dataTerms)));
   }
 
   public static ClusterView fromJson(JsonObject json) {
@@ -95,7 +173,17 @@ public record ClusterView(
         json.getString("metaLeader"),
         texts(json.getJsonArray("dataLeaders")),
         texts(json.getJsonArray("nodes")),
-        topics);
+        topics,
+        json.getLong("metaTerm", 0L),
+        terms(json.getJsonArray("dataTerms", new JsonArray())));
+  }
+
+  private static List<Long> terms(JsonArray array) {
+    List<Long> terms = new ArrayList<>();
+    for (int i = 0; i < array.size(); i++) {
+      terms.add(array.getLong(i));
+    }
+    return List.copyOf(terms);
   }
 
   private static List<String> texts(JsonArray array) {

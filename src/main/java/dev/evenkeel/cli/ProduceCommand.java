@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.model.Durations;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
@@ -75,6 +76,13 @@ final class ProduceCommand implements Callable<Integer> {
       description = "Messages a second (default: as fast as they are taken).")
   private Double rate;
 
+  @Option(
+      names = "--delivery-timeout",
+      paramLabel = "TIME",
+      defaultValue = "2m",
+      description = "How long each message is tried (default: ${DEFAULT-VALUE}).")
+  private String deliveryTimeout;
+
   @Mixin private ClusterOption cluster;
 
   @Override
@@ -88,6 +96,8 @@ final class ProduceCommand implements Callable<Integer> {
     } catch (RefusedException e) {
       throw CommandFailure.usage(e.getMessage());
     }
+    ProducerOptions options =
+        new ProducerOptions().setTopic(topic).setDeliveryTimeoutMillis(deliveryTimeoutMillis());
     Logging.client(main.verbose);
     try (InputStream in = open()) {
       StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX + 2_000);
@@ -99,8 +109,7 @@ final class ProduceCommand implements Callable<Integer> {
       EvenkeelClient client = ClientConnection.connect(cluster.nodes);
       int status = ExitStatus.FAILED;
       try {
-        Producer producer =
-            ClientConnection.await(client.producer(new ProducerOptions().setTopic(topic)));
+        Producer producer = ClientConnection.await(client.producer(options));
         status = run(client, producer, keys, in, signal);
       } finally {
         ClientConnection.close(client);
@@ -137,6 +146,19 @@ final class ProduceCommand implements Callable<Integer> {
     System.err.println("acked " + run.acked() + " of " + run.linesRead());
     signal.ended(status);
     return status;
+  }
+
+  private long deliveryTimeoutMillis() {
+    try {
+      long millis = Durations.parseMillis(deliveryTimeout);
+      if (millis > 0 && millis <= Integer.MAX_VALUE) {
+        return millis;
+      }
+    } catch (RefusedException | ArithmeticException e) {
+      // The line below says what is right.
+    }
+    throw CommandFailure.usage(
+        "--delivery-timeout '" + deliveryTimeout + "': write 200ms, 5s or 2m, 24d at most");
   }
 
   private KeyExtractor keys() {

@@ -1,5 +1,6 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.cluster.ClusterMember;
@@ -10,9 +11,12 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -20,8 +24,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * clustered Vert.x, and the signs that it does not work any more.
  */
 final class LinkSession {
-  /** So many requests in a row without an answer mean that replies do not find us any more. */
+  /**
+   * After so many requests in a row without an answer it is asked whether any node still answers:
+   * it may be one node that is dead or held up, or replies may not find us any more.
+   */
   private static final int UNANSWERED_REQUESTS_MAX = 3;
+
+  private static final long PROBE_TIMEOUT_MILLIS = 1_000;
 
   /** Requests under way at once. Callers have lower bounds of their own. */
   private static final int PENDING_REQUESTS_MAX = 10_000;
@@ -31,6 +40,7 @@ final class LinkSession {
   private final Context context;
   private final Set<Promise<Buffer>> pending = ConcurrentHashMap.newKeySet();
   private final AtomicInteger unanswered = new AtomicInteger();
+  private final AtomicBoolean probing = new AtomicBoolean();
   private volatile boolean ended;
 
   /**
@@ -98,8 +108,30 @@ final class LinkSession {
             && refused.refusal() == Refusal.INDETERMINATE;
     // That nobody listens is an answer: a node that starts has no broker yet.
     if (silent && unanswered.incrementAndGet() >= UNANSWERED_REQUESTS_MAX) {
-      onLost.run();
+      probe();
     }
+  }
+
+  /** The event bus takes another node for each question, so that each is asked. */
+  private void probe() {
+    if (ended || !probing.compareAndSet(false, true)) {
+      return;
+    }
+    List<Future<Buffer>> answers = new ArrayList<>();
+    for (int i = 0; i < Math.max(1, member.dataMembers()); i++) {
+      answers.add(
+          VertxLink.send(member.vertx(), Addresses.VIEW, Buffer.buffer(), PROBE_TIMEOUT_MILLIS));
+    }
+    Future.any(answers)
+        .onComplete(
+            any -> {
+              probing.set(false);
+              if (any.succeeded()) {
+                unanswered.set(0);
+              } else {
+                onLost.run();
+              }
+            });
   }
 
   /** Fails what is under way and leaves the cluster. */

@@ -15,8 +15,12 @@ final class HazelcastConfigs {
   /** Small maps: few partitions start faster and cost less, and still spread over some nodes. */
   private static final int PARTITIONS = 31;
 
-  /** Silence after which a member counts as gone, if its connection did not break before. */
-  private static final int MEMBER_SILENCE_SECONDS_MAX = 5;
+  /**
+   * Silence after which a member counts as gone, if its connection did not break before. That of a
+   * killed process breaks at once. What hangs for shorter, as on a machine with far too much to do,
+   * is better waited for than thrown out and let in again; the logs elect other leaders meanwhile.
+   */
+  private static final int MEMBER_SILENCE_SECONDS_MAX = 8;
 
   /** Longest wait of any operation on a map. */
   private static final int OPERATION_MILLIS_MAX = 10_000;
@@ -66,6 +70,8 @@ final class HazelcastConfigs {
     set(config, "hazelcast.shutdownhook.enabled", false);
     set(config, "hazelcast.partition.count", PARTITIONS);
     set(config, "hazelcast.operation.call.timeout.millis", OPERATION_MILLIS_MAX);
+    // What was sent to a member that died is sent again to who has its part of the maps now.
+    set(config, "hazelcast.invocation.retry.pause.millis", 100);
     set(config, "hazelcast.health.monitoring.level", "OFF");
     set(config, "hazelcast.slow.operation.detector.enabled", false);
     return config;
@@ -97,7 +103,9 @@ final class HazelcastConfigs {
     set(config, "hazelcast.max.wait.seconds.before.join", 0);
     set(config, "hazelcast.heartbeat.interval.seconds", 1);
     set(config, "hazelcast.max.no.heartbeat.seconds", MEMBER_SILENCE_SECONDS_MAX);
-    set(config, "hazelcast.mastership.claim.timeout.seconds", 5);
+    // Well below the silence above: who claims it sends no heartbeats while it waits for answers,
+    // and a second one that hangs would make the others throw out the claimant, too.
+    set(config, "hazelcast.mastership.claim.timeout.seconds", 2);
     // A killed process: its connection breaks, and it refuses new ones. Two refusals will do.
     set(config, "hazelcast.connection.monitor.interval", 50);
     set(config, "hazelcast.connection.monitor.max.faults", 2);

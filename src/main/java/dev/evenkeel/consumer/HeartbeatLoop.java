@@ -127,7 +127,12 @@ final class HeartbeatLoop {
           new RefusedException(Refusal.UNAVAILABLE, "no dispatcher is known"));
     }
     Buffer body = listener.heartbeat(leaving).toJson().toBuffer();
-    return link.request(Addresses.dispatcher(view.metaLeader()), body, timeoutMillis)
+    String dispatcher = view.metaLeader();
+    return directory
+        .whileLeads(
+            ClusterView.META,
+            dispatcher,
+            link.request(Addresses.dispatcher(dispatcher), body, timeoutMillis))
         .map(HeartbeatLoop::assignment);
   }
 

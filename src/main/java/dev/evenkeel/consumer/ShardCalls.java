@@ -129,7 +129,9 @@ final class ShardCalls {
           new RefusedException(Refusal.UNAVAILABLE, "no leader of shard " + shard + " is known"));
     }
     asked.accept(leader);
-    return link.request(address.apply(leader), body.apply(view), timeoutMillis)
+    Future<Buffer> answer = link.request(address.apply(leader), body.apply(view), timeoutMillis);
+    return directory
+        .whileLeads(shard, leader, answer)
         .map(Frames::answerBody)
         .recover(
             failure -> {

@@ -26,6 +26,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,8 +37,12 @@ import org.slf4j.LoggerFactory;
  */
 final class Activation {
   private static final Logger LOG = LoggerFactory.getLogger(Activation.class);
-  private static final long START_RETRY_MILLIS = 300;
+  private static final long START_RETRY_MILLIS = 100;
   private static final long PUSH_DELAY_MILLIS = 3;
+
+  /** The registry is a hint; a part of it may lie with a node that hangs, which is why we begin. */
+  private static final long REGISTRY_MILLIS_MAX = 1_000;
+
   private static final int EARLY_CHANGES_MAX = 10_000;
 
   private final Vertx vertx;
@@ -56,6 +61,9 @@ final class Activation {
   private boolean ready;
   private boolean stopped;
   private boolean pushSet;
+
+  /** Why it has not begun yet, as told last. */
+  private String waitingFor;
 
   Activation(
       Vertx vertx,
@@ -90,7 +98,13 @@ final class Activation {
     Future<List<GroupInfo>> groups = view.compose(v -> brokers.groups());
     Future<Brokers.Shards> shards = groups.compose(g -> brokers.shards(null));
     Future<Map<String, JsonObject>> entries =
-        shards.compose(s -> cluster.registry().all().otherwise(Map.of()));
+        shards.compose(
+            s ->
+                cluster
+                    .registry()
+                    .all()
+                    .timeout(REGISTRY_MILLIS_MAX, TimeUnit.MILLISECONDS)
+                    .otherwise(Map.of()));
     entries.onComplete(
         result -> {
           if (stopped) {
@@ -102,12 +116,18 @@ final class Activation {
           if (enough) {
             begin(view.result(), groups.result(), shards.result(), entries.result());
           } else {
-            LOG.info(
-                "the dispatcher cannot begin yet: {}",
+            tellWaiting(
                 result.failed() ? result.cause().getMessage() : "a data group has no leader");
             vertx.setTimer(START_RETRY_MILLIS, timer -> attempt(patientUntilMillis));
           }
         });
+  }
+
+  private void tellWaiting(String reason) {
+    if (!reason.equals(waitingFor)) {
+      waitingFor = reason;
+      LOG.info("the dispatcher cannot begin yet: {}", reason);
+    }
   }
 
   private void begin(

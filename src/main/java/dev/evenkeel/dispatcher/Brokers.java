@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderWatch;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
@@ -43,6 +44,7 @@ final class Brokers {
   private final DeliveryOptions localOptions;
   private List<String> dataLeaders = List.of();
   private boolean leadersOld = true;
+  private final LeaderWatch watch = new LeaderWatch();
 
   Brokers(Vertx vertx, String node, long requestTimeoutMillis) {
     this.vertx = vertx;
@@ -62,6 +64,14 @@ final class Brokers {
               return view;
             })
         .recover(Brokers::refused);
+  }
+
+  /** The log has told who leads a data group now. */
+  void leads(int dataGroup, String leader) {
+    if (leader != null && dataGroup < dataLeaders.size()) {
+      dataLeaders.set(dataGroup, leader);
+      watch.leads(dataGroup, leader);
+    }
   }
 
   Future<List<GroupInfo>> groups() {
@@ -183,7 +193,8 @@ final class Brokers {
           new RefusedException(
               Refusal.UNAVAILABLE, "data group " + dataGroup + " has no leader now"));
     }
-    return request(Addresses.control(leader), body, options)
+    return watch
+        .whileLeads(dataGroup, leader, request(Addresses.control(leader), body, options))
         .compose(
             answer -> {
               Frames.answerBody(answer);

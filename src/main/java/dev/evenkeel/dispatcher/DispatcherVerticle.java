@@ -100,6 +100,12 @@ public final class DispatcherVerticle extends VerticleBase {
     listen(Addresses.TOPIC_CHANGES, message -> withActivation(Activation::topicsChanged));
     cluster.onChange(change -> later(() -> withActivation(Activation::clusterChanged)));
     log.meta().onLeadership(leadership -> later(this::lead));
+    for (int i = 0; i < log.data().size(); i++) {
+      int group = i;
+      log.data()
+          .get(i)
+          .onLeadership(leadership -> later(() -> brokers.leads(group, leadership.leader())));
+    }
     timer = vertx.setPeriodic(options.tickMillis(), tick -> tick());
     lead();
     List<Future<Void>> registered = new ArrayList<>();

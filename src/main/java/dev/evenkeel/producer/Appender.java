@@ -67,7 +67,11 @@ final class Appender<T> {
       String leader = directory.leaderOf(ofGroup.get(0).shard);
       if (leader == null) {
         directory.refresh();
-        refuse(ofGroup, epoch, new RefusedException(Refusal.UNAVAILABLE, "no leader is known"));
+        refuse(
+            ofGroup,
+            epoch,
+            new RefusedException(
+                Refusal.UNAVAILABLE, "no leader is known: a majority of the nodes must be up"));
       } else {
         split(leader, ofGroup, epoch);
       }
@@ -99,7 +103,12 @@ final class Appender<T> {
       frame.appendInt(each.shard.topicId()).appendInt(each.shard.shard());
       frame.appendBytes(batch.array(), batch.arrayOffset(), each.batch.length());
     }
-    link.request(Addresses.data(leader), frame, timeoutMillis)
+    // Another leader takes them as well as the one that was asked: sequences tell them apart.
+    directory
+        .whileLeads(
+            batches.get(0).shard,
+            leader,
+            link.request(Addresses.data(leader), frame, timeoutMillis))
         .map(answer -> results(answer, batches.size()))
         .onComplete(answered -> answered(batches, epoch, answered));
   }

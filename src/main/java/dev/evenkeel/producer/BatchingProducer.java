@@ -38,6 +38,7 @@ final class BatchingProducer implements Producer {
   private final EpochOpener opener;
   private final Appender<Promise<Position>> appender;
   private final long tick;
+  private final Runnable onLeader = this::leaderIsThere;
 
   // Guarded by this.
   private final ProducerCore<Promise<Position>> core;
@@ -87,6 +88,7 @@ final class BatchingProducer implements Producer {
             Math.min(Appender.REQUEST_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis()),
             this::answered);
     seeTopic();
+    directory.onLeader(onLeader);
     tick = context.owner().setPeriodic(TICK_MILLIS, id -> schedule());
   }
 
@@ -179,6 +181,13 @@ final class BatchingProducer implements Producer {
         core.topic(info.id(), info.shards());
       }
     }
+  }
+
+  private void leaderIsThere() {
+    synchronized (this) {
+      core.retryNow();
+    }
+    schedule();
   }
 
   private void refuseLater(Promise<Position> promise, RefusedException why) {
@@ -310,6 +319,7 @@ final class BatchingProducer implements Producer {
                 none -> {
                   endTold = true;
                   opener.stop();
+                  directory.offLeader(onLeader);
                   context.owner().cancelTimer(tick);
                   synchronized (this) {
                     core.end(new RefusedException(Refusal.UNAVAILABLE, "the producer is closed"));

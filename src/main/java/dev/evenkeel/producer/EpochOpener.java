@@ -89,7 +89,10 @@ final class EpochOpener {
                 .view()
                 .compose(
                     view ->
-                        submit(view.metaLeader(), Frames.request(Op.SUBMIT_META, body))
+                        submit(
+                                ClusterView.META,
+                                view.metaLeader(),
+                                Frames.request(Op.SUBMIT_META, body))
                             .onFailure(
                                 failure -> {
                                   String leader = Retry.leaderNamedBy(failure);
@@ -126,7 +129,7 @@ final class EpochOpener {
         untilNanos,
         () -> {
           ClusterView view = directory.current();
-          return submit(view.dataLeaders().get(group), Frames.request(Op.SUBMIT_DATA, body))
+          return submit(group, view.leader(group), Frames.request(Op.SUBMIT_DATA, body))
               .onFailure(
                   failure -> {
                     String leader = Retry.leaderNamedBy(failure);
@@ -139,11 +142,15 @@ final class EpochOpener {
         });
   }
 
-  private Future<Reply> submit(String leader, Buffer request) {
+  private Future<Reply> submit(int group, String leader, Buffer request) {
     if (leader == null) {
-      return Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "no leader is known"));
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.UNAVAILABLE, "no leader is known: a majority of the nodes must be up"));
     }
-    return link.request(Addresses.control(leader), request, REQUEST_TIMEOUT_MILLIS)
+    return directory
+        .whileLeads(
+            group, leader, link.request(Addresses.control(leader), request, REQUEST_TIMEOUT_MILLIS))
         .map(
             answer -> {
               Reply reply = ReplyCodec.decode(Frames.answerBody(answer));

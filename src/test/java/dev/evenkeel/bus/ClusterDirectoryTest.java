@@ -91,6 +91,46 @@ class ClusterDirectoryTest {
   }
 
   @Test
+  void takesAnnouncedLeadersAtOnceButNotThoseOfAnEarlierTerm() {
+    AtomicInteger told = new AtomicInteger();
+    directory.onLeader(told::incrementAndGet);
+    result(directory.view());
+    Shard shard = new Shard(1, 1);
+    Promise<String> answer = Promise.promise();
+    Future<String> waiting = directory.whileLeads(shard, "a", answer.future());
+    announce(new LeaderChange(0, "b", 7), true);
+    assertThat(directory.leaderOf(shard)).isEqualTo("b");
+    assertThat(waiting.failed()).isTrue();
+    assertThat(told).hasValue(1);
+    announce(new LeaderChange(0, "a", 6), false);
+    assertThat(told).hasValue(1);
+    assertThat(directory.leaderOf(shard)).isEqualTo("b");
+    // A node that does not know of the change yet is asked.
+    result(directory.refresh());
+    assertThat(directory.leaderOf(shard)).isEqualTo("b");
+    link.publish(Addresses.LEADER_CHANGES, Buffer.buffer("nonsense"));
+    assertThat(directory.leaderOf(shard)).isEqualTo("b");
+  }
+
+  private void announce(LeaderChange leader, boolean began) {
+    link.publish(
+        Addresses.LEADER_CHANGES,
+        new LeaderChange.News(List.of(leader), began).toJson().toBuffer());
+  }
+
+  @Test
+  void asksAnotherBrokerWhenOneDoesNotAnswer() {
+    link.serve(
+        Addresses.VIEW,
+        body ->
+            asked.incrementAndGet() == 1
+                ? Promise.<Buffer>promise().future()
+                : Future.succeededFuture(view.toJson().toBuffer()));
+    assertThat(result(directory.refresh())).isEqualTo(view);
+    assertThat(asked).hasValue(2);
+  }
+
+  @Test
   void aFailureKeepsWhatIsKnown() {
     result(directory.view());
     link.become(Link.State.LOST);

@@ -15,11 +15,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 
-/** A lone node in a process of its own, on free ports of the loopback interface. */
+/** A node in a process of its own, on free ports of the loopback interface. */
 final class Node implements AutoCloseable {
   final Path directory;
   final int port;
   final int httpPort;
+
+  /** Settings that it is always started with. */
+  private final List<String> settings = new ArrayList<>();
+
   private final HttpClient http = HttpClient.newHttpClient();
   private Jar.Running process;
   private int starts;
@@ -28,6 +32,12 @@ final class Node implements AutoCloseable {
     this.directory = directory;
     this.port = freePorts(3);
     this.httpPort = freePorts(1);
+  }
+
+  /** From now on it is started with these, too, as one of several nodes. */
+  Node with(String... more) {
+    settings.addAll(List.of(more));
+    return this;
   }
 
   Node start(String... more) {
@@ -47,14 +57,19 @@ final class Node implements AutoCloseable {
                 String.valueOf(httpPort),
                 "--data",
                 directory.resolve("data").toString()));
+    args.addAll(settings);
     args.addAll(List.of(more));
-    process = Jar.start(directory, "node-" + ++starts, args.toArray(String[]::new));
+    String name = "node-" + ++starts;
+    process =
+        settings.isEmpty()
+            ? Jar.start(directory, name, args.toArray(String[]::new))
+            : Jar.startInCrowd(directory, name, args.toArray(String[]::new));
     return process;
   }
 
   void awaitReady() {
     Awaitility.await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofSeconds(150))
         .pollInterval(Duration.ofMillis(20))
         .until(() -> process.out().contains("evenkeel ready") || !process.process.isAlive());
     if (!process.process.isAlive()) {

@@ -1,9 +1,12 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderChange;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
@@ -20,6 +23,7 @@ import java.util.concurrent.Executor;
 /** All that a broker answers. Made and used on one context. */
 public final class Service {
   private final BrokerNode node;
+  private final Vertx vertx;
   private final List<ServedGroup> groups = new ArrayList<>();
   private final List<Announcer> announcers = new ArrayList<>();
   private final AppendService appends;
@@ -32,6 +36,7 @@ public final class Service {
 
   public Service(BrokerNode node, Vertx vertx, Context context, ServeOptions options) {
     this.node = node;
+    this.vertx = vertx;
     Executor onContext = task -> context.runOnContext(ignored -> task.run());
     LogNode log = node.log();
     for (int i = 0; i < log.data().size(); i++) {
@@ -51,6 +56,7 @@ public final class Service {
     appends = new AppendService(groups, node.disk(), onContext, node::nowMillis, options);
     fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax());
     control = new ControlService(node, groups, fetches, commands, topics, vertx);
+    log.meta().onLeadership(leadership -> announce(onContext, ClusterView.META, leadership));
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
       int index = i;
@@ -60,13 +66,42 @@ public final class Service {
       group
           .log()
           .onLeadership(
-              any -> {
+              leadership -> {
+                announce(onContext, index, leadership);
                 if (!closed) {
                   onContext.execute(
                       () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
                 }
               });
     }
+  }
+
+  /** Whoever waits for a leader should not have to ask for it again and again. */
+  private void announce(Executor onContext, int group, Leadership leadership) {
+    if (!closed && node.nodeId().equals(leadership.leader())) {
+      LeaderChange leader = new LeaderChange(group, node.nodeId(), leadership.term());
+      onContext.execute(() -> publish(new LeaderChange.News(List.of(leader), true)));
+    }
+  }
+
+  private void publish(LeaderChange.News news) {
+    vertx.eventBus().publish(Addresses.LEADER_CHANGES, news.toJson());
+  }
+
+  /**
+   * Tells everybody who leads what, for those who missed it; called from time to time. It also
+   * keeps the event bus's knowledge of who listens fresh for the moment when this node begins to
+   * lead.
+   */
+  public void tellLeaders() {
+    ClusterView view = view();
+    List<LeaderChange> known = new ArrayList<>();
+    for (int group = ClusterView.META; group < view.dataLeaders().size(); group++) {
+      if (view.leader(group) != null) {
+        known.add(new LeaderChange(group, view.leader(group), view.term(group)));
+      }
+    }
+    publish(new LeaderChange.News(known, false));
   }
 
   /** Answers what comes to the data address. */
@@ -90,9 +125,13 @@ public final class Service {
   public ClusterView view() {
     LogNode log = node.log();
     List<String> leaders = new ArrayList<>();
+    List<Long> terms = new ArrayList<>();
     for (LogGroup group : log.data()) {
-      leaders.add(group.leadership().leader());
+      Leadership leadership = group.leadership();
+      leaders.add(leadership.leader());
+      terms.add(leadership.term());
     }
+    Leadership meta = log.meta().leadership();
     List<TopicInfo> active =
         node.meta().tables().topics().stream()
             .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
@@ -100,10 +139,12 @@ public final class Service {
     return new ClusterView(
         log.clusterId(),
         node.nodeId(),
-        log.meta().leadership().leader(),
+        meta.leader(),
         leaders,
         log.nodes(),
-        active);
+        active,
+        meta.term(),
+        terms);
   }
 
   /** Takes up what was left undone; called from time to time. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.gateway;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
@@ -15,6 +16,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 
 /**
  * Requests to whoever leads now. A request that surely had no effect (NOT_LEADER, UNAVAILABLE) is
@@ -28,16 +30,23 @@ final class ClusterCalls {
   private static final long VIEW_TIMEOUT_MILLIS = 2_000;
 
   private final Link link;
-  private ClusterView lastView;
+
+  /** Who leads; it hears of it sooner than asking again and again would tell. */
+  private final ClusterDirectory directory;
 
   ClusterCalls(Link link) {
     this.link = link;
+    directory = new ClusterDirectory(link);
+  }
+
+  void close() {
+    directory.close();
   }
 
   /** The cluster as some broker sees it now. */
   Future<ClusterView> view() {
     return link.request(Addresses.VIEW, Buffer.buffer(), VIEW_TIMEOUT_MILLIS)
-        .map(answer -> lastView = ClusterView.fromJson(new JsonObject(answer)))
+        .map(answer -> ClusterView.fromJson(new JsonObject(answer)))
         // Asking changes nothing, so no answer is as good as not having asked.
         .recover(
             failure ->
@@ -47,22 +56,21 @@ final class ClusterCalls {
 
   Future<ByteBuffer> toMetaLeader(Op op, Bytes body) {
     Buffer request = Frames.request(op, body);
-    return attempt(1, "meta", ClusterView::metaLeader, node -> control(node, request));
+    return attempt(1, "meta", view -> ClusterView.META, node -> control(node, op, request));
   }
 
   Future<ByteBuffer> toDataLeader(int dataGroup, Op op, Bytes body) {
     Buffer request = Frames.request(op, body);
-    return attempt(
-        1,
-        "d" + dataGroup,
-        view -> dataGroup < view.dataLeaders().size() ? view.dataLeaders().get(dataGroup) : null,
-        node -> control(node, request));
+    return attempt(1, "d" + dataGroup, view -> dataGroup, node -> control(node, op, request));
   }
 
   Future<ByteBuffer> toLeaderOf(Shard shard, Op op, Bytes body) {
     Buffer request = Frames.request(op, body);
     return attempt(
-        1, "shard " + shard, view -> view.leaderOf(shard), node -> control(node, request));
+        1,
+        "shard " + shard,
+        view -> shard.dataGroup(Math.max(1, view.dataLeaders().size())),
+        node -> control(node, op, request));
   }
 
   /** Asks the active dispatcher; the answer is JSON text. */
@@ -70,9 +78,11 @@ final class ClusterCalls {
     return attempt(
         1,
         "meta",
-        ClusterView::metaLeader,
+        view -> ClusterView.META,
         node ->
-            link.request(Addresses.groups(node), question.toBuffer(), REQUEST_TIMEOUT_MILLIS)
+            asking(
+                    link.request(
+                        Addresses.groups(node), question.toBuffer(), REQUEST_TIMEOUT_MILLIS))
                 .map(Frames::answerBody)
                 .map(
                     body -> {
@@ -82,26 +92,38 @@ final class ClusterCalls {
                     }));
   }
 
-  private Future<ByteBuffer> control(String node, Buffer request) {
-    return link.request(Addresses.control(node), request, REQUEST_TIMEOUT_MILLIS)
-        .map(Frames::answerBody);
+  private Future<ByteBuffer> control(String node, Op op, Buffer request) {
+    Future<Buffer> answer = link.request(Addresses.control(node), request, REQUEST_TIMEOUT_MILLIS);
+    return (onlyAsks(op) ? asking(answer) : answer).map(Frames::answerBody);
+  }
+
+  private static boolean onlyAsks(Op op) {
+    return switch (op) {
+      case READ_LEASE, READ_SHARDS, READ_GROUPS, BROWSE, FIND_OFFSET -> true;
+      default -> false;
+    };
+  }
+
+  /** Asking changes nothing, so no answer is as good as not having asked. */
+  private static Future<Buffer> asking(Future<Buffer> answer) {
+    return answer.recover(
+        failure ->
+            Future.failedFuture(
+                new RefusedException(Refusal.UNAVAILABLE, String.valueOf(failure.getMessage()))));
   }
 
   private <T> Future<T> attempt(
-      int number,
-      String what,
-      Function<ClusterView, String> leader,
-      Function<String, Future<T>> call) {
-    Future<ClusterView> view =
-        number == 1 && lastView != null ? Future.succeededFuture(lastView) : view();
+      int number, String what, ToIntFunction<ClusterView> group, Function<String, Future<T>> call) {
+    Future<ClusterView> view = number == 1 ? directory.view() : directory.refresh();
     return view.compose(
             seen -> {
-              String node = leader.apply(seen);
+              int asked = group.applyAsInt(seen);
+              String node = seen.leader(asked);
               return node == null
                   ? Future.failedFuture(
                       new RefusedException(
                           Refusal.UNAVAILABLE, "nobody leads " + what + " at the moment"))
-                  : call.apply(node);
+                  : directory.whileLeads(asked, node, call.apply(node));
             })
         .recover(
             failure -> {
@@ -115,7 +137,7 @@ final class ClusterCalls {
               // A stale view is corrected by the next attempt at once; a missing leader takes time.
               return link.vertx()
                   .timer(number == 1 ? 1 : PAUSE_MILLIS, TimeUnit.MILLISECONDS)
-                  .compose(fired -> attempt(number + 1, what, leader, call));
+                  .compose(fired -> attempt(number + 1, what, group, call));
             });
   }
 }

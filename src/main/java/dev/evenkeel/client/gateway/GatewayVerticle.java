@@ -73,6 +73,7 @@ public final class GatewayVerticle extends VerticleBase {
   private Link link;
   private Function<String, Future<Producer>> producerOpener;
   private ProducerPool producers;
+  private ClusterCalls calls;
   private int requests;
 
   public GatewayVerticle() {}
@@ -110,7 +111,7 @@ public final class GatewayVerticle extends VerticleBase {
 
   private Future<?> begin() {
     producers = new ProducerPool(producerOpener);
-    ClusterCalls calls = new ClusterCalls(link);
+    calls = new ClusterCalls(link);
     ProduceApi produce = new ProduceApi(producers, System::currentTimeMillis);
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
@@ -127,7 +128,11 @@ public final class GatewayVerticle extends VerticleBase {
     List<Future<Void>> ended = new ArrayList<>();
     consumers.forEach(consumer -> ended.add(consumer.unregister()));
     return Future.join(ended)
-        .transform(done -> producers.close())
+        .transform(
+            done -> {
+              calls.close();
+              return producers.close();
+            })
         .eventually(() -> ownClient == null ? Future.succeededFuture() : ownClient.close());
   }
 

@@ -149,6 +149,11 @@ final class Lane<T> {
     }
   }
 
+  /** The pause after a failure ends. */
+  void retryNow() {
+    retryAtMillis = Long.MIN_VALUE;
+  }
+
   void succeeded() {
     failuresInRow = 0;
     retryAtMillis = Long.MIN_VALUE;

@@ -207,6 +207,11 @@ public final class ProducerCore<T> {
     }
   }
 
+  /** What was refused for want of a leader may be taken now: pauses after failures end. */
+  public void retryNow() {
+    active.forEach(Lane::retryNow);
+  }
+
   /**
    * The outcome of one try.
    *

@@ -1,0 +1,131 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.ClusterView;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Each node is killed in turn under load, and comes back. Prints how long the shards led by the
+ * killed node were without service, and those led elsewhere. Short here; {@code -Pfull} makes it
+ * ten rounds.
+ */
+class KillEachNodeIT {
+  private static final int ROUNDS = Integer.getInteger("evenkeel.rounds", 3);
+
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(1800)
+  void service_goes_on_by_itself_and_nothing_acknowledged_is_lost() {
+    try (Trio trio = new Trio(directory).start()) {
+      Node first = trio.nodes.get(0);
+      first.admin("topic", "create", "events", "--shards", "6");
+      first.admin("topic", "create", "ticks", "--shards", "6");
+      List<Jar.Running> consumers = new ArrayList<>();
+      for (String name : List.of("a", "b", "c")) {
+        consumers.add(trio.consume(name, "events", "g"));
+      }
+      Jar.Running producer = trio.produce("producer", "events", 2_000);
+      List<Long> pauses = new ArrayList<>();
+      List<Long> elsewhere = new ArrayList<>();
+      long lines;
+      try (Feeder feeder = new Feeder(producer.process.getOutputStream(), 200);
+          AckWatch watch = new AckWatch(trio, "ticks")) {
+        for (int round = 0; round < ROUNDS; round++) {
+          for (Node node : trio.nodes) {
+            awaitProgress(consumers);
+            ClusterView before = watch.view();
+            long killed = System.nanoTime();
+            node.kill();
+            watch.awaitAllServedAfter(killed);
+            note(node, before, watch.longestGapMillis(killed), pauses, elsewhere);
+            awaitProgress(consumers);
+            node.start();
+            trio.awaitCaughtUp(node);
+          }
+        }
+        lines = feeder.finish();
+        watch.finish();
+        assertThat(watch.failures()).isZero();
+      }
+      Jar.Result produced = producer.await();
+      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+      assertThat(produced.status()).isZero();
+      first.awaitConsumed("g", lines);
+      for (Jar.Running consumer : consumers) {
+        Jar.Result ended = consumer.stop();
+        assertThat(ended.status()).as(ended.err()).isZero();
+      }
+      DeliveryCheck check =
+          new DeliveryCheck(Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
+      check.assertEachKeyCompleteAndInOrder(lines);
+      Collections.sort(pauses);
+      Collections.sort(elsewhere);
+      System.err.println(
+          "KillEachNodeIT: "
+              + lines
+              + " messages, "
+              + check.redelivered()
+              + " delivered again; longest time without an acknowledgement, ms: log groups that"
+              + " the killed node led "
+              + pauses
+              + ", others "
+              + elsewhere);
+    }
+  }
+
+  private static void note(
+      Node node,
+      ClusterView before,
+      Map<Integer, Long> gaps,
+      List<Long> pauses,
+      List<Long> elsewhere) {
+    String id = Trio.id(node);
+    Map<String, Long> led = new TreeMap<>();
+    Map<String, Long> others = new TreeMap<>();
+    gaps.forEach(
+        (group, gap) -> (id.equals(before.leader(group)) ? led : others).put("d" + group, gap));
+    pauses.addAll(led.values());
+    elsewhere.addAll(others.values());
+    System.err.println(
+        "KillEachNodeIT: killed "
+            + id
+            + (id.equals(before.metaLeader()) ? " (dispatcher)" : "")
+            + ", ms without service: led there "
+            + led
+            + ", led elsewhere "
+            + others);
+  }
+
+  /** Every consumer has printed more than now. */
+  private static void awaitProgress(List<Jar.Running> consumers) {
+    long[] before = consumers.stream().mapToLong(KillEachNodeIT::printed).toArray();
+    Awaitility.await("every consumer goes on")
+        .atMost(Duration.ofSeconds(150))
+        .pollInterval(Duration.ofMillis(20))
+        .until(
+            () -> {
+              for (int i = 0; i < before.length; i++) {
+                if (printed(consumers.get(i)) <= before[i]) {
+                  return false;
+                }
+              }
+              return true;
+            });
+  }
+
+  private static long printed(Jar.Running consumer) {
+    return consumer.out.toFile().length();
+  }
+}

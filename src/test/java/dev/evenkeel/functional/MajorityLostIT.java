@@ -1,0 +1,76 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two of three nodes are gone: nothing is acknowledged, and all goes on when one is back. */
+class MajorityLostIT {
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(900)
+  void without_a_majority_nothing_is_acknowledged_and_with_one_all_goes_on() {
+    try (Trio trio = new Trio(directory).start()) {
+      Node last = trio.nodes.get(0);
+      last.admin("topic", "create", "events", "--shards", "6");
+      Jar.Running consumer = trio.consume("a", "events", "g");
+      // It connects by n2 and n3, which will be the dead ones, and rides it out.
+      Jar.Running producer = trio.produce("producer", "events", 500);
+      long lines;
+      try (Feeder feeder = new Feeder(producer.process.getOutputStream(), 100)) {
+        Awaitility.await("messages flow")
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> consumer.out.toFile().length() > 20_000);
+        trio.nodes.get(1).kill();
+        trio.nodes.get(2).kill();
+        Jar.Running hasty =
+            trio.produceLine("hasty", "events", "hasty 0", "--delivery-timeout", "5s");
+        HttpResponse<String> posted =
+            last.post("/api/topics/events/messages", "{\"payload\":\"posted 0\"}");
+        assertThat(posted.statusCode()).as(posted.body()).isIn(503, 504);
+        Jar.Result gaveUp = hasty.await();
+        assertThat(gaveUp.status()).as(gaveUp.toString()).isEqualTo(1);
+        assertThat(gaveUp.err().strip().lines().toList())
+            .as(gaveUp.err())
+            .hasSizeBetween(1, 2)
+            .noneMatch(line -> line.startsWith("acked 1"))
+            .noneMatch(line -> line.contains("Exception"));
+        assertThat(last.get("/health/ready").statusCode()).isEqualTo(503);
+        assertThat(last.get("/health/live").statusCode()).isEqualTo(200);
+        assertThat(producer.process.isAlive()).isTrue();
+        assertThat(consumer.process.isAlive()).isTrue();
+
+        trio.nodes.get(1).start();
+        long before = consumer.out.toFile().length();
+        Awaitility.await("service goes on")
+            .atMost(Duration.ofSeconds(150))
+            .until(() -> consumer.out.toFile().length() > before + 20_000);
+        lines = feeder.finish();
+      }
+      Jar.Result produced = producer.await();
+      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+      assertThat(produced.status()).isZero();
+      Awaitility.await("all is consumed")
+          .atMost(Duration.ofSeconds(120))
+          .until(
+              () ->
+                  trio.nodes.get(1).shards("g").stream()
+                      .allMatch(shard -> Long.valueOf(0).equals(shard.getLong("lag"))));
+      assertThat(consumer.stop().status()).isZero();
+      // What was given up may be there or not; what was acknowledged is.
+      List<String> acknowledged =
+          Lines.read(List.of(consumer.out)).get(0).stream()
+              .filter(line -> !line.contains("\"hasty 0\"") && !line.contains("\"posted 0\""))
+              .toList();
+      new DeliveryCheck(List.of(acknowledged)).assertKeysComplete(lines);
+    }
+  }
+}

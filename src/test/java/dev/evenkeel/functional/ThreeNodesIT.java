@@ -1,0 +1,97 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.ClusterView;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Three nodes as one: every node answers for all, and another dispatches when one is gone. */
+class ThreeNodesIT {
+  private static final int MESSAGES = 3_000;
+
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(600)
+  void every_node_answers_for_all_and_the_dispatcher_moves_with_the_meta_log() {
+    try (Trio trio = new Trio(directory).start()) {
+      trio.nodes.get(0).admin("topic", "create", "orders", "--shards", "6");
+      trio.nodes.get(0).admin("topic", "create", "ticks", "--shards", "3");
+      Jar.Running one = trio.consume("one", "orders", "g");
+      Jar.Running two = trio.consume("two", "orders", "g");
+      Path lines = Lines.write(directory.resolve("lines"), MESSAGES, 100);
+      Jar.Result produced =
+          trio.nodes.get(1).produce("p", lines, "orders", "--key-regex", Lines.KEY_REGEX).await();
+      assertThat(produced.err().strip()).endsWith("acked " + MESSAGES + " of " + MESSAGES);
+      // Each node takes messages for every shard, whoever leads it.
+      for (Node node : trio.nodes) {
+        assertThat(node.post("/api/topics/orders/messages", "{\"payload\":\"x 0\"}").statusCode())
+            .isEqualTo(200);
+      }
+      for (Node node : trio.nodes) {
+        node.awaitConsumed("g", MESSAGES + 3);
+        assertThat(messagesOfAllShards(node)).isEqualTo(MESSAGES + 3);
+      }
+      trio.nodes.forEach(trio::awaitCaughtUp);
+      try (AckWatch watch = new AckWatch(trio, "ticks")) {
+        ClusterView before = watch.view();
+        Map<String, String> owners = owners(trio.nodes.get(0));
+        Node dispatcher = trio.node(before.metaLeader());
+        dispatcher.kill();
+        Awaitility.await("another dispatches")
+            .atMost(Duration.ofSeconds(150))
+            .until(() -> !watch.view().metaLeader().equals(before.metaLeader()));
+        ClusterView after = watch.view();
+        assertThat(after.dataLeaders()).doesNotContain(before.metaLeader());
+        for (Node node : trio.others(dispatcher)) {
+          Awaitility.await("the new dispatcher knows the group")
+              .atMost(Duration.ofSeconds(60))
+              .untilAsserted(() -> assertThat(owners(node)).isEqualTo(owners));
+          assertThat(node.post("/api/topics/orders/messages", "{\"payload\":\"x 1\"}").statusCode())
+              .isEqualTo(200);
+        }
+        trio.others(dispatcher).forEach(node -> node.awaitConsumed("g", MESSAGES + 5));
+        watch.finish();
+        assertThat(watch.failures()).isZero();
+      }
+      for (Jar.Running consumer : List.of(one, two)) {
+        assertThat(consumer.stop().status()).isZero();
+      }
+    }
+  }
+
+  private static long messagesOfAllShards(Node node) {
+    JsonArray shards =
+        new JsonObject(node.get("/api/topics/orders").body()).getJsonArray("shardList");
+    long messages = 0;
+    for (int shard = 0; shard < shards.size(); shard++) {
+      messages += shards.getJsonObject(shard).getLong("end");
+      // Messages can be read through any node.
+      assertThat(
+              new JsonArray(
+                  node.get("/api/topics/orders/messages?shard=" + shard + "&offset=0&limit=5")
+                      .body()))
+          .isNotEmpty();
+    }
+    return messages;
+  }
+
+  private static Map<String, String> owners(Node node) {
+    Map<String, String> owners = new HashMap<>();
+    for (JsonObject shard : node.shards("g")) {
+      owners.put(
+          shard.getString("topic") + "/" + shard.getInteger("shard"), shard.getString("owner"));
+    }
+    return owners;
+  }
+}

@@ -1,0 +1,145 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
+
+/** Three nodes, n1 to n3, each a process of its own, and the commands of their users. */
+final class Trio implements AutoCloseable {
+  final Path directory;
+  final List<Node> nodes = new ArrayList<>();
+  private final List<Jar.Running> clients = new ArrayList<>();
+
+  /**
+   * @param settings what each node is started with, beside its name and place
+   */
+  Trio(Path directory, String... settings) {
+    this.directory = directory;
+    for (int i = 1; i <= 3; i++) {
+      nodes.add(new Node(directory.resolve("n" + i)));
+    }
+    String peers =
+        nodes.stream()
+            .map(node -> id(node) + "@" + node.cluster())
+            .collect(Collectors.joining(","));
+    nodes.forEach(node -> node.with("--node", id(node), "--peers", peers).with(settings));
+  }
+
+  Trio start() {
+    nodes.forEach(Node::begin);
+    nodes.forEach(Node::awaitReady);
+    return this;
+  }
+
+  static String id(Node node) {
+    return node.directory.getFileName().toString();
+  }
+
+  Node node(String id) {
+    return nodes.get(Integer.parseInt(id.substring(1)) - 1);
+  }
+
+  List<Node> others(Node one) {
+    return nodes.stream().filter(node -> node != one).toList();
+  }
+
+  /** All of them, for {@code --cluster}. */
+  String cluster() {
+    return nodes.stream().map(Node::cluster).collect(Collectors.joining(","));
+  }
+
+  Jar.Running consume(String name, String topic, String group, String... more) {
+    List<String> args = new ArrayList<>(List.of("consume", topic, "--group", group));
+    args.addAll(List.of("--member", name, "--format", "json", "--cluster", cluster()));
+    args.addAll(List.of(more));
+    return kept(Jar.startInCrowd(directory, name, args.toArray(String[]::new)));
+  }
+
+  /** A producer that is fed on its standard input, by key as {@link Lines} are. */
+  Jar.Running produce(String name, String topic, int rate, String... more) {
+    List<String> args = new ArrayList<>(List.of("produce", topic, "--key-regex", Lines.KEY_REGEX));
+    args.addAll(List.of("--rate", String.valueOf(rate), "--cluster", cluster()));
+    args.addAll(List.of(more));
+    args.add("-");
+    return kept(Jar.startFedInCrowd(directory, name, args.toArray(String[]::new)));
+  }
+
+  private Jar.Running kept(Jar.Running client) {
+    clients.add(client);
+    return client;
+  }
+
+  /** A producer of one line, at rest until it ends. */
+  Jar.Running produceLine(String name, String topic, String line, String... more) {
+    Jar.Running producer = produce(name, topic, 1_000, more);
+    try (OutputStream input = producer.process.getOutputStream()) {
+      input.write((line + "\n").getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return producer;
+  }
+
+  /** Waits until the node has applied in every log group what the others had when asked. */
+  void awaitCaughtUp(Node node) {
+    Map<String, Long> goal = new HashMap<>();
+    for (Node other : others(node)) {
+      if (other.process().process.isAlive()) {
+        applied(other).forEach((group, index) -> goal.merge(group, index, Math::max));
+      }
+    }
+    assertThat(goal).isNotEmpty();
+    Awaitility.await(id(node) + " has applied " + goal)
+        .atMost(Duration.ofSeconds(150))
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () -> {
+              Map<String, Long> now = applied(node);
+              return goal.entrySet().stream()
+                  .allMatch(entry -> now.getOrDefault(entry.getKey(), -1L) >= entry.getValue());
+            });
+  }
+
+  /** The last entry that a node has applied in each log group, as it notes beside its logs. */
+  static Map<String, Long> applied(Node node) {
+    Map<String, Long> marks = new HashMap<>();
+    try {
+      for (String line : Files.readAllLines(node.directory.resolve("data/raft/applied"))) {
+        String[] words = line.split(" ");
+        if (words.length == 3) {
+          marks.put(words[0], Long.parseLong(words[2]));
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return marks;
+  }
+
+  static void signal(Node node, String name) {
+    try {
+      Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(node.pid())).start();
+      assertThat(kill.onExit().join().exitValue()).isZero();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    // At once and without looking at what they printed: the test has said what it had to say.
+    clients.forEach(client -> client.process.destroyForcibly());
+    nodes.forEach(Node::close);
+  }
+}
