@@ -17,6 +17,7 @@ public final class Addresses {
   public static final String API_TOPICS = "evenkeel.api.topics";
   public static final String API_MESSAGES = "evenkeel.api.messages";
   public static final String API_GROUPS = "evenkeel.api.groups";
+  public static final String API_CLUSTER = "evenkeel.api.cluster";
 
   /** Appends and fetches to the broker of a node. */
   public static String data(String node) {
@@ -36,6 +37,15 @@ public final class Addresses {
   /** Questions about groups to the dispatcher of a node: {@code {"group": name or absent}}. */
   public static String groups(String node) {
     return "evenkeel.node." + node + ".groups";
+  }
+
+  /**
+   * Questions about a node's place in the cluster, JSON text with an {@code action}: {@code card},
+   * {@code join}, {@code removeVoters}, {@code addVoter}, {@code replace}, {@code replacement}. The
+   * answer is a frame of {@link Frames} with JSON text.
+   */
+  public static String membership(String node) {
+    return "evenkeel.node." + node + ".membership";
   }
 
   /** The dispatcher pushes an {@link Assignment} to one run of a member. */

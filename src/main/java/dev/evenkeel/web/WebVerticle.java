@@ -67,6 +67,7 @@ public final class WebVerticle extends VerticleBase {
     Router router = Router.router(vertx);
     new TopicRoutes(api).mount(router);
     new GroupRoutes(api).mount(router);
+    new ReplaceRoutes(api).mount(router);
     new HealthRoutes(api, node).mount(router);
     router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));
     router.route().failureHandler(context -> failed(router, context));

@@ -15,6 +15,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * Requests to whoever leads now. A request that surely had no effect (NOT_LEADER, UNAVAILABLE) is
@@ -67,12 +68,22 @@ final class ClusterCalls {
 
   /** Asks the active dispatcher; the answer is JSON text. */
   Future<Buffer> askDispatcher(JsonObject question) {
+    return askMetaLeader(Addresses::groups, question, REQUEST_TIMEOUT_MILLIS);
+  }
+
+  /**
+   * Asks the node that leads meta; the answer is JSON text.
+   *
+   * @param address of a node, by its id
+   */
+  Future<Buffer> askMetaLeader(
+      UnaryOperator<String> address, JsonObject question, long timeoutMillis) {
     return attempt(
         1,
         "meta",
         ClusterView::metaLeader,
         node ->
-            link.request(Addresses.groups(node), question.toBuffer(), REQUEST_TIMEOUT_MILLIS)
+            link.request(address.apply(node), question.toBuffer(), timeoutMillis)
                 .map(Frames::answerBody)
                 .map(
                     body -> {

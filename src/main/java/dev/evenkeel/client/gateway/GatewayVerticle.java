@@ -45,6 +45,11 @@ import java.util.function.Function;
  *
  * evenkeel.api.groups
  *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}
+ *
+ * evenkeel.api.cluster
+ *   {"action":"replace","node":"n2"}    → {"node":"n2","state":"RUNNING|DONE|FAILED",
+ *                                          "groups":{"meta":"WAITING|REMOVED|ADDED"},"message":null}
+ *   {"action":"replacement","node":"n2"}  the same of the last replacement; NONE if there was none
  * </pre>
  *
  * Keys and payloads that are not UTF-8 are in {@code keyBase64} and {@code payloadBase64}; a header
@@ -115,7 +120,8 @@ public final class GatewayVerticle extends VerticleBase {
             serve(Addresses.API_PRODUCE, produce::answer),
             serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(link, calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
-            serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer)));
+            serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
+            serve(Addresses.API_CLUSTER, new ReplaceApi(calls)::answer)));
   }
 
   @Override
