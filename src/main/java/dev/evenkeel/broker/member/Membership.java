@@ -65,6 +65,7 @@ public final class Membership implements PeerLine {
   private PeerCalls calls;
   private Context context;
   private long toldAtNanos;
+  private String hinted;
 
   /**
    * @param dispatcher whether this node has the dispatcher role
@@ -170,7 +171,8 @@ public final class Membership implements PeerLine {
       toldAtNanos = now;
       LOG.info("node {}: {}", node, reason);
     }
-    if (changed && hint) {
+    if (reason != null && hint && !reason.equals(hinted)) {
+      hinted = reason;
       hints.accept(reason);
     }
   }

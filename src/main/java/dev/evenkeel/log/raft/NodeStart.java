@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
@@ -42,6 +43,9 @@ import org.apache.ratis.util.LifeCycle;
 /** The steps of starting a node, from the checks of its directory to the last group. */
 final class NodeStart {
   private static final long VOTING_CHECK_MILLIS = 200;
+
+  /** Taking a node in may go on for long, but has begun by then. */
+  private static final long VOTING_HINT_MILLIS = 20_000;
 
   private final LogSettings settings;
   private final Function<String, ReplicatedState> states;
@@ -336,6 +340,7 @@ final class NodeStart {
 
   /** A node that is taken in can be of use once every group counts it. */
   private void awaitVoting(RaftLogNode node) throws LogStartException, InterruptedException {
+    long begun = System.nanoTime();
     while (!node.groups().stream().allMatch(group -> group.voters().contains(node.voter()))) {
       if (node.hasFailed()) {
         throw new LogStartException(
@@ -346,7 +351,7 @@ final class NodeStart {
               + " replace "
               + settings.nodeId()
               + "' again",
-          true);
+          System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(VOTING_HINT_MILLIS));
       line.awaitInvitation(VOTING_CHECK_MILLIS);
     }
     line.waitingFor(null, false);

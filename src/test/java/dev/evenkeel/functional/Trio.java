@@ -1,0 +1,61 @@
+package dev.evenkeel.functional;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Three nodes, n1 to n3, that are to form one cluster; none is started at first. */
+final class Trio implements AutoCloseable {
+  final Path directory;
+  private final List<Node> nodes = new ArrayList<>();
+  private final String peers;
+
+  Trio(Path directory) {
+    this.directory = directory;
+    List<String> each = new ArrayList<>();
+    for (int i = 1; i <= 3; i++) {
+      Node node = new Node(directory.resolve("n" + i));
+      nodes.add(node);
+      each.add("n" + i + "@" + node.cluster());
+    }
+    peers = String.join(",", each);
+  }
+
+  /**
+   * @param number 1 to 3
+   */
+  Node node(int number) {
+    return nodes.get(number - 1);
+  }
+
+  List<Node> nodes() {
+    return nodes;
+  }
+
+  /** Starts the process of a node, which may have to wait for the others. */
+  Node begin(int number, String... more) {
+    List<String> args = new ArrayList<>(List.of("--node", "n" + number, "--peers", peers));
+    args.addAll(List.of(more));
+    node(number).begin(args.toArray(String[]::new));
+    return node(number);
+  }
+
+  /** Starts all and waits until each is ready. */
+  Trio startAll() {
+    for (int i = 1; i <= 3; i++) {
+      begin(i);
+    }
+    nodes.forEach(Node::awaitReady);
+    return this;
+  }
+
+  /** Addresses of all, for clients. */
+  String cluster() {
+    return String.join(",", nodes.stream().map(Node::cluster).toList());
+  }
+
+  @Override
+  public void close() {
+    nodes.forEach(Node::close);
+  }
+}
