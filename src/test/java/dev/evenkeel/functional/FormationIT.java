@@ -47,7 +47,7 @@ class FormationIT {
     assertThat(third.process().out()).isEmpty();
     trio.begin(2);
     trio.begin(1);
-    trio.nodes().forEach(Node::awaitReady);
+    trio.awaitAllReady();
     assertThat(trio.nodes().stream().map(FormationIT::clusterId).distinct()).hasSize(1);
     trio.node(1).admin("topic", "create", "t", "--shards", "6");
     produce("first", 1, 3_000);
@@ -69,7 +69,7 @@ class FormationIT {
     assertThat(replace(1, "n4").err()).contains("there is no node 'n4'");
 
     assertDone(replace(3, "n2"));
-    second.awaitReady();
+    trio.awaitReady(2);
     assertThat(replace(2, "n2").err()).contains("'n2' is alive and has its data");
 
     // Now the replaced one counts: with it, any other may be lost.
@@ -81,8 +81,8 @@ class FormationIT {
     third.kill();
     trio.begin(2);
     trio.begin(3);
-    second.awaitReady();
-    third.awaitReady();
+    trio.awaitReady(2);
+    trio.awaitReady(3);
     assertConsumed("again", third, 4_000);
   }
 
@@ -102,8 +102,7 @@ class FormationIT {
       Awaitility.await()
           .atMost(PATIENCE)
           .pollInterval(Duration.ofMillis(5))
-          .until(
-              () -> Files.exists(second.directory.resolve("data/raft/cluster.json")));
+          .until(() -> Files.exists(second.directory.resolve("data/raft/cluster.json")));
       trio.nodes().stream()
           .filter(node -> node != second && node.process().err().contains("replacing node n2"))
           .findFirst()
@@ -113,7 +112,7 @@ class FormationIT {
     for (int i : new int[] {1, 3}) {
       if (!trio.node(i).process().process.isAlive()) {
         trio.begin(i);
-        trio.node(i).awaitReady();
+        trio.awaitReady(i);
       }
     }
     Awaitility.await()
@@ -123,7 +122,7 @@ class FormationIT {
               Jar.Result again = replace(3, "n2");
               return again.status() == 0 || again.err().contains("is alive and has its data");
             });
-    second.awaitReady();
+    trio.awaitReady(2);
     first.kill();
     produce("second", 2_001, 500);
     assertConsumed("g", second, 2_500);
@@ -138,7 +137,8 @@ class FormationIT {
     }
     Path lines = lines("all", 1, 6_000);
     try (Jar.Running producer =
-        trio.node(2).produce("producer", lines, "t", "--rate", "400", "--cluster", trio.cluster())) {
+        trio.node(2)
+            .produce("producer", lines, "t", "--rate", "400", "--cluster", trio.cluster())) {
       Awaitility.await().atMost(PATIENCE).until(() -> leads(1).contains("meta"));
       Jar.Result stopped = trio.node(1).stop();
       assertThat(stopped.status()).isZero();
@@ -151,7 +151,7 @@ class FormationIT {
       assertThat(producer.await().err()).contains("acked 6000 of 6000");
     }
     trio.begin(1);
-    trio.node(1).awaitReady();
+    trio.awaitReady(1);
     awaitShare(1);
   }
 
@@ -165,11 +165,11 @@ class FormationIT {
             () ->
                 !trio.node(1).process().process.isAlive()
                     || !trio.node(2).process().process.isAlive());
-    Node ended =
-        trio.node(1).process().process.isAlive() ? trio.node(2) : trio.node(1);
+    Node ended = trio.node(1).process().process.isAlive() ? trio.node(2) : trio.node(1);
     Jar.Result result = ended.process().await();
     assertThat(result.status()).isEqualTo(1);
-    assertThat(result.err()).contains("data groups, node n", "give every node the same --data-groups");
+    assertThat(result.err())
+        .contains("data groups, node n", "give every node the same --data-groups");
   }
 
   private void awaitShare(int number) {

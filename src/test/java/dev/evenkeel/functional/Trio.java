@@ -1,8 +1,10 @@
 package dev.evenkeel.functional;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 
 /** Three nodes, n1 to n3, that are to form one cluster; none is started at first. */
 final class Trio implements AutoCloseable {
@@ -45,8 +47,24 @@ final class Trio implements AutoCloseable {
     for (int i = 1; i <= 3; i++) {
       begin(i);
     }
-    nodes.forEach(Node::awaitReady);
+    awaitAllReady();
     return this;
+  }
+
+  void awaitAllReady() {
+    for (int i = 1; i <= 3; i++) {
+      awaitReady(i);
+    }
+  }
+
+  /** With more patience than for a lone node: three start side by side, and agree. */
+  void awaitReady(int number) {
+    Jar.Running process = node(number).process();
+    Awaitility.await("n" + number + " is ready")
+        .atMost(Duration.ofMinutes(4))
+        .pollInterval(Duration.ofMillis(50))
+        .until(() -> process.out().contains("evenkeel ready") || !process.process.isAlive());
+    node(number).awaitReady();
   }
 
   /** Addresses of all, for clients. */
