@@ -38,8 +38,7 @@ class LeaderSpreadTest {
     for (long now = fromMillis; now < fromMillis + seconds * 1_000L; now += 500) {
       for (String node : NODES) {
         if (answers.containsKey(node)) {
-          LeaderSpread.Move move =
-              deciders.get(node).next(now, node, NODES, answers, groups(node));
+          LeaderSpread.Move move = deciders.get(node).next(now, node, NODES, answers, groups(node));
           if (move != null) {
             moves.add(move.group() + ">" + move.node());
             leaders.put(move.group(), move.node());
@@ -109,8 +108,7 @@ class LeaderSpreadTest {
         answers.put(node, new LeaderSpread.Node(dice.nextInt(4) > 0, dice.nextInt(4) > 0));
       }
       followers.put(
-          node,
-          new Follower(node, dice.nextBoolean() ? 100 : 50, dice.nextBoolean() ? 10 : 9_000));
+          node, new Follower(node, dice.nextBoolean() ? 100 : 50, dice.nextBoolean() ? 10 : 9_000));
       leaders.put(GROUPS.get(dice.nextInt(4)), NODES.get(dice.nextInt(3)));
       Map<String, String> before = Map.copyOf(leaders);
       List<String> moves = run(now, 90);

@@ -48,12 +48,7 @@ class MemberDecisionsTest {
     assertThatThrownBy(
             () ->
                 Replacement.check(
-                    "n2",
-                    NODES,
-                    "id",
-                    half,
-                    List.of("n1@a", "n2@new"),
-                    List.of("n1@a", "n2@new")))
+                    "n2", NODES, "id", half, List.of("n1@a", "n2@new"), List.of("n1@a", "n2@new")))
         .hasMessageContaining("alive and has its data");
   }
 
@@ -77,8 +72,7 @@ class MemberDecisionsTest {
   }
 
   private static Peer other() {
-    return new Peer(
-        new NodeCard("n2", "b", Stage.FORMED, "other", VOTERS, NODES, 3), true, true);
+    return new Peer(new NodeCard("n2", "b", Stage.FORMED, "other", VOTERS, NODES, 3), true, true);
   }
 
   private static void check(String node, Peer answer) {

@@ -80,9 +80,7 @@ class ReplaceVoterTest {
     lines
         .of(lost)
         .invitations
-        .add(
-            new PeerLine.Invitation(
-                any.clusterId(), 1, lines.of(lost).card.incarnation()));
+        .add(new PeerLine.Invitation(any.clusterId(), 1, lines.of(lost).card.incarnation()));
     await().atMost(TestNode.PATIENCE).until(() -> stage(lost) == Stage.FORMED);
     // It has opened its logs, and yet it is no voter.
     assertThat(empty).isNotDone();
@@ -99,16 +97,14 @@ class ReplaceVoterTest {
     lines.cut(lost);
     nodes.remove(lost).close();
     start(lost, "2").get();
-    String other =
-        nodes.keySet().stream().filter(id -> !id.equals(lost)).findFirst().orElseThrow();
+    String other = nodes.keySet().stream().filter(id -> !id.equals(lost)).findFirst().orElseThrow();
     lines.cut(other);
     nodes.remove(other).close();
     append("d0", "after");
     await()
         .atMost(TestNode.PATIENCE)
         .untilAsserted(
-            () ->
-                assertThat(nodes.get(lost).state("d0").entries()).hasSize(22).endsWith("after"));
+            () -> assertThat(nodes.get(lost).state("d0").entries()).hasSize(22).endsWith("after"));
   }
 
   @Test
@@ -123,8 +119,7 @@ class ReplaceVoterTest {
     return RequestVoteRequestProto.newBuilder()
         .setServerRequest(
             RaftRpcRequestProto.newBuilder()
-                .setRequestorId(
-                    RaftPeerId.valueOf("a@01").toByteString())
+                .setRequestorId(RaftPeerId.valueOf("a@01").toByteString())
                 .setReplyId(RaftPeerId.valueOf(to).toByteString()))
         .build();
   }
