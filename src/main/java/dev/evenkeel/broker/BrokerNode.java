@@ -7,6 +7,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.PeerLine;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.wire.Entry;
@@ -72,9 +73,11 @@ public final class BrokerNode implements AutoCloseable {
   /**
    * Opens everything and begins the periodic tasks. Blocks: never on an event loop.
    *
+   * @param line by which the nodes of a new cluster of several find together
    * @throws LogStartException for what a person must look into
    */
-  public static BrokerNode start(BrokerSettings settings, LogStarter logs, StoreOpener stores)
+  public static BrokerNode start(
+      BrokerSettings settings, LogStarter logs, StoreOpener stores, PeerLine line)
       throws LogStartException, IOException, InterruptedException {
     Path live = settings.dataDirectory().resolve("live");
     Files.createDirectories(live);
@@ -87,7 +90,8 @@ public final class BrokerNode implements AutoCloseable {
     LogNode log =
         logs.start(
             settings.logSettings(),
-            name -> state(name, live.resolve(name), stores, settings.tailBytesMax(), meta, byName));
+            name -> state(name, live.resolve(name), stores, settings.tailBytesMax(), meta, byName),
+            line);
     List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();
     BrokerNode node = new BrokerNode(settings, log, meta, data, disk);
     node.begin();

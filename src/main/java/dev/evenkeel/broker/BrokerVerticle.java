@@ -1,5 +1,6 @@
 package dev.evenkeel.broker;
 
+import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.broker.serve.Answers;
 import dev.evenkeel.broker.serve.ServeOptions;
 import dev.evenkeel.broker.serve.Service;
@@ -15,6 +16,7 @@ import io.vertx.core.eventbus.MessageConsumer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
@@ -43,6 +45,7 @@ import java.util.function.Function;
  * procedureMillisMax     10000, for creating or deleting a topic
  * reconcileMillis        2000, how often unfinished topics are taken up
  * engines                class name of the Engines to take, if there are several
+ * dispatcher             true, whether a dispatcher runs beside it, so that it may lead meta
  * </pre>
  *
  * Those from {@code entriesInFlightMax} to {@code reconcileMillis} count also for a verticle that
@@ -55,6 +58,10 @@ public final class BrokerVerticle extends VerticleBase {
   private final CompletionStage<BrokerNode> given;
   private final List<MessageConsumer<?>> consumers = new ArrayList<>();
   private Engines engines;
+
+  /** Of a node that was opened here. */
+  private Membership membership;
+
   private BrokerNode node;
   private Service service;
   private long reconcileTimer = -1;
@@ -84,7 +91,32 @@ public final class BrokerVerticle extends VerticleBase {
       return Future.fromCompletionStage(given, context);
     }
     BrokerSettings settings = BrokerSettings.fromJson(config());
-    return vertx.executeBlocking(() -> openOwn(settings));
+    membership =
+        new Membership(
+            settings.nodeId(),
+            config().getBoolean("dispatcher", true),
+            CompletableFuture.completedFuture(vertx));
+    return membership.start().compose(listening -> onThread(settings));
+  }
+
+  /** On a thread of its own: a new cluster of several waits here until all are there. */
+  private Future<BrokerNode> onThread(BrokerSettings settings) {
+    CompletableFuture<BrokerNode> opened = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                opened.complete(openOwn(settings));
+              } catch (Throwable e) {
+                opened.completeExceptionally(e);
+              }
+            },
+            "evenkeel-start-log");
+    thread.setDaemon(true);
+    thread.start();
+    return Future.fromCompletionStage(opened, context)
+        .onSuccess(membership::attach)
+        .onFailure(failure -> membership.close());
   }
 
   private BrokerNode openOwn(BrokerSettings settings) throws Exception {
@@ -99,7 +131,7 @@ public final class BrokerVerticle extends VerticleBase {
                         Refusal.UNAVAILABLE, "no engines for a broker on the class path"))
             .get();
     try {
-      return BrokerNode.start(settings, engines.logs(), engines.stores());
+      return BrokerNode.start(settings, engines.logs(), engines.stores(), membership);
     } catch (Exception e) {
       engines.close();
       throw e;
@@ -120,7 +152,14 @@ public final class BrokerVerticle extends VerticleBase {
                 Addresses.VIEW, message -> message.reply(service.view().toJson().toBuffer())));
     leadersTimer = vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders());
     reconcileTimer = vertx.setPeriodic(options.reconcileMillis(), id -> service.reconcile());
-    return Future.all(consumers.stream().map(MessageConsumer::completion).toList()).mapEmpty();
+    return Future.all(consumers.stream().map(MessageConsumer::completion).toList())
+        .onSuccess(
+            registered -> {
+              if (membership != null) {
+                membership.serve();
+              }
+            })
+        .mapEmpty();
   }
 
   private void consume(String address, Function<Buffer, Future<Buffer>> handler) {
@@ -133,6 +172,11 @@ public final class BrokerVerticle extends VerticleBase {
   public Future<?> stop() {
     vertx.cancelTimer(reconcileTimer);
     vertx.cancelTimer(leadersTimer);
+    Future<Void> handedOver = membership == null ? Future.succeededFuture() : membership.handOver();
+    return handedOver.eventually(this::unregister);
+  }
+
+  private Future<Void> unregister() {
     return Future.join(consumers.stream().map(MessageConsumer::unregister).toList())
         .otherwiseEmpty()
         .compose(done -> closeOwn());
@@ -142,6 +186,9 @@ public final class BrokerVerticle extends VerticleBase {
     if (service != null) {
       service.close();
       LocalObjects.remove(vertx, LogNode.class);
+    }
+    if (membership != null) {
+      membership.close();
     }
     if (given != null || node == null) {
       return Future.succeededFuture();

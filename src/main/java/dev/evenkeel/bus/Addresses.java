@@ -48,6 +48,15 @@ public final class Addresses {
     return "evenkeel.node." + node + ".groups";
   }
 
+  /**
+   * Questions about a node's place in the cluster, JSON text with an {@code action}: {@code card},
+   * {@code join}, {@code removeVoters}, {@code addVoter}, {@code replace}, {@code replacement}. The
+   * answer is a frame of {@link Frames} with JSON text.
+   */
+  public static String membership(String node) {
+    return "evenkeel.node." + node + ".membership";
+  }
+
   /** The dispatcher pushes an {@link Assignment} to one run of a member. */
   public static String member(String instance) {
     return "evenkeel.member." + instance;

@@ -50,6 +50,7 @@ public final class Main implements Runnable {
             .addSubcommand(new ConsumeCommand())
             .addSubcommand(new TopicCommand())
             .addSubcommand(new GroupCommand())
+            .addSubcommand(new ClusterCommand())
             .addSubcommand(new CompletionCommand());
     CommandErrors errors = new CommandErrors();
     line.setParameterExceptionHandler(errors);

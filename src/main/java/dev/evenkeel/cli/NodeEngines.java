@@ -15,8 +15,8 @@ public final class NodeEngines implements Engines {
 
   @Override
   public LogStarter logs() {
-    return (settings, states) -> {
-      RaftLogNode node = RaftLogNode.start(settings, states);
+    return (settings, states, line) -> {
+      RaftLogNode node = RaftLogNode.start(settings, states, line);
       node.failure().thenAccept(failure::complete);
       return node;
     };
@@ -28,7 +28,7 @@ public final class NodeEngines implements Engines {
   }
 
   /** Completes when a log started here cannot go on, with the cause. */
-  CompletableFuture<Throwable> logFailure() {
+  public CompletableFuture<Throwable> logFailure() {
     return failure;
   }
 

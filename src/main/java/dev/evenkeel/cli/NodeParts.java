@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.BrokerSettings;
 import dev.evenkeel.broker.BrokerVerticle;
+import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
@@ -13,6 +14,7 @@ import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.PeerLine;
 import dev.evenkeel.web.WebVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -32,7 +34,7 @@ final class NodeParts {
   }
 
   /** Opens logs and state on a thread of its own. */
-  CompletableFuture<BrokerNode> brokerNode(NodeEngines engines) {
+  CompletableFuture<BrokerNode> brokerNode(NodeEngines engines, PeerLine line) {
     BrokerSettings settings =
         new BrokerSettings(
             config.node(),
@@ -52,7 +54,13 @@ final class NodeParts {
             System::currentTimeMillis,
             null);
     return onThread(
-        "evenkeel-start-log", () -> BrokerNode.start(settings, engines.logs(), engines.stores()));
+        "evenkeel-start-log",
+        () -> BrokerNode.start(settings, engines.logs(), engines.stores(), line));
+  }
+
+  /** The node's place among the others. */
+  Membership membership(CompletableFuture<Vertx> bus) {
+    return new Membership(config.node(), config.has("dispatcher"), bus);
   }
 
   Future<ClusterMember> clusterMember() {

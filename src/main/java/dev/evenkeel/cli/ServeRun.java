@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.client.EvenkeelClient;
@@ -70,13 +71,16 @@ final class ServeRun {
   private void start() throws InterruptedException, Ended {
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
-    CompletableFuture<BrokerNode> nodeStart = parts.brokerNode(engines);
     CompletableFuture<ClusterMember> memberStart =
         parts.clusterMember().toCompletionStage().toCompletableFuture();
+    Membership membership = parts.membership(memberStart.thenApply(ClusterMember::vertx));
+    membership.onHint(hint -> System.err.println("node " + config.node() + ": " + hint));
+    CompletableFuture<BrokerNode> nodeStart = parts.brokerNode(engines, membership);
     // Both to their end, so that whatever runs is also ended.
     teardown.addBlocking("log", () -> closeIfStarted(nodeStart));
     teardown.add(
         "cluster", () -> Future.fromCompletionStage(memberStart).compose(ClusterMember::close));
+    teardown.addBlocking("membership", membership::close);
     engines
         .logFailure()
         .thenAccept(
@@ -85,9 +89,10 @@ final class ServeRun {
                     CommandFailure.failed(
                         "the log has failed: " + CommandErrors.describe(cause), cause)));
     Vertx vertx = await(memberStart).vertx();
-    await(nodeStart);
-    deploy(vertx, nodeStart, memberStart.join());
+    await(membership.start().toCompletionStage());
+    deploy(vertx, nodeStart, memberStart.join(), membership);
     awaitReady(vertx);
+    membership.serve();
     out.println(
         "evenkeel ready node="
             + config.node()
@@ -103,29 +108,38 @@ final class ServeRun {
     }
   }
 
-  private void deploy(Vertx vertx, CompletableFuture<BrokerNode> node, ClusterMember member)
+  /**
+   * The client, its gateway and HTTP first: a node that waits for others must be able to say so. On
+   * ending, HTTP is the last of the parts on the bus, to tell that the node stops.
+   */
+  private void deploy(
+      Vertx vertx, CompletableFuture<BrokerNode> node, ClusterMember member, Membership membership)
       throws InterruptedException, Ended {
     LocalObjects.put(vertx, ClusterMember.class, member);
-    // Of the parts on the bus HTTP ends last, so that /health/ready can tell that the node stops.
-    CompletableFuture<String> webId = new CompletableFuture<>();
-    teardown.add(
-        "web", () -> webId.isDone() ? vertx.undeploy(webId.join()) : Future.succeededFuture());
-    deployed(vertx, "broker", parts.broker(vertx, node));
-    if (config.has("dispatcher")) {
-      deployed(vertx, "dispatcher", parts.dispatcher(vertx, member));
-    }
+    CompletableFuture<String> webId = undeployed(vertx, "web");
+    CompletableFuture<String> brokerId = undeployed(vertx, "broker");
+    CompletableFuture<String> dispatcherId = undeployed(vertx, "dispatcher");
+    // Intake ends before it, and those who are served on learn of the new leaders meanwhile.
+    teardown.add("leadership", membership::handOver);
     EvenkeelClient client = await(NodeParts.client(vertx).toCompletionStage());
     teardown.add("client", client::close);
-    deployed(vertx, "gateway", parts.gateway(vertx));
+    CompletableFuture<String> gatewayId = undeployed(vertx, "gateway");
+    gatewayId.complete(await(parts.gateway(vertx).toCompletionStage()));
     if (config.has("web")) {
       webId.complete(await(parts.web(vertx, web).toCompletionStage()));
     }
+    membership.attach(await(node));
+    brokerId.complete(await(parts.broker(vertx, node).toCompletionStage()));
+    if (config.has("dispatcher")) {
+      dispatcherId.complete(await(parts.dispatcher(vertx, member).toCompletionStage()));
+    }
   }
 
-  private void deployed(Vertx vertx, String name, Future<String> deployment)
-      throws InterruptedException, Ended {
-    String id = await(deployment.toCompletionStage());
-    teardown.add(name, () -> vertx.undeploy(id));
+  /** Ends a verticle when it is its turn, if it was deployed: it completes the future's id. */
+  private CompletableFuture<String> undeployed(Vertx vertx, String name) {
+    CompletableFuture<String> id = new CompletableFuture<>();
+    teardown.add(name, () -> id.isDone() ? vertx.undeploy(id.join()) : Future.succeededFuture());
+    return id;
   }
 
   private void awaitReady(Vertx vertx) throws InterruptedException, Ended {

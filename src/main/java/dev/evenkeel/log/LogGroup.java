@@ -1,5 +1,7 @@
 package dev.evenkeel.log;
 
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -36,5 +38,39 @@ public interface LogGroup {
   /** How far this group is, for people to look at; figures may be a moment old. */
   default LogStatus status() {
     return new LogStatus(name(), leadership(), -1, -1, Map.of(), 0, 0);
+  }
+
+  /** The followers, if this node leads; else none. */
+  default List<Follower> followers() {
+    return List.of();
+  }
+
+  /** Names of those who vote, see {@link VoterId}, as far as this node knows. */
+  default List<String> voters() {
+    return List.of();
+  }
+
+  /**
+   * Takes every voter of a node out, except the one named. Completes when a majority has agreed; at
+   * once if that had been done before. Fails like {@link #append}, with OVERLOADED while another
+   * change of voters is under way.
+   *
+   * @param except one voter to be kept, or null
+   */
+  default CompletableFuture<Void> removeVoters(String node, String except) {
+    return CompletableFuture.failedFuture(unchangeable());
+  }
+
+  /**
+   * Adds a voter, whose node must have opened the group without any voters. Completes when it has
+   * caught up and a majority has agreed; at once if it had been added before. Fails like {@link
+   * #removeVoters}, and UNAVAILABLE if it does not answer.
+   */
+  default CompletableFuture<Void> addVoter(String voter) {
+    return CompletableFuture.failedFuture(unchangeable());
+  }
+
+  private static RefusedException unchangeable() {
+    return new RefusedException(Refusal.INVALID, "the voters of this log cannot be changed");
   }
 }

@@ -1,6 +1,8 @@
 package dev.evenkeel.web;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.Readiness;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -26,17 +28,22 @@ final class HealthRoutes {
 
   /** Ready: the gateway is there, every log group has a leader, and the dispatcher answers. */
   private void ready(RoutingContext context) {
+    Readiness readiness = LocalObjects.get(context.vertx(), Readiness.class);
+    String obstacle = readiness == null ? null : readiness.obstacle();
+    if (obstacle != null) {
+      down(context, obstacle);
+      return;
+    }
     api.ask(Addresses.API_TOPICS, new JsonObject().put("action", "ready"))
         .onSuccess(
             ready -> Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node)))
-        .onFailure(
-            failure ->
-                Api.send(
-                    context,
-                    503,
-                    new JsonObject()
-                        .put("status", "DOWN")
-                        .put("node", node)
-                        .put("reason", ApiFailure.of(failure).message())));
+        .onFailure(failure -> down(context, ApiFailure.of(failure).message()));
+  }
+
+  private void down(RoutingContext context, String reason) {
+    Api.send(
+        context,
+        503,
+        new JsonObject().put("status", "DOWN").put("node", node).put("reason", reason));
   }
 }

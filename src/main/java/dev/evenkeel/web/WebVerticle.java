@@ -85,6 +85,7 @@ public final class WebVerticle extends VerticleBase {
     new GroupRoutes(api).mount(router);
     new ClusterRoutes(api).mount(router);
     new LiveRoutes(live).mount(router);
+    new ReplaceRoutes(api).mount(router);
     new HealthRoutes(api, node).mount(router);
     router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));
     router.route().failureHandler(context -> failed(router, context));

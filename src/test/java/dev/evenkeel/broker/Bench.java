@@ -66,7 +66,12 @@ final class Bench implements AutoCloseable {
               1000,
               now::get,
               diskFree::get);
-      BrokerNode node = BrokerNode.start(settings, cluster::start, disk::open);
+      BrokerNode node =
+          BrokerNode.start(
+              settings,
+              (logSettings, states, line) -> cluster.start(logSettings, states),
+              disk::open,
+              null);
       nodes.put(name, node);
       BrokerVerticle verticle = new BrokerVerticle(CompletableFuture.completedFuture(node));
       get(vertx.deployVerticle(verticle, new DeploymentOptions().setConfig(options)));

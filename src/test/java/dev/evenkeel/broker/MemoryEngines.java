@@ -9,7 +9,8 @@ public final class MemoryEngines implements Engines {
 
   @Override
   public LogStarter logs() {
-    return (settings, states) -> new FakeCluster(1, settings.nodeId()).start(settings, states);
+    return (settings, states, line) ->
+        new FakeCluster(1, settings.nodeId()).start(settings, states);
   }
 
   @Override

@@ -69,7 +69,7 @@ final class Node implements AutoCloseable {
 
   void awaitReady() {
     Awaitility.await()
-        .atMost(Duration.ofSeconds(150))
+        .atMost(Duration.ofSeconds(240))
         .pollInterval(Duration.ofMillis(20))
         .until(() -> process.out().contains("evenkeel ready") || !process.process.isAlive());
     if (!process.process.isAlive()) {

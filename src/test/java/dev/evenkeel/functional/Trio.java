@@ -42,12 +42,30 @@ final class Trio implements AutoCloseable {
     return this;
   }
 
+  /** Starts the process of a node, 1 to 3, which may have to wait for the others. */
+  Node begin(int number, String... more) {
+    Node node = node(number);
+    node.begin(more);
+    return node;
+  }
+
+  void awaitReady(int number) {
+    node(number).awaitReady();
+  }
+
   static String id(Node node) {
     return node.directory.getFileName().toString();
   }
 
   Node node(String id) {
-    return nodes.get(Integer.parseInt(id.substring(1)) - 1);
+    return node(Integer.parseInt(id.substring(1)));
+  }
+
+  /**
+   * @param number 1 to 3
+   */
+  Node node(int number) {
+    return nodes.get(number - 1);
   }
 
   List<Node> others(Node one) {

@@ -44,7 +44,8 @@ public final class Answers {
         });
   }
 
-  static Throwable unwrap(Throwable failure) {
+  /** The failure itself, without what the JDK wraps around it. */
+  public static Throwable unwrap(Throwable failure) {
     return failure instanceof CompletionException && failure.getCause() != null
         ? failure.getCause()
         : failure;

@@ -30,10 +30,12 @@ final class ClusterApi {
 
   private final Link link;
   private final ClusterCalls calls;
+  private final ReplaceApi replace;
 
   ClusterApi(Link link, ClusterCalls calls) {
     this.link = link;
     this.calls = calls;
+    replace = new ReplaceApi(calls);
   }
 
   Future<Object> answer(JsonObject request) {
@@ -43,7 +45,10 @@ final class ClusterApi {
         JsonFields.onlyFields(request, FIELDS);
         yield calls.view().compose(this::status);
       }
-      default -> throw JsonFields.invalid("unknown action '" + action + "': use status");
+      case "replace", "replacement" -> replace.answer(request);
+      default ->
+          throw JsonFields.invalid(
+              "unknown action '" + action + "': use status, replace or replacement");
     };
   }
 

@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
+import java.util.function.UnaryOperator;
 
 /**
  * Requests to whoever leads now. A request that surely had no effect (NOT_LEADER, UNAVAILABLE) is
@@ -75,14 +76,25 @@ final class ClusterCalls {
 
   /** Asks the active dispatcher; the answer is JSON text. */
   Future<Buffer> askDispatcher(JsonObject question) {
+    return askMetaLeader(Addresses::groups, question, REQUEST_TIMEOUT_MILLIS, true);
+  }
+
+  /**
+   * Asks the node that leads meta; the answer is JSON text.
+   *
+   * @param address of a node, by its id
+   * @param onlyAsking the question changes nothing, so it is repeated when no answer came
+   */
+  Future<Buffer> askMetaLeader(
+      UnaryOperator<String> address, JsonObject question, long timeoutMillis, boolean onlyAsking) {
     return attempt(
         1,
         "meta",
         view -> ClusterView.META,
         node ->
-            asking(
-                    link.request(
-                        Addresses.groups(node), question.toBuffer(), REQUEST_TIMEOUT_MILLIS))
+            answerOf(
+                    link.request(address.apply(node), question.toBuffer(), timeoutMillis),
+                    onlyAsking)
                 .map(Frames::answerBody)
                 .map(
                     body -> {
@@ -94,7 +106,11 @@ final class ClusterCalls {
 
   private Future<ByteBuffer> control(String node, Op op, Buffer request) {
     Future<Buffer> answer = link.request(Addresses.control(node), request, REQUEST_TIMEOUT_MILLIS);
-    return (onlyAsks(op) ? asking(answer) : answer).map(Frames::answerBody);
+    return answerOf(answer, onlyAsks(op)).map(Frames::answerBody);
+  }
+
+  private static Future<Buffer> answerOf(Future<Buffer> request, boolean onlyAsking) {
+    return onlyAsking ? asking(request) : request;
   }
 
   private static boolean onlyAsks(Op op) {

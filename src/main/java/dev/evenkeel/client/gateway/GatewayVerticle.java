@@ -48,6 +48,9 @@ import java.util.function.Function;
  *
  * evenkeel.api.cluster
  *   {"action":"status"}                                   → {"cluster":...,"nodes":[...],...}
+ *   {"action":"replace","node":"n2"}    → {"node":"n2","state":"RUNNING|DONE|FAILED",
+ *                                          "groups":{"meta":"WAITING|REMOVED|ADDED"},"message":null}
+ *   {"action":"replacement","node":"n2"}  the same of the last replacement; NONE if there was none
  * </pre>
  *
  * Keys and payloads that are not UTF-8 are in {@code keyBase64} and {@code payloadBase64}; a header

@@ -3,6 +3,9 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.NodeCard;
+import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.VoterId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,6 +16,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * What a data directory belongs to, as {@code cluster.json} tells. It is written before any log, so
@@ -21,32 +25,75 @@ import java.util.regex.Pattern;
  * @param clusterId made when the cluster was formed; the ids of the log groups follow from it
  * @param nodeId the node whose directory this is
  * @param dataGroups number of data groups, fixed for the life of the cluster
- * @param formed whether every group has once been opened: from then on none may be missing
- * @param peers ids of all voters, sorted
+ * @param stage AGREED, OPENING or FORMED
+ * @param peers ids of all nodes, sorted
+ * @param incarnation of this directory; empty for a lone node
+ * @param voters names of those who vote at first, sorted; empty if this node was taken in later,
+ *     and then hears from the leader who votes
  */
 record ClusterFile(
-    UUID clusterId, String nodeId, int dataGroups, boolean formed, List<String> peers) {
+    UUID clusterId,
+    String nodeId,
+    int dataGroups,
+    Stage stage,
+    List<String> peers,
+    String incarnation,
+    List<String> voters) {
   static final String NAME = "cluster.json";
-  private static final int FORMAT = 1;
+  private static final int FORMAT = 2;
 
-  /** What a new directory is told. */
-  static ClusterFile create(LogSettings settings) {
+  /** Of lone nodes only: {@code formed} instead of the stage, no incarnations. */
+  private static final int FORMAT_LONE = 1;
+
+  /** What the directory of a new lone node is told. */
+  static ClusterFile alone(LogSettings settings) {
     List<String> peers = ids(settings);
-    int dataGroups =
-        settings.dataGroups() > 0
-            ? settings.dataGroups()
-            : RaftLogNode.defaultDataGroups(peers.size());
-    // The nodes of a new cluster must come to the same id without asking each other.
-    UUID id =
-        peers.size() == 1
-            ? UUID.randomUUID()
-            : UUID.nameUUIDFromBytes(
-                ("evenkeel " + peers + " " + dataGroups).getBytes(StandardCharsets.UTF_8));
-    return new ClusterFile(id, settings.nodeId(), dataGroups, false, peers);
+    return new ClusterFile(
+        UUID.randomUUID(),
+        settings.nodeId(),
+        dataGroups(settings),
+        Stage.OPENING,
+        peers,
+        "",
+        peers);
   }
 
-  ClusterFile withFormed() {
-    return new ClusterFile(clusterId, nodeId, dataGroups, true, peers);
+  /** What a node has agreed to, or was told when it was taken in. */
+  static ClusterFile of(NodeCard card) {
+    return new ClusterFile(
+        UUID.fromString(card.clusterId()),
+        card.node(),
+        card.dataGroups(),
+        card.stage(),
+        card.peers(),
+        card.incarnation(),
+        card.voters());
+  }
+
+  /** What the other nodes are told. */
+  NodeCard card() {
+    return new NodeCard(
+        nodeId, incarnation, stage, clusterId.toString(), voters, peers, dataGroups);
+  }
+
+  /** The number of data groups that the settings ask for. */
+  static int dataGroups(LogSettings settings) {
+    return settings.dataGroups() > 0
+        ? settings.dataGroups()
+        : RaftLogNode.defaultDataGroups(settings.peers().size());
+  }
+
+  ClusterFile with(Stage newStage) {
+    return new ClusterFile(clusterId, nodeId, dataGroups, newStage, peers, incarnation, voters);
+  }
+
+  boolean formed() {
+    return stage == Stage.FORMED;
+  }
+
+  /** The name under which this node votes. */
+  String voter() {
+    return VoterId.of(nodeId, incarnation);
   }
 
   /** Names of all groups: "meta", "d0", "d1", ... */
@@ -110,8 +157,10 @@ record ClusterFile(
     out.append(",\n  \"clusterId\": \"").append(clusterId);
     out.append("\",\n  \"nodeId\": \"").append(nodeId);
     out.append("\",\n  \"dataGroups\": ").append(dataGroups);
-    out.append(",\n  \"formed\": ").append(formed);
-    out.append(",\n  \"peers\": [\"").append(String.join("\", \"", peers)).append("\"]\n}\n");
+    out.append(",\n  \"stage\": \"").append(stage);
+    out.append("\",\n  \"incarnation\": \"").append(incarnation);
+    out.append("\",\n  \"peers\": ").append(quoted(peers));
+    out.append(",\n  \"voters\": ").append(quoted(voters)).append("\n}\n");
     DurableFiles.write(directory.resolve(NAME), out.toString());
   }
 
@@ -124,23 +173,41 @@ record ClusterFile(
     try {
       String text = Files.readString(file);
       int format = Integer.parseInt(field(text, "format", "(\\d{1,9})"));
-      if (format != FORMAT) {
+      if (format != FORMAT && format != FORMAT_LONE) {
         throw new LogStartException(
             file + " has format " + format + "; this version reads format " + FORMAT + " only");
       }
+      boolean lone = format == FORMAT_LONE;
+      List<String> peers = list(text, "peers");
       return new ClusterFile(
           UUID.fromString(field(text, "clusterId", "\"([0-9a-fA-F-]{36})\"")),
           field(text, "nodeId", "\"([^\"\\\\]+)\""),
           Integer.parseInt(field(text, "dataGroups", "(\\d{1,9})")),
-          Boolean.parseBoolean(field(text, "formed", "(true|false)")),
-          Arrays.stream(field(text, "peers", "\\[([^\\]]*)\\]").split(","))
-              .map(id -> id.trim().replace("\"", ""))
-              .sorted()
-              .toList());
+          lone ? loneStage(text) : Stage.valueOf(field(text, "stage", "\"([A-Z]+)\"")),
+          peers,
+          lone ? "" : field(text, "incarnation", "\"([0-9a-f]*)\""),
+          lone ? peers : list(text, "voters"));
     } catch (IOException | IllegalArgumentException e) {
       throw new LogStartException(
           file + " cannot be read (" + e.getMessage() + "); restore it from a backup", e);
     }
+  }
+
+  private static Stage loneStage(String text) {
+    boolean formed = Boolean.parseBoolean(field(text, "formed", "(true|false)"));
+    return formed ? Stage.FORMED : Stage.OPENING;
+  }
+
+  private static String quoted(List<String> texts) {
+    return texts.stream().map(text -> '"' + text + '"').collect(Collectors.joining(", ", "[", "]"));
+  }
+
+  private static List<String> list(String text, String name) {
+    return Arrays.stream(field(text, name, "\\[([^\\]]*)\\]").split(","))
+        .map(id -> id.trim().replace("\"", ""))
+        .filter(id -> !id.isEmpty())
+        .sorted()
+        .toList();
   }
 
   private static String field(String text, String name, String value) {

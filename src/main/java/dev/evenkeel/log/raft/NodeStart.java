@@ -2,7 +2,10 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.NodeCard;
+import dev.evenkeel.log.PeerLine;
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.log.VoterId;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.RefusedException;
 import java.io.File;
@@ -19,15 +22,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.GroupManagementRequest;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
-import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -37,24 +42,29 @@ import org.apache.ratis.util.LifeCycle;
 
 /** The steps of starting a node, from the checks of its directory to the last group. */
 final class NodeStart {
+  private static final long VOTING_CHECK_MILLIS = 200;
+
+  /** Taking a node in may go on for long, but has begun by then. */
+  private static final long VOTING_HINT_MILLIS = 20_000;
+
   private final LogSettings settings;
   private final Function<String, ReplicatedState> states;
   private final Path directory;
   private final Path raft;
-  private final RaftPeerId self;
+  private final PeerLine line;
 
   /** The last entry that each group had applied in the last run. */
   private Map<String, TermIndex> marks = Map.of();
 
-  NodeStart(LogSettings settings, Function<String, ReplicatedState> states) {
+  NodeStart(LogSettings settings, Function<String, ReplicatedState> states, PeerLine line) {
     this.settings = settings;
     this.states = states;
+    this.line = line;
     directory = settings.directory().toAbsolutePath();
     raft = directory.resolve("raft");
-    self = RaftPeerId.valueOf(settings.nodeId());
   }
 
-  RaftLogNode run() throws LogStartException {
+  RaftLogNode run() throws LogStartException, InterruptedException {
     LogSettings.Peer own = checkSettings();
     try {
       Files.createDirectories(raft);
@@ -65,21 +75,28 @@ final class NodeStart {
     RaftLogNode node = null;
     try {
       ClusterFile cluster = openDirectory();
+      line.tell(cluster.card());
       marks = new AppliedMarks(directory).read();
       checkPort(own);
       Map<RaftGroupId, RaftGroupLog> byId = new HashMap<>();
       node = new RaftLogNode(settings.nodeId(), directory, cluster, lock, maker(cluster, byId));
       startServer(node, own, byId);
       if (!cluster.formed()) {
-        cluster.withFormed().write(directory);
+        cluster = cluster.with(NodeCard.Stage.FORMED);
+        cluster.write(directory);
+        line.tell(cluster.card());
       }
       node.started();
+      awaitVoting(node);
       return node;
-    } catch (LogStartException | IOException | RuntimeException e) {
+    } catch (LogStartException | IOException | RuntimeException | InterruptedException e) {
       if (node != null) {
         node.close();
       }
       lock.close();
+      if (e instanceof InterruptedException interrupted) {
+        throw interrupted;
+      }
       throw e instanceof LogStartException refused
           ? refused
           : new LogStartException("cannot start the logs in " + directory + ": " + e, e);
@@ -124,12 +141,18 @@ final class NodeStart {
   }
 
   /** Finds out what the directory belongs to, or claims a new one, and looks at every group. */
-  private ClusterFile openDirectory() throws LogStartException, IOException {
+  private ClusterFile openDirectory() throws LogStartException, IOException, InterruptedException {
     ClusterFile cluster = ClusterFile.read(directory);
-    if (cluster == null) {
+    if (cluster == null || !cluster.stage().mayHaveVoted()) {
       // Logs without the file that tells whose they are belong to nobody.
       GroupFiles.checkNoOthers(raft, Set.of());
-      cluster = ClusterFile.create(settings);
+      if (cluster != null) {
+        cluster.check(settings);
+      }
+      if (settings.peers().size() > 1) {
+        return new FormationLoop(settings, directory, cluster, line).run();
+      }
+      cluster = ClusterFile.alone(settings);
       cluster.write(directory);
       return cluster;
     }
@@ -181,7 +204,7 @@ final class NodeStart {
           };
       StateAdapter adapter =
           new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes(), events);
-      RaftGroupLog group = new RaftGroupLog(name, id, self, adapter, thread);
+      RaftGroupLog group = new RaftGroupLog(name, id, cluster.voter(), this::peer, adapter, thread);
       byId.put(id, group);
       return group;
     };
@@ -195,9 +218,13 @@ final class NodeStart {
     // added by name, with an answer of its own.
     File empty = Files.createDirectories(directory.resolve("raft-none")).toFile();
     RaftProperties properties = RaftSettings.of(settings, own, empty);
+    RaftPeer self = peer(node.voter());
+    Parameters parameters = new Parameters();
+    GrpcConfigKeys.Server.setServicesCustomizer(parameters, new PeerGuard(self.getId()));
     RaftServer server =
         RaftServer.newBuilder()
-            .setServerId(self)
+            .setServerId(self.getId())
+            .setParameters(parameters)
             .setProperties(properties)
             .setOption(RaftStorage.StartupOption.RECOVER)
             .setStateMachineRegistry(id -> byId.get(id).adapter())
@@ -212,7 +239,7 @@ final class NodeStart {
       }
       throw new IOException(Refusals.reason(e), e);
     }
-    addGroups(server, node.groups());
+    addGroups(server, node);
     for (RaftGroupLog group : node.groups()) {
       check(server, group);
     }
@@ -222,22 +249,33 @@ final class NodeStart {
     }
   }
 
-  private void addGroups(RaftServer server, List<RaftGroupLog> groups) throws LogStartException {
-    List<RaftPeer> peers = new ArrayList<>();
-    for (LogSettings.Peer peer : settings.peers()) {
-      peers.add(
-          RaftPeer.newBuilder()
-              .setId(peer.nodeId())
-              .setAddress(peer.host() + ":" + peer.raftPort())
-              .build());
-    }
+  /** A voter and where its Raft port is. */
+  private RaftPeer peer(String voter) {
+    String nodeId = VoterId.node(voter);
+    LogSettings.Peer peer =
+        settings.peers().stream()
+            .filter(each -> each.nodeId().equals(nodeId))
+            .findFirst()
+            .orElseThrow(() -> new IllegalStateException("no peer for the voter " + voter));
+    return RaftPeer.newBuilder()
+        .setId(voter)
+        .setAddress(peer.host() + ":" + peer.raftPort())
+        .build();
+  }
+
+  private void addGroups(RaftServer server, RaftLogNode node) throws LogStartException {
+    // What the log and its files say about the voters counts before this. A node that was taken in
+    // later must not think anything of its own.
+    List<RaftPeer> peers = node.firstVoters().stream().map(this::peer).toList();
+    List<RaftGroupLog> groups = node.groups();
     ClientId client = ClientId.randomId();
     List<CompletableFuture<RaftClientReply>> replies = new ArrayList<>();
     for (int i = 0; i < groups.size(); i++) {
       RaftGroup group = RaftGroup.valueOf(groups.get(i).id(), peers);
       replies.add(
           server.groupManagementAsync(
-              GroupManagementRequest.newAdd(client, self, i, group, /* format= */ false)));
+              GroupManagementRequest.newAdd(
+                  client, server.getId(), i, group, /* format= */ false)));
     }
     // All are waited for before the first failure is told, so that none is opened behind its back.
     LogStartException refusal = null;
@@ -280,12 +318,12 @@ final class NodeStart {
       throw new LogStartException("the log of group '" + group.name() + "' was not opened");
     }
     RaftServer.Division division = server.getDivision(group.id());
-    if (division.getInfo().getLifeCycleState() != LifeCycle.State.RUNNING) {
+    LifeCycle.State state = division.getInfo().getLifeCycleState();
+    // One that nobody has made a voter yet goes on starting until a leader does.
+    if (state != LifeCycle.State.RUNNING
+        && (state != LifeCycle.State.STARTING || votes(division))) {
       throw new LogStartException(
-          "the log of group '"
-              + group.name()
-              + "' was opened but does not run: "
-              + division.getInfo().getLifeCycleState());
+          "the log of group '" + group.name() + "' was opened but does not run: " + state);
     }
     // A lone node applies only what its own log holds on disk. (In a cluster a majority of others
     // may have committed what this node's disk had not taken yet; they send it again.)
@@ -294,6 +332,29 @@ final class NodeStart {
       checkHolds(division, group.name(), marks.get(group.name()));
     }
     group.started(server, division);
+  }
+
+  private static boolean votes(RaftServer.Division division) {
+    return division.getRaftConf().getPeer(division.getId()) != null;
+  }
+
+  /** A node that is taken in can be of use once every group counts it. */
+  private void awaitVoting(RaftLogNode node) throws LogStartException, InterruptedException {
+    long begun = System.nanoTime();
+    while (!node.groups().stream().allMatch(group -> group.voters().contains(node.voter()))) {
+      if (node.hasFailed()) {
+        throw new LogStartException(
+            "the logs failed while starting: " + node.failure().join().getMessage());
+      }
+      line.waitingFor(
+          "the cluster is taking this node in; if that was interrupted, run 'evenkeel cluster"
+              + " replace "
+              + settings.nodeId()
+              + "' again",
+          System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(VOTING_HINT_MILLIS));
+      line.awaitInvitation(VOTING_CHECK_MILLIS);
+    }
+    line.waitingFor(null, false);
   }
 
   private static void checkHolds(RaftServer.Division division, String group, TermIndex applied)

@@ -1,27 +1,36 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.log.VoterId;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.DivisionInfo;
@@ -37,6 +46,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
 
   private final String name;
   private final RaftGroupId id;
+  private final Function<String, RaftPeer> peers;
   private final RaftPeerId self;
   private final StateAdapter adapter;
   private final Executor executor;
@@ -51,14 +61,22 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private volatile String stopped;
 
   /**
+   * @param self the name under which this node votes
+   * @param peers where a voter is
    * @param executor one thread: listeners are told there, one after another; requests other than
    *     appends are sent from there
    */
   RaftGroupLog(
-      String name, RaftGroupId id, RaftPeerId self, StateAdapter adapter, Executor executor) {
+      String name,
+      RaftGroupId id,
+      String self,
+      Function<String, RaftPeer> peers,
+      StateAdapter adapter,
+      Executor executor) {
     this.name = name;
     this.id = id;
-    this.self = self;
+    this.self = RaftPeerId.valueOf(self);
+    this.peers = peers;
     this.adapter = adapter;
     this.executor = executor;
     submitter = new Submitter("log-submit-" + name, this);
@@ -153,7 +171,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
 
   /** Looks at who leads, and tells when it is another than before. On the executor only. */
   void refresh() {
-    Leadership now = current();
+    Leadership now = leadershipNow();
     if (now.equals(leadership)) {
       return;
     }
@@ -171,7 +189,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     }
   }
 
-  private Leadership current() {
+  private Leadership leadershipNow() {
     RaftServer.Division running = division;
     if (running == null) {
       return Leadership.UNKNOWN;
@@ -183,7 +201,9 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     }
     RaftPeerId leader = info.getLeaderId();
     return new Leadership(
-        leader == null ? null : leader.toString(), term, info.isLeader() && info.isLeaderReady());
+        leader == null ? null : VoterId.node(leader.toString()),
+        term,
+        info.isLeader() && info.isLeaderReady());
   }
 
   /** Whether the engine still runs this group. */
@@ -200,15 +220,20 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
 
   @Override
   public CompletableFuture<Void> handLeadershipTo(String nodeId) {
+    RaftPeer next =
+        current().stream()
+            .filter(peer -> nodeOf(peer.getId()).equals(nodeId))
+            .findFirst()
+            .orElse(null);
+    if (next == null) {
+      return CompletableFuture.failedFuture(
+          new RefusedException(
+              Refusal.INVALID, "node '" + nodeId + "' has no vote in the log group " + name));
+    }
     return ask(() ->
             server.transferLeadershipAsync(
                 new TransferLeadershipRequest(
-                    client,
-                    self,
-                    id,
-                    calls.incrementAndGet(),
-                    RaftPeerId.valueOf(nodeId),
-                    TRANSFER_MILLIS_MAX)))
+                    client, self, id, calls.incrementAndGet(), next.getId(), TRANSFER_MILLIS_MAX)))
         .thenApply(reply -> null);
   }
 
@@ -268,16 +293,89 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
         submitter.pendingBytes());
   }
 
-  private static Map<String, Long> matchIndex(DivisionInfo info) {
-    if (!info.isLeader()) {
-      return Map.of();
-    }
-    List<ServerRpcProto> followers = info.getRoleInfoProto().getLeaderInfo().getFollowerInfoList();
-    long[] indices = info.getFollowerMatchIndices();
+  private Map<String, Long> matchIndex(DivisionInfo info) {
     Map<String, Long> byNode = new HashMap<>();
-    for (int i = 0; i < Math.min(followers.size(), indices.length); i++) {
-      byNode.put(followers.get(i).getId().getId().toStringUtf8(), indices[i]);
-    }
+    followers(info).forEach(follower -> byNode.put(follower.node(), follower.matchIndex()));
     return byNode;
+  }
+
+  @Override
+  public List<Follower> followers() {
+    RaftServer.Division running = division;
+    return running == null ? List.of() : followers(running.getInfo());
+  }
+
+  private List<Follower> followers(DivisionInfo info) {
+    long[] indices = info.isLeader() ? info.getFollowerMatchIndices() : null;
+    if (indices == null) {
+      return List.of();
+    }
+    List<ServerRpcProto> known = info.getRoleInfoProto().getLeaderInfo().getFollowerInfoList();
+    Set<RaftPeerId> voting = new HashSet<>();
+    current().forEach(peer -> voting.add(peer.getId()));
+    List<Follower> followers = new ArrayList<>();
+    for (int i = 0; i < Math.min(known.size(), indices.length); i++) {
+      RaftPeerId peer = RaftPeerId.valueOf(known.get(i).getId().getId());
+      if (voting.contains(peer)) {
+        followers.add(
+            new Follower(nodeOf(peer), indices[i], known.get(i).getLastRpcElapsedTimeMs()));
+      }
+    }
+    return followers;
+  }
+
+  private static String nodeOf(RaftPeerId peer) {
+    return VoterId.node(peer.toString());
+  }
+
+  /** Who votes now, as far as this node knows. */
+  private Collection<RaftPeer> current() {
+    RaftServer.Division running = division;
+    return running == null ? List.of() : running.getRaftConf().getCurrentPeers();
+  }
+
+  @Override
+  public List<String> voters() {
+    return current().stream().map(peer -> peer.getId().toString()).sorted().toList();
+  }
+
+  @Override
+  public CompletableFuture<Void> removeVoters(String node, String except) {
+    return changeVoters(
+        current ->
+            current.removeIf(
+                peer ->
+                    nodeOf(peer.getId()).equals(node) && !peer.getId().toString().equals(except)));
+  }
+
+  @Override
+  public CompletableFuture<Void> addVoter(String voter) {
+    RaftPeer added = peers.apply(voter);
+    return changeVoters(
+        current -> {
+          current.removeIf(peer -> peer.getId().equals(added.getId()));
+          current.add(added);
+        });
+  }
+
+  /** Asks also when nothing is to change: the leader knows whether that has been committed. */
+  private CompletableFuture<Void> changeVoters(Consumer<List<RaftPeer>> change) {
+    return ask(() -> {
+          List<RaftPeer> before = List.copyOf(current());
+          List<RaftPeer> after = new ArrayList<>(before);
+          change.accept(after);
+          return server.setConfigurationAsync(
+              new SetConfigurationRequest(
+                  client,
+                  self,
+                  id,
+                  calls.incrementAndGet(),
+                  SetConfigurationRequest.Arguments.newBuilder()
+                      .setServersInCurrentConf(before)
+                      .setServersInNewConf(after)
+                      .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
+                      .build()));
+        })
+        .thenApply(reply -> null);
   }
 }

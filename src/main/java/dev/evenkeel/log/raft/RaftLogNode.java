@@ -4,6 +4,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.PeerLine;
 import dev.evenkeel.log.ReplicatedState;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -68,12 +69,15 @@ public final class RaftLogNode implements LogNode {
    * leader. In an empty directory the logs are made.
    *
    * @param states makes the state of the group with this name; called once for each
+   * @param line by which the nodes of a new cluster of several find together; with a lone node, or
+   *     once the cluster has formed, nobody is asked
    * @throws LogStartException if the directory is not this node's, is in use, or has lost or
    *     damaged files, or if the port is busy; nothing is left running
    */
-  public static RaftLogNode start(LogSettings settings, Function<String, ReplicatedState> states)
-      throws LogStartException {
-    return new NodeStart(settings, states).run();
+  public static RaftLogNode start(
+      LogSettings settings, Function<String, ReplicatedState> states, PeerLine line)
+      throws LogStartException, InterruptedException {
+    return new NodeStart(settings, states, line).run();
   }
 
   /**
@@ -112,6 +116,16 @@ public final class RaftLogNode implements LogNode {
   @Override
   public List<LogGroup> data() {
     return List.copyOf(groups.subList(1, groups.size()));
+  }
+
+  /** The name under which this node votes. */
+  String voter() {
+    return cluster.voter();
+  }
+
+  /** Who votes before the log says otherwise. */
+  List<String> firstVoters() {
+    return cluster.voters();
   }
 
   Path directory() {

@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.VoterId;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.util.concurrent.CompletionException;
@@ -7,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
 import org.apache.ratis.protocol.exceptions.LeaderSteppingDownException;
 import org.apache.ratis.protocol.exceptions.NotLeaderException;
+import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
 
 /** What the engine's failures mean to whoever appended. */
@@ -25,7 +27,10 @@ final class Refusals {
           Refusal.NOT_LEADER,
           notLeader.getSuggestedLeader() == null
               ? ""
-              : notLeader.getSuggestedLeader().getId().toString());
+              : VoterId.node(notLeader.getSuggestedLeader().getId().toString()));
+    }
+    if (cause instanceof ReconfigurationInProgressException) {
+      return new RefusedException(Refusal.OVERLOADED, "another change of voters is under way");
     }
     if (cause instanceof ResourceUnavailableException) {
       return new RefusedException(

@@ -3,7 +3,11 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.NodeCard.Stage;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -12,13 +16,51 @@ class ClusterFileTest {
 
   @Test
   void isReadAsItWasWritten() throws Exception {
-    ClusterFile file = ClusterFile.create(settings("b", "c", "a", "b"));
+    for (Stage stage : List.of(Stage.AGREED, Stage.OPENING, Stage.FORMED)) {
+      ClusterFile file =
+          new ClusterFile(
+              UUID.randomUUID(),
+              "b",
+              4,
+              stage,
+              List.of("a", "b", "c"),
+              "0f9e",
+              List.of("a@01", "b@0f9e", "c@02"));
+      file.write(directory);
+      assertThat(ClusterFile.read(directory)).isEqualTo(file);
+      assertThat(ClusterFile.of(file.card())).isEqualTo(file);
+    }
+    assertThat(DurableFiles.list(directory)).hasSize(1);
+  }
+
+  @Test
+  void whoWasTakenInLaterHasNoFirstVoters() throws Exception {
+    ClusterFile file =
+        new ClusterFile(
+            UUID.randomUUID(), "b", 4, Stage.OPENING, List.of("a", "b"), "0f9e", List.of());
     file.write(directory);
     assertThat(ClusterFile.read(directory)).isEqualTo(file);
-    file.withFormed().write(directory);
-    assertThat(ClusterFile.read(directory)).isEqualTo(file.withFormed());
-    assertThat(file.peers()).containsExactly("a", "b", "c");
-    assertThat(DurableFiles.list(directory)).hasSize(1);
+  }
+
+  @Test
+  void aFileOfTheFormerFormatIsRead() throws Exception {
+    UUID id = UUID.randomUUID();
+    Files.writeString(
+        directory.resolve(ClusterFile.NAME),
+        """
+        {
+          "format": 1,
+          "clusterId": "%s",
+          "nodeId": "n1",
+          "dataGroups": 3,
+          "formed": true,
+          "peers": ["n1"]
+        }
+        """
+            .formatted(id));
+    assertThat(ClusterFile.read(directory))
+        .isEqualTo(new ClusterFile(id, "n1", 3, Stage.FORMED, List.of("n1"), "", List.of("n1")));
+    assertThat(ClusterFile.read(directory).voter()).isEqualTo("n1");
   }
 
   @Test
@@ -27,20 +69,16 @@ class ClusterFileTest {
   }
 
   @Test
-  void theNodesOfAClusterAgreeWithoutAsking() {
-    ClusterFile one = ClusterFile.create(settings("a", "a", "b", "c"));
-    ClusterFile other = ClusterFile.create(settings("b", "c", "b", "a"));
-    assertThat(one.clusterId()).isEqualTo(other.clusterId());
-    assertThat(one.groups()).containsExactly("meta", "d0", "d1", "d2");
-    assertThat(one.groups().stream().map(one::groupId))
-        .doesNotHaveDuplicates()
-        .containsExactlyElementsOf(other.groups().stream().map(other::groupId).toList());
+  void aGroupHasAnIdOfItsOwn() {
+    ClusterFile file = ClusterFile.alone(settings("a", "a"));
+    assertThat(file.groups()).containsExactly("meta", "d0", "d1", "d2");
+    assertThat(file.groups().stream().map(file::groupId)).doesNotHaveDuplicates();
   }
 
   @Test
   void twoLoneNodesAreTwoClusters() {
-    assertThat(ClusterFile.create(settings("a", "a")).clusterId())
-        .isNotEqualTo(ClusterFile.create(settings("a", "a")).clusterId());
+    assertThat(ClusterFile.alone(settings("a", "a")).clusterId())
+        .isNotEqualTo(ClusterFile.alone(settings("a", "a")).clusterId());
   }
 
   private LogSettings settings(String node, String... peers) {

@@ -5,16 +5,20 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.NodeCard;
+import dev.evenkeel.log.VoterId;
 import dev.evenkeel.store.RocksShared;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -29,15 +33,48 @@ final class TestNode implements AutoCloseable {
   final RaftLogNode node;
   private final RocksShared shared = new RocksShared();
 
+  /** A new node of several starts as if all had agreed before. */
   TestNode(LogSettings settings, Path live) throws LogStartException {
+    this(settings, live, new TestLines().line(settings.nodeId()));
+  }
+
+  TestNode(LogSettings settings, Path live, TestLines.Line line) throws LogStartException {
+    if (!line.asksOthers() && settings.peers().size() > 1) {
+      agree(settings);
+    }
     try {
       node =
           RaftLogNode.start(
               settings,
-              group -> states.computeIfAbsent(group, g -> new RocksState(live.resolve(g), shared)));
+              group -> states.computeIfAbsent(group, g -> new RocksState(live.resolve(g), shared)),
+              line);
+    } catch (InterruptedException e) {
+      shared.close();
+      throw new AssertionError(e);
     } catch (LogStartException | RuntimeException e) {
       shared.close();
       throw e;
+    }
+  }
+
+  private static void agree(LogSettings settings) {
+    List<String> peers = ClusterFile.ids(settings);
+    try {
+      if (Files.exists(settings.directory().resolve(ClusterFile.NAME))) {
+        return;
+      }
+      Files.createDirectories(settings.directory());
+      new ClusterFile(
+              UUID.nameUUIDFromBytes(peers.toString().getBytes(StandardCharsets.UTF_8)),
+              settings.nodeId(),
+              ClusterFile.dataGroups(settings),
+              NodeCard.Stage.OPENING,
+              peers,
+              "0a",
+              peers.stream().map(peer -> VoterId.of(peer, "0a")).toList())
+          .write(settings.directory());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

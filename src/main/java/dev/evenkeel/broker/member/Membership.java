@@ -1,0 +1,319 @@
+package dev.evenkeel.broker.member;
+
+import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.serve.Answers;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.Readiness;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.NodeCard;
+import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A node's place among the others, on the event bus: before its logs are open the line by which it
+ * forms a cluster or is taken into one, after that the replacement of others, the spread of
+ * leaders, and the handover before it stops. It serves {@link Addresses#membership}.
+ *
+ * <p>The bus may come later than the first question: what is asked then waits for it.
+ */
+public final class Membership implements PeerLine {
+  private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
+  private static final long TELL_AGAIN_MILLIS = 5_000;
+  private static final long ANSWER_MILLIS_MAX = 5_000;
+  private static final long REPLACE_ANSWER_MILLIS_MAX = 15_000;
+
+  private final String node;
+  private final boolean dispatcher;
+  private final CompletableFuture<Vertx> bus;
+  private final Readiness readiness = new Readiness();
+  private volatile NodeCard card;
+  private volatile boolean serving;
+  private volatile Consumer<String> hints = hint -> {};
+  private volatile BrokerNode broker;
+  private volatile SpreadLoop spread;
+
+  /** Guarded by this. */
+  private Invitation invitation;
+
+  /** Guarded by this. */
+  private boolean closed;
+
+  /** On the context only. */
+  private Replacement replacement;
+
+  private MessageConsumer<Object> consumer;
+  private PeerCalls calls;
+  private Context context;
+  private long toldAtNanos;
+  private String hinted;
+
+  /**
+   * @param dispatcher whether this node has the dispatcher role
+   * @param bus the clustered Vert.x, once it is there
+   */
+  public Membership(String node, boolean dispatcher, CompletableFuture<Vertx> bus) {
+    this.node = node;
+    this.dispatcher = dispatcher;
+    this.bus = bus;
+  }
+
+  /** Called with one line when somebody has to do something so that the node can serve. */
+  public void onHint(Consumer<String> handler) {
+    hints = handler;
+  }
+
+  /** Serves the address; completes when the cluster knows. The bus must be there. */
+  public Future<Void> start() {
+    Vertx vertx = bus.join();
+    LocalObjects.put(vertx, Readiness.class, readiness);
+    calls = new PeerCalls(vertx);
+    context = vertx.getOrCreateContext();
+    CompletableFuture<Void> registered = new CompletableFuture<>();
+    context.runOnContext(
+        ignored -> {
+          consumer =
+              vertx
+                  .eventBus()
+                  .consumer(
+                      Addresses.membership(node), message -> Answers.answer(message, this::answer));
+          consumer
+              .completion()
+              .onComplete(
+                  done -> registered.complete(null),
+                  failed -> registered.completeExceptionally(failed));
+        });
+    return Future.fromCompletionStage(registered);
+  }
+
+  /** The logs are open: others may be replaced from here. */
+  public void attach(BrokerNode opened) {
+    broker = opened;
+  }
+
+  /** The node is ready: it may be given leaderships, and gives away what is another's. */
+  public void serve() {
+    serving = true;
+    spread = new SpreadLoop(bus.join(), calls, broker.log(), dispatcher);
+    spread.start();
+  }
+
+  /** Gives the leadership of every group away; completes within a few seconds in any case. */
+  public Future<Void> handOver() {
+    serving = false;
+    if (spread != null) {
+      spread.stop();
+    }
+    BrokerNode opened = broker;
+    return opened == null
+        ? Future.succeededFuture()
+        : new Handover(bus.join(), calls, opened.log()).run();
+  }
+
+  /** Ends waiting for the others, and serving the address. */
+  public void close() {
+    synchronized (this) {
+      closed = true;
+      notifyAll();
+    }
+    if (spread != null) {
+      spread.stop();
+    }
+    if (consumer != null) {
+      consumer.unregister();
+    }
+  }
+
+  static List<LogGroup> groups(LogNode log) {
+    List<LogGroup> groups = new ArrayList<>();
+    groups.add(log.meta());
+    groups.addAll(log.data());
+    return groups;
+  }
+
+  @Override
+  public void tell(NodeCard newCard) {
+    card = newCard;
+  }
+
+  @Override
+  public CompletableFuture<NodeCard> ask(String other) {
+    return bus.thenCompose(
+        vertx -> new PeerCalls(vertx).card(other).map(Peer::card).toCompletionStage());
+  }
+
+  @Override
+  public void waitingFor(String reason, boolean hint) {
+    boolean changed = reason != null && !reason.equals(readiness.obstacle());
+    readiness.setObstacle(reason);
+    long now = System.nanoTime();
+    if (reason != null
+        && (changed || now - toldAtNanos > TimeUnit.MILLISECONDS.toNanos(TELL_AGAIN_MILLIS))) {
+      toldAtNanos = now;
+      LOG.info("node {}: {}", node, reason);
+    }
+    if (reason != null && hint && !reason.equals(hinted)) {
+      hinted = reason;
+      hints.accept(reason);
+    }
+  }
+
+  @Override
+  public synchronized Invitation awaitInvitation(long millisMax)
+      throws LogStartException, InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millisMax);
+    while (invitation == null && !closed) {
+      long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+      if (left <= 0) {
+        return null;
+      }
+      wait(left);
+    }
+    if (closed) {
+      throw new LogStartException("the node was stopped before it could serve");
+    }
+    Invitation accepted = invitation;
+    invitation = null;
+    return accepted;
+  }
+
+  private Future<Buffer> answer(Buffer request) {
+    JsonObject question = request.toJsonObject();
+    return switch (question.getString("action", "")) {
+      case "card" -> Future.succeededFuture(framed(own().toBuffer()));
+      case "join" -> join(question);
+      case "removeVoters" -> {
+        LogGroup group = group(question);
+        yield change(group.removeVoters(question.getString("node"), question.getString("voter")));
+      }
+      case "addVoter" -> change(group(question).addVoter(question.getString("voter")));
+      case "replace" -> replace(question.getString("node", ""));
+      case "replacement" -> Future.succeededFuture(framed(replacement().toBuffer()));
+      default -> throw new RefusedException(Refusal.INVALID, "unknown action: " + question);
+    };
+  }
+
+  private static Buffer framed(Buffer json) {
+    return Frames.answer(json.getBytes());
+  }
+
+  private Peer own() {
+    NodeCard known = card;
+    if (known == null) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "node " + node + " is starting");
+    }
+    return new Peer(known, dispatcher, serving);
+  }
+
+  private synchronized Future<Buffer> join(JsonObject question) {
+    NodeCard known = own().card();
+    if (known.stage() != Stage.WAITING
+        || !known.incarnation().equals(question.getString("incarnation"))) {
+      throw new RefusedException(
+          Refusal.UNAVAILABLE, "node " + node + " does not wait to be taken in any more");
+    }
+    invitation =
+        new Invitation(
+            question.getString("clusterId"),
+            question.getInteger("dataGroups"),
+            known.incarnation());
+    notifyAll();
+    return Future.succeededFuture(framed(new JsonObject().put("accepted", true).toBuffer()));
+  }
+
+  private LogNode log() {
+    BrokerNode opened = broker;
+    if (opened == null) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "node " + node + " is starting");
+    }
+    return opened.log();
+  }
+
+  private LogGroup group(JsonObject question) {
+    String name = question.getString("group");
+    return groups(log()).stream()
+        .filter(group -> group.name().equals(name))
+        .findFirst()
+        .orElseThrow(() -> new RefusedException(Refusal.INVALID, "no log group " + name));
+  }
+
+  /** Answers in time, also if the change goes on: then it is asked for again. */
+  private Future<Buffer> change(CompletableFuture<Void> change) {
+    Promise<Boolean> answer = Promise.promise();
+    long timer = bus.join().setTimer(ANSWER_MILLIS_MAX, fired -> answer.tryComplete(false));
+    Future.<Void>fromCompletionStage(change, context)
+        .onComplete(
+            done -> answer.tryComplete(true),
+            failure -> {
+              boolean underWay =
+                  failure instanceof RefusedException refused
+                      && refused.refusal() == Refusal.OVERLOADED;
+              if (underWay) {
+                answer.tryComplete(false);
+              } else {
+                answer.tryFail(Answers.unwrap(failure));
+              }
+            });
+    return answer
+        .future()
+        .onComplete(any -> bus.join().cancelTimer(timer))
+        .map(finished -> framed(new JsonObject().put("done", finished).toBuffer()));
+  }
+
+  private JsonObject replacement() {
+    return replacement == null ? new JsonObject().put("state", "NONE") : replacement.toJson();
+  }
+
+  private Future<Buffer> replace(String lost) {
+    LogNode log = log();
+    if (!log.meta().leadership().ready()) {
+      String leader = log.meta().leadership().leader();
+      throw new RefusedException(Refusal.NOT_LEADER, leader == null ? "" : leader);
+    }
+    if (replacement != null && replacement.running()) {
+      throw new RefusedException(
+          Refusal.OVERLOADED,
+          "the replacement of node '" + replacement.node() + "' is under way: wait for its end");
+    }
+    return calls
+        .card(lost)
+        .otherwise((Peer) null)
+        .compose(
+            answer -> {
+              List<String> voters = new ArrayList<>();
+              List<String> everywhere = new ArrayList<>(log.meta().voters());
+              for (LogGroup group : groups(log)) {
+                voters.addAll(group.voters());
+                everywhere.retainAll(group.voters());
+              }
+              Replacement.check(lost, log.nodes(), log.clusterId(), answer, voters, everywhere);
+              if (replacement != null && replacement.running()) {
+                throw new RefusedException(
+                    Refusal.OVERLOADED, "another replacement has begun: wait for its end");
+              }
+              replacement = new Replacement(bus.join(), calls, log, answer);
+              Future<?> late = bus.join().timer(REPLACE_ANSWER_MILLIS_MAX, TimeUnit.MILLISECONDS);
+              return Future.any(replacement.run(), late);
+            })
+        .map(ended -> framed(replacement().toBuffer()));
+  }
+}

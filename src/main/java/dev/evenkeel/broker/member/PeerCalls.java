@@ -1,0 +1,52 @@
+package dev.evenkeel.broker.member;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.VertxLink;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Questions to the membership address of other nodes. */
+final class PeerCalls {
+  private static final long CARD_MILLIS_MAX = 1_000;
+
+  private final Vertx vertx;
+
+  PeerCalls(Vertx vertx) {
+    this.vertx = vertx;
+  }
+
+  /** Fails with {@code RefusedException}. */
+  Future<Buffer> ask(String node, JsonObject question, long millisMax) {
+    return VertxLink.send(vertx, Addresses.membership(node), question.toBuffer(), millisMax)
+        .map(answer -> copy(Frames.answerBody(answer)));
+  }
+
+  Future<Peer> card(String node) {
+    return ask(node, new JsonObject().put("action", "card"), CARD_MILLIS_MAX).map(Peer::of);
+  }
+
+  /** The answers of those who answer. */
+  Future<Map<String, Peer>> cards(Collection<String> nodes) {
+    Map<String, Peer> cards = new ConcurrentHashMap<>();
+    return Future.join(
+            nodes.stream()
+                .map(
+                    node ->
+                        card(node).onSuccess(peer -> cards.put(node, peer)).otherwise((Peer) null))
+                .toList())
+        .map(done -> cards);
+  }
+
+  private static Buffer copy(ByteBuffer body) {
+    byte[] bytes = new byte[body.remaining()];
+    body.get(bytes);
+    return Buffer.buffer(bytes);
+  }
+}

@@ -1,0 +1,248 @@
+package dev.evenkeel.broker.member;
+
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.VoterId;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One replacement of a lost node, on the node that leads meta:
+ *
+ * <ol>
+ *   <li>each group's leader takes the lost voter out,
+ *   <li>the empty node is told the cluster and opens its logs without any voters,
+ *   <li>each group's leader brings it up to date and makes it a voter.
+ * </ol>
+ *
+ * <p>Every step may be repeated, so a replacement that was interrupted is run again from the start.
+ * The empty node opens nothing before the lost one is out: a leader of old that knows nothing of
+ * this could take it for the lost one.
+ */
+final class Replacement {
+  private static final Logger LOG = LoggerFactory.getLogger(Replacement.class);
+  private static final long PAUSE_MILLIS = 500;
+  private static final long STEP_MILLIS_MAX = 8_000;
+
+  /** Without any sign of progress a step ends after this. */
+  private static final long STUCK_MILLIS_MAX = 45_000;
+
+  /** How long a group may take to bring the node up to date. */
+  private static final long CATCH_UP_MILLIS_MAX = 3_600_000;
+
+  private final Vertx vertx;
+  private final PeerCalls calls;
+  private final LogNode log;
+  private final Peer taken;
+  private final Map<String, String> progress = Collections.synchronizedMap(new LinkedHashMap<>());
+  private volatile String state = "RUNNING";
+  private volatile String error;
+
+  /**
+   * @param taken the empty node, or one that was taken in half way
+   */
+  Replacement(Vertx vertx, PeerCalls calls, LogNode log, Peer taken) {
+    this.vertx = vertx;
+    this.calls = calls;
+    this.log = log;
+    this.taken = taken;
+    Membership.groups(log).forEach(group -> progress.put(group.name(), "WAITING"));
+  }
+
+  /**
+   * Refuses what cannot be replaced.
+   *
+   * @param voters names of all that have a vote in some group
+   * @param answer what the node says of itself, or null if it does not answer
+   * @param everywhere names of those that have a vote in every group
+   */
+  static void check(
+      String node,
+      List<String> nodes,
+      String clusterId,
+      Peer answer,
+      List<String> voters,
+      List<String> everywhere) {
+    if (!nodes.contains(node)) {
+      throw new RefusedException(
+          Refusal.INVALID, "there is no node '" + node + "': the nodes are " + nodes);
+    }
+    if (answer == null || answer.card().stage() == Stage.EMPTY) {
+      throw new RefusedException(
+          Refusal.UNAVAILABLE,
+          "no empty node is waiting under the name '"
+              + node
+              + "': start it with an empty --data first");
+    }
+    if (answer.card().stage() == Stage.WAITING) {
+      return;
+    }
+    if (!clusterId.equals(answer.card().clusterId())) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "node '"
+              + node
+              + "' runs with the data of another cluster: start it with an empty --data first");
+    }
+    String voter = answer.card().voter();
+    boolean other =
+        voters.stream().anyMatch(each -> VoterId.node(each).equals(node) && !each.equals(voter));
+    if (everywhere.contains(voter) && !other) {
+      throw new RefusedException(
+          Refusal.INVALID, "node '" + node + "' is alive and has its data: nothing to replace");
+    }
+  }
+
+  String node() {
+    return taken.card().node();
+  }
+
+  boolean running() {
+    return state.equals("RUNNING");
+  }
+
+  JsonObject toJson() {
+    JsonObject groups = new JsonObject();
+    synchronized (progress) {
+      progress.forEach(groups::put);
+    }
+    return new JsonObject()
+        .put("node", node())
+        .put("state", state)
+        .put("groups", groups)
+        .put("message", error);
+  }
+
+  /** Never fails: how it ended is in {@link #toJson()}. */
+  Future<Void> run() {
+    String voter = taken.card().voter();
+    LOG.info("replacing node {} by {}", node(), voter);
+    List<Supplier<Future<Void>>> steps = new ArrayList<>();
+    for (LogGroup group : Membership.groups(log)) {
+      steps.add(() -> change(group, "removeVoters", "REMOVED", STUCK_MILLIS_MAX));
+    }
+    steps.add(this::join);
+    for (LogGroup group : Membership.groups(log)) {
+      steps.add(() -> change(group, "addVoter", "ADDED", CATCH_UP_MILLIS_MAX));
+    }
+    Future<Void> all = Future.succeededFuture();
+    for (Supplier<Future<Void>> step : steps) {
+      all = all.compose(done -> step.get());
+    }
+    return all.onSuccess(
+            done -> {
+              state = "DONE";
+              LOG.info("node {} has been replaced by {}", node(), voter);
+            })
+        .recover(
+            failure -> {
+              error = failure.getMessage() + "; run the command again";
+              state = "FAILED";
+              LOG.warn("replacing node {} failed: {}", node(), failure.getMessage());
+              return Future.succeededFuture();
+            });
+  }
+
+  private Future<Void> change(LogGroup group, String action, String outcome, long millisMax) {
+    JsonObject question =
+        new JsonObject()
+            .put("action", action)
+            .put("group", group.name())
+            .put("node", node())
+            .put("voter", taken.card().voter());
+    long now = System.nanoTime();
+    return attempt(group, question, now, now, millisMax)
+        .onSuccess(done -> progress.put(group.name(), outcome));
+  }
+
+  /**
+   * @param begun when the change began, by {@link System#nanoTime()}
+   * @param seen when something was last heard that lets hope
+   */
+  private Future<Void> attempt(
+      LogGroup group, JsonObject question, long begun, long seen, long millisMax) {
+    if (!log.nodeId().equals(log.meta().leadership().leader())) {
+      return failed("this node, " + log.nodeId() + ", no longer leads the meta log");
+    }
+    String leader = group.leadership().leader();
+    Future<Boolean> once =
+        leader == null
+            ? failed("nobody leads it")
+            : calls
+                .ask(leader, question, STEP_MILLIS_MAX)
+                .map(answer -> answer.toJsonObject().getBoolean("done"));
+    return once.transform(
+        answered -> {
+          if (answered.succeeded() && answered.result()) {
+            return Future.succeededFuture();
+          }
+          long now = System.nanoTime();
+          long lastSeen = answered.succeeded() ? now : seen;
+          if (now - lastSeen > TimeUnit.MILLISECONDS.toNanos(STUCK_MILLIS_MAX)
+              || now - begun > TimeUnit.MILLISECONDS.toNanos(millisMax)) {
+            String cause = answered.failed() ? answered.cause().getMessage() : "it takes too long";
+            return failed(
+                "the voters of the log group "
+                    + group.name()
+                    + " cannot be changed, a majority must be up: "
+                    + cause);
+          }
+          return vertx
+              .timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS)
+              .compose(fired -> attempt(group, question, begun, lastSeen, millisMax));
+        });
+  }
+
+  private Future<Void> join() {
+    if (taken.card().stage() != Stage.WAITING) {
+      return Future.succeededFuture();
+    }
+    JsonObject invitation =
+        new JsonObject()
+            .put("action", "join")
+            .put("clusterId", log.clusterId())
+            .put("dataGroups", log.data().size())
+            .put("incarnation", taken.card().incarnation());
+    return calls
+        .ask(node(), invitation, STEP_MILLIS_MAX)
+        .compose(accepted -> awaitOpen(System.nanoTime()));
+  }
+
+  private Future<Void> awaitOpen(long begun) {
+    return calls
+        .card(node())
+        .transform(
+            answered -> {
+              boolean open =
+                  answered.succeeded()
+                      && answered.result().card().stage() == Stage.FORMED
+                      && answered.result().card().voter().equals(taken.card().voter());
+              if (open) {
+                return Future.succeededFuture();
+              }
+              if (System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(STUCK_MILLIS_MAX)) {
+                return failed("node '" + node() + "' has not opened its logs");
+              }
+              return vertx
+                  .timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS)
+                  .compose(fired -> awaitOpen(begun));
+            });
+  }
+
+  private static <T> Future<T> failed(String message) {
+    return Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, message));
+  }
+}

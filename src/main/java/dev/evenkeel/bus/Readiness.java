@@ -1,0 +1,18 @@
+package dev.evenkeel.bus;
+
+/**
+ * What keeps a node from serving, as its own parts know; in {@link LocalObjects} while the node
+ * runs. May be used from any thread.
+ */
+public final class Readiness {
+  private volatile String obstacle;
+
+  /** One line for people, or null if nothing is known to keep it. */
+  public String obstacle() {
+    return obstacle;
+  }
+
+  public void setObstacle(String newObstacle) {
+    obstacle = newObstacle;
+  }
+}

@@ -1,0 +1,131 @@
+package dev.evenkeel.cli;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code evenkeel cluster}. */
+@Command(
+    name = "cluster",
+    mixinStandardHelpOptions = true,
+    description = "Shows the nodes and replaces a lost one, over the HTTP API.",
+    footer = {
+      "",
+      "Examples:",
+      "  evenkeel cluster status",
+      "  evenkeel cluster replace n2",
+    })
+final class ClusterCommand implements Runnable {
+  private static final long POLL_MILLIS = 1_000;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing: status or replace");
+  }
+
+  @Command(
+      name = "status",
+      mixinStandardHelpOptions = true,
+      description = "Shows the nodes, who leads which log, and how far the others are.",
+      footer = {"", "Example:", "  evenkeel cluster status"})
+  int status(@Mixin ApiOptions options) {
+    return options.print(
+        options.api().get("/api/cluster"), answer -> statusText((JsonObject) answer));
+  }
+
+  private static String statusText(JsonObject cluster) {
+    Table nodes = new Table("NODE", "ALIVE", "HOST");
+    for (Object each : cluster.getJsonArray("nodes", new JsonArray())) {
+      JsonObject node = (JsonObject) each;
+      nodes.row(node.getString("node"), node.getBoolean("alive"), node.getString("host"));
+    }
+    Table logs = new Table("LOG", "LEADER", "TERM", "COMMITTED", "APPLIED", "BEHIND");
+    for (Object each : cluster.getJsonArray("logs", new JsonArray())) {
+      JsonObject log = (JsonObject) each;
+      logs.row(
+          log.getString("group"),
+          log.getString("leader"),
+          log.getLong("term"),
+          log.getLong("commitIndex"),
+          log.getLong("appliedIndex"),
+          behind(log.getJsonArray("followers", new JsonArray())));
+    }
+    return "cluster     "
+        + cluster.getString("cluster")
+        + "\ndispatcher  "
+        + cluster.getString("dispatcher", "none")
+        + "\n\n"
+        + nodes.text()
+        + "\n"
+        + logs.text();
+  }
+
+  private static String behind(JsonArray followers) {
+    return followers.stream()
+        .map(JsonObject.class::cast)
+        .map(
+            follower ->
+                follower.getString("node")
+                    + ":"
+                    + (follower.getLong("lagEntries") == null
+                        ? "?"
+                        : follower.getLong("lagEntries")))
+        .collect(Collectors.joining(" "));
+  }
+
+  @Command(
+      name = "replace",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Puts an empty node in the place of a lost one with the same id. Start the node with an"
+            + " empty --data first; then run this against any node that is up. An interrupted"
+            + " replacement is finished by running it again."
+      },
+      footer = {"", "Example:", "  evenkeel cluster replace n2 --http http://127.0.0.1:8080"})
+  int replace(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "NODE", description = "Id of the lost node.") String node)
+      throws InterruptedException {
+    HttpApi api = options.api();
+    String path = "/api/cluster/nodes/" + HttpApi.segment(node) + "/replace";
+    JsonObject answer = (JsonObject) api.call("POST", path, null);
+    String told = "";
+    while ("RUNNING".equals(answer.getString("state"))) {
+      String now = progress(answer);
+      if (!now.equals(told)) {
+        spec.commandLine().getErr().println(now);
+        spec.commandLine().getErr().flush();
+        told = now;
+      }
+      Thread.sleep(POLL_MILLIS);
+      answer = (JsonObject) api.get(path);
+    }
+    if (!"DONE".equals(answer.getString("state")) || !node.equals(answer.getString("node"))) {
+      String message = answer.getString("message");
+      throw CommandFailure.failed(
+          message == null
+              ? "the node that led the replacement does so no more: run the command again"
+              : message);
+    }
+    return options.print(
+        answer,
+        done -> "node " + node + " has been replaced: " + progress((JsonObject) done) + "\n");
+  }
+
+  private static String progress(JsonObject answer) {
+    return answer.getJsonObject("groups", new JsonObject()).getMap().entrySet().stream()
+        .sorted(Map.Entry.comparingByKey())
+        .map(each -> each.getKey() + " " + String.valueOf(each.getValue()).toLowerCase(Locale.ROOT))
+        .collect(Collectors.joining(", "));
+  }
+}

@@ -1,0 +1,67 @@
+package dev.evenkeel.log;
+
+import java.util.List;
+
+/**
+ * What a node tells the others about the cluster that its directory belongs to.
+ *
+ * @param node its id
+ * @param incarnation of its data directory, made at random before anybody knew of it
+ * @param stage how far it is
+ * @param clusterId the cluster's id, or null while it knows none
+ * @param voters names of the first voters (see {@link VoterId}), sorted; empty while it knows none,
+ *     and for a node that was taken in later
+ * @param peers ids of all nodes, sorted, as it was told by its settings
+ * @param dataGroups how many data groups the cluster has or is to have
+ */
+public record NodeCard(
+    String node,
+    String incarnation,
+    Stage stage,
+    String clusterId,
+    List<String> voters,
+    List<String> peers,
+    int dataGroups) {
+
+  /**
+   * How far a node is. EMPTY → AGREED → OPENING → FORMED, each on disk before anybody is told;
+   * WAITING is what an empty node tells that has found a formed cluster. A crash goes on from what
+   * the disk says, which for WAITING is EMPTY.
+   */
+  public enum Stage {
+    /** Nothing on disk: it has never agreed to anything. */
+    EMPTY,
+    /** Empty, but there is a cluster that must take it in. */
+    WAITING,
+    /** It knows the cluster's id and voters, and has opened nothing. */
+    AGREED,
+    /** It may have voted. */
+    OPENING,
+    /** All its logs have once been open: none may be missing from now on. */
+    FORMED;
+
+    /** Whether a node of this stage may have taken part in a vote. */
+    public boolean mayHaveVoted() {
+      return this == OPENING || this == FORMED;
+    }
+  }
+
+  public NodeCard {
+    voters = List.copyOf(voters);
+    peers = List.copyOf(peers);
+  }
+
+  /** The name under which it votes. */
+  public String voter() {
+    return VoterId.of(node, incarnation);
+  }
+
+  public NodeCard with(Stage newStage) {
+    return new NodeCard(node, incarnation, newStage, clusterId, voters, peers, dataGroups);
+  }
+
+  public NodeCard agreed(String newClusterId, List<String> newVoters) {
+    return new NodeCard(
+        node, incarnation, Stage.AGREED, newClusterId, newVoters, peers, dataGroups);
+  }
+}

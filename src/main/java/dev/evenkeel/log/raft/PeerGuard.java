@@ -1,0 +1,106 @@
+package dev.evenkeel.log.raft;
+
+import java.util.EnumSet;
+import org.apache.ratis.grpc.server.GrpcServices;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import org.apache.ratis.thirdparty.io.grpc.Metadata;
+import org.apache.ratis.thirdparty.io.grpc.ServerCall;
+import org.apache.ratis.thirdparty.io.grpc.ServerCallHandler;
+import org.apache.ratis.thirdparty.io.grpc.ServerInterceptor;
+import org.apache.ratis.thirdparty.io.grpc.Status;
+import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
+
+/**
+ * Lets nothing in that is meant for another voter. A replaced node has the address of the one it
+ * replaces, and the engine does not look whom a request is for: without this it would acknowledge
+ * entries in the name of the lost one.
+ */
+final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
+  private final RaftPeerId self;
+
+  PeerGuard(RaftPeerId self) {
+    this.self = self;
+  }
+
+  @Override
+  public NettyServerBuilder customize(
+      NettyServerBuilder builder, EnumSet<GrpcServices.Type> types) {
+    return builder.intercept(this);
+  }
+
+  @Override
+  public <Q, A> ServerCall.Listener<Q> interceptCall(
+      ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+    return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+      private boolean refused;
+
+      @Override
+      public void onMessage(Q message) {
+        if (refused) {
+          return;
+        }
+        if (isForAnother(message)) {
+          refused = true;
+          call.close(
+              Status.PERMISSION_DENIED.withDescription("this is " + self + ", not who is asked"),
+              new Metadata());
+          super.onCancel();
+          return;
+        }
+        super.onMessage(message);
+      }
+
+      @Override
+      public void onHalfClose() {
+        if (!refused) {
+          super.onHalfClose();
+        }
+      }
+
+      @Override
+      public void onCancel() {
+        if (!refused) {
+          super.onCancel();
+        }
+      }
+
+      @Override
+      public void onComplete() {
+        if (!refused) {
+          super.onComplete();
+        }
+      }
+
+      @Override
+      public void onReady() {
+        if (!refused) {
+          super.onReady();
+        }
+      }
+    };
+  }
+
+  boolean isForAnother(Object message) {
+    RaftRpcRequestProto request = request(message);
+    return request != null && !request.getReplyId().equals(self.toByteString());
+  }
+
+  private static RaftRpcRequestProto request(Object message) {
+    if (message instanceof AppendEntriesRequestProto append) {
+      return append.getServerRequest();
+    } else if (message instanceof RequestVoteRequestProto vote) {
+      return vote.getServerRequest();
+    } else if (message instanceof InstallSnapshotRequestProto snapshot) {
+      return snapshot.getServerRequest();
+    } else if (message instanceof StartLeaderElectionRequestProto election) {
+      return election.getServerRequest();
+    }
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+package dev.evenkeel.broker.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.log.Follower;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+class LeaderSpreadTest {
+  private static final List<String> NODES = List.of("n1", "n2", "n3");
+  private static final List<String> GROUPS = List.of("meta", "d0", "d1", "d2");
+  private static final LeaderSpread.Node FULL = new LeaderSpread.Node(true, true);
+
+  private final Map<String, String> leaders = new HashMap<>();
+  private final Map<String, LeaderSpread.Node> answers = new HashMap<>();
+  private final Map<String, Follower> followers = new HashMap<>();
+  private final Map<String, LeaderSpread> deciders = new HashMap<>();
+
+  LeaderSpreadTest() {
+    GROUPS.forEach(group -> leaders.put(group, "n1"));
+    NODES.forEach(
+        node -> {
+          answers.put(node, FULL);
+          followers.put(node, new Follower(node, 100, 10));
+          deciders.put(node, new LeaderSpread());
+        });
+  }
+
+  /** Runs for a while and gives what moved. */
+  private List<String> run(long fromMillis, int seconds) {
+    List<String> moves = new ArrayList<>();
+    for (long now = fromMillis; now < fromMillis + seconds * 1_000L; now += 500) {
+      for (String node : NODES) {
+        if (answers.containsKey(node)) {
+          LeaderSpread.Move move = deciders.get(node).next(now, node, NODES, answers, groups(node));
+          if (move != null) {
+            moves.add(move.group() + ">" + move.node());
+            leaders.put(move.group(), move.node());
+          }
+        }
+      }
+    }
+    return moves;
+  }
+
+  private List<LeaderSpread.Group> groups(String node) {
+    List<LeaderSpread.Group> groups = new ArrayList<>();
+    for (String group : GROUPS) {
+      boolean leads = node.equals(leaders.get(group));
+      List<Follower> known =
+          leads
+              ? NODES.stream().filter(each -> !each.equals(node)).map(followers::get).toList()
+              : List.of();
+      groups.add(new LeaderSpread.Group(group, leaders.get(group), leads, 100, known));
+    }
+    return groups;
+  }
+
+  @Test
+  void eachNodeGetsItsShareAndThenItIsCalm() {
+    assertThat(run(0, 60)).containsExactlyInAnyOrder("d0>n2", "d1>n3");
+    assertThat(leaders).containsEntry("meta", "n1").containsEntry("d2", "n1");
+    assertThat(run(60_000, 60)).isEmpty();
+  }
+
+  @Test
+  void nothingMovesSoonAfterANodeCameBack() {
+    run(0, 60);
+    leaders.put("d0", "n1");
+    answers.remove("n2");
+    assertThat(run(60_000, 30)).isEmpty();
+    answers.put("n2", FULL);
+    assertThat(run(90_000, 4)).isEmpty();
+    assertThat(run(94_000, 20)).containsExactly("d0>n2");
+  }
+
+  @Test
+  void whoLagsOrIsSilentOrIsNotReadyGetsNothing() {
+    followers.put("n2", new Follower("n2", 90, 10));
+    followers.put("n3", new Follower("n3", 100, 5_000));
+    assertThat(run(0, 60)).isEmpty();
+    followers.put("n2", new Follower("n2", 100, 10));
+    answers.put("n2", new LeaderSpread.Node(true, false));
+    assertThat(run(60_000, 60)).isEmpty();
+  }
+
+  @Test
+  void whoHasNoDispatcherGivesMetaAwayWithoutWaitingForItsTurn() {
+    answers.put("n1", new LeaderSpread.Node(false, true));
+    answers.put("n2", new LeaderSpread.Node(false, true));
+    assertThat(run(0, 2)).containsExactly("meta>n3");
+  }
+
+  /** One group at a time, never to one that is not fit, and it comes to rest. */
+  @Property(tries = 500)
+  void movesAreFewAndFit(@ForAll long seed) {
+    Random dice = new Random(seed);
+    long now = 0;
+    for (int episode = 0; episode < 10; episode++) {
+      String node = NODES.get(dice.nextInt(3));
+      if (dice.nextBoolean()) {
+        answers.put(node, new LeaderSpread.Node(dice.nextInt(4) > 0, dice.nextInt(4) > 0));
+      }
+      followers.put(
+          node, new Follower(node, dice.nextBoolean() ? 100 : 50, dice.nextBoolean() ? 10 : 9_000));
+      leaders.put(GROUPS.get(dice.nextInt(4)), NODES.get(dice.nextInt(3)));
+      Map<String, String> before = Map.copyOf(leaders);
+      List<String> moves = run(now, 90);
+      assertThat(moves).hasSizeLessThanOrEqualTo(2 * GROUPS.size());
+      for (String group : GROUPS) {
+        String leader = leaders.get(group);
+        if (!leader.equals(before.get(group))) {
+          assertThat(answers.get(leader).serving()).isTrue();
+          assertThat(followers.get(leader)).isEqualTo(new Follower(leader, 100, 10));
+        }
+      }
+      assertThat(run(now + 90_000, 30)).isEmpty();
+      now += 120_000;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package dev.evenkeel.broker.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.log.Follower;
+import dev.evenkeel.log.NodeCard;
+import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class MemberDecisionsTest {
+  private static final List<String> NODES = List.of("n1", "n2", "n3");
+  private static final List<String> VOTERS = List.of("n1@a", "n2@b", "n3@c");
+
+  @Test
+  void aCardIsReadAsItWasTold() {
+    for (String cluster : new String[] {null, "id"}) {
+      Peer peer =
+          new Peer(new NodeCard("n2", "b", Stage.WAITING, cluster, VOTERS, NODES, 3), true, false);
+      assertThat(Peer.of(peer.toBuffer())).isEqualTo(peer);
+    }
+  }
+
+  @Test
+  void onlyAnEmptyNodeUnderTheLostOnesNameReplacesIt() {
+    assertRefused("n9", null, Refusal.INVALID, "there is no node 'n9': the nodes are [n1, n2, n3]");
+    assertRefused("n2", null, Refusal.UNAVAILABLE, "start it with an empty --data first");
+    assertRefused("n2", card("b", Stage.EMPTY), Refusal.UNAVAILABLE, "no empty node is waiting");
+    assertRefused("n2", card("b", Stage.FORMED), Refusal.INVALID, "is alive and has its data");
+    assertRefused("n2", other(), Refusal.INVALID, "the data of another cluster");
+    assertThatCode(() -> check("n2", card("new", Stage.WAITING))).doesNotThrowAnyException();
+  }
+
+  @Test
+  void oneThatWasTakenInHalfWayIsTakenInAgain() {
+    Peer half = card("new", Stage.FORMED);
+    // Some groups have it, one still has the lost one.
+    assertThatCode(
+            () ->
+                Replacement.check(
+                    "n2", NODES, "id", half, List.of("n1@a", "n2@b", "n2@new"), List.of("n1@a")))
+        .doesNotThrowAnyException();
+    assertThatThrownBy(
+            () ->
+                Replacement.check(
+                    "n2", NODES, "id", half, List.of("n1@a", "n2@new"), List.of("n1@a", "n2@new")))
+        .hasMessageContaining("alive and has its data");
+  }
+
+  @Test
+  void whoStopsGivesToTheOneThatServesAndHasMost() {
+    List<Follower> followers =
+        List.of(
+            new Follower("n1", 10, 100), new Follower("n2", 9, 100), new Follower("n3", 12, 9_000));
+    Peer plain = new Peer(card("b", Stage.FORMED).card(), false, true);
+    Peer full = new Peer(card("b", Stage.FORMED).card(), true, true);
+    assertThat(Successors.of("d0", followers, Map.of("n1", plain, "n2", full)))
+        .containsExactly("n1", "n2");
+    assertThat(Successors.of("meta", followers, Map.of("n1", plain, "n2", full)))
+        .containsExactly("n2", "n1");
+    assertThat(Successors.of("d0", followers, Map.of("n2", plain))).containsExactly("n2", "n1");
+    assertThat(Successors.of("d0", List.of(), Map.of())).isEmpty();
+  }
+
+  private static Peer card(String incarnation, Stage stage) {
+    return new Peer(new NodeCard("n2", incarnation, stage, "id", VOTERS, NODES, 3), true, true);
+  }
+
+  private static Peer other() {
+    return new Peer(new NodeCard("n2", "b", Stage.FORMED, "other", VOTERS, NODES, 3), true, true);
+  }
+
+  private static void check(String node, Peer answer) {
+    Replacement.check(node, NODES, "id", answer, VOTERS, VOTERS);
+  }
+
+  private static void assertRefused(String node, Peer answer, Refusal refusal, String part) {
+    assertThatThrownBy(() -> check(node, answer))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining(part)
+        .satisfies(e -> assertThat(((RefusedException) e).refusal()).isEqualTo(refusal));
+  }
+}

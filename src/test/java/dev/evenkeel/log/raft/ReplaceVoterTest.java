@@ -1,0 +1,209 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.model.RefusedException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Three nodes form together, one loses its directory, and an empty one takes its place. */
+class ReplaceVoterTest {
+  @TempDir Path temp;
+  private final List<LogSettings.Peer> peers =
+      List.of("a", "b", "c").stream().map(id -> TestNode.peer(id, TestNode.freePort())).toList();
+  private final TestLines lines = new TestLines(true);
+  private final Map<String, TestNode> nodes = new ConcurrentHashMap<>();
+
+  @BeforeEach
+  void formTogether() throws Exception {
+    List<CompletableFuture<TestNode>> starts = new ArrayList<>();
+    for (String id : List.of("c", "a", "b")) {
+      starts.add(start(id, "1"));
+    }
+    for (CompletableFuture<TestNode> start : starts) {
+      start.get();
+    }
+  }
+
+  @AfterEach
+  void stopAll() {
+    nodes.values().forEach(TestNode::close);
+  }
+
+  @Test
+  void anEmptyNodeTakesTheLostOnesPlaceByASnapshotAndItsVoteCounts() throws Exception {
+    String lost =
+        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
+    lines.cut(lost);
+    nodes.remove(lost).close();
+    // Without the log's beginning, the new one can only be brought up to date by a snapshot.
+    String large = "x".repeat(1 << 20);
+    for (int i = 0; i < 20; i++) {
+      append("d0", large + i);
+    }
+    group(leader("d0"), "d0").snapshot().get();
+    append("d0", "last");
+
+    CompletableFuture<TestNode> empty = start(lost, "2");
+    await().atMost(TestNode.PATIENCE).until(() -> stage(lost) == Stage.WAITING);
+    assertThat(lines.of(lost).waitsFor).contains("evenkeel cluster replace " + lost);
+    assertThat(temp.resolve("2/" + lost + "/log/" + ClusterFile.NAME)).doesNotExist();
+    assertThat(empty).isNotDone();
+
+    String voter = lines.of(lost).card.voter();
+    for (String name : List.of("meta", "d0")) {
+      change(name, group -> group.removeVoters(lost, voter));
+      // Again, as after an interruption.
+      change(name, group -> group.removeVoters(lost, voter));
+      assertThat(group(leader(name), name).voters()).hasSize(2);
+    }
+    var any = nodes.values().iterator().next().node;
+    lines
+        .of(lost)
+        .invitations
+        .add(new PeerLine.Invitation(any.clusterId(), 1, lines.of(lost).card.incarnation()));
+    await().atMost(TestNode.PATIENCE).until(() -> stage(lost) == Stage.FORMED);
+    // It has opened its logs, and yet it is no voter.
+    assertThat(empty).isNotDone();
+    for (String name : List.of("meta", "d0")) {
+      change(name, group -> group.addVoter(voter));
+      change(name, group -> group.addVoter(voter));
+    }
+    TestNode taken = empty.get();
+    await()
+        .atMost(TestNode.PATIENCE)
+        .untilAsserted(() -> assertThat(taken.state("d0").entries()).hasSize(21));
+
+    // Its vote counts: with it, another may go. And it keeps its place through a restart.
+    lines.cut(lost);
+    nodes.remove(lost).close();
+    start(lost, "2").get();
+    String other = nodes.keySet().stream().filter(id -> !id.equals(lost)).findFirst().orElseThrow();
+    lines.cut(other);
+    nodes.remove(other).close();
+    append("d0", "after");
+    await()
+        .atMost(TestNode.PATIENCE)
+        .untilAsserted(
+            () -> assertThat(nodes.get(lost).state("d0").entries()).hasSize(22).endsWith("after"));
+  }
+
+  @Test
+  void aRequestForAnotherVoterIsNotLetIn() {
+    PeerGuard guard = new PeerGuard(RaftPeerId.valueOf("b@02"));
+    assertThat(guard.isForAnother(vote("b@01"))).isTrue();
+    assertThat(guard.isForAnother(vote("b"))).isTrue();
+    assertThat(guard.isForAnother(vote("b@02"))).isFalse();
+  }
+
+  private static Object vote(String to) {
+    return RequestVoteRequestProto.newBuilder()
+        .setServerRequest(
+            RaftRpcRequestProto.newBuilder()
+                .setRequestorId(RaftPeerId.valueOf("a@01").toByteString())
+                .setReplyId(RaftPeerId.valueOf(to).toByteString()))
+        .build();
+  }
+
+  private Stage stage(String id) {
+    TestLines.Line line = lines.of(id);
+    return line == null || line.card == null ? null : line.card.stage();
+  }
+
+  private CompletableFuture<TestNode> start(String id, String disk) {
+    Path home = temp.resolve(disk).resolve(id);
+    LogSettings settings = TestNode.settings(id, home, peers, 1, 1_000_000);
+    CompletableFuture<TestNode> started = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                TestNode node = new TestNode(settings, TestNode.live(home), lines.line(id));
+                nodes.put(id, node);
+                started.complete(node);
+              } catch (LogStartException | RuntimeException e) {
+                started.completeExceptionally(e);
+              }
+            },
+            "start-" + id);
+    thread.setDaemon(true);
+    thread.start();
+    return started;
+  }
+
+  private static LogGroup group(TestNode node, String name) {
+    return name.equals("meta") ? node.node.meta() : node.d0();
+  }
+
+  private LogGroup group(String node, String name) {
+    return group(nodes.get(node), name);
+  }
+
+  /** Waits for a leader that is ready. */
+  private String leader(String name) {
+    return await()
+        .atMost(TestNode.PATIENCE)
+        .until(
+            () ->
+                nodes.entrySet().stream()
+                    .filter(e -> group(e.getValue(), name).leadership().ready())
+                    .map(Map.Entry::getKey)
+                    .findFirst()
+                    .orElse(null),
+            Objects::nonNull);
+  }
+
+  private interface Change {
+    CompletableFuture<Void> on(LogGroup group);
+  }
+
+  /** As the leader of the moment; one that changes, or is busy with a change, is asked again. */
+  private void change(String name, Change change) {
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(
+            () -> {
+              try {
+                change.on(group(leader(name), name)).get();
+                return true;
+              } catch (ExecutionException e) {
+                assertThat(e.getCause()).isInstanceOf(RefusedException.class);
+                return false;
+              }
+            });
+  }
+
+  private void append(String name, String text) {
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(
+            () -> {
+              try {
+                TestNode.append(group(leader(name), name), text).get();
+                return true;
+              } catch (ExecutionException e) {
+                assertThat(((RefusedException) e.getCause()).refusal().retriable()).isTrue();
+                return false;
+              }
+            });
+  }
+}
