@@ -16,8 +16,7 @@ class MoveFiguresTest {
   private final Heartbeat b = bench.beat("b");
 
   private void tell(Heartbeat beat, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
-    bench.send(
-        beat.withMarks(List.of(new ShardMark(SHARD, epoch, begun, fetchedAgo, endedAgo))));
+    bench.send(beat.withMarks(List.of(new ShardMark(SHARD, epoch, begun, fetchedAgo, endedAgo))));
   }
 
   private Move last() {
