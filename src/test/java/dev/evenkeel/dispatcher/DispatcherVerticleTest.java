@@ -61,11 +61,11 @@ class DispatcherVerticleTest {
     return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
   }
 
-  /** A member that beats, and remembers what it was pushed. */
+  /** A member that beats, and remembers what it was told: pushed, or answered if that came first. */
   private final class TestMember {
     final String name;
     final String instance;
-    final List<Assignment> pushed = new CopyOnWriteArrayList<>();
+    final List<Assignment> told = new CopyOnWriteArrayList<>();
     private long timer = -1;
 
     TestMember(String name) {
@@ -76,8 +76,8 @@ class DispatcherVerticleTest {
           .eventBus()
           .<Buffer>consumer(
               Addresses.member(instance),
-              message -> pushed.add(Assignment.fromJson(new JsonObject(message.body()))));
-      timer = vertx.setPeriodic(100, tick -> beat(false));
+              message -> told.add(Assignment.fromJson(new JsonObject(message.body()))));
+      timer = vertx.setPeriodic(100, tick -> beat(false).onSuccess(told::add));
     }
 
     Future<Assignment> beat(boolean leaving) {
@@ -108,8 +108,8 @@ class DispatcherVerticleTest {
       assertThat(get(beat(true)).shards()).isEmpty();
     }
 
-    boolean pushedDraining(int shard) {
-      return pushed.stream()
+    boolean toldDraining(int shard) {
+      return told.stream()
           .flatMap(assignment -> assignment.shards().stream())
           .anyMatch(owned -> owned.shard().shard() == shard && owned.draining());
     }
@@ -196,7 +196,7 @@ class DispatcherVerticleTest {
     TestMember a = new TestMember("a");
     await().until(() -> owners().equals("aaaa"));
     TestMember b = new TestMember("b");
-    await().until(() -> a.pushedDraining(2) && a.pushedDraining(3));
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
     assertThat(owners()).isEqualTo("aaaa");
     a.release(2);
     a.release(3);
@@ -243,7 +243,7 @@ class DispatcherVerticleTest {
     TestMember a = new TestMember("a");
     await().until(() -> owners().equals("aaaa"));
     TestMember b = new TestMember("b");
-    await().until(() -> a.pushedDraining(2) && a.pushedDraining(3));
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
     a.release(2);
     a.release(3);
     await().until(() -> owners().equals("aabb"));
