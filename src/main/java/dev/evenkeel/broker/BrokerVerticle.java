@@ -1,10 +1,13 @@
 package dev.evenkeel.broker;
 
 import dev.evenkeel.broker.serve.Answers;
+import dev.evenkeel.broker.serve.RequestMeters;
 import dev.evenkeel.broker.serve.ServeOptions;
 import dev.evenkeel.broker.serve.Service;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -54,6 +57,8 @@ public final class BrokerVerticle extends VerticleBase {
   private Engines engines;
   private BrokerNode node;
   private Service service;
+  private MeterScope scope;
+  private RequestMeters meters;
   private long reconcileTimer = -1;
 
   /** For deployment by name. */
@@ -105,7 +110,9 @@ public final class BrokerVerticle extends VerticleBase {
   private Future<Void> serve(BrokerNode opened) {
     node = opened;
     ServeOptions options = ServeOptions.fromJson(config());
-    service = new Service(node, vertx, context, options);
+    scope = Meters.of(vertx).scope("broker");
+    meters = new RequestMeters(scope);
+    service = new Service(node, vertx, context, options, meters, scope);
     LocalObjects.put(vertx, LogNode.class, node.log());
     consume(Addresses.data(node.nodeId()), service::data);
     consume(Addresses.control(node.nodeId()), service::control);
@@ -120,7 +127,9 @@ public final class BrokerVerticle extends VerticleBase {
 
   private void consume(String address, Function<Buffer, Future<Buffer>> handler) {
     consumers.add(
-        vertx.eventBus().<Object>consumer(address, message -> Answers.answer(message, handler)));
+        vertx
+            .eventBus()
+            .<Object>consumer(address, message -> Answers.answer(message, handler, meters)));
   }
 
   /** Stops taking requests, answers who waits, and closes the node if it was opened here. */
@@ -135,6 +144,7 @@ public final class BrokerVerticle extends VerticleBase {
   private Future<Void> closeOwn() {
     if (service != null) {
       service.close();
+      scope.close();
       LocalObjects.remove(vertx, LogNode.class);
     }
     if (given != null || node == null) {

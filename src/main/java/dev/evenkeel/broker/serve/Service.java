@@ -4,6 +4,7 @@ import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
@@ -26,11 +27,22 @@ public final class Service {
   private final FetchService fetches;
   private final ControlService control;
   private final TopicProcedures topics;
+  private final BrokerFigures figures;
 
   /** The log goes on telling of leaders after the verticle's context has ended. */
   private volatile boolean closed;
 
-  public Service(BrokerNode node, Vertx vertx, Context context, ServeOptions options) {
+  /**
+   * @param meters what is counted while serving
+   * @param scope for what is read when somebody looks
+   */
+  public Service(
+      BrokerNode node,
+      Vertx vertx,
+      Context context,
+      ServeOptions options,
+      RequestMeters meters,
+      MeterScope scope) {
     this.node = node;
     Executor onContext = task -> context.runOnContext(ignored -> task.run());
     LogNode log = node.log();
@@ -48,9 +60,10 @@ public final class Service {
             vertx,
             node::nowMillis,
             options.procedureMillisMax());
-    appends = new AppendService(groups, node.disk(), onContext, node::nowMillis, options);
-    fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax());
-    control = new ControlService(node, groups, fetches, commands, topics, vertx);
+    appends = new AppendService(groups, node.disk(), onContext, node::nowMillis, options, meters);
+    fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax(), meters);
+    control = new ControlService(node, groups, fetches, commands, topics, vertx, meters);
+    figures = new BrokerFigures(node, groups, context, this::queues, scope);
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
       int index = i;
@@ -67,6 +80,10 @@ public final class Service {
                 }
               });
     }
+  }
+
+  private BrokerFigures.Queues queues() {
+    return new BrokerFigures.Queues(appends.queues(), fetches.waiting());
   }
 
   /** Answers what comes to the data address. */
@@ -119,6 +136,7 @@ public final class Service {
   /** Stops listening to the state, and answers who waits. */
   public void close() {
     closed = true;
+    figures.close();
     for (int i = 0; i < groups.size(); i++) {
       groups.get(i).state().unlisten(announcers.get(i));
     }

@@ -10,12 +10,19 @@ public final class MoveLog {
   public static final int MAX = 1_000;
 
   private final Deque<Move> moves = new ArrayDeque<>();
+  private long made;
 
   void add(Move move) {
     if (moves.size() == MAX) {
       moves.removeLast();
     }
     moves.addFirst(move);
+    made++;
+  }
+
+  /** How many moves there ever were, also those forgotten. */
+  public long made() {
+    return made;
   }
 
   /**
