@@ -71,6 +71,7 @@ final class ServeRun {
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
     CompletableFuture<BrokerNode> nodeStart = parts.brokerNode(engines);
+    CompletableFuture<NodeMeters> metersStart = parts.meters(engines);
     CompletableFuture<ClusterMember> memberStart =
         parts.clusterMember().toCompletionStage().toCompletableFuture();
     // Both to their end, so that whatever runs is also ended.
@@ -85,8 +86,11 @@ final class ServeRun {
                     CommandFailure.failed(
                         "the log has failed: " + CommandErrors.describe(cause), cause)));
     Vertx vertx = await(memberStart).vertx();
+    NodeMeters meters = await(metersStart);
+    meters.offer(vertx);
+    teardown.addBlocking("meters", meters::close);
     await(nodeStart);
-    deploy(vertx, nodeStart, memberStart.join());
+    deploy(vertx, nodeStart, memberStart.join(), meters);
     awaitReady(vertx);
     out.println(
         "evenkeel ready node="
@@ -103,7 +107,8 @@ final class ServeRun {
     }
   }
 
-  private void deploy(Vertx vertx, CompletableFuture<BrokerNode> node, ClusterMember member)
+  private void deploy(
+      Vertx vertx, CompletableFuture<BrokerNode> node, ClusterMember member, NodeMeters meters)
       throws InterruptedException, Ended {
     LocalObjects.put(vertx, ClusterMember.class, member);
     // Of the parts on the bus HTTP ends last, so that /health/ready can tell that the node stops.
@@ -116,7 +121,7 @@ final class ServeRun {
     }
     EvenkeelClient client = await(NodeParts.client(vertx).toCompletionStage());
     teardown.add("client", client::close);
-    deployed(vertx, "gateway", parts.gateway(vertx));
+    deployed(vertx, "gateway", parts.gateway(vertx, meters));
     if (config.has("web")) {
       webId.complete(await(parts.web(vertx, web).toCompletionStage()));
     }

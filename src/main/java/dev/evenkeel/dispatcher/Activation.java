@@ -218,6 +218,7 @@ final class Activation {
 
   void stop(Refusal refusal, String detail) {
     run(core.stop(refusal, detail));
+    meters.observe(core);
     stopped = true;
     registry.close();
     ownership.close();
