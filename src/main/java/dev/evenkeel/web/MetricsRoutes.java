@@ -25,7 +25,7 @@ final class MetricsRoutes {
     router.get("/metrics").handler(this::metrics);
   }
 
-  /** Reads what is to be read, then writes it all down on the thread for figures. */
+  /** Reads what is to be read, then writes it all down on a thread for figures. */
   private void metrics(RoutingContext context) {
     Requests.onlyQuery(context, List.of());
     Meters meters = Meters.of(vertx);

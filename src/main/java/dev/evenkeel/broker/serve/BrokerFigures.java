@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a broker is like at the moment, read when somebody looks: queues on the broker's context,
- * all that may wait (engines, disk) on the thread for figures. Between looks it costs nothing.
+ * all that may wait (engines, disk) on a thread for figures. Between looks it costs nothing.
  */
 final class BrokerFigures {
   private static final Logger LOG = LoggerFactory.getLogger(BrokerFigures.class);

@@ -136,7 +136,7 @@ public final class MeterScope implements AutoCloseable {
         part);
   }
 
-  /** Runs a task that may wait on the one thread that is there for figures. */
+  /** Runs a task that may wait on a thread that is there for figures. */
   public <T> Future<T> blocking(Callable<T> task) {
     return meters.blocking(task);
   }

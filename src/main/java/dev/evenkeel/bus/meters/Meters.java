@@ -30,6 +30,9 @@ public final class Meters {
   /** Figures that cannot be read within this time stay as they were. */
   private static final long REFRESH_MILLIS_MAX = 1_000;
 
+  /** One may be held up by what it reads; the other goes on writing the figures down. */
+  private static final int THREADS = 2;
+
   private final Vertx vertx;
   private final MeterRegistry registry;
   private final int labelsMax;
@@ -85,11 +88,11 @@ public final class Meters {
     scopes.remove(scope);
   }
 
-  /** Runs a task that may wait on the one thread that is there for figures. */
+  /** Runs a task that may wait on a thread that is there for figures. */
   public <T> Future<T> blocking(Callable<T> task) {
     synchronized (this) {
       if (worker == null) {
-        worker = vertx.createSharedWorkerExecutor("evenkeel-metrics", 1);
+        worker = vertx.createSharedWorkerExecutor("evenkeel-metrics", THREADS);
       }
     }
     return worker.executeBlocking(task);
