@@ -121,8 +121,7 @@ class MetricsIT {
                       == 2);
       PrometheusText both = figures();
       assertThat(both.value("evenkeel_group_shards", "group", GROUP)).isEqualTo(4);
-      assertThat(
-              both.value("evenkeel_group_committed_offset", "group", GROUP, "topic", TOPIC))
+      assertThat(both.value("evenkeel_group_committed_offset", "group", GROUP, "topic", TOPIC))
           .isEqualTo(LINES);
       assertThat(both.value("evenkeel_fetch_messages_total")).isGreaterThanOrEqualTo(LINES);
       assertThat(both.sum("evenkeel_dispatcher_moves_total")).isGreaterThanOrEqualTo(4);
@@ -151,7 +150,8 @@ class MetricsIT {
   private void loseAndAdd() {
     eventually().untilAsserted(() -> assertThat(members(figures())).isZero());
     for (int i = 0; i < 100; i++) {
-      assertThat(node.post("/api/topics/" + TOPIC + "/messages", "{\"payload\":\"p\"}").statusCode())
+      assertThat(
+              node.post("/api/topics/" + TOPIC + "/messages", "{\"payload\":\"p\"}").statusCode())
           .isEqualTo(200);
     }
     assertThat(acknowledged(figures())).isEqualTo(LINES + 100);
