@@ -42,7 +42,7 @@ class MetricsIT {
 
   private static ConditionFactory eventually() {
     return Awaitility.await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(3))
         .pollInterval(Duration.ofMillis(200))
         .pollDelay(Duration.ZERO);
   }
