@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.PrometheusText;
+import io.vertx.core.json.JsonArray;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -126,7 +127,7 @@ class MetricsIT {
       assertThat(both.value("evenkeel_fetch_messages_total")).isGreaterThanOrEqualTo(LINES);
       assertThat(both.sum("evenkeel_dispatcher_moves_total")).isGreaterThanOrEqualTo(4);
       assertThat(both.value("evenkeel_command_seconds_count", "command", "grant"))
-          .isEqualTo(both.sum("evenkeel_dispatcher_moves_total"));
+          .isGreaterThanOrEqualTo(both.sum("evenkeel_dispatcher_moves_total"));
       a.kill();
       eventually()
           .untilAsserted(
@@ -134,7 +135,10 @@ class MetricsIT {
                 PrometheusText one = figures();
                 assertThat(members(one)).isEqualTo(1);
                 assertThat(one.value("evenkeel_group_shards_unowned", "group", GROUP)).isZero();
-                assertThat(lost(one)).isEqualTo(2);
+                // More if the machine is so slow that members are taken for lost.
+                assertThat(lost(one)).isGreaterThanOrEqualTo(2);
+                assertThat(one.sum("evenkeel_dispatcher_moves_total"))
+                    .isEqualTo(new JsonArray(node.get("/api/rebalances").body()).size());
               });
       assertThat(b.stop().status()).isZero();
     }
