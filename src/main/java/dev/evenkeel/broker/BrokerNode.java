@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
@@ -49,7 +48,7 @@ public final class BrokerNode implements AutoCloseable {
   private final MetaState meta;
   private final List<DataState> data;
   private final DiskGuard disk;
-  private final ExecutorService readers;
+  private final ThreadPoolExecutor readers;
   private final ScheduledExecutorService periodic;
 
   private BrokerNode(
@@ -197,6 +196,15 @@ public final class BrokerNode implements AutoCloseable {
   /** Where the store may be read; refuses tasks when too many wait. */
   public Executor readers() {
     return readers;
+  }
+
+  /** Reads that wait for a thread. */
+  public int readsWaiting() {
+    return readers.getQueue().size();
+  }
+
+  public Path dataDirectory() {
+    return settings.dataDirectory();
   }
 
   /** Ends periodic tasks and reads, then closes logs and stores. Blocks. */

@@ -2,10 +2,13 @@ package dev.evenkeel.broker;
 
 import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.broker.serve.Answers;
+import dev.evenkeel.broker.serve.RequestMeters;
 import dev.evenkeel.broker.serve.ServeOptions;
 import dev.evenkeel.broker.serve.Service;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -64,6 +67,8 @@ public final class BrokerVerticle extends VerticleBase {
 
   private BrokerNode node;
   private Service service;
+  private MeterScope scope;
+  private RequestMeters meters;
   private long reconcileTimer = -1;
   private long leadersTimer = -1;
 
@@ -141,7 +146,9 @@ public final class BrokerVerticle extends VerticleBase {
   private Future<Void> serve(BrokerNode opened) {
     node = opened;
     ServeOptions options = ServeOptions.fromJson(config());
-    service = new Service(node, vertx, context, options);
+    scope = Meters.of(vertx).scope("broker");
+    meters = new RequestMeters(scope);
+    service = new Service(node, vertx, context, options, meters, scope);
     LocalObjects.put(vertx, LogNode.class, node.log());
     consume(Addresses.data(node.nodeId()), service::data);
     consume(Addresses.control(node.nodeId()), service::control);
@@ -164,7 +171,9 @@ public final class BrokerVerticle extends VerticleBase {
 
   private void consume(String address, Function<Buffer, Future<Buffer>> handler) {
     consumers.add(
-        vertx.eventBus().<Object>consumer(address, message -> Answers.answer(message, handler)));
+        vertx
+            .eventBus()
+            .<Object>consumer(address, message -> Answers.answer(message, handler, meters)));
   }
 
   /** Stops taking requests, answers who waits, and closes the node if it was opened here. */
@@ -185,6 +194,7 @@ public final class BrokerVerticle extends VerticleBase {
   private Future<Void> closeOwn() {
     if (service != null) {
       service.close();
+      scope.close();
       LocalObjects.remove(vertx, LogNode.class);
     }
     if (membership != null) {

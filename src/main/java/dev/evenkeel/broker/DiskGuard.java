@@ -18,6 +18,7 @@ public final class DiskGuard {
   private final long freeBytesMin;
   private final LongSupplier freeBytes;
   private volatile String full;
+  private volatile double lastFreeBytes = Double.NaN;
 
   /**
    * @param freeBytes free space, or null to ask the file system of {@code directory}
@@ -42,9 +43,11 @@ public final class DiskGuard {
     try {
       free = freeBytes.getAsLong();
     } catch (UncheckedIOException e) {
+      lastFreeBytes = Double.NaN;
       LOG.warn("free space of {} is unknown: {}", directory, e.toString());
       return;
     }
+    lastFreeBytes = free;
     String before = full;
     full =
         free >= freeBytesMin
@@ -60,6 +63,15 @@ public final class DiskGuard {
     } else if (full == null && before != null) {
       LOG.info("there is room again in {}: appends go on", directory);
     }
+  }
+
+  /** Free space by the last measurement; NaN if it is unknown. */
+  public double freeBytes() {
+    return lastFreeBytes;
+  }
+
+  public long freeBytesMin() {
+    return freeBytesMin;
   }
 
   /**

@@ -64,6 +64,13 @@ final class ConfigKeys {
   static final ConfigKey REBALANCE_INTERVAL =
       ConfigKey.duration(
           "rebalance-interval", "5s", "100ms", "10m", "How often everything is planned again.");
+  static final ConfigKey METRICS_LABELS_MAX =
+      ConfigKey.number(
+          "metrics-labels-max",
+          200,
+          0,
+          10_000,
+          "Topics, and groups, with metrics of their own; the others are summed.");
 
   static final List<ConfigKey> ALL =
       List.of(
@@ -84,7 +91,8 @@ final class ConfigKeys {
           SEGMENT_BYTES,
           TAIL_CACHE_BYTES,
           MEMBER_TIMEOUT,
-          REBALANCE_INTERVAL);
+          REBALANCE_INTERVAL,
+          METRICS_LABELS_MAX);
 
   static final Map<String, ConfigKey> BY_NAME = byName();
 

@@ -32,7 +32,8 @@ record NodeConfig(
     long segmentBytesMax,
     long tailCacheBytesMax,
     long memberTimeoutMillis,
-    long rebalanceMillis) {
+    long rebalanceMillis,
+    int metricsLabelsMax) {
 
   private static final List<String> ROLES = List.of("broker", "dispatcher", "web");
 
@@ -88,7 +89,8 @@ record NodeConfig(
         number(values, ConfigKeys.SEGMENT_BYTES),
         number(values, ConfigKeys.TAIL_CACHE_BYTES),
         number(values, ConfigKeys.MEMBER_TIMEOUT),
-        number(values, ConfigKeys.REBALANCE_INTERVAL));
+        number(values, ConfigKeys.REBALANCE_INTERVAL),
+        (int) number(values, ConfigKeys.METRICS_LABELS_MAX));
   }
 
   private static String nodeId(String given, List<Peer> peers) {

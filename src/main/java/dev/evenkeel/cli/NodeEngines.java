@@ -32,6 +32,14 @@ public final class NodeEngines implements Engines {
     return failure;
   }
 
+  double blockCacheBytes() {
+    return shared.blockCacheBytes();
+  }
+
+  double memtableBytes() {
+    return shared.writeBufferBytes();
+  }
+
   @Override
   public void close() {
     shared.close();

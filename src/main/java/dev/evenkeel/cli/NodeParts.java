@@ -91,8 +91,15 @@ final class NodeParts {
     return deploy(vertx, new DispatcherVerticle(member), json);
   }
 
-  Future<String> gateway(Vertx vertx) {
-    return deploy(vertx, new GatewayVerticle(), new JsonObject());
+  Future<String> gateway(Vertx vertx, NodeMeters meters) {
+    GatewayVerticle gateway = new GatewayVerticle();
+    meters.watch(vertx, gateway);
+    return deploy(vertx, gateway, new JsonObject());
+  }
+
+  /** Made on a thread of its own: it takes a moment. */
+  CompletableFuture<NodeMeters> meters(NodeEngines engines) {
+    return onThread("evenkeel-start-meters", () -> new NodeMeters(config, engines));
   }
 
   Future<String> web(Vertx vertx, WebVerticle web) {

@@ -71,6 +71,7 @@ final class ServeRun {
   private void start() throws InterruptedException, Ended {
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
+    CompletableFuture<NodeMeters> metersStart = parts.meters(engines);
     CompletableFuture<ClusterMember> memberStart =
         parts.clusterMember().toCompletionStage().toCompletableFuture();
     Membership membership = parts.membership(memberStart.thenApply(ClusterMember::vertx));
@@ -89,8 +90,11 @@ final class ServeRun {
                     CommandFailure.failed(
                         "the log has failed: " + CommandErrors.describe(cause), cause)));
     Vertx vertx = await(memberStart).vertx();
+    NodeMeters meters = await(metersStart);
+    meters.offer(vertx);
+    teardown.addBlocking("meters", meters::close);
     await(membership.start().toCompletionStage());
-    deploy(vertx, nodeStart, memberStart.join(), membership);
+    deploy(vertx, nodeStart, memberStart.join(), membership, meters);
     awaitReady(vertx);
     membership.serve();
     out.println(
@@ -113,7 +117,11 @@ final class ServeRun {
    * ending, HTTP is the last of the parts on the bus, to tell that the node stops.
    */
   private void deploy(
-      Vertx vertx, CompletableFuture<BrokerNode> node, ClusterMember member, Membership membership)
+      Vertx vertx,
+      CompletableFuture<BrokerNode> node,
+      ClusterMember member,
+      Membership membership,
+      NodeMeters meters)
       throws InterruptedException, Ended {
     LocalObjects.put(vertx, ClusterMember.class, member);
     CompletableFuture<String> webId = undeployed(vertx, "web");
@@ -124,7 +132,7 @@ final class ServeRun {
     EvenkeelClient client = await(NodeParts.client(vertx).toCompletionStage());
     teardown.add("client", client::close);
     CompletableFuture<String> gatewayId = undeployed(vertx, "gateway");
-    gatewayId.complete(await(parts.gateway(vertx).toCompletionStage()));
+    gatewayId.complete(await(parts.gateway(vertx, meters).toCompletionStage()));
     if (config.has("web")) {
       webId.complete(await(parts.web(vertx, web).toCompletionStage()));
     }

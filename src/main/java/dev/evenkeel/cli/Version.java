@@ -6,7 +6,11 @@ import picocli.CommandLine.IVersionProvider;
 final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() {
+    return new String[] {"evenkeel " + number()};
+  }
+
+  static String number() {
     String version = Main.class.getPackage().getImplementationVersion();
-    return new String[] {"evenkeel " + (version == null ? "development" : version)};
+    return version == null ? "development" : version;
   }
 }

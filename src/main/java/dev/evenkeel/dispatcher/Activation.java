@@ -49,6 +49,7 @@ final class Activation {
   private final DispatcherOptions options;
   private final Brokers brokers;
   private final ClusterMember cluster;
+  private final DispatcherMeters meters;
   private final SteadyClock clock = new SteadyClock();
   private final DispatcherCore core;
   private final HintTable registry;
@@ -71,15 +72,21 @@ final class Activation {
       DispatcherOptions options,
       Brokers brokers,
       ClusterMember cluster,
+      DispatcherMeters meters,
       long term,
       long revision) {
     this.vertx = vertx;
     this.options = options;
     this.brokers = brokers;
     this.cluster = cluster;
+    this.meters = meters;
     this.core =
         new DispatcherCore(
-            options.settings(), new AverageAssignor(), term, revision, cluster.members());
+            options.settings(),
+            meters.counting(new AverageAssignor()),
+            term,
+            revision,
+            cluster.members());
     this.live = new LiveLook(vertx, this, clock);
     this.registry = new HintTable(cluster.registry(), context);
     this.ownership = new HintTable(cluster.ownership(), context);
@@ -205,6 +212,7 @@ final class Activation {
     }
     long nowMillis = clock.millis();
     run(core.tick(nowMillis));
+    meters.observe(core);
     if (nowMillis >= reconcileAtMillis) {
       reconcileAtMillis = nowMillis + options.rebalanceMillis();
       registry.reconcile();
@@ -238,6 +246,7 @@ final class Activation {
 
   void stop(Refusal refusal, String detail) {
     run(core.stop(refusal, detail));
+    meters.observe(core);
     stopped = true;
     registry.close();
     ownership.close();
@@ -265,6 +274,7 @@ final class Activation {
     if (action instanceof Action.Answer a) {
       requests.remove(a.request()).reply(Bodies.answer(a.assignment().toJson()));
     } else if (action instanceof Action.Refuse a) {
+      meters.refused(a.refusal());
       requests.remove(a.request()).reply(Frames.refusal(a.refusal(), a.detail()));
     } else if (action instanceof Action.Push a) {
       vertx

@@ -5,6 +5,8 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
@@ -15,6 +17,7 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
@@ -50,6 +53,13 @@ public final class DispatcherVerticle extends VerticleBase {
   private DispatcherOptions options;
   private Brokers brokers;
   private Activation activation;
+  private MeterScope scope;
+  private DispatcherMeters meters;
+  private GroupFigures figures;
+
+  /** For those who look from another thread. */
+  private volatile boolean active;
+
   private long lastRevision;
   private long timer = -1;
   private int looks;
@@ -93,6 +103,10 @@ public final class DispatcherVerticle extends VerticleBase {
   }
 
   private Future<?> begin() {
+    scope = Meters.of(vertx).scope("dispatcher");
+    meters = new DispatcherMeters(scope, () -> active);
+    figures = new GroupFigures(scope);
+    scope.reading(this::readFigures);
     brokers = new Brokers(vertx, log.nodeId(), options.requestTimeoutMillis());
     listen(Addresses.dispatcher(log.nodeId()), this::heartbeat);
     listen(Addresses.groups(log.nodeId()), this::groups);
@@ -138,6 +152,9 @@ public final class DispatcherVerticle extends VerticleBase {
     List<Future<Void>> gone = new ArrayList<>();
     consumers.forEach(consumer -> gone.add(consumer.unregister()));
     deactivate(Refusal.UNAVAILABLE, "the dispatcher is stopping");
+    if (scope != null) {
+      scope.close();
+    }
     return Future.join(gone)
         .transform(ended -> ownCluster == null ? Future.succeededFuture() : ownCluster.close());
   }
@@ -165,7 +182,9 @@ public final class DispatcherVerticle extends VerticleBase {
     if (activation == null && leadership.ready()) {
       activation =
           new Activation(
-              vertx, context, options, brokers, cluster, leadership.term(), lastRevision);
+              vertx, context, options, brokers, cluster, meters, leadership.term(), lastRevision);
+      meters.activated();
+      active = true;
       activation.start();
     }
   }
@@ -175,6 +194,8 @@ public final class DispatcherVerticle extends VerticleBase {
       activation.stop(refusal, detail);
       lastRevision = activation.revision();
       activation = null;
+      active = false;
+      figures.clear();
     }
   }
 
@@ -194,13 +215,41 @@ public final class DispatcherVerticle extends VerticleBase {
     return activation;
   }
 
+  // ---- Figures
+
+  /** One look for all groups, at most once a second; on a node that does not know them, none. */
+  private Future<Void> readFigures() {
+    Promise<Void> read = Promise.promise();
+    context.runOnContext(
+        now -> {
+          Activation looking = activation;
+          if (looking == null || !looking.ready()) {
+            read.complete();
+            return;
+          }
+          looking
+              .<Void>look(
+                  null,
+                  (core, report) -> {
+                    if (looking == activation) {
+                      figures.show(core, report);
+                    }
+                    return null;
+                  })
+              .onComplete(read);
+        });
+    return read.future();
+  }
+
   // ---- Messages
 
   private void heartbeat(Message<Object> message) {
     try {
+      meters.heartbeatCame();
       Activation serving = serving();
       serving.heartbeat(message, parse(Bodies.json(message.body())));
     } catch (RefusedException e) {
+      meters.refused(e.refusal());
       message.reply(Frames.refusal(e));
     }
   }
@@ -236,6 +285,7 @@ public final class DispatcherVerticle extends VerticleBase {
         look(serving, question.getString("group"), message);
       }
     } catch (RefusedException e) {
+      meters.refused(e.refusal());
       message.reply(Frames.refusal(e));
     } catch (ClassCastException e) {
       message.reply(

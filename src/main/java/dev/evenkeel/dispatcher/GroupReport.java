@@ -88,12 +88,14 @@ final class GroupReport {
     return sum;
   }
 
-  private Long lag(GroupState group, Shard shard) {
+  /** Messages of a shard that the group has not consumed, or null if unknown. */
+  Long lag(GroupState group, Shard shard) {
     Long committed = committed(group, shard);
     return committed == null ? null : Math.max(0, fresh.get(shard).endOffset() - committed);
   }
 
-  private Long committed(GroupState group, Shard shard) {
+  /** Next offset to be consumed, or null if unknown. */
+  Long committed(GroupState group, Shard shard) {
     Lease lease = group.book().get(shard);
     return lease == null || !fresh.containsKey(shard) ? null : (Long) lease.committed();
   }

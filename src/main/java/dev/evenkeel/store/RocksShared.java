@@ -27,6 +27,7 @@ public final class RocksShared implements AutoCloseable {
   private final Cache accounting;
   private final WriteBufferManager writeBuffers;
   private final Env env;
+  private boolean closed;
   private final ExecutorService background =
       Executors.newSingleThreadExecutor(
           task -> {
@@ -64,9 +65,20 @@ public final class RocksShared implements AutoCloseable {
     return background;
   }
 
+  /** Memory that blocks of all stores take; NaN once closed. */
+  public synchronized double blockCacheBytes() {
+    return closed ? Double.NaN : blockCache.getUsage();
+  }
+
+  /** Memory that unflushed writes of all stores take; NaN once closed. */
+  public synchronized double writeBufferBytes() {
+    return closed ? Double.NaN : accounting.getUsage();
+  }
+
   /** Frees the native memory. No store may be open. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    closed = true;
     background.shutdownNow();
     writeBuffers.close();
     accounting.close();

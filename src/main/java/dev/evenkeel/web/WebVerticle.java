@@ -87,6 +87,7 @@ public final class WebVerticle extends VerticleBase {
     new LiveRoutes(live).mount(router);
     new ReplaceRoutes(api).mount(router);
     new HealthRoutes(api, node).mount(router);
+    new MetricsRoutes(vertx).mount(router);
     router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));
     router.route().failureHandler(context -> failed(router, context));
     for (int status : new int[] {400, 404, 405, 413, 415, 500}) {

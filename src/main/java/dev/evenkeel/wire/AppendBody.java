@@ -16,6 +16,9 @@ public final class AppendBody {
   /** Most batches of one request. */
   public static final int BATCHES_MAX = 4096;
 
+  /** What stands before each batch. */
+  public static final int SHARD_BYTES = 8;
+
   private AppendBody() {}
 
   /** A batch and where it goes. */
@@ -36,7 +39,7 @@ public final class AppendBody {
     ByteBuffer in = body.slice();
     List<Item> items = new ArrayList<>(4);
     while (in.hasRemaining()) {
-      if (in.remaining() < 8) {
+      if (in.remaining() < SHARD_BYTES) {
         throw new RefusedException(Refusal.INVALID, "truncated append: no shard before the batch");
       }
       if (items.size() == BATCHES_MAX) {

@@ -144,6 +144,20 @@ class PackageTableTest {
   }
 
   @Test
+  void what_an_application_uses_keeps_no_metrics() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(
+            ROOT + "client..", ROOT + "consumer..", ROOT + "producer..", ROOT + "cluster..")
+        .or()
+        .resideInAnyPackage(PURE)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.micrometer..", "io.prometheus..", ROOT + "bus.meters..")
+        .check(classes);
+  }
+
+  @Test
   void what_decides_knows_neither_vertx_nor_clocks_nor_files() {
     noClasses()
         .that()

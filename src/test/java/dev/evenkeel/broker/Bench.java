@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.model.DataCommand;
@@ -22,6 +23,9 @@ import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.RecordCodec;
 import dev.evenkeel.wire.ReplyCodec;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -47,8 +51,12 @@ final class Bench implements AutoCloseable {
   final AtomicLong now = new AtomicLong(1_000_000);
   final AtomicLong diskFree = new AtomicLong(Long.MAX_VALUE);
 
+  /** Has the figures; of several brokers, those of the first. */
+  final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
   Bench(long tailBytesMax, JsonObject options, int dataGroups, String... names) throws Exception {
     cluster = new FakeCluster(dataGroups, names);
+    LocalObjects.put(vertx, MeterRegistry.class, registry);
     for (String name : names) {
       Path directory =
           Files.createTempDirectory(

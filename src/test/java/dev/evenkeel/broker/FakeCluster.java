@@ -4,6 +4,7 @@ import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -158,6 +159,18 @@ final class FakeCluster {
       @Override
       public Leadership leadership() {
         return new Leadership(leader, term, ready && nodeId.equals(leader));
+      }
+
+      @Override
+      public LogStatus status() {
+        long last = entries.size() - 1;
+        Map<String, Long> followers = new LinkedHashMap<>();
+        if (nodeId.equals(leader)) {
+          states.keySet().stream()
+              .filter(other -> !other.equals(nodeId))
+              .forEach(other -> followers.put(other, last));
+        }
+        return new LogStatus(name, leadership(), last, last, followers, 0, 0);
       }
 
       @Override

@@ -8,10 +8,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.Yaml;
 
 /** The pages for users lead where they say, and leave no setting out. */
 class DocsTest {
@@ -71,6 +73,25 @@ class DocsTest {
           .map(option -> option.longestName())
           .filter(name -> !name.equals("--version"))
           .forEach(name -> assertThat(page).as("option of %s", command).contains(name));
+    }
+  }
+
+  @Test
+  void every_alarm_is_about_documented_metrics() throws IOException {
+    String operate = Files.readString(PAGES.resolve("operate.md"));
+    Map<String, List<Map<String, List<Map<String, Object>>>>> file =
+        new Yaml().load(Files.readString(Path.of("conf/prometheus-rules.yaml")));
+    List<Map<String, Object>> rules = file.get("groups").get(0).get("rules");
+    assertThat(rules).hasSizeGreaterThan(5);
+    for (Map<String, Object> rule : rules) {
+      List<String> names =
+          Pattern.compile("evenkeel_\\w+")
+              .matcher((String) rule.get("expr"))
+              .results()
+              .map(match -> match.group().replaceAll("_(bucket|max)$", ""))
+              .toList();
+      assertThat(names).as("in %s", rule.get("alert")).isNotEmpty();
+      names.forEach(name -> assertThat(operate).contains("| `" + name + "` |"));
     }
   }
 }

@@ -69,4 +69,14 @@ class SmallPartsTest {
     assertThatThrownBy(() -> new HttpApi("localhost:8080"))
         .hasMessage("--http 'localhost:8080': write http://127.0.0.1:8080");
   }
+
+  @Test
+  void resident_memory_is_read_where_the_system_tells() {
+    assertThat(ResidentMemory.parse("VmPeak:\t 99 kB\nVmRSS:\t  2048 kB\nRssAnon: 1 kB\n"))
+        .isEqualTo(2 << 20);
+    assertThat(ResidentMemory.parse("VmPeak:\t 99 kB\n")).isNaN();
+    if (ResidentMemory.known()) {
+      assertThat(ResidentMemory.bytes()).isGreaterThan(1 << 20);
+    }
+  }
 }

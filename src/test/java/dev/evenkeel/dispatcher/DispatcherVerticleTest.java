@@ -3,11 +3,13 @@ package dev.evenkeel.dispatcher;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
@@ -17,6 +19,9 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -37,8 +42,12 @@ class DispatcherVerticleTest {
   private final FakeCluster.Node node = new FakeCluster.Node();
   private final FakeBroker broker = new FakeBroker(vertx, new ModelLog().topic(1, "t", 4));
 
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
   @BeforeEach
   void start() throws Exception {
+    LocalObjects.put(vertx, MeterRegistry.class, registry);
     LocalObjects.put(vertx, LogNode.class, node);
     LocalObjects.put(vertx, ClusterMember.class, cluster);
     get(
@@ -164,6 +173,64 @@ class DispatcherVerticleTest {
 
   private void lead(long term) {
     node.lead(new Leadership("n1", term, true));
+  }
+
+  private PrometheusText text() throws Exception {
+    get(Meters.of(vertx).refresh());
+    return PrometheusText.parse(registry.scrape());
+  }
+
+  @Test
+  void figuresOfGroupsAreShownByWhoKnowsThem() throws Exception {
+    assertThat(text().value("evenkeel_dispatcher_active")).isZero();
+    lead(1);
+    TestMember a = new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    await()
+        .untilAsserted(
+            () -> {
+              PrometheusText text = text();
+              assertThat(text.value("evenkeel_dispatcher_active")).isEqualTo(1);
+              assertThat(text.value("evenkeel_dispatcher_activations_total")).isEqualTo(1);
+              assertThat(text.value("evenkeel_group_members", "group", "g")).isEqualTo(1);
+              assertThat(text.value("evenkeel_group_shards", "group", "g")).isEqualTo(4);
+              assertThat(text.value("evenkeel_group_shards_unowned", "group", "g")).isZero();
+              assertThat(text.value("evenkeel_group_shards_draining", "group", "g")).isZero();
+              assertThat(text.value("evenkeel_group_lag_messages", "group", "g", "topic", "t"))
+                  .isNotNegative();
+              assertThat(text.value("evenkeel_dispatcher_moves_total", "reason", "join"))
+                  .isEqualTo(4);
+              assertThat(text.value("evenkeel_dispatcher_plans_total")).isPositive();
+              assertThat(text.value("evenkeel_dispatcher_heartbeats_total")).isPositive();
+            });
+    TestMember b = new TestMember("b");
+    await().until(() -> a.pushedDraining(2) && a.pushedDraining(3));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(text().value("evenkeel_group_shards_draining", "group", "g"))
+                    .isEqualTo(2));
+    a.release(2);
+    a.release(3);
+    await().until(() -> owners().equals("aabb"));
+    await()
+        .untilAsserted(
+            () -> {
+              assertThat(text().value("evenkeel_handover_release_seconds_count")).isEqualTo(2);
+              assertThat(text().sum("evenkeel_dispatcher_moves_total")).isEqualTo(6);
+            });
+    a.silence();
+    b.silence();
+    node.lead(new Leadership("n2", 2, false));
+    await()
+        .untilAsserted(
+            () -> {
+              assertThat(text().value("evenkeel_dispatcher_active")).isZero();
+              assertThat(text().types).doesNotContainKey("evenkeel_group_lag_messages");
+            });
+    assertThat(refusal(a.beat(false))).isEqualTo(Refusal.NOT_LEADER);
+    assertThat(text().value("evenkeel_dispatcher_refusals_total", "kind", "not_leader"))
+        .isPositive();
   }
 
   @Test

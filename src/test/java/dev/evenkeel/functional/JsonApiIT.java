@@ -330,6 +330,7 @@ class JsonApiIT {
             "/api/rebalances",
             "/health/live",
             "/health/ready",
+            "/metrics",
             "/openapi.json");
   }
 }

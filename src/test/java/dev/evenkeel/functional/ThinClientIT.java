@@ -43,6 +43,7 @@ class ThinClientIT {
   void the_class_path_is_thin() {
     assertThat(Program.thinClassPath())
         .noneMatch(path -> path.contains("ratis-") || path.contains("rocksdbjni"))
+        .noneMatch(path -> path.contains("micrometer"))
         .anyMatch(path -> path.contains("vertx-hazelcast"));
   }
 

@@ -2,9 +2,14 @@ package dev.evenkeel.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.web.live.LiveHub;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -226,6 +231,28 @@ class WebVerticleTest {
     HttpResponse<Buffer> after = get("/health/ready");
     assertThat(after.statusCode()).isEqualTo(200);
     assertThat(after.bodyAsJsonObject().getString("node")).isEqualTo("n7");
+  }
+
+  @Test
+  void figuresAreServedInTheFormAskedFor() throws Exception {
+    assertError(get("/metrics"), 404, "NOT_FOUND");
+    assertError(get("/metrics?x=1"), 400, "INVALID");
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    LocalObjects.put(vertx, Meters.class, new Meters(vertx, registry, 1));
+    Meters.of(vertx).scope("part").counter("evenkeel.things", "Help").add(3);
+    HttpResponse<Buffer> text = get("/metrics");
+    assertThat(text.getHeader("content-type")).startsWith("text/plain; version=0.0.4");
+    assertThat(PrometheusText.parse(text.bodyAsString()).value("evenkeel_things_total"))
+        .isEqualTo(3);
+    HttpResponse<Buffer> open =
+        await(
+            client
+                .get(port, "127.0.0.1", "/metrics")
+                .putHeader("accept", "application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1")
+                .send());
+    assertThat(open.getHeader("content-type")).startsWith("application/openmetrics-text");
+    assertThat(PrometheusText.parseOpenMetrics(open.bodyAsString()).value("evenkeel_things_total"))
+        .isEqualTo(3);
   }
 
   @Test

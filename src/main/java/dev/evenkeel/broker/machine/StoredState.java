@@ -107,6 +107,15 @@ abstract class StoredState implements ReplicatedState {
   }
 
   /**
+   * Bytes of the store on disk, roughly. Not on an event loop.
+   *
+   * @throws RefusedException UNAVAILABLE if it is closed
+   */
+  public final long bytesOnDisk() {
+    return read(Store::bytesOnDisk);
+  }
+
+  /**
    * Reads the store from any thread but an event loop.
    *
    * @throws RefusedException UNAVAILABLE if it is closed

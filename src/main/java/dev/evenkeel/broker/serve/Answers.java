@@ -23,7 +23,8 @@ public final class Answers {
   private Answers() {}
 
   /** Answers a message with what {@code handler} makes of it; every failure is an answer too. */
-  public static void answer(Message<Object> message, Function<Buffer, Future<Buffer>> handler) {
+  public static void answer(
+      Message<Object> message, Function<Buffer, Future<Buffer>> handler, RequestMeters meters) {
     Future<Buffer> result;
     try {
       if (!(message.body() instanceof Buffer request)) {
@@ -37,7 +38,9 @@ public final class Answers {
         message::reply,
         failure -> {
           Throwable cause = unwrap(failure);
-          if (!(cause instanceof RefusedException)) {
+          if (cause instanceof RefusedException refused) {
+            meters.refused(refused.refusal());
+          } else {
             LOG.error("a request failed", cause);
           }
           message.reply(Frames.refusal(cause));

@@ -19,15 +19,18 @@ public final class AppendService {
   private final List<ServedGroup> groups;
   private final List<Appender> appenders = new ArrayList<>();
   private final DiskGuard disk;
+  private final RequestMeters meters;
 
   AppendService(
       List<ServedGroup> groups,
       DiskGuard disk,
       Executor context,
       LongSupplier nowMillis,
-      ServeOptions options) {
+      ServeOptions options,
+      RequestMeters meters) {
     this.groups = groups;
     this.disk = disk;
+    this.meters = meters;
     for (ServedGroup group : groups) {
       appenders.add(
           new Appender(
@@ -35,22 +38,32 @@ public final class AppendService {
               context,
               nowMillis,
               options.entriesInFlightMax(),
-              options.appendBytesWaitingMax()));
+              options.appendBytesWaitingMax(),
+              meters));
     }
   }
 
   /** Answers an APPEND request. */
   Future<Buffer> append(Buffer request) {
+    meters.appendCame();
     ByteBuffer body = Frames.body(request);
     List<AppendBody.Item> items = AppendBody.read(body);
     int group = groupOf(items);
     groups.get(group).requireLeader();
     disk.requireRoom();
-    items.forEach(item -> item.batch().verified());
+    int messages = 0;
+    for (AppendBody.Item item : items) {
+      messages += item.batch().verified().count();
+    }
     return appenders
         .get(group)
-        .append(items.size(), body)
+        .append(items.size(), messages, body)
         .map(results -> Frames.answer(results.encode()));
+  }
+
+  /** What waits in each data group, in their order. */
+  List<Appender.Queue> queues() {
+    return appenders.stream().map(Appender::queue).toList();
   }
 
   private int groupOf(List<AppendBody.Item> items) {

@@ -25,13 +25,25 @@ import java.util.function.LongSupplier;
  * <p>Runs on one context.
  */
 final class Appender {
-  private record Pending(int batches, ByteBuffer body, Promise<AppendResults> promise) {}
+  private record Pending(
+      int batches,
+      int messages,
+      ByteBuffer body,
+      long startNanos,
+      Promise<AppendResults> promise) {}
+
+  /**
+   * @param requests not joined into an entry yet
+   * @param bytes not answered yet
+   */
+  record Queue(int requests, long bytes, int entriesInFlight) {}
 
   private final LogGroup log;
   private final Executor context;
   private final LongSupplier nowMillis;
   private final int entriesInFlightMax;
   private final long waitingBytesMax;
+  private final RequestMeters meters;
   private final Deque<Pending> waiting = new ArrayDeque<>();
   private int entriesInFlight;
   private long waitingBytes;
@@ -44,21 +56,24 @@ final class Appender {
       Executor context,
       LongSupplier nowMillis,
       int entriesInFlightMax,
-      long waitingBytesMax) {
+      long waitingBytesMax,
+      RequestMeters meters) {
     this.log = log;
     this.context = context;
     this.nowMillis = nowMillis;
     this.entriesInFlightMax = entriesInFlightMax;
     this.waitingBytesMax = waitingBytesMax;
+    this.meters = meters;
   }
 
   /**
    * Appends batches that have been checked. {@code body} must not change afterwards.
    *
+   * @param messages in all of the batches
    * @return results in the order of the batches; fails as {@link LogGroup#append} does, TOO_LARGE
    *     if the body does not fit into an entry, OVERLOADED if too much waits
    */
-  Future<AppendResults> append(int batches, ByteBuffer body) {
+  Future<AppendResults> append(int batches, int messages, ByteBuffer body) {
     int bytes = body.remaining();
     if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
       return refused(
@@ -72,7 +87,7 @@ final class Appender {
     if (waitingBytes + bytes > waitingBytesMax) {
       return refused(Refusal.OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
     }
-    Pending pending = new Pending(batches, body, Promise.promise());
+    Pending pending = new Pending(batches, messages, body, System.nanoTime(), Promise.promise());
     waitingBytes += bytes;
     waiting.add(pending);
     dispatch();
@@ -90,6 +105,7 @@ final class Appender {
       parts.add(ByteBuffer.wrap(Entry.header(Entry.APPEND, nowMillis.getAsLong())));
       int bytes = Entry.HEADER_BYTES;
       int batches = 0;
+      int taken = 0;
       while (!waiting.isEmpty()) {
         Pending next = waiting.peek();
         bytes += next.body().remaining();
@@ -98,13 +114,19 @@ final class Appender {
             && (bytes > Limits.ENTRY_BYTES_MAX || batches > AppendBody.BATCHES_MAX)) {
           break;
         }
+        taken = batches;
         joined.add(waiting.remove());
         parts.add(next.body());
       }
       entriesInFlight++;
+      meters.joined(taken);
       send(parts)
           .whenComplete((reply, failure) -> context.execute(() -> finish(joined, reply, failure)));
     }
+  }
+
+  Queue queue() {
+    return new Queue(waiting.size(), waitingBytes, entriesInFlight);
   }
 
   private CompletableFuture<ByteBuffer> send(List<ByteBuffer> parts) {
@@ -140,7 +162,9 @@ final class Appender {
                     Refusal.INDETERMINATE,
                     "log group " + log.name() + " answered too few results"));
       } else {
-        each.promise().complete(results.share(from, to));
+        AppendResults answer = results.share(from, to);
+        meters.appended(each.startNanos(), each.body(), each.messages(), answer);
+        each.promise().complete(answer);
       }
       from = to;
     }

@@ -68,6 +68,7 @@ public final class ControlService {
   private final GroupCommands commands;
   private final TopicProcedures topics;
   private final Vertx vertx;
+  private final RequestMeters meters;
 
   ControlService(
       BrokerNode node,
@@ -75,13 +76,15 @@ public final class ControlService {
       FetchService fetches,
       GroupCommands commands,
       TopicProcedures topics,
-      Vertx vertx) {
+      Vertx vertx,
+      RequestMeters meters) {
     this.node = node;
     this.groups = groups;
     this.fetches = fetches;
     this.commands = commands;
     this.topics = topics;
     this.vertx = vertx;
+    this.meters = meters;
   }
 
   Future<Buffer> handle(Buffer request) {
@@ -130,7 +133,8 @@ public final class ControlService {
     DataCommand command = CommandCodec.data(in);
     requireAllowed(allowed, command);
     group.requireLeader();
-    return commands.append(group.log(), Entry.of(command, node.nowMillis()));
+    return meters.commanded(
+        command, commands.append(group.log(), Entry.of(command, node.nowMillis())));
   }
 
   private Future<Buffer> submitMeta(ByteReader in) {

@@ -35,20 +35,28 @@ public final class FetchService {
   private final Vertx vertx;
   private final Executor readers;
   private final int waitingMax;
+  private final RequestMeters meters;
   private final Map<Shard, Set<Waiting>> waiting = new HashMap<>();
   private int waitingCount;
 
   private record Waiting(FetchRequest request, Promise<Buffer> promise, long timer) {}
 
-  FetchService(List<ServedGroup> groups, Vertx vertx, Executor readers, int waitingMax) {
+  FetchService(
+      List<ServedGroup> groups,
+      Vertx vertx,
+      Executor readers,
+      int waitingMax,
+      RequestMeters meters) {
     this.groups = groups;
     this.vertx = vertx;
     this.readers = readers;
     this.waitingMax = waitingMax;
+    this.meters = meters;
   }
 
   /** Answers a FETCH request, perhaps later. */
   Future<Buffer> fetch(Buffer body) {
+    meters.fetchCame();
     FetchRequest request = FetchRequest.decode(Frames.body(body));
     if (request.group().isEmpty()) {
       throw new RefusedException(Refusal.INVALID, "a fetch needs a group; to look around, browse");
@@ -57,7 +65,9 @@ public final class FetchService {
     if (answer != null) {
       return answer;
     }
-    return request.waitMillis() == 0 ? Future.succeededFuture(nothing(request)) : await(request);
+    return request.waitMillis() == 0
+        ? Future.succeededFuture(waitedInVain(request))
+        : await(request);
   }
 
   /** Answers a BROWSE request. */
@@ -91,14 +101,24 @@ public final class FetchService {
     if (offset == record.end()) {
       return null;
     }
+    long startNanos = System.nanoTime();
     List<Cached> cached = group.state().tail().read(shard, offset, request.bytesMax());
     if (!cached.isEmpty()) {
+      if (owner) {
+        meters.fetched(cached, startNanos, false);
+      }
       return Future.succeededFuture(answer(record, cached));
     }
     return Answers.on(
         vertx,
         readers,
-        () -> answer(record, DiskReader.read(group, shard, offset, request.bytesMax())));
+        () -> {
+          List<Cached> found = DiskReader.read(group, shard, offset, request.bytesMax());
+          if (owner) {
+            meters.fetched(found, startNanos, true);
+          }
+          return answer(record, found);
+        });
   }
 
   private static void requireLease(ServedGroup group, FetchRequest request) {
@@ -118,6 +138,11 @@ public final class FetchService {
 
   static RefusedException outOfRange(ShardRecord record) {
     return new RefusedException(Refusal.OFFSET_OUT_OF_RANGE, record.start() + ".." + record.end());
+  }
+
+  private Buffer waitedInVain(FetchRequest request) {
+    meters.fetchedNothing();
+    return nothing(request);
   }
 
   private Buffer nothing(FetchRequest request) {
@@ -152,7 +177,7 @@ public final class FetchService {
     long timer =
         vertx.setTimer(
             request.waitMillis(),
-            id -> finish(self[0], () -> Future.succeededFuture(nothing(request))));
+            id -> finish(self[0], () -> Future.succeededFuture(waitedInVain(request))));
     self[0] = new Waiting(request, promise, timer);
     waiting.computeIfAbsent(shard, any -> new LinkedHashSet<>()).add(self[0]);
     waitingCount++;

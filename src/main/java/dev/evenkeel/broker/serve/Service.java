@@ -6,6 +6,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderChange;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -30,11 +31,22 @@ public final class Service {
   private final FetchService fetches;
   private final ControlService control;
   private final TopicProcedures topics;
+  private final BrokerFigures figures;
 
   /** The log goes on telling of leaders after the verticle's context has ended. */
   private volatile boolean closed;
 
-  public Service(BrokerNode node, Vertx vertx, Context context, ServeOptions options) {
+  /**
+   * @param meters what is counted while serving
+   * @param scope for what is read when somebody looks
+   */
+  public Service(
+      BrokerNode node,
+      Vertx vertx,
+      Context context,
+      ServeOptions options,
+      RequestMeters meters,
+      MeterScope scope) {
     this.node = node;
     this.vertx = vertx;
     Executor onContext = task -> context.runOnContext(ignored -> task.run());
@@ -53,9 +65,10 @@ public final class Service {
             vertx,
             node::nowMillis,
             options.procedureMillisMax());
-    appends = new AppendService(groups, node.disk(), onContext, node::nowMillis, options);
-    fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax());
-    control = new ControlService(node, groups, fetches, commands, topics, vertx);
+    appends = new AppendService(groups, node.disk(), onContext, node::nowMillis, options, meters);
+    fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax(), meters);
+    control = new ControlService(node, groups, fetches, commands, topics, vertx, meters);
+    figures = new BrokerFigures(node, groups, context, this::queues, scope);
     log.meta().onLeadership(leadership -> announce(onContext, ClusterView.META, leadership));
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
@@ -102,6 +115,10 @@ public final class Service {
       }
     }
     publish(new LeaderChange.News(known, false));
+  }
+
+  private BrokerFigures.Queues queues() {
+    return new BrokerFigures.Queues(appends.queues(), fetches.waiting());
   }
 
   /** Answers what comes to the data address. */
@@ -160,6 +177,7 @@ public final class Service {
   /** Stops listening to the state, and answers who waits. */
   public void close() {
     closed = true;
+    figures.close();
     for (int i = 0; i < groups.size(); i++) {
       groups.get(i).state().unlisten(announcers.get(i));
     }

@@ -30,6 +30,9 @@ public final class TailCache {
   private final ArrayDeque<Place> oldestFirst = new ArrayDeque<>();
   private long bytes;
 
+  /** The same for those who look from another thread. */
+  private volatile long shownBytes;
+
   /**
    * @param bytesMax bound on the bytes of all batches held; 0 holds none
    */
@@ -54,6 +57,7 @@ public final class TailCache {
         of.remove(oldest.baseOffset());
       }
     }
+    shownBytes = bytes;
   }
 
   /** Takes what an applied entry appended, and forgets the shards it removed. */
@@ -96,10 +100,11 @@ public final class TailCache {
     shards.clear();
     oldestFirst.clear();
     bytes = 0;
+    shownBytes = 0;
   }
 
-  /** Bytes held, for tests and figures. */
-  long bytes() {
-    return bytes;
+  /** Bytes held; from any thread. */
+  public long bytes() {
+    return shownBytes;
   }
 }

@@ -75,9 +75,11 @@ public final class GatewayVerticle extends VerticleBase {
   private EvenkeelClient ownClient;
   private Link link;
   private Function<String, Future<Producer>> producerOpener;
-  private ProducerPool producers;
+  private volatile ProducerPool producers;
   private ClusterCalls calls;
-  private int requests;
+
+  /** Written on the gateway's context, looked at from others. */
+  private volatile int requests;
 
   public GatewayVerticle() {}
 
@@ -150,6 +152,17 @@ public final class GatewayVerticle extends VerticleBase {
         .setOnFull(ProducerOptions.OnFull.FAIL);
   }
 
+  /** Requests that are being answered; from any thread. */
+  public int requestsUnderWay() {
+    return requests;
+  }
+
+  /** Topics with an open producer; from any thread. */
+  public int producersOpen() {
+    ProducerPool pool = producers;
+    return pool == null ? 0 : pool.size();
+  }
+
   private Future<Void> serve(String address, Function<JsonObject, Future<Object>> api) {
     MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
     consumers.add(consumer);
@@ -165,7 +178,7 @@ public final class GatewayVerticle extends VerticleBase {
               Refusal.OVERLOADED, REQUESTS_MAX + " requests are under way: try again later"));
       return;
     }
-    requests++;
+    requests = requests + 1;
     Future<Object> answer;
     try {
       answer = api.apply(JsonFields.object(message.body()));
@@ -174,7 +187,7 @@ public final class GatewayVerticle extends VerticleBase {
     }
     answer.onComplete(
         done -> {
-          requests--;
+          requests = requests - 1;
           if (done.failed()) {
             ApiErrors.fail(message, done.cause());
           } else {

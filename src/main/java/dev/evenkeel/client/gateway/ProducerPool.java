@@ -90,6 +90,7 @@ final class ProducerPool {
     return Future.join(closing).mapEmpty();
   }
 
+  /** From any thread: then it may be a moment old. */
   int size() {
     return entries.size();
   }

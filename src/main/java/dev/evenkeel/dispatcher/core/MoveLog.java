@@ -1,7 +1,9 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.model.Shard;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,6 +14,9 @@ public final class MoveLog {
   public static final int MAX = 1_000;
 
   private record Key(String group, Shard shard, long epoch) {}
+
+  private final Deque<Long> freshPauses = new ArrayDeque<>();
+  private long made;
 
   private final Map<Key, Move> moves =
       new LinkedHashMap<>() {
@@ -27,7 +32,9 @@ public final class MoveLog {
 
   void add(Shard shard, Move move) {
     moves.put(new Key(move.group(), shard, move.epoch()), move);
+    made++;
     revision++;
+    notePause(null, move);
   }
 
   /** The move that gave {@code shard} its {@code epoch}, or null. */
@@ -40,12 +47,34 @@ public final class MoveLog {
     Move former = moves.replace(new Key(move.group(), shard, move.epoch()), move);
     if (former != null && !former.equals(move)) {
       revision++;
+      notePause(former.pauseMillis(), move);
+    }
+  }
+
+  private void notePause(Long before, Move move) {
+    if (before == null && move.pauseMillis() != null) {
+      if (freshPauses.size() == MAX) {
+        freshPauses.removeFirst();
+      }
+      freshPauses.addLast(move.pauseMillis());
     }
   }
 
   /** Grows with each change. */
   public long revision() {
     return revision;
+  }
+
+  /** How many moves there ever were, also those forgotten. */
+  public long made() {
+    return made;
+  }
+
+  /** Pauses in ms that became known since the last call: the newest {@link #MAX} of them. */
+  public List<Long> takePauses() {
+    List<Long> pauses = List.copyOf(freshPauses);
+    freshPauses.clear();
+    return pauses;
   }
 
   /**

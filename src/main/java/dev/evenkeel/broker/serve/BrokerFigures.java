@@ -1,0 +1,179 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.DiskUse;
+import dev.evenkeel.broker.state.TailCache;
+import dev.evenkeel.bus.meters.FigureTable;
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.bus.meters.Rows;
+import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a broker is like at the moment, read when somebody looks: queues on the broker's context,
+ * all that may wait (engines, disk) on a thread for figures. Between looks it costs nothing.
+ */
+final class BrokerFigures {
+  private static final Logger LOG = LoggerFactory.getLogger(BrokerFigures.class);
+
+  /**
+   * Queues of the broker's context.
+   *
+   * @param appends of the data groups, in their order
+   */
+  record Queues(List<Appender.Queue> appends, int fetchesWaiting) {}
+
+  private final BrokerNode node;
+  private final Context context;
+  private final Supplier<Queues> queues;
+  private final MeterScope scope;
+  private final List<LeaderWatch> leaders = new ArrayList<>();
+  private final List<LogFigures> logs = new ArrayList<>();
+  private final FigureTable followerLag;
+  private final TopicFigures topics;
+  private final DiskUse logDisk;
+  private final DiskUse storeDisk;
+  private volatile Queues lastQueues;
+
+  /**
+   * @param queues to be asked on {@code context}
+   */
+  BrokerFigures(
+      BrokerNode node,
+      List<ServedGroup> groups,
+      Context context,
+      Supplier<Queues> queues,
+      MeterScope scope) {
+    this.node = node;
+    this.context = context;
+    this.queues = queues;
+    this.scope = scope;
+    lastQueues = queues.get();
+    logDisk = new DiskUse(node.dataDirectory().resolve("raft"));
+    storeDisk = new DiskUse(node.dataDirectory().resolve("live"));
+    topics = new TopicFigures(node, groups, scope);
+    followerLag =
+        scope.table(
+            "evenkeel.log.follower.lag.entries",
+            "Log entries that the leader has committed and a follower does not have",
+            "log",
+            "follower");
+    logs.add(new LogFigures(node.log().meta(), node.meta()::bytesOnDisk, scope));
+    for (int i = 0; i < groups.size(); i++) {
+      ServedGroup group = groups.get(i);
+      logs.add(new LogFigures(group.log(), group.state()::bytesOnDisk, scope));
+      queueFigures(group, i);
+    }
+    logs.forEach(each -> leaders.add(new LeaderWatch(each.log(), scope)));
+    nodeFigures();
+    scope.reading(this::read);
+  }
+
+  private void queueFigures(ServedGroup group, int index) {
+    String name = group.log().name();
+    TailCache tail = group.state().tail();
+    queueFigure(
+        "evenkeel.append.waiting.requests",
+        "Append requests that wait to be joined into an entry",
+        name,
+        index,
+        Appender.Queue::requests);
+    queueFigure(
+        "evenkeel.append.waiting.bytes",
+        "Bytes of append requests not answered yet",
+        name,
+        index,
+        Appender.Queue::bytes);
+    queueFigure(
+        "evenkeel.append.inflight.entries",
+        "Append entries on their way through the log",
+        name,
+        index,
+        Appender.Queue::entriesInFlight);
+    scope.gauge("evenkeel.tail.cache.bytes", "Newest batches in memory", tail::bytes, "log", name);
+  }
+
+  private void queueFigure(
+      String name, String help, String log, int index, ToDoubleFunction<Appender.Queue> figure) {
+    scope.gauge(
+        name, help, () -> figure.applyAsDouble(lastQueues.appends().get(index)), "log", log);
+  }
+
+  private void nodeFigures() {
+    gauge("evenkeel.fetch.waiting", "Long polls that wait", () -> lastQueues.fetchesWaiting());
+    gauge("evenkeel.reads.waiting", "Reads that wait for a disk thread", node::readsWaiting);
+    gauge("evenkeel.disk.free.bytes", "Free space where the data is", node.disk()::freeBytes);
+    gauge(
+        "evenkeel.disk.free.min.bytes",
+        "Below so much free space appends are refused",
+        node.disk()::freeBytesMin);
+    gauge(
+        "evenkeel.log.disk.bytes",
+        "Files of logs and their snapshots; measured at most every 30 s",
+        logDisk::bytes);
+    gauge(
+        "evenkeel.store.disk.bytes",
+        "Files of the state; measured at most every 30 s",
+        storeDisk::bytes);
+  }
+
+  private void gauge(String name, String help, DoubleSupplier value) {
+    scope.gauge(name, help, value);
+  }
+
+  private Future<?> read() {
+    Promise<Void> asked = Promise.promise();
+    context.runOnContext(
+        now -> {
+          lastQueues = queues.get();
+          asked.complete();
+        });
+    return asked.future().compose(done -> scope.blocking(this::readWaiting));
+  }
+
+  /** One figure that fails does not hold up the others: its part is then unknown. */
+  private Void readWaiting() {
+    Rows lag = new Rows(1_000);
+    for (LogFigures each : logs) {
+      attempt(
+          () -> {
+            LogStatus status = each.read();
+            status
+                .matchIndex()
+                .forEach(
+                    (follower, match) ->
+                        lag.add(
+                            Math.max(0, status.commitIndex() - match), status.group(), follower));
+          });
+    }
+    followerLag.show(lag);
+    attempt(topics::read);
+    attempt(logDisk::measure);
+    attempt(storeDisk::measure);
+    return null;
+  }
+
+  private static void attempt(Runnable reading) {
+    try {
+      reading.run();
+    } catch (RefusedException stopping) {
+      LOG.debug("a figure is unknown: {}", stopping.getMessage());
+    } catch (RuntimeException e) {
+      LOG.warn("a figure cannot be read: {}", e.toString());
+    }
+  }
+
+  void close() {
+    leaders.forEach(LeaderWatch::close);
+  }
+}

@@ -1,0 +1,83 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogStatus;
+import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
+
+/** Figures of one log group and of the store beside it. */
+final class LogFigures {
+  private final LogGroup log;
+  private final LongSupplier storeBytes;
+  private volatile LogStatus status;
+  private volatile double lastStoreBytes = Double.NaN;
+
+  /**
+   * @param storeBytes may wait for the disk
+   */
+  LogFigures(LogGroup log, LongSupplier storeBytes, MeterScope scope) {
+    this.log = log;
+    this.storeBytes = storeBytes;
+    String name = log.name();
+    // Asked at the moment of looking: it is at hand.
+    scope.gauge(
+        "evenkeel.log.leader",
+        "1 if this node leads the log group",
+        () -> log.leadership().ready() ? 1 : 0,
+        "log",
+        name);
+    scope.gauge(
+        "evenkeel.log.leader.known",
+        "1 if this node knows who leads the log group",
+        () -> log.leadership().leader() == null ? 0 : 1,
+        "log",
+        name);
+    scope.gauge("evenkeel.log.term", "Raft term", () -> log.leadership().term(), "log", name);
+    gauge(
+        scope,
+        "evenkeel.log.commit.index",
+        "Last entry known to be on a majority",
+        LogStatus::commitIndex);
+    gauge(scope, "evenkeel.log.applied.index", "Last entry applied", LogStatus::appliedIndex);
+    gauge(
+        scope,
+        "evenkeel.log.pending.entries",
+        "Entries given to the log and not answered",
+        LogStatus::pendingEntries);
+    gauge(scope, "evenkeel.log.pending.bytes", "Their size", LogStatus::pendingBytes);
+    scope.gauge(
+        "evenkeel.store.bytes",
+        "Bytes of the state's tables on disk, roughly",
+        () -> lastStoreBytes,
+        "log",
+        name);
+  }
+
+  private void gauge(
+      MeterScope scope, String name, String help, ToDoubleFunction<LogStatus> figure) {
+    scope.gauge(
+        name,
+        help,
+        () -> {
+          LogStatus last = status;
+          double value = last == null ? -1 : figure.applyAsDouble(last);
+          return value < 0 ? Double.NaN : value;
+        },
+        "log",
+        log.name());
+  }
+
+  LogGroup log() {
+    return log;
+  }
+
+  /** Reads both; may wait. */
+  LogStatus read() {
+    LogStatus now = log.status();
+    status = now;
+    lastStoreBytes = Double.NaN;
+    lastStoreBytes = storeBytes.getAsLong();
+    return now;
+  }
+}

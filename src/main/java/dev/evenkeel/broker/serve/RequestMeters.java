@@ -1,0 +1,195 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
+import dev.evenkeel.wire.ReplyCodec;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Timer;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What a broker counts while it serves: a few additions a request or batch, never anything a
+ * message. May be used from any thread.
+ */
+public final class RequestMeters {
+  /** Commands with a time of their own; the others are "other". */
+  private static final Map<Class<?>, String> COMMANDS =
+      Map.of(
+          DataCommand.Commit.class, "commit",
+          DataCommand.Grant.class, "grant",
+          DataCommand.SetDrain.class, "drain",
+          DataCommand.Release.class, "release");
+
+  private static final String OTHER_COMMAND = "other";
+
+  private final LongAdder appendRequests;
+  private final LongAdder appendMessages;
+  private final LongAdder appendBatches;
+  private final LongAdder appendBytes;
+  private final Timer append;
+  private final DistributionSummary entryBatches;
+  private final LongAdder fetchRequests;
+  private final LongAdder fetchMessages;
+  private final LongAdder fetchBytes;
+  private final LongAdder fetchEmpty;
+  private final Timer fetchFromMemory;
+  private final Timer fetchFromDisk;
+  private final Map<String, Timer> commands;
+  private final Map<Refusal, LongAdder> refusals = new EnumMap<>(Refusal.class);
+
+  public RequestMeters(MeterScope scope) {
+    appendRequests = scope.counter("evenkeel.append.requests", "Append requests that came");
+    appendMessages =
+        scope.counter("evenkeel.append.messages", "Messages acknowledged to producers");
+    appendBatches = scope.counter("evenkeel.append.batches", "Batches acknowledged to producers");
+    appendBytes = scope.counter("evenkeel.append.bytes", "Bytes of the batches acknowledged");
+    append =
+        scope.timer("evenkeel.append", "From an append request's arrival to its answer by the log");
+    entryBatches =
+        scope.sizes(
+            "evenkeel.append.entry.batches",
+            "Batches joined in one log entry",
+            1,
+            2,
+            4,
+            8,
+            16,
+            32,
+            64,
+            128,
+            256,
+            1024,
+            4096);
+    fetchRequests = scope.counter("evenkeel.fetch.requests", "Fetch requests that came");
+    fetchMessages = scope.counter("evenkeel.fetch.messages", "Messages handed to consumers");
+    fetchBytes = scope.counter("evenkeel.fetch.bytes", "Bytes of the batches handed to consumers");
+    fetchEmpty = scope.counter("evenkeel.fetch.empty", "Fetches answered without a message");
+    String fetchHelp = "From finding that there is something to read to the answer";
+    fetchFromMemory = scope.timer("evenkeel.fetch", fetchHelp, "source", "memory");
+    fetchFromDisk = scope.timer("evenkeel.fetch", fetchHelp, "source", "disk");
+    commands =
+        Map.of(
+            "commit",
+            command(scope, "commit"),
+            "grant",
+            command(scope, "grant"),
+            "drain",
+            command(scope, "drain"),
+            "release",
+            command(scope, "release"),
+            OTHER_COMMAND,
+            command(scope, OTHER_COMMAND));
+    for (Refusal refusal : Refusal.values()) {
+      refusals.put(
+          refusal,
+          scope.counter(
+              "evenkeel.broker.refusals",
+              "Requests, or batches of them, that the broker or the log refused",
+              "kind",
+              refusal.name().toLowerCase(Locale.ROOT)));
+    }
+  }
+
+  private static Timer command(MeterScope scope, String name) {
+    return scope.timer(
+        "evenkeel.command",
+        "From a command's arrival, such as a commit, to its answer by the log",
+        "command",
+        name);
+  }
+
+  void appendCame() {
+    appendRequests.increment();
+  }
+
+  /** An entry with so many batches goes to the log. */
+  void joined(int batches) {
+    entryBatches.record(batches);
+  }
+
+  /**
+   * The log has answered an append request.
+   *
+   * @param body what it asked for
+   * @param messages number of messages in {@code body}
+   */
+  void appended(long startNanos, ByteBuffer body, int messages, AppendResults answer) {
+    append.record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
+    List<AppendResults.Result> results = answer.results();
+    for (int i = 0; i < results.size(); i++) {
+      if (!results.get(i).ok()) {
+        partlyAppended(body, results);
+        return;
+      }
+    }
+    appendMessages.add(messages);
+    appendBatches.add(results.size());
+    appendBytes.add(body.remaining() - (long) AppendBody.SHARD_BYTES * results.size());
+  }
+
+  private void partlyAppended(ByteBuffer body, List<AppendResults.Result> results) {
+    List<AppendBody.Item> items = AppendBody.read(body);
+    for (int i = 0; i < results.size(); i++) {
+      if (results.get(i).ok()) {
+        appendMessages.add(items.get(i).batch().count());
+        appendBatches.increment();
+        appendBytes.add(items.get(i).batch().length());
+      } else {
+        refused(results.get(i).refusal());
+      }
+    }
+  }
+
+  void fetchCame() {
+    fetchRequests.increment();
+  }
+
+  void fetchedNothing() {
+    fetchEmpty.increment();
+  }
+
+  /** Batches go to a consumer. */
+  void fetched(List<Cached> batches, long startNanos, boolean fromDisk) {
+    long messages = 0;
+    long bytes = 0;
+    for (int i = 0; i < batches.size(); i++) {
+      messages += batches.get(i).batch().count();
+      bytes += batches.get(i).batch().length();
+    }
+    fetchMessages.add(messages);
+    fetchBytes.add(bytes);
+    (fromDisk ? fetchFromDisk : fetchFromMemory)
+        .record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Times a command, and counts it as refused if that is what the log says. */
+  Future<Buffer> commanded(DataCommand command, Future<Buffer> answer) {
+    Timer timer = commands.get(COMMANDS.getOrDefault(command.getClass(), OTHER_COMMAND));
+    long startNanos = System.nanoTime();
+    return answer.onSuccess(
+        reply -> {
+          timer.record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
+          if (ReplyCodec.decode(Frames.answerBody(reply)) instanceof Reply.Refused refused) {
+            refused(refused.refusal());
+          }
+        });
+  }
+
+  public void refused(Refusal refusal) {
+    refusals.get(refusal).increment();
+  }
+}

@@ -1,0 +1,177 @@
+package dev.evenkeel.bus.meters;
+
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The figures of one part of a node. {@link #close} takes them out of the registry again, so that
+ * the part can be deployed anew. May be used from any thread.
+ *
+ * <p>Names are written with dots and without the unit of a timer: {@code evenkeel.append} is {@code
+ * evenkeel_append_seconds} in Prometheus.
+ */
+public final class MeterScope implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(MeterScope.class);
+
+  /** 0.1 ms to 10 s. */
+  private static final Duration[] BUCKETS =
+      millis(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000);
+
+  private final Meters meters;
+  private final MeterRegistry registry;
+  private final String part;
+  private final List<Meter> made = new ArrayList<>();
+  private final List<FigureTable> tables = new ArrayList<>();
+
+  /** Function counters refer to these weakly. */
+  private final List<LongAdder> counted = new ArrayList<>();
+
+  private Supplier<Future<?>> reading;
+  private Future<?> underWay = Future.succeededFuture();
+  private volatile long readNanos = System.nanoTime();
+  private boolean failing;
+
+  MeterScope(Meters meters, String part) {
+    this.meters = meters;
+    this.registry = meters.registry();
+    this.part = part;
+  }
+
+  private static Duration[] millis(double... millis) {
+    Duration[] durations = new Duration[millis.length];
+    for (int i = 0; i < millis.length; i++) {
+      durations[i] = Duration.ofNanos((long) (millis[i] * 1_000_000));
+    }
+    return durations;
+  }
+
+  /** A timer with buckets from 0.1 ms to 10 s. */
+  public Timer timer(String name, String help, String... tags) {
+    return keep(
+        Timer.builder(name)
+            .description(help)
+            .tags(tags)
+            .serviceLevelObjectives(BUCKETS)
+            .register(registry));
+  }
+
+  /** A histogram of sizes. */
+  public DistributionSummary sizes(String name, String help, double... buckets) {
+    return keep(
+        DistributionSummary.builder(name)
+            .description(help)
+            .serviceLevelObjectives(buckets)
+            .register(registry));
+  }
+
+  /** A counter; adding to it is what it costs. */
+  public LongAdder counter(String name, String help, String... tags) {
+    LongAdder adder = new LongAdder();
+    synchronized (this) {
+      counted.add(adder);
+    }
+    keep(
+        FunctionCounter.builder(name, adder, LongAdder::sum)
+            .description(help)
+            .tags(tags)
+            .register(registry));
+    return adder;
+  }
+
+  /** A gauge that is read when somebody looks, on any thread: NaN if it is unknown. */
+  public void gauge(String name, String help, DoubleSupplier value, String... tags) {
+    keep(
+        Gauge.builder(name, value::getAsDouble)
+            .description(help)
+            .tags(tags)
+            .strongReference(true)
+            .register(registry));
+  }
+
+  /** A gauge whose labels come and go. */
+  public synchronized FigureTable table(String name, String help, String... labels) {
+    FigureTable table = new FigureTable(registry, name, help, labels);
+    tables.add(table);
+    return table;
+  }
+
+  private synchronized <M extends Meter> M keep(M meter) {
+    made.add(meter);
+    return meter;
+  }
+
+  public int labelsMax() {
+    return meters.labelsMax();
+  }
+
+  /**
+   * What is to be read before somebody looks: at most once a second, never twice at a time. How old
+   * the figures are that it reads is a figure, too.
+   *
+   * @param task must not wait
+   */
+  public void reading(Supplier<Future<?>> task) {
+    synchronized (this) {
+      reading = task;
+    }
+    gauge(
+        "evenkeel.metrics.age.seconds",
+        "Time since the figures of a part were last read",
+        () -> (System.nanoTime() - readNanos) / 1e9,
+        "part",
+        part);
+  }
+
+  /** Runs a task that may wait on a thread that is there for figures. */
+  public <T> Future<T> blocking(Callable<T> task) {
+    return meters.blocking(task);
+  }
+
+  synchronized Future<?> refresh() {
+    if (reading == null || !underWay.isComplete()) {
+      return underWay;
+    }
+    Future<?> now;
+    try {
+      now = reading.get();
+    } catch (RuntimeException e) {
+      now = Future.failedFuture(e);
+    }
+    underWay = now.onComplete(done -> read(done.cause()));
+    return underWay;
+  }
+
+  private synchronized void read(Throwable failure) {
+    if (failure == null) {
+      readNanos = System.nanoTime();
+    } else if (!failing) {
+      LOG.warn("the figures of '{}' cannot be read now: {}", part, failure.toString());
+    }
+    failing = failure != null;
+  }
+
+  @Override
+  public synchronized void close() {
+    meters.closed(this);
+    reading = null;
+    made.forEach(registry::remove);
+    made.clear();
+    tables.forEach(FigureTable::clear);
+    tables.clear();
+    counted.clear();
+  }
+}

@@ -1,0 +1,105 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.client.gateway.GatewayVerticle;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmInfoMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.util.internal.PlatformDependent;
+import io.vertx.core.Vertx;
+import java.util.List;
+
+/** The registry of a node, with the figures of the process as a whole. */
+final class NodeMeters implements AutoCloseable {
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final JvmGcMetrics collections = new JvmGcMetrics();
+  private final NodeConfig config;
+  private final NodeEngines engines;
+  private LoopLag loops;
+
+  /** Takes a moment: make it beside other things that take time. */
+  NodeMeters(NodeConfig config, NodeEngines engines) {
+    this.config = config;
+    this.engines = engines;
+    List<MeterBinder> binders =
+        List.of(
+            new JvmMemoryMetrics(),
+            collections,
+            new JvmThreadMetrics(),
+            new ClassLoaderMetrics(),
+            new JvmInfoMetrics(),
+            new ProcessorMetrics(),
+            new FileDescriptorMetrics(),
+            new UptimeMetrics());
+    binders.forEach(binder -> binder.bindTo(registry));
+  }
+
+  /** From now on the parts deployed on this Vert.x put their figures here. */
+  void offer(Vertx vertx) {
+    Meters meters = new Meters(vertx, registry, config.metricsLabelsMax());
+    LocalObjects.put(vertx, MeterRegistry.class, registry);
+    LocalObjects.put(vertx, Meters.class, meters);
+    MeterScope scope = meters.scope("process");
+    scope.gauge(
+        "evenkeel.build.info",
+        "1; what runs here",
+        () -> 1,
+        "version",
+        Version.number(),
+        "node",
+        config.node());
+    if (ResidentMemory.known()) {
+      scope.gauge(
+          "process.resident.memory.bytes",
+          "Memory of the process that is in RAM",
+          ResidentMemory::bytes);
+    }
+    scope.gauge(
+        "evenkeel.netty.direct.bytes",
+        "Memory outside of the heap that network buffers take",
+        PlatformDependent::usedDirectMemory);
+    scope.gauge(
+        "evenkeel.rocksdb.block.cache.bytes",
+        "Blocks that the stores keep in memory",
+        engines::blockCacheBytes);
+    scope.gauge(
+        "evenkeel.rocksdb.memtable.bytes",
+        "Writes that the stores have not flushed yet",
+        engines::memtableBytes);
+    Timer lag =
+        scope.timer(
+            "evenkeel.event.loop.lag", "How late event loops come to a task that is due, sampled");
+    loops = new LoopLag(vertx, lag);
+  }
+
+  /** Figures of the gateway, which as a client's part keeps none itself. */
+  void watch(Vertx vertx, GatewayVerticle gateway) {
+    MeterScope scope = Meters.of(vertx).scope("gateway");
+    scope.gauge(
+        "evenkeel.gateway.requests", "Requests that are being answered", gateway::requestsUnderWay);
+    scope.gauge(
+        "evenkeel.gateway.producers", "Topics with an open producer", gateway::producersOpen);
+  }
+
+  @Override
+  public void close() {
+    if (loops != null) {
+      loops.close();
+    }
+    collections.close();
+    registry.close();
+  }
+}
