@@ -112,7 +112,12 @@ final class Jar {
   }
 
   static Running start(Path directory, String name, String... args) {
-    Running running = startFed(directory, name, args);
+    return startWith(directory, name, List.of(), args);
+  }
+
+  /** Starts a command in a JVM with more options. */
+  static Running startWith(Path directory, String name, List<String> jvmOptions, String... args) {
+    Running running = startFed(directory, name, jvmOptions, args);
     try {
       running.process.getOutputStream().close();
     } catch (IOException e) {
@@ -123,9 +128,15 @@ final class Jar {
 
   /** Starts a command whose standard input is the caller's to feed and to close. */
   static Running startFed(Path directory, String name, String... args) {
+    return startFed(directory, name, List.of(), args);
+  }
+
+  private static Running startFed(
+      Path directory, String name, List<String> jvmOptions, String... args) {
     List<String> command = new ArrayList<>();
     command.add(JAVA.toString());
     command.add("-Devenkeel.log.blocked=WARN");
+    command.addAll(jvmOptions);
     command.add("-jar");
     command.add(JAR.toString());
     command.addAll(List.of(args));
