@@ -138,8 +138,11 @@ final class DemoProcess {
     return process.waitFor(Math.max(0, millisMax), TimeUnit.MILLISECONDS);
   }
 
-  /** Ends its input, which tells it to leave in good order. */
+  /** Ends its input, which tells it to leave in good order; kills it if it has not come yet. */
   void askToLeave() {
+    if (!joined) {
+      process.destroyForcibly();
+    }
     try {
       process.getOutputStream().close();
     } catch (IOException e) {
