@@ -83,6 +83,9 @@ final class ServeRun {
   }
 
   private void start() throws InterruptedException, Ended {
+    CompletableFuture<Void> names = new PeerNames(config).await();
+    end.whenComplete((ended, failure) -> names.complete(null));
+    await(names);
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
     CompletableFuture<BrokerNode> nodeStart = parts.brokerNode(engines);
