@@ -18,7 +18,15 @@ final class Program {
 
   /** Parts of the names of jars that a node needs, and a client application does not. */
   private static final List<String> ONLY_A_NODE_NEEDS =
-      List.of("ratis", "rocksdbjni", "picocli", "snakeyaml", "logback", "vertx-web");
+      List.of(
+          "ratis",
+          "rocksdbjni",
+          "picocli",
+          "snakeyaml",
+          "logback",
+          "vertx-web",
+          // Only tests have it; Vert.x would use it.
+          "jackson-databind");
 
   /** The class path of an application that uses the thin jar. */
   static List<String> thinClassPath() {
