@@ -86,6 +86,9 @@ final class ServeRun {
     CompletableFuture<Void> names = new PeerNames(config).await();
     end.whenComplete((ended, failure) -> names.complete(null));
     await(names);
+    if (end.isDone()) {
+      throw new Ended();
+    }
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
     CompletableFuture<BrokerNode> nodeStart = parts.brokerNode(engines);

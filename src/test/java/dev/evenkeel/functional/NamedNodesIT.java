@@ -55,9 +55,7 @@ class NamedNodesIT {
       assertThat(client(hosts, "produce", "t", input.toString(), "--cluster", seed(1, port)))
           .returns(0, Jar.Result::status);
       assertThat(
-              client(
-                      hosts,
-                      "consume", "t", "--group=g", "--max=1000", "--cluster=" + seed(2, port))
+              client(hosts, "consume", "t", "--group=g", "--max=1000", "--cluster=" + seed(2, port))
                   .lines())
           .hasSize(1_000);
       for (Jar.Running node : nodes) {
