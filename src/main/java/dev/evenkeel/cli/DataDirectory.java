@@ -1,10 +1,13 @@
 package dev.evenkeel.cli;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
 
-/** Finds a data directory that cannot be used before the engines start in it. */
+/** Finds a data directory that cannot be used before the engines start in it; removes one. */
 final class DataDirectory {
   private static final String ADVICE = ": name a directory that this process may write, by --data";
 
@@ -33,6 +36,25 @@ final class DataDirectory {
         throw CommandFailure.failed(
             "the data directory " + directory + " cannot be written" + ADVICE, e);
       }
+    }
+  }
+
+  /**
+   * Removes a directory that was made for one run, with all that is in it, as far as that is
+   * possible.
+   *
+   * @param directory null, or one that may be gone already: nothing happens
+   */
+  static void remove(Path directory) {
+    if (directory == null || !Files.exists(directory)) {
+      return;
+    }
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException | UncheckedIOException e) {
+      System.err.println("evenkeel: cannot remove " + directory + ": " + e);
     }
   }
 }

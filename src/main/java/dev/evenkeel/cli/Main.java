@@ -17,6 +17,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples (evenkeel stands for: java -jar evenkeel.jar):",
+      "  evenkeel demo                              a node with consumers that come and go",
       "  evenkeel serve                             a node on this machine",
       "  evenkeel topic create orders --shards 4    a topic",
       "  seq 1 1000 | evenkeel produce orders       a thousand messages, one a line",
@@ -46,6 +47,8 @@ public final class Main implements Runnable {
     CommandLine line =
         new CommandLine(new Main())
             .addSubcommand(ServeCommand.spec())
+            .addSubcommand(new DemoCommand())
+            .addSubcommand(new DemoMemberCommand())
             .addSubcommand(new ProduceCommand())
             .addSubcommand(new ConsumeCommand())
             .addSubcommand(new TopicCommand())

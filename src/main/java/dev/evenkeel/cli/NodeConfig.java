@@ -37,6 +37,9 @@ record NodeConfig(
 
   private static final List<String> ROLES = List.of("broker", "dispatcher", "web");
 
+  /** Every address of this machine, which is none to connect to. */
+  private static final List<String> WILDCARDS = List.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
+
   /** A node's id and its base port. */
   record Peer(String id, String host, int port) {}
 
@@ -59,13 +62,15 @@ record NodeConfig(
   static NodeConfig of(Map<String, Object> values) {
     String host = text(values, ConfigKeys.HOST);
     int port = (int) number(values, ConfigKeys.PORT);
-    String publicHost = or(text(values, ConfigKeys.PUBLIC_HOST), host);
     List<Peer> peers = peers(list(values, ConfigKeys.PEERS));
     String node = nodeId(text(values, ConfigKeys.NODE), peers);
+    if (!peers.isEmpty()) {
+      checkSelf(node, port, peers);
+    }
+    String publicHost = publicHost(values, host, node, peers);
     if (peers.isEmpty()) {
       peers = List.of(new Peer(node, publicHost, port));
     }
-    checkSelf(node, port, peers);
     Set<String> roles = roles(list(values, ConfigKeys.ROLES));
     if (peers.size() == 1 && !roles.contains("dispatcher")) {
       throw CommandFailure.usage(
@@ -129,6 +134,26 @@ record NodeConfig(
             + "' is not among the peers "
             + String.join(", ", peers.stream().map(Peer::id).toList())
             + ": list every node in --peers, this one too");
+  }
+
+  /** What others are told: the name that the list of nodes has for this one, if nothing else. */
+  private static String publicHost(
+      Map<String, Object> values, String host, String node, List<Peer> peers) {
+    String listed =
+        peers.stream()
+            .filter(peer -> peer.id().equals(node))
+            .map(Peer::host)
+            .findFirst()
+            .orElse("");
+    String publicHost = or(text(values, ConfigKeys.PUBLIC_HOST), or(listed, host));
+    if (WILDCARDS.contains(publicHost)) {
+      throw CommandFailure.usage(
+          "with --host "
+              + host
+              + " say at which address others reach this node: --public-host, or its place in"
+              + " --peers");
+    }
+    return publicHost;
   }
 
   private static int httpPort(Map<String, Object> values, int port) {

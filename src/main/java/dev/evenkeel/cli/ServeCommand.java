@@ -83,6 +83,15 @@ final class ServeCommand implements Callable<Integer> {
     NodeConfig config =
         NodeConfig.of(ConfigMerge.merge(file, String.valueOf(conf), System.getenv(), given));
     Logging.node(main.verbose);
-    return new ServeRun(config, System.out).run();
+    ServeRun.Guest sayReady =
+        (vertx, httpPort, teardown, end) -> {
+          System.out.println(
+              "evenkeel ready node="
+                  + config.node()
+                  + " http="
+                  + (httpPort == null ? "none" : httpPort));
+          System.out.flush();
+        };
+    return new ServeRun(config, sayReady, new Teardown()).run();
   }
 }

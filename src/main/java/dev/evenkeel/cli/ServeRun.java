@@ -11,7 +11,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.json.JsonObject;
-import java.io.PrintStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -27,17 +26,33 @@ final class ServeRun {
 
   private final NodeConfig config;
   private final NodeParts parts;
-  private final PrintStream out;
-  private final Teardown teardown = new Teardown();
+  private final Guest guest;
+  private final Teardown teardown;
   private final WebVerticle web = new WebVerticle();
 
   /** Completes with null when the node shall end, exceptionally when it cannot go on. */
   private final CompletableFuture<Void> end = new CompletableFuture<>();
 
-  ServeRun(NodeConfig config, PrintStream out) {
+  /** What a node is run for; it says so, or begins its work, once the node can serve. */
+  @FunctionalInterface
+  interface Guest {
+    /**
+     * Called once. What it adds to the teardown ends before the node does.
+     *
+     * @param httpPort null: the node has no HTTP
+     * @param end completes when the node shall end; the guest may complete it, too
+     */
+    void ready(Vertx vertx, Integer httpPort, Teardown teardown, CompletableFuture<Void> end);
+  }
+
+  /**
+   * @param teardown what is in it already ends last
+   */
+  ServeRun(NodeConfig config, Guest guest, Teardown teardown) {
     this.config = config;
     this.parts = new NodeParts(config);
-    this.out = out;
+    this.guest = guest;
+    this.teardown = teardown;
   }
 
   /** Runs until a signal ends it; gives the exit status. */
@@ -69,6 +84,12 @@ final class ServeRun {
   }
 
   private void start() throws InterruptedException, Ended {
+    CompletableFuture<Void> names = new PeerNames(config).await();
+    end.whenComplete((ended, failure) -> names.complete(null));
+    await(names);
+    if (end.isDone()) {
+      throw new Ended();
+    }
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
     CompletableFuture<NodeMeters> metersStart = parts.meters(engines);
@@ -97,12 +118,7 @@ final class ServeRun {
     deploy(vertx, nodeStart, memberStart.join(), membership, meters);
     awaitReady(vertx);
     membership.serve();
-    out.println(
-        "evenkeel ready node="
-            + config.node()
-            + " http="
-            + (config.has("web") ? web.actualPort() : "none"));
-    out.flush();
+    guest.ready(vertx, config.has("web") ? web.actualPort() : null, teardown, end);
   }
 
   private static void closeIfStarted(CompletableFuture<BrokerNode> start) {

@@ -6,7 +6,6 @@ import java.util.concurrent.Executors;
 import org.rocksdb.Cache;
 import org.rocksdb.Env;
 import org.rocksdb.LRUCache;
-import org.rocksdb.RocksDB;
 import org.rocksdb.WriteBufferManager;
 
 /**
@@ -38,7 +37,7 @@ public final class RocksShared implements AutoCloseable {
 
   /** Loads the native library on first use. */
   public RocksShared() {
-    RocksDB.loadLibrary();
+    NativeLibrary.load();
     blockCache = new LRUCache(BLOCK_CACHE_BYTES_MAX);
     // The manager books its memory in a cache. Booked in the block cache, full write buffers would
     // push out every block, so it gets a cache of its own that never holds anything else.

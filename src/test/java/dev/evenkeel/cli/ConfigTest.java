@@ -102,6 +102,20 @@ class ConfigTest {
   }
 
   @Test
+  void othersAreToldTheNameInTheListOfNodes() {
+    String named = "node: a\nhost: 0.0.0.0\npeers: [a@a.nodes:5701, b@b.nodes:5701]";
+    assertThat(config(named).publicHost()).isEqualTo("a.nodes");
+    assertThat(config(named).host()).isEqualTo("0.0.0.0");
+    assertThat(config(named + "\npublic-host: other").publicHost()).isEqualTo("other");
+    assertThat(config("host: 10.0.0.1").publicHost()).isEqualTo("10.0.0.1");
+    assertThatThrownBy(() -> config("host: 0.0.0.0"))
+        .hasMessageContaining("--public-host")
+        .hasMessageContaining("--peers");
+    assertThat(config("host: 0.0.0.0\npublic-host: here").peers())
+        .containsExactly(new NodeConfig.Peer("n1", "here", 5701));
+  }
+
+  @Test
   void portsAndRolesMustFitTogether() {
     assertThatThrownBy(() -> config("http-port: 5703")).hasMessageContaining("choose another");
     assertThatThrownBy(() -> config("roles: broker,dispatchr"))

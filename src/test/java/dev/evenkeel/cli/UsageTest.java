@@ -25,7 +25,9 @@ class UsageTest {
     return Stream.of(
         List.of("a command is missing"),
         List.of("did you mean 'serve'?", "serv"),
-        List.of("unknown command 'demo'", "demo"),
+        List.of("--every 'often'", "demo", "--every", "often"),
+        List.of("port is 'x'", "demo", "--port", "x"),
+        List.of("unknown option '--peers'", "demo", "--peers", "a"),
         List.of("unknown command 'bench'", "bench", "produce"),
         List.of("did you mean '--port'?", "serve", "--prot", "1"),
         List.of("port is 'x'", "serve", "--port", "x"),

@@ -136,6 +136,11 @@ final class Jar {
     return unfed(startFed(directory, name, args));
   }
 
+  /** Starts a command in a JVM with more options. */
+  static Running startWith(Path directory, String name, List<String> jvmOptions, String... args) {
+    return unfed(start(directory, name, jvmOptions, args));
+  }
+
   private static Running unfed(Running running) {
     try {
       running.process.getOutputStream().close();
@@ -166,8 +171,8 @@ final class Jar {
       Path directory, String name, List<String> jvmOptions, String... args) {
     List<String> command = new ArrayList<>();
     command.add(JAVA.toString());
-    command.addAll(jvmOptions);
     command.add("-Devenkeel.log.blocked=WARN");
+    command.addAll(jvmOptions);
     command.add("-jar");
     command.add(JAR.toString());
     command.addAll(List.of(args));

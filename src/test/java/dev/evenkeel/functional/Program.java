@@ -26,7 +26,9 @@ final class Program {
           "logback",
           "vertx-web",
           "micrometer",
-          "prometheus");
+          "prometheus",
+          // Only tests have it; Vert.x would use it.
+          "jackson-databind");
 
   /** The class path of an application that uses the thin jar. */
   static List<String> thinClassPath() {

@@ -1,0 +1,101 @@
+package dev.evenkeel.cli;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Waits for the names of nodes. Where nodes start together, as in Kubernetes, a name is there only
+ * a moment after its node has begun to start; a node that begins with names missing would not find
+ * the others, or not even know itself.
+ */
+final class PeerNames {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerNames.class);
+
+  /**
+   * The names of others are waited for so long: one of them may be down for days, and a majority
+   * does without it. The own name is needed, and waited for until the node is ended.
+   */
+  static final long OTHERS_MILLIS_MAX = 20_000;
+
+  private static final long PAUSE_MILLIS = 200;
+  private static final long TELL_EVERY_MILLIS = 10_000;
+
+  private final String own;
+  private final List<String> others;
+  private final CompletableFuture<Void> known = new CompletableFuture<>();
+
+  PeerNames(NodeConfig config) {
+    own = config.publicHost();
+    others =
+        config.peers().stream()
+            .map(NodeConfig.Peer::host)
+            .filter(host -> !host.equals(own))
+            .toList();
+  }
+
+  /**
+   * Completes, on a thread of its own, when the node may begin. Completing it from outside calls
+   * the waiting off.
+   */
+  CompletableFuture<Void> await() {
+    if (missing().isEmpty()) {
+      known.complete(null);
+      return known;
+    }
+    Thread thread = new Thread(this::waitForThem, "evenkeel-names");
+    thread.setDaemon(true);
+    thread.start();
+    return known;
+  }
+
+  private void waitForThem() {
+    long started = System.nanoTime();
+    long told = started;
+    try {
+      while (!known.isDone()) {
+        List<String> missing = missing();
+        long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+        if (missing.isEmpty() || (waited >= OTHERS_MILLIS_MAX && !missing.contains(own))) {
+          if (!missing.isEmpty()) {
+            LOG.warn("starting without {}: no address is known for these names", missing);
+          }
+          known.complete(null);
+          return;
+        }
+        if (TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - told) >= TELL_EVERY_MILLIS) {
+          told = System.nanoTime();
+          LOG.info("waiting until names have an address: {}", missing);
+        }
+        TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      known.cancel(false);
+    } catch (RuntimeException e) {
+      known.completeExceptionally(e);
+    }
+  }
+
+  private List<String> missing() {
+    List<String> missing = new ArrayList<>();
+    if (!resolves(own)) {
+      missing.add(own);
+    }
+    others.stream().filter(name -> !resolves(name)).forEach(missing::add);
+    return missing;
+  }
+
+  private static boolean resolves(String name) {
+    try {
+      return InetAddress.getByName(name) != null;
+    } catch (UnknownHostException e) {
+      return false;
+    }
+  }
+}

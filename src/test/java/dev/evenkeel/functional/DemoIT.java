@@ -1,0 +1,144 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The demo shows what it says: joins, leaves, a real kill, and shards that always find an owner.
+ */
+class DemoIT {
+  private static final int SHARDS = 12;
+
+  @TempDir Path directory;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+
+  private JsonObject group(int httpPort) throws IOException, InterruptedException {
+    return new JsonObject(get(httpPort, "/api/groups/demo"));
+  }
+
+  private String get(int httpPort, String path) throws IOException, InterruptedException {
+    HttpResponse<String> answer =
+        http.send(
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path)).build(),
+            HttpResponse.BodyHandlers.ofString());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return answer.body();
+  }
+
+  @Test
+  void consumers_join_leave_and_are_killed_and_nothing_is_left_in_the_end() throws Exception {
+    int port = Node.freePorts(3);
+    int httpPort = Node.freePorts(1);
+    Path temporary = Files.createDirectories(directory.resolve("tmp"));
+    List<ProcessHandle> consumers;
+    try (Jar.Running demo =
+        Jar.startWith(
+            directory,
+            "demo",
+            List.of("-Djava.io.tmpdir=" + temporary),
+            "demo",
+            "--port",
+            String.valueOf(port),
+            "--http-port",
+            String.valueOf(httpPort),
+            "--every",
+            "1s")) {
+      awaitLine(demo, "share the 12 shards");
+      assertThat(demo.out()).contains("http://127.0.0.1:" + httpPort + "/");
+      awaitLine(demo, "joins: ");
+      awaitLine(demo, "is killed by SIGKILL: within ");
+      awaitLine(demo, "leaves in good order: ");
+      assertThat(demo.out()).doesNotContain("not every shard").contains("with the counts of");
+
+      JsonArray moves = new JsonArray(get(httpPort, "/api/rebalances?group=demo"));
+      Set<String> reasons = new HashSet<>();
+      moves.forEach(move -> reasons.add(((JsonObject) move).getString("reason")));
+      assertThat(reasons).contains("join", "leave");
+      assertThat(moves).hasSizeGreaterThan(SHARDS);
+
+      Awaitility.await("every shard is owned")
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () ->
+                  group(httpPort).getJsonArray("shards").stream()
+                          .filter(shard -> "OWNED".equals(((JsonObject) shard).getString("state")))
+                          .count()
+                      == SHARDS);
+      long committed = committed(httpPort);
+      Awaitility.await("messages are consumed")
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> committed(httpPort) > committed + 100);
+
+      consumers = demo.process.descendants().toList();
+      assertThat(consumers).hasSizeBetween(1, 7);
+      Jar.Result result = demo.stop();
+      assertThat(result.status()).as(result.toString()).isZero();
+      assertThat(result.err()).isEmpty();
+      assertThat(result.out()).containsPattern("the demo ends; [0-9,]{3,} orders were sent");
+    }
+    assertThat(consumers).noneMatch(ProcessHandle::isAlive);
+    try (Stream<Path> left = Files.list(temporary)) {
+      assertThat(left.map(Path::getFileName).map(Path::toString))
+          .noneMatch(name -> name.startsWith("evenkeel"));
+    }
+  }
+
+  private long committed(int httpPort) throws IOException, InterruptedException {
+    return group(httpPort).getJsonArray("shards").stream()
+        .mapToLong(shard -> ((JsonObject) shard).getLong("committed", 0L))
+        .sum();
+  }
+
+  @Test
+  void a_busy_port_is_one_line_and_leaves_nothing() throws Exception {
+    Path temporary = Files.createDirectories(directory.resolve("tmp"));
+    try (ServerSocket busy = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+        Jar.Running demo =
+            Jar.startWith(
+                directory,
+                "busy",
+                List.of("-Djava.io.tmpdir=" + temporary),
+                "demo",
+                "--port",
+                String.valueOf(busy.getLocalPort()))) {
+      Jar.Result result = demo.await();
+      assertThat(result.status()).isEqualTo(1);
+      assertThat(result.err().strip())
+          .hasLineCount(1)
+          .contains("--port " + busy.getLocalPort())
+          .contains("choose another");
+      assertThat(result.out()).isEmpty();
+    }
+    try (Stream<Path> left = Files.list(temporary)) {
+      assertThat(left).noneMatch(path -> path.getFileName().toString().startsWith("evenkeel"));
+    }
+  }
+
+  private static void awaitLine(Jar.Running demo, String text) {
+    Awaitility.await(text)
+        .atMost(Duration.ofMinutes(3))
+        .pollInterval(Duration.ofMillis(100))
+        .until(() -> demo.out().contains(text) || !demo.process.isAlive());
+    assertThat(demo.out()).as(demo.err()).contains(text);
+  }
+}

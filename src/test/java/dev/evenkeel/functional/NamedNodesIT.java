@@ -1,0 +1,127 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Three nodes as in Kubernetes: each known by a name that begins to exist while the node is waiting
+ * for it, and listening at an address that the others never hear of.
+ */
+class NamedNodesIT {
+  private static final String DOMAIN = ".nodes.some.svc";
+
+  @TempDir Path directory;
+
+  private final List<Jar.Running> nodes = new ArrayList<>();
+
+  @Test
+  void nodes_wait_for_names_and_find_each_other_by_them() throws IOException {
+    Path hosts = Files.createFile(directory.resolve("hosts"));
+    int port = Node.freePorts(3);
+    int http = Node.freePorts(3);
+    try {
+      for (int i = 0; i < 3; i++) {
+        nodes.add(start(hosts, i, port, http + i));
+      }
+      name(hosts, 0);
+      name(hosts, 1);
+      Awaitility.await("they wait for the third name")
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> nodes.get(0).err().contains("waiting until names have an address: [pod-2"));
+      assertThat(nodes).allMatch(node -> node.process.isAlive() && node.out().isEmpty());
+      name(hosts, 2);
+      for (Jar.Running node : nodes) {
+        Awaitility.await("ready")
+            .atMost(Duration.ofMinutes(3))
+            .until(() -> node.out().contains("evenkeel ready") || !node.process.isAlive());
+        assertThat(node.out()).as(node.err()).contains("evenkeel ready node=pod-");
+      }
+      String url = "http://127.0.0.1:" + http;
+      assertThat(Jar.run(directory, "topic", "create", "t", "--shards", "3", "--http", url))
+          .returns(0, Jar.Result::status);
+      Path input = Lines.write(directory.resolve("input.log"), 1_000, 10);
+      assertThat(client(hosts, "produce", "t", input.toString(), "--cluster", seed(1, port)))
+          .returns(0, Jar.Result::status);
+      assertThat(
+              client(hosts, "consume", "t", "--group=g", "--max=1000", "--cluster=" + seed(2, port))
+                  .lines())
+          .hasSize(1_000);
+      for (Jar.Running node : nodes) {
+        node.process.destroy();
+      }
+      for (Jar.Running node : nodes) {
+        assertThat(node.await().status()).as(node.err()).isZero();
+      }
+    } finally {
+      nodes.forEach(Jar.Running::close);
+    }
+  }
+
+  @Test
+  void a_node_that_waits_for_its_name_ends_when_it_is_told_to() throws IOException {
+    Path hosts = Files.createFile(directory.resolve("hosts"));
+    try (Jar.Running node = start(hosts, 0, Node.freePorts(3), Node.freePorts(1))) {
+      Awaitility.await("it waits")
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> node.err().contains("waiting until names have an address"));
+      Jar.Result result = node.stop();
+      assertThat(result.status()).as(result.toString()).isZero();
+      assertThat(result.out()).isEmpty();
+    }
+  }
+
+  private static void name(Path hosts, int node) throws IOException {
+    Files.writeString(
+        hosts, "127.0.0." + (node + 1) + " pod-" + node + DOMAIN + "\n", StandardOpenOption.APPEND);
+  }
+
+  private static String seed(int node, int port) {
+    return "pod-" + node + DOMAIN + ":" + port;
+  }
+
+  private Jar.Running start(Path hosts, int node, int port, int http) {
+    String peers =
+        IntStream.range(0, 3)
+            .mapToObj(i -> "pod-" + i + "@" + seed(i, port))
+            .collect(Collectors.joining(","));
+    return Jar.startWith(
+        directory,
+        "pod-" + node,
+        names(hosts),
+        "serve",
+        "--node=pod-" + node,
+        "--host=127.0.0." + (node + 1),
+        "--port=" + port,
+        "--http-host=127.0.0.1",
+        "--http-port=" + http,
+        "--data=" + directory.resolve("data-" + node),
+        "--peers=" + peers);
+  }
+
+  private Jar.Result client(Path hosts, String... args) {
+    try (Jar.Running client = Jar.startWith(directory, args[0], names(hosts), args)) {
+      return client.await();
+    }
+  }
+
+  /** The JDK's own resolver with a file of ours, for all that look up names. */
+  private static List<String> names(Path hosts) {
+    return List.of(
+        "-Xmx256m",
+        "-Djdk.net.hosts.file=" + hosts,
+        "-Dsun.net.inetaddr.negative.ttl=1",
+        "-Dvertx.disableDnsResolver=true");
+  }
+}
