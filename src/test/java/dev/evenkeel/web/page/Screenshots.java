@@ -86,8 +86,9 @@ final class Screenshots {
       Page page = context.newPage();
       page.onConsoleMessage(message -> System.err.println(name + ": " + message.text()));
       page.onPageError(error -> System.err.println(name + ": " + error));
-      page.navigate(live.url());
-      page.waitForTimeout(4200);
+      page.navigate(
+          live.url() + (name.equals("large") || name.equals("middle") ? "" : "#group=billing"));
+      page.waitForTimeout(2200);
       if (!name.equals("empty") && !stale) {
         page.locator("[data-cell]").nth(3).click();
       }
@@ -96,7 +97,8 @@ final class Screenshots {
         page.waitForTimeout(4000);
       }
       page.waitForTimeout(300);
-      String file = name + "-" + scheme.name().toLowerCase() + "-" + size[0] + ".png";
+      String file =
+          name + "-" + scheme.name().toLowerCase(java.util.Locale.ROOT) + "-" + size[0] + ".png";
       page.screenshot(new Page.ScreenshotOptions().setPath(directory.resolve(file)));
       if (size[0] < 700 || name.equals("small")) {
         page.screenshot(

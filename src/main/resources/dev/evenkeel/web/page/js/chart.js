@@ -8,7 +8,7 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 function options(width) {
   const css = getComputedStyle(document.documentElement);
   const colour = (name) => css.getPropertyValue(name).trim();
-  const font = '11px "B612 Mono", ui-monospace, monospace';
+  const font = '11px B612, system-ui, sans-serif';
   const axis = { stroke: colour('--quiet'), font, ticks: { show: false }, grid: { show: false } };
   return {
     width,
