@@ -8,9 +8,11 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.ServerWebSocket;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -97,7 +99,7 @@ public final class FakeLive implements AutoCloseable {
   }
 
   private static JsonObject frame(String type) {
-    return new JsonObject().put("type", type).put("time", java.time.Instant.now().toString());
+    return new JsonObject().put("type", type).put("time", Instant.now().toString());
   }
 
   private synchronized void beat() {
@@ -189,13 +191,15 @@ public final class FakeLive implements AutoCloseable {
   private static <T> T await(Future<T> future) {
     try {
       return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
-    } catch (InterruptedException | TimeoutException | java.util.concurrent.ExecutionException e) {
+    } catch (InterruptedException | TimeoutException | ExecutionException e) {
       throw new AssertionError(e);
     }
   }
 
   @Override
   public void close() {
+    // Without waiting for what browsers keep open.
+    await(server.shutdown(0, TimeUnit.SECONDS));
     await(vertx.close());
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,16 +32,14 @@ abstract class PageBase {
 
   @AfterEach
   void close() {
-    try {
-      if (visit != null) {
-        assertThat(visit.errors()).isEmpty();
-        visit.close();
-      }
-    } finally {
-      if (live != null) {
-        live.close();
-      }
+    List<String> errors = visit == null ? List.of() : visit.errors();
+    if (visit != null) {
+      visit.close();
     }
+    if (live != null) {
+      live.close();
+    }
+    assertThat(errors).isEmpty();
   }
 
   void visit(ColorScheme scheme, JsonObject state) {

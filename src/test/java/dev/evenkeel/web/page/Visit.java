@@ -8,6 +8,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.GetByRoleOptions;
 import com.microsoft.playwright.assertions.LocatorAssertions.ContainsTextOptions;
+import com.microsoft.playwright.assertions.LocatorAssertions.HasCountOptions;
 import com.microsoft.playwright.assertions.LocatorAssertions.IsVisibleOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
@@ -19,7 +20,8 @@ import java.util.regex.Pattern;
 /** A person who looks at the page, and what is seen: roles, names and text, not how it is built. */
 public final class Visit implements AutoCloseable {
   /** The machine may be busy; a page that works needs far less. */
-  private static final double WAIT_MILLIS = 40_000;
+  private static final double WAIT_MILLIS =
+      Long.getLong("evenkeel.page.waitMillis", 40_000);
 
   private final BrowserContext context;
   private final Page page;
@@ -74,13 +76,18 @@ public final class Visit implements AutoCloseable {
   public Locator shard(String name) {
     return page.getByRole(
         AriaRole.GRIDCELL,
-        new GetByRoleOptions().setName(Pattern.compile("^" + Pattern.quote(name) + ", ")));
+        new GetByRoleOptions().setName(startsWith(name)));
   }
 
   public Locator lane(String consumer) {
     return page.getByRole(
         AriaRole.ROW,
-        new GetByRoleOptions().setName(Pattern.compile("^" + Pattern.quote(consumer) + ", ")));
+        new GetByRoleOptions().setName(startsWith(consumer)));
+  }
+
+  /** In the words of JavaScript, which has no quoting of its own. */
+  private static Pattern startsWith(String name) {
+    return Pattern.compile("^" + name.replaceAll("[^\\w-]", "\\\\$0") + ", ");
   }
 
   public Locator noOwner() {
@@ -108,7 +115,7 @@ public final class Visit implements AutoCloseable {
     assertThat(what)
         .hasCount(
             0,
-            new com.microsoft.playwright.assertions.LocatorAssertions.HasCountOptions()
+            new HasCountOptions()
                 .setTimeout(WAIT_MILLIS));
   }
 
@@ -118,7 +125,7 @@ public final class Visit implements AutoCloseable {
 
   /** The shard lies in the lane of its owner. */
   public void seesOwner(String shard, String consumer) {
-    sees(lane(consumer).and(page.getByRole(AriaRole.ROW)).filter(holding(shard)));
+    sees(lane(consumer).filter(holding(shard)));
   }
 
   private Locator.FilterOptions holding(String shard) {
