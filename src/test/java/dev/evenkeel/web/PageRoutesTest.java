@@ -128,8 +128,8 @@ class PageRoutesTest {
             "/assets/js/nowhere.js",
             "/assets/index.html",
             "/assets/vendor/README.md",
-            "/assets/../openapi.json",
-            "/assets/..%2f..%2fopenapi.json",
+            "/assets/../page/index.html",
+            "/assets/..%2f..%2fweb%2fopenapi.json",
             "/assets/js/../../WebVerticle.class",
             "/assets/js//main.js",
             "/assets/" + "a".repeat(300) + ".js")) {

@@ -85,6 +85,15 @@ public final class Visit implements AutoCloseable {
         new GetByRoleOptions().setName(startsWith(consumer)));
   }
 
+  /** The lane of a consumer, once it holds so many shards. */
+  public Locator lane(String consumer, int shards) {
+    return page.getByRole(
+        AriaRole.ROW,
+        new GetByRoleOptions()
+            .setName(consumer + ", " + shards + (shards == 1 ? " shard" : " shards"))
+            .setExact(true));
+  }
+
   /** In the words of JavaScript, which has no quoting of its own. */
   private static Pattern startsWith(String name) {
     return Pattern.compile("^" + name.replaceAll("[^\\w-]", "\\\\$0") + ", ");
@@ -120,6 +129,11 @@ public final class Visit implements AutoCloseable {
   }
 
   public void reads(Locator where, String text) {
+    assertThat(where).containsText(text, new ContainsTextOptions().setTimeout(WAIT_MILLIS));
+  }
+
+  /** One of several words is there. */
+  public void reads(Locator where, Pattern text) {
     assertThat(where).containsText(text, new ContainsTextOptions().setTimeout(WAIT_MILLIS));
   }
 
