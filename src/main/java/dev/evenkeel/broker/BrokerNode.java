@@ -5,6 +5,7 @@ import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.StoreOpener;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.model.DataCommand;
@@ -161,6 +162,15 @@ public final class BrokerNode implements AutoCloseable {
 
   public String nodeId() {
     return settings.nodeId();
+  }
+
+  /** The host at which the other nodes find this one, or null if its peers do not name it. */
+  public String host() {
+    return settings.peers().stream()
+        .filter(peer -> peer.nodeId().equals(settings.nodeId()))
+        .map(LogSettings.Peer::host)
+        .findFirst()
+        .orElse(null);
   }
 
   public LogNode log() {

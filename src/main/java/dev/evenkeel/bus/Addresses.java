@@ -17,6 +17,7 @@ public final class Addresses {
   public static final String API_TOPICS = "evenkeel.api.topics";
   public static final String API_MESSAGES = "evenkeel.api.messages";
   public static final String API_GROUPS = "evenkeel.api.groups";
+  public static final String API_CLUSTER = "evenkeel.api.cluster";
 
   /** Appends and fetches to the broker of a node. */
   public static String data(String node) {
@@ -33,7 +34,10 @@ public final class Addresses {
     return "evenkeel.node." + node + ".dispatcher";
   }
 
-  /** Questions about groups to the dispatcher of a node: {@code {"group": name or absent}}. */
+  /**
+   * Questions about groups to the dispatcher of a node: {@code {"group": name or absent}}, {@code
+   * {"rebalances": group or null}} or {@code {"live": revision of the moves known, or null}}.
+   */
   public static String groups(String node) {
     return "evenkeel.node." + node + ".groups";
   }

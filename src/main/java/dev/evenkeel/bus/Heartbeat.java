@@ -26,6 +26,8 @@ import java.util.List;
  * @param consumed messages finished by this run
  * @param memberTimeoutMillis silence after which it counts as dead
  * @param lockTimeMillis how long a hand-over waits for its release at most
+ * @param marks of shards that it holds or let go of lately, at most {@link #MARKS_MAX}; a part if
+ *     there are more
  */
 public record Heartbeat(
     String group,
@@ -41,7 +43,65 @@ public record Heartbeat(
     String host,
     long consumed,
     long memberTimeoutMillis,
-    long lockTimeMillis) {
+    long lockTimeMillis,
+    List<ShardMark> marks) {
+
+  /** Most {@link #marks} of one heartbeat. */
+  public static final int MARKS_MAX = 1_000;
+
+  /** Without marks. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      boolean leaving,
+      boolean closing,
+      String mode,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long consumed,
+      long memberTimeoutMillis,
+      long lockTimeMillis) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        mode,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        List.of());
+  }
+
+  /** The same with other marks. */
+  public Heartbeat withMarks(List<ShardMark> others) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        mode,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        others);
+  }
 
   /** The same, of a member that has begun to close. */
   public Heartbeat asClosing() {
@@ -59,10 +119,13 @@ public record Heartbeat(
         host,
         consumed,
         memberTimeoutMillis,
-        lockTimeMillis);
+        lockTimeMillis,
+        marks);
   }
 
   public JsonObject toJson() {
+    JsonArray markArray = new JsonArray();
+    marks.forEach(mark -> markArray.add(mark.toJson()));
     return new JsonObject()
         .put("group", group)
         .put("member", member)
@@ -78,7 +141,8 @@ public record Heartbeat(
         .put("host", host)
         .put("consumed", consumed)
         .put("memberTimeoutMillis", memberTimeoutMillis)
-        .put("lockTimeMillis", lockTimeMillis);
+        .put("lockTimeMillis", lockTimeMillis)
+        .put("marks", markArray);
   }
 
   public static Heartbeat fromJson(JsonObject json) {
@@ -98,6 +162,15 @@ public record Heartbeat(
         json.getString("host"),
         json.getLong("consumed"),
         json.getLong("memberTimeoutMillis"),
-        json.getLong("lockTimeMillis"));
+        json.getLong("lockTimeMillis"),
+        marks(json.getJsonArray("marks")));
+  }
+
+  private static List<ShardMark> marks(JsonArray json) {
+    List<ShardMark> marks = new ArrayList<>();
+    for (int i = 0; json != null && i < Math.min(json.size(), MARKS_MAX); i++) {
+      marks.add(ShardMark.fromJson(json.getJsonArray(i)));
+    }
+    return List.copyOf(marks);
   }
 }

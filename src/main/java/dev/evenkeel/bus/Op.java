@@ -35,7 +35,9 @@ public enum Op {
    * Between brokers. Body: i32 data group, command that opens, configures or drops shards. Answer:
    * {@code wire.ReplyCodec}. To the leader of the data group.
    */
-  MANAGE_SHARDS;
+  MANAGE_SHARDS,
+  /** No body. Answer: {@link NodeLogs}. To any broker, about its own logs. */
+  READ_LOGS;
 
   private static final Op[] VALUES = values();
 

@@ -26,6 +26,8 @@ final class ActionRunner {
 
     void heartbeatNow();
 
+    void heartbeatSoon();
+
     void ownedChanged(int owned);
   }
 
@@ -97,6 +99,8 @@ final class ActionRunner {
       safely("onLost", () -> handler.onLost(lost.shard()));
     } else if (action instanceof Action.HeartbeatNow) {
       around.heartbeatNow();
+    } else if (action instanceof Action.HeartbeatSoon) {
+      around.heartbeatSoon();
     } else if (action instanceof Action.OwnedChanged changed) {
       around.ownedChanged(changed.owned());
     } else if (action instanceof Action.Report report) {

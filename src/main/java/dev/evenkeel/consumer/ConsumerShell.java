@@ -158,6 +158,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
   }
 
+  @Override
+  public void heartbeatSoon() {
+    heartbeats.soon();
+  }
+
   // Membership
 
   @Override
@@ -176,7 +181,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         host,
         core.consumed(),
         options.getMemberTimeoutMillis(),
-        options.getLockTimeMillis());
+        options.getLockTimeMillis(),
+        core.marks(Clock.millis()));
   }
 
   @Override
@@ -257,7 +263,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     if (ended) {
       return;
     }
-    core.replaced(String.valueOf(cause.getMessage()));
+    core.replaced(String.valueOf(cause.getMessage()), Clock.millis());
     Action action;
     while ((action = core.poll()) != null) {
       actions.perform(action);
@@ -311,7 +317,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   private void finishClose() {
     if (!ended) {
-      core.replaced("the consumer was closed");
+      core.replaced("the consumer was closed", Clock.millis());
       Action action;
       while ((action = core.poll()) != null) {
         actions.perform(action);

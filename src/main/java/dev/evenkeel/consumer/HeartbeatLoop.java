@@ -70,6 +70,11 @@ final class HeartbeatLoop {
     tick();
   }
 
+  /** There is something to tell that is not urgent. */
+  void soon() {
+    plan.soon(Clock.millis());
+  }
+
   void tick() {
     long now = Clock.millis();
     if (!plan.due(now)) {

@@ -17,6 +17,7 @@ import dev.evenkeel.model.Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -47,6 +48,7 @@ final class Activation {
   private final DispatcherCore core;
   private final HintTable registry;
   private final HintTable ownership;
+  private final LiveLook live;
   private final Map<Long, Message<?>> requests = new HashMap<>();
   private final List<LeaseChange> early = new ArrayList<>();
   private long nextRequest;
@@ -70,6 +72,7 @@ final class Activation {
     this.core =
         new DispatcherCore(
             options.settings(), new AverageAssignor(), term, revision, cluster.members());
+    this.live = new LiveLook(vertx, this, clock);
     this.registry = new HintTable(cluster.registry(), context);
     this.ownership = new HintTable(cluster.ownership(), context);
   }
@@ -202,6 +205,11 @@ final class Activation {
               run(core.leasesRead(read.id(), statuses, clock.millis()));
               return report.apply(core, new GroupReport(core, statuses, clock.millis()));
             });
+  }
+
+  /** Everything that a live view shows; see {@link LiveLook}. */
+  Future<Buffer> live(String tag) {
+    return live.answer(tag);
   }
 
   DispatcherCore core() {

@@ -23,6 +23,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,7 +38,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It answers at {@link Addresses#dispatcher} (heartbeats) and {@link Addresses#groups}: {@code
  * {}} all groups, {@code {"group": name}} one of them, {@code {"rebalances": group or null,
- * "limit": 1..1000}} recent moves.
+ * "limit": 1..1000}} recent moves, {@code {"live": tag or null}} everything for a live view.
  */
 public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
@@ -222,6 +223,9 @@ public final class DispatcherVerticle extends VerticleBase {
       JsonObject question = Bodies.json(message.body());
       if (question.containsKey("rebalances")) {
         message.reply(rebalances(serving, question));
+      } else if (question.containsKey("live")) {
+        String tag = question.getString("live");
+        whenLooked(message, () -> serving.live(tag));
       } else {
         look(serving, question.getString("group"), message);
       }
@@ -229,7 +233,8 @@ public final class DispatcherVerticle extends VerticleBase {
       message.reply(Frames.refusal(e));
     } catch (ClassCastException e) {
       message.reply(
-          Frames.refusal(Refusal.INVALID, "group and rebalances are names, limit is a number"));
+          Frames.refusal(
+              Refusal.INVALID, "group, rebalances and live are texts, limit is a number"));
     }
   }
 
@@ -250,23 +255,30 @@ public final class DispatcherVerticle extends VerticleBase {
     if (group != null && serving.core().find(group) == null) {
       throw new RefusedException(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
     }
+    whenLooked(message, () -> detail(serving, group));
+  }
+
+  private static Future<Buffer> detail(Activation serving, String group) {
+    return serving.look(
+        group,
+        (core, report) -> {
+          if (group == null) {
+            return Frames.answer(report.list().toBuffer().getBytes());
+          }
+          GroupState state = core.find(group);
+          return state == null
+              ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
+              : Bodies.answer(report.detail(state));
+        });
+  }
+
+  private void whenLooked(Message<Object> message, Supplier<Future<Buffer>> look) {
     if (looks >= LOOKS_MAX) {
       throw new RefusedException(
           Refusal.OVERLOADED, LOOKS_MAX + " questions about groups are waiting: try again");
     }
     looks++;
-    serving
-        .look(
-            group,
-            (core, report) -> {
-              if (group == null) {
-                return Frames.answer(report.list().toBuffer().getBytes());
-              }
-              GroupState state = core.find(group);
-              return state == null
-                  ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
-                  : Bodies.answer(report.detail(state));
-            })
+    look.get()
         .onComplete(
             answer -> {
               looks--;

@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.GroupState;
@@ -9,6 +10,7 @@ import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.ShardStep;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -47,6 +49,31 @@ final class GroupReport {
               .put("lag", lag(group, shards)));
     }
     return groups;
+  }
+
+  /** Everything at once: all groups with all details, and how far the topics are. */
+  JsonObject everything() {
+    JsonArray groups = new JsonArray();
+    core.all().forEach(group -> groups.add(detail(group)));
+    JsonArray topics = new JsonArray();
+    core.topics().all().forEach(topic -> topics.add(topic(topic)));
+    return new JsonObject().put("groups", groups).put("topics", topics);
+  }
+
+  private JsonObject topic(TopicInfo topic) {
+    Long end = 0L;
+    Long bytes = 0L;
+    for (int i = 0; i < topic.shards() && end != null; i++) {
+      ShardStatus status = fresh.get(new Shard(topic.id(), i));
+      // A sum that leaves something out would be wrong.
+      end = status == null ? null : (Long) (end + status.endOffset());
+      bytes = status == null ? null : (Long) (bytes + status.bytes());
+    }
+    return new JsonObject()
+        .put("name", topic.name())
+        .put("shards", topic.shards())
+        .put("end", end)
+        .put("bytes", bytes);
   }
 
   private Long lag(GroupState group, List<Shard> shards) {
@@ -171,14 +198,15 @@ final class GroupReport {
   static JsonObject move(Move move) {
     return new JsonObject()
         .put("time", Instant.ofEpochMilli(move.timeMillis()).toString())
+        .put("group", move.group())
         .put("topic", move.topic())
         .put("shard", move.shard())
         .put("from", move.from())
         .put("to", move.to())
-        .put("reason", move.cause() == null ? null : move.cause().word())
-        .putNull("pauseMs")
+        .put("reason", Cause.wordOf(move.cause()))
+        .put("pauseMs", move.pauseMillis())
         .put("releaseMs", move.releaseMillis())
-        .putNull("redelivered")
+        .put("redelivered", move.redelivered())
         .put("epoch", move.epoch());
   }
 }

@@ -1,5 +1,7 @@
 package dev.evenkeel.web;
 
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.web.live.LiveHub;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
@@ -34,7 +36,11 @@ import java.util.concurrent.TimeUnit;
 public final class WebVerticle extends VerticleBase {
   private static final long STOP_SECONDS_MAX = 2;
 
+  /** Watchers have nothing to say; what they may send is this small. */
+  private static final int FRAME_BYTES_MAX = 4 << 10;
+
   private HttpServer server;
+  private LiveHub live;
 
   @Override
   public Future<?> start() {
@@ -45,12 +51,21 @@ public final class WebVerticle extends VerticleBase {
             .setHost(config.getString("host", "127.0.0.1"))
             .setPort(config.getInteger("port", 8080))
             .setIdleTimeout(120)
-            .setCompressionSupported(true);
-    server =
-        vertx
-            .createHttpServer(options)
-            .requestHandler(router(vertx, api, config.getString("node", "")));
+            .setCompressionSupported(true)
+            // Each watcher would need a compressor, and its time, of its own.
+            .setPerMessageWebSocketCompressionSupported(false)
+            .setPerFrameWebSocketCompressionSupported(false)
+            .setMaxWebSocketFrameSize(FRAME_BYTES_MAX)
+            .setMaxWebSocketMessageSize(FRAME_BYTES_MAX);
+    String node = config.getString("node", "");
+    live = new LiveHub(vertx, node, () -> clusterStatus(api));
+    server = vertx.createHttpServer(options).requestHandler(router(vertx, api, node, live));
     return server.listen();
+  }
+
+  private static Future<JsonObject> clusterStatus(Api api) {
+    return api.ask(Addresses.API_CLUSTER, new JsonObject().put("action", "status"))
+        .map(JsonObject.class::cast);
   }
 
   /** The port listened at; of use when it was configured as 0. */
@@ -60,14 +75,17 @@ public final class WebVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
+    live.stop();
     // Requests under way get their answer.
     return server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
-  static Router router(Vertx vertx, Api api, String node) {
+  static Router router(Vertx vertx, Api api, String node, LiveHub live) {
     Router router = Router.router(vertx);
     new TopicRoutes(api).mount(router);
     new GroupRoutes(api).mount(router);
+    new ClusterRoutes(api).mount(router);
+    new LiveRoutes(live).mount(router);
     new HealthRoutes(api, node).mount(router);
     new PageRoutes(vertx).mount(router);
     router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));

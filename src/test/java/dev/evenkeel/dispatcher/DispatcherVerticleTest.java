@@ -233,7 +233,7 @@ class DispatcherVerticleTest {
                     Addresses.groups("n1"),
                     new JsonObject().put("rebalances", "g").put("limit", 2)));
     assertThat(moves).hasSize(2);
-    assertThat(moves.getJsonObject(0).getString("reason")).isEqualTo("leave");
+    assertThat(moves.getJsonObject(0).getString("reason")).isEqualTo("member left");
     assertThat(moves.getJsonObject(0).getString("from")).isEqualTo("b");
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.model.Refusal;
+import dev.evenkeel.web.live.LiveHub;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -230,7 +231,8 @@ class WebVerticleTest {
   @Test
   void theDescriptionNamesExactlyTheRoutes() throws Exception {
     TreeSet<String> routes = new TreeSet<>();
-    Router router = WebVerticle.router(vertx, new Api(vertx, false), "n1");
+    LiveHub live = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"));
+    Router router = WebVerticle.router(vertx, new Api(vertx, false), "n1", live);
     router
         .getRoutes()
         .forEach(

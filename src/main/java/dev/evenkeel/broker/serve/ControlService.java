@@ -4,6 +4,7 @@ import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.decide.StartFinder;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogGroup;
@@ -98,6 +99,7 @@ public final class ControlService {
       case CONFIGURE_TOPIC -> configureTopic(in);
       case DELETE_TOPIC -> deleteTopic(in);
       case READ_GROUPS -> readGroups(in);
+      case READ_LOGS -> readLogs(in);
       case APPEND, FETCH ->
           throw new RefusedException(Refusal.INVALID, op + " belongs to the data address");
     };
@@ -242,6 +244,12 @@ public final class ControlService {
     Bytes out = new Bytes().i32(known.size());
     known.forEach(group -> RecordCodec.write(out, group));
     return Future.succeededFuture(Frames.answer(out.view()));
+  }
+
+  private Future<Buffer> readLogs(ByteReader in) {
+    in.end();
+    NodeLogs logs = LogFacts.of(node.log(), node.host());
+    return Future.succeededFuture(Frames.answer(logs.encode().view()));
   }
 
   private static Buffer reply(Reply reply) {

@@ -45,6 +45,9 @@ import java.util.function.Function;
  *
  * evenkeel.api.groups
  *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}
+ *
+ * evenkeel.api.cluster
+ *   {"action":"status"}                                   → {"cluster":...,"nodes":[...],...}
  * </pre>
  *
  * Keys and payloads that are not UTF-8 are in {@code keyBase64} and {@code payloadBase64}; a header
@@ -115,7 +118,8 @@ public final class GatewayVerticle extends VerticleBase {
             serve(Addresses.API_PRODUCE, produce::answer),
             serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(link, calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
-            serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer)));
+            serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
+            serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer)));
   }
 
   @Override

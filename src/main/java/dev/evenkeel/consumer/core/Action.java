@@ -37,6 +37,11 @@ public sealed interface Action {
   /** The dispatcher should hear of a change before the next heartbeat is due. */
   record HeartbeatNow() implements Action {}
 
+  /**
+   * As {@link HeartbeatNow}, for figures only: a moment may pass, so that one tells of many shards.
+   */
+  record HeartbeatSoon() implements Action {}
+
   /** Shards were gained or lost. */
   record OwnedChanged(int owned) implements Action {}
 

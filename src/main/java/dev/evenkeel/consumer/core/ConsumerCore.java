@@ -3,12 +3,14 @@ package dev.evenkeel.consumer.core;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.ShardMark;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayDeque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
@@ -29,6 +31,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
   private final ArrayDeque<Action> actions = new ArrayDeque<>();
   private final ReadyShards ready = new ReadyShards();
   private final HeldShards shards;
+  private final MarkBook marks = new MarkBook();
   private boolean closing;
   private int running;
   private long consumed;
@@ -65,6 +68,11 @@ public final class ConsumerCore implements HoldMachine.Owner {
     return running;
   }
 
+  /** For the dispatcher: how far this member is with its shards, and with those it let go of. */
+  public List<ShardMark> marks(long now) {
+    return marks.take(shards.all(), now);
+  }
+
   public FlowControl flow() {
     return flow;
   }
@@ -94,7 +102,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
     }
     for (Hold hold : shards.all()) {
       if (!named.contains(hold.shard)) {
-        machine.lose(hold, "the assignment does not name it any more");
+        machine.lose(hold, "the assignment does not name it any more", now);
       }
     }
     tellOwned();
@@ -103,7 +111,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
   private void reconcile(Assignment.Owned owned, long now) {
     Hold hold = shards.get(owned.shard());
     if (hold != null && hold.epoch != owned.epoch()) {
-      machine.lose(hold, "the assignment names epoch " + owned.epoch());
+      machine.lose(hold, "the assignment names epoch " + owned.epoch(), now);
       hold = null;
     }
     if (hold == null) {
@@ -120,6 +128,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
   @Override
   public void gone(Hold hold) {
     shards.gone(hold);
+    marks.gone(hold);
   }
 
   private void tellOwned() {
@@ -177,7 +186,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
     Hold hold = task.hold;
     running--;
     consumed++;
-    hold.finished(task);
+    hold.finished(task, now);
     machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
     if (hold.state == HoldState.RUNNING) {
       ready(hold);
@@ -197,7 +206,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
   public void failed(Task task, Throwable cause, long now) {
     Hold hold = task.hold;
     running--;
-    hold.ended(task);
+    hold.ended(task, now);
     if (hold.state != HoldState.RUNNING) {
       hold.pendingMessages--;
       hold.pendingBytes -= task.bytes;
@@ -322,10 +331,10 @@ public final class ConsumerCore implements HoldMachine.Owner {
   }
 
   /** Another has this member's place: everything is lost at once. */
-  public void replaced(String why) {
+  public void replaced(String why, long now) {
     closing = true;
     for (Hold hold : shards.all()) {
-      machine.lose(hold, why);
+      machine.lose(hold, why, now);
     }
     tellOwned();
   }

@@ -5,6 +5,9 @@ package dev.evenkeel.consumer.core;
  * one that was not taken, and never more than one in flight. Times are monotonic milliseconds.
  */
 public final class HeartbeatPlan {
+  /** How long something that is not urgent may wait for more of its kind. */
+  static final long SOON_MILLIS = 25;
+
   private final long intervalMillis;
   private long nextMillis;
   private boolean inFlight;
@@ -23,6 +26,12 @@ public final class HeartbeatPlan {
   public void hurry(long nowMillis) {
     again = inFlight;
     nextMillis = Math.min(nextMillis, nowMillis);
+  }
+
+  /** There is something to tell that is not urgent. */
+  public void soon(long nowMillis) {
+    again |= inFlight;
+    nextMillis = Math.min(nextMillis, nowMillis + SOON_MILLIS);
   }
 
   public void sent(long nowMillis) {

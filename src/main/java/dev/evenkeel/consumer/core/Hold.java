@@ -73,6 +73,18 @@ public final class Hold {
   /** The lease's committed offset when it was read; it never goes back. */
   long leaseCommitted;
 
+  /** One more than the highest offset given to a handler; -1 before anything may be. */
+  long begunOffset = -1;
+
+  /** When its first fetch was sent, or -1. */
+  long firstFetchMillis = -1;
+
+  /** When a handler of it ended last, or -1. */
+  long lastEndedMillis = -1;
+
+  /** Since when nothing of it is started any more, or -1. */
+  long stoppedMillis = -1;
+
   Window window;
   boolean inReady;
   int running;
@@ -101,6 +113,7 @@ public final class Hold {
 
   void begin(long offset) {
     window = new Window(offset);
+    begunOffset = offset;
     committed = offset;
     fetchOffset = offset;
   }
@@ -144,6 +157,7 @@ public final class Hold {
     }
     if (task != null) {
       running++;
+      begunOffset = Math.max(begunOffset, task.offset + 1);
       runningBytes += task.bytes;
     }
     return task;
@@ -165,8 +179,8 @@ public final class Hold {
     return null;
   }
 
-  void finished(Task task) {
-    ended(task);
+  void finished(Task task, long nowMillis) {
+    ended(task, nowMillis);
     if (state.over()) {
       return;
     }
@@ -177,7 +191,8 @@ public final class Hold {
   }
 
   /** A handler of it has ended, well or not. */
-  void ended(Task task) {
+  void ended(Task task, long nowMillis) {
+    lastEndedMillis = nowMillis;
     running--;
     runningBytes -= task.bytes;
   }

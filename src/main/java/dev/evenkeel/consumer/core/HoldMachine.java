@@ -74,6 +74,10 @@ final class HoldMachine {
 
   /** Does what the hold's state wants now. */
   void step(Hold hold, long now) {
+    boolean stopping = hold.state == HoldState.DRAINING || hold.state == HoldState.RELEASING;
+    if (stopping && hold.stoppedMillis < 0) {
+      hold.stoppedMillis = now;
+    }
     switch (hold.state) {
       case ATTACHING -> attach(hold, now);
       case ASSIGNING -> assign(hold, now);
@@ -112,7 +116,7 @@ final class HoldMachine {
       return;
     }
     if (!lease.heldAt(hold.epoch) || !instance.equals(lease.instance())) {
-      lose(hold, "the log says: " + lease.withoutState());
+      lose(hold, "the log says: " + lease.withoutState(), now);
       return;
     }
     boolean given = keepsState && lease.state() != null && lease.stateOffset() >= 0;
@@ -130,7 +134,7 @@ final class HoldMachine {
       return;
     }
     if (refused.refusal() == Refusal.FENCED) {
-      lose(hold, refused.getMessage());
+      lose(hold, refused.getMessage(), now);
     } else {
       hold.retryMillis = now + reports.pause(hold, "its lease cannot be read", refused);
     }
@@ -213,7 +217,7 @@ final class HoldMachine {
       return;
     }
     if (refused.refusal() == Refusal.FENCED) {
-      lose(hold, refused.getMessage());
+      lose(hold, refused.getMessage(), now);
       return;
     }
     puller.failed(hold, refused, now);
@@ -231,7 +235,7 @@ final class HoldMachine {
       return;
     }
     if (refused.refusal() == Refusal.FENCED) {
-      lose(hold, refused.getMessage());
+      lose(hold, refused.getMessage(), now);
     } else {
       hold.commitRetryMillis =
           now + reports.pause(hold, "its progress cannot be committed", refused);
@@ -249,6 +253,7 @@ final class HoldMachine {
       hold.state = HoldState.RELEASING;
     } else {
       hold.state = HoldState.RUNNING;
+      hold.stoppedMillis = -1;
       hold.rewind();
     }
     step(hold, now);
@@ -283,7 +288,7 @@ final class HoldMachine {
     }
     switch (releasing.failed(hold, refused, now)) {
       case TAKEN -> released(hold);
-      case LOST -> lose(hold, refused.getMessage());
+      case LOST -> lose(hold, refused.getMessage(), now);
       case AGAIN -> {
         // A later step does it.
       }
@@ -293,9 +298,12 @@ final class HoldMachine {
   // Anywhere
 
   /** The shard is another's, or may be: nothing of it is started or committed any more. */
-  void lose(Hold hold, String why) {
+  void lose(Hold hold, String why, long now) {
     if (hold.state.over()) {
       return;
+    }
+    if (hold.stoppedMillis < 0) {
+      hold.stoppedMillis = now;
     }
     // A release on its way may have been taken: then the log has heard all there is to say.
     boolean letGo = hold.releaseSent;

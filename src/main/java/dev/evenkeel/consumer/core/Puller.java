@@ -65,6 +65,10 @@ final class Puller {
             flow.fetchBytes(options.getFetchBytesMax(), owner.holds()),
             options.getFetchWaitMillis());
     out.accept(new Action.Fetch(hold, hold.fetch));
+    if (hold.firstFetchMillis < 0) {
+      hold.firstFetchMillis = now;
+      out.accept(new Action.HeartbeatSoon());
+    }
   }
 
   /** Takes in what a fetch has brought. */

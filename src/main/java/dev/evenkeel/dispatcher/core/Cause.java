@@ -2,13 +2,21 @@ package dev.evenkeel.dispatcher.core;
 
 /** Why a shard moves, in the words of the outside contract. */
 public enum Cause {
-  JOIN("join"),
-  LEAVE("leave"),
-  TIMEOUT("timeout"),
-  MEMBER_LEFT("member-left"),
-  REPLACED("replaced"),
-  TOPIC("topic"),
-  CAP("cap");
+  JOIN("member joined"),
+  LEAVE("member left"),
+  /** It was silent for its timeout. */
+  TIMEOUT("member timed out"),
+  /** The cluster lost the program that it ran in. */
+  MEMBER_LEFT("member crashed"),
+  /** A later run of the same name. */
+  REPLACED("member replaced"),
+  /** Topics came or went, or a member reads others than before. */
+  TOPIC("topics changed"),
+  /** The owner did not let go in time. */
+  CAP("handover timed out");
+
+  /** For a move whose cause this dispatcher does not know: it was under way when it began. */
+  private static final String UNKNOWN_WORD = "rebalance";
 
   private final String word;
 
@@ -18,5 +26,12 @@ public enum Cause {
 
   public String word() {
     return word;
+  }
+
+  /**
+   * @param cause null if unknown
+   */
+  public static String wordOf(Cause cause) {
+    return cause == null ? UNKNOWN_WORD : cause.word;
   }
 }

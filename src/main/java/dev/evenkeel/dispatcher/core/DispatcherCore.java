@@ -29,6 +29,7 @@ public final class DispatcherCore {
   private final DispatcherSettings settings;
   private final Outbox out = new Outbox();
   private final MoveLog moves = new MoveLog();
+  private final MoveFigures figures = new MoveFigures(moves);
   private final TopicView view = new TopicView(out);
   private final Groups groups;
   private final HeldBeats held;
@@ -59,10 +60,11 @@ public final class DispatcherCore {
     places = new ClusterPlaces(clusterMembers);
     assignments = new Assignments(groups, view, out, term, revision);
     records = new GroupRecords(settings, groups, view, held, out);
-    desk = new HeartbeatDesk(settings, groups, view, held, places, records, assignments, out);
+    desk =
+        new HeartbeatDesk(settings, groups, view, held, places, records, assignments, figures, out);
     news = new LeaseNews(settings, groups, view, out);
     reads = new LeaseReads(groups, news, out);
-    writes = new LeaseWrites(groups, view, news, reads, moves, out);
+    writes = new LeaseWrites(groups, view, news, reads, figures, out);
   }
 
   /**

@@ -79,6 +79,9 @@ final class GroupPlan {
       return;
     }
     handovers.released(shard, nowMillis);
+    if (before != null && before.owned() && before.epoch() == after.epoch()) {
+      handovers.letGo(shard, before.owner(), nowMillis);
+    }
     if (before != null
         && before.owned()
         && before.epoch() == after.epoch()
@@ -203,7 +206,10 @@ final class GroupPlan {
         lease.owner(),
         request.cause(),
         releaseMillis,
-        lease.epoch());
+        lease.epoch(),
+        lease.committed(),
+        null,
+        null);
   }
 
   /**

@@ -8,9 +8,11 @@ import java.util.Map;
 /** The hand-overs of one group that this dispatcher began, for the report of its moves. */
 final class Handovers {
   /**
+   * @param cause null if the owner let go unasked
+   * @param drainedMillis null if the owner let go unasked
    * @param releasedMillis null until the owner let go
    */
-  private record Handover(String from, Cause cause, long drainedMillis, Long releasedMillis) {
+  private record Handover(String from, Cause cause, Long drainedMillis, Long releasedMillis) {
     Handover released(long atMillis) {
       return releasedMillis != null ? this : new Handover(from, cause, drainedMillis, atMillis);
     }
@@ -27,6 +29,11 @@ final class Handovers {
     byShard.computeIfPresent(shard, (same, handover) -> handover.released(nowMillis));
   }
 
+  /** The owner let go, asked or not. */
+  void letGo(Shard shard, String from, long nowMillis) {
+    byShard.putIfAbsent(shard, new Handover(from, null, null, nowMillis));
+  }
+
   /** It was called off, or another dispatcher ended it. */
   void dropped(Shard shard) {
     byShard.remove(shard);
@@ -39,7 +46,7 @@ final class Handovers {
    */
   Long ended(Shard shard) {
     Handover handover = byShard.remove(shard);
-    return handover == null || handover.releasedMillis() == null
+    return handover == null || handover.drainedMillis() == null || handover.releasedMillis() == null
         ? null
         : handover.releasedMillis() - handover.drainedMillis();
   }
@@ -56,6 +63,6 @@ final class Handovers {
   /** Why the hand-over of the shard began; {@code otherwise} if there is none. */
   Cause cause(Shard shard, Cause otherwise) {
     Handover handover = byShard.get(shard);
-    return handover == null ? otherwise : handover.cause();
+    return handover == null || handover.cause() == null ? otherwise : handover.cause();
   }
 }

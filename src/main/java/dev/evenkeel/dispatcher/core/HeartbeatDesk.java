@@ -19,6 +19,7 @@ final class HeartbeatDesk {
   private final ClusterPlaces places;
   private final GroupRecords records;
   private final Assignments assignments;
+  private final MoveFigures figures;
   private final Outbox out;
 
   HeartbeatDesk(
@@ -29,6 +30,7 @@ final class HeartbeatDesk {
       ClusterPlaces places,
       GroupRecords records,
       Assignments assignments,
+      MoveFigures figures,
       Outbox out) {
     this.settings = settings;
     this.groups = groups;
@@ -37,6 +39,7 @@ final class HeartbeatDesk {
     this.places = places;
     this.records = records;
     this.assignments = assignments;
+    this.figures = figures;
     this.out = out;
   }
 
@@ -47,10 +50,15 @@ final class HeartbeatDesk {
       out.refuse(request, e.refusal(), e.getMessage());
       return;
     }
+    Group group = groups.get(beat.group());
+    if (group != null) {
+      // Also of one that will be refused: the ages that it tells are of now.
+      figures.heard(group.state(), beat, nowMillis);
+    }
     if (beat.leaving()) {
       leave(request, beat);
     } else {
-      admit(new HeldBeats.Held(request, beat, false), nowMillis);
+      admit(new HeldBeats.Held(request, beat.withMarks(List.of()), false), nowMillis);
     }
   }
 

@@ -16,17 +16,22 @@ final class LeaseWrites {
   private final TopicView view;
   private final LeaseNews news;
   private final LeaseReads reads;
-  private final MoveLog moves;
+  private final MoveFigures figures;
   private final Outbox out;
   private final Map<Long, Ref> inFlight = new HashMap<>();
 
   LeaseWrites(
-      Groups groups, TopicView view, LeaseNews news, LeaseReads reads, MoveLog moves, Outbox out) {
+      Groups groups,
+      TopicView view,
+      LeaseNews news,
+      LeaseReads reads,
+      MoveFigures figures,
+      Outbox out) {
     this.groups = groups;
     this.view = view;
     this.news = news;
     this.reads = reads;
-    this.moves = moves;
+    this.figures = figures;
     this.out = out;
   }
 
@@ -60,7 +65,7 @@ final class LeaseWrites {
     Lease before = book.get(ref.shard());
     Move move = ref.group().plan().taken(ref.shard(), lease, view.topics(), nowMillis);
     if (move != null) {
-      moves.add(move);
+      figures.granted(ref.shard(), move, before);
     }
     if (book.answered(lease)) {
       news.changed(ref.group(), ref.shard(), before, nowMillis);

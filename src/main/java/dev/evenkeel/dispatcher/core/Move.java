@@ -1,12 +1,18 @@
 package dev.evenkeel.dispatcher.core;
 
 /**
- * A shard that got another owner.
+ * A shard that got another owner. A figure that is unknown, or not known yet, is null.
  *
- * @param timeMillis milliseconds since 1970
- * @param from null if nobody owned it before
+ * @param timeMillis of the grant, in milliseconds since 1970
+ * @param from null if nobody is known to have owned it before
  * @param cause null if unknown
- * @param releaseMillis from the drain to the release, or null if there was none or it is unknown
+ * @param releaseMillis from the drain to the release; null also if there was none
+ * @param epoch that the new owner has
+ * @param committed where the new owner begins
+ * @param pauseMillis from the end of the old owner's last handler to the new owner's first fetch;
+ *     of an owner that died, from its last heartbeat
+ * @param redelivered messages that the old owner had begun, by its last report, and that the new
+ *     one gets again
  */
 public record Move(
     long timeMillis,
@@ -17,4 +23,24 @@ public record Move(
     String to,
     Cause cause,
     Long releaseMillis,
-    long epoch) {}
+    long epoch,
+    long committed,
+    Long pauseMillis,
+    Long redelivered) {
+
+  Move with(Long pause, Long again) {
+    return new Move(
+        timeMillis,
+        group,
+        topic,
+        shard,
+        from,
+        to,
+        cause,
+        releaseMillis,
+        epoch,
+        committed,
+        pause,
+        again);
+  }
+}

@@ -1,21 +1,51 @@
 package dev.evenkeel.dispatcher.core;
 
-import java.util.ArrayDeque;
+import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
-/** The last {@link #MAX} moves of this dispatcher. */
+/** The last {@link #MAX} moves of this dispatcher. Their figures come after them. */
 public final class MoveLog {
   public static final int MAX = 1_000;
 
-  private final Deque<Move> moves = new ArrayDeque<>();
+  private record Key(String group, Shard shard, long epoch) {}
 
-  void add(Move move) {
-    if (moves.size() == MAX) {
-      moves.removeLast();
+  private final Map<Key, Move> moves =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Key, Move> eldest) {
+          return size() > MAX;
+        }
+      };
+
+  private long revision;
+
+  void add(Shard shard, Move move) {
+    moves.put(new Key(move.group(), shard, move.epoch()), move);
+    revision++;
+  }
+
+  /** The move that gave {@code shard} its {@code epoch}, or null. */
+  Move find(String group, Shard shard, long epoch) {
+    return moves.get(new Key(group, shard, epoch));
+  }
+
+  /** Puts {@code move} in the place of what it was. */
+  void replace(Shard shard, Move move) {
+    Move former = moves.replace(new Key(move.group(), shard, move.epoch()), move);
+    if (former != null && !former.equals(move)) {
+      revision++;
     }
-    moves.addFirst(move);
+  }
+
+  /** Grows with each change. */
+  public long revision() {
+    return revision;
   }
 
   /**
@@ -24,15 +54,11 @@ public final class MoveLog {
    * @param group null: of all groups
    */
   public List<Move> recent(String group, int limit) {
-    List<Move> recent = new ArrayList<>();
-    for (Move move : moves) {
-      if (recent.size() >= limit) {
-        break;
-      }
-      if (group == null || group.equals(move.group())) {
-        recent.add(move);
-      }
-    }
-    return recent;
+    List<Move> newestFirst = new ArrayList<>(moves.values());
+    Collections.reverse(newestFirst);
+    return newestFirst.stream()
+        .filter(move -> group == null || group.equals(move.group()))
+        .limit(limit)
+        .toList();
   }
 }

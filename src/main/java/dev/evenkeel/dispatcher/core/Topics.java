@@ -24,6 +24,10 @@ public final class Topics {
     }
   }
 
+  public Collection<TopicInfo> all() {
+    return byName.values();
+  }
+
   public TopicInfo byName(String name) {
     return byName.get(name);
   }

@@ -1,0 +1,70 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The log groups of one node as that node sees them: the answer to {@link Op#READ_LOGS}.
+ *
+ * @param node the node that answers
+ * @param host where the other nodes find it, or null if it does not know
+ * @param groups meta first, then the data groups in their order
+ */
+public record NodeLogs(String node, String host, List<Group> groups) {
+
+  /**
+   * @param leader node id, or null if this node knows of none
+   * @param leads this node leads the group and has applied all that former leaders committed
+   * @param commitIndex last entry known to be on a majority, or -1
+   * @param appliedIndex last entry applied here, or -1
+   * @param matchIndex on the leader: each follower's last entry known to be there, or -1; elsewhere
+   *     empty
+   */
+  public record Group(
+      String name,
+      String leader,
+      long term,
+      boolean leads,
+      long commitIndex,
+      long appliedIndex,
+      Map<String, Long> matchIndex) {}
+
+  public Bytes encode() {
+    Bytes out = new Bytes().text(node).text(host).i32(groups.size());
+    for (Group group : groups) {
+      out.text(group.name()).text(group.leader()).i64(group.term()).i32(group.leads() ? 1 : 0);
+      out.i64(group.commitIndex()).i64(group.appliedIndex()).i32(group.matchIndex().size());
+      group.matchIndex().forEach((follower, index) -> out.text(follower).i64(index));
+    }
+    return out;
+  }
+
+  /**
+   * @throws dev.evenkeel.model.RefusedException if the bytes are malformed
+   */
+  public static NodeLogs decode(ByteReader in) {
+    String node = in.text();
+    String host = in.text();
+    int count = in.count();
+    List<Group> groups = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      String name = in.text();
+      String leader = in.text();
+      long term = in.i64();
+      boolean leads = in.i32() != 0;
+      long commit = in.i64();
+      long applied = in.i64();
+      int followers = in.count();
+      Map<String, Long> match = new TreeMap<>();
+      for (int k = 0; k < followers; k++) {
+        match.put(in.text(), in.i64());
+      }
+      groups.add(new Group(name, leader, term, leads, commit, applied, match));
+    }
+    return new NodeLogs(node, host, groups);
+  }
+}
