@@ -40,19 +40,19 @@ class LivePageIT {
         try (Jar.Running second = node.consume("second", "lines", GROUP)) {
           visit.sees(visit.lane("second", 3));
           visit.sees(visit.lane("first", 3));
-          visit.reads(visit.table("Recent moves"), "join");
+          visit.reads(visit.table("Recent moves"), "member joined");
           assertThat(second.stop().status()).isZero();
         }
         visit.seesNoMore(visit.lane("second"));
         visit.sees(visit.lane("first", 6));
-        visit.reads(visit.table("Recent moves"), "leave");
+        visit.reads(visit.table("Recent moves"), "member left");
 
         try (Jar.Running third = node.consume("third", "lines", GROUP)) {
           visit.sees(visit.lane("third", 3));
           third.kill();
           visit.seesNoMore(visit.lane("third"));
           visit.sees(visit.lane("first", 6));
-          visit.reads(visit.table("Recent moves"), Pattern.compile("timeout|member-left"));
+          visit.reads(visit.table("Recent moves"), Pattern.compile("member (timed out|crashed)"));
         }
 
         node.kill();

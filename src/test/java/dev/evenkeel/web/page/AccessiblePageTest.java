@@ -37,7 +37,7 @@ class AccessiblePageTest extends PageBase {
         .put("n3", new JsonObject());
     state
         .getJsonObject("moves")
-        .put("1", Facts.move("billing", "orders", 3, null, "birch", "join"));
+        .put("1", Facts.move("billing", "orders", 3, null, "birch", "member joined"));
     visit(scheme, ReducedMotion.REDUCE, width, 800, state, "#group=billing");
     assertNothingSerious();
     visit.shard("orders/3").click();

@@ -45,7 +45,7 @@ class LivePageTest extends PageBase {
     visit.seesOwner("orders/4", "cedar");
     visit.hears("orders/4 moved from amber to cedar");
     visit.reads(visit.table("Recent moves"), "orders/4");
-    visit.reads(visit.table("Recent moves"), "join");
+    visit.reads(visit.table("Recent moves"), "member joined");
   }
 
   @ParameterizedTest

@@ -67,9 +67,9 @@ final class Screenshots {
     shards.getJsonObject("orders/8").put("lag", 48_211).put("lagSeconds", 192.4);
     state
         .getJsonObject("moves")
-        .put("1", Facts.move("billing", "orders", 3, "amber", "birch", "join"))
-        .put("2", Facts.move("billing", "orders", 4, "birch", "amber", "leave"))
-        .put("3", Facts.move("billing", "orders", 8, null, "cedar", "timeout"));
+        .put("1", Facts.move("billing", "orders", 3, "amber", "birch", "member joined"))
+        .put("2", Facts.move("billing", "orders", 4, "birch", "amber", "member left"))
+        .put("3", Facts.move("billing", "orders", 8, null, "cedar", "member timed out"));
     return state;
   }
 

@@ -66,7 +66,7 @@ final class Traffic {
               .put("epoch", 4));
       moves.put(
           String.valueOf(firstMove + moves.size()),
-          Facts.move(group, topic, shard, from, to, "join")
+          Facts.move(group, topic, shard, from, to, "member joined")
               .put("time", java.time.Instant.now().toString())
               .put("pauseMs", 9 + shard));
     }

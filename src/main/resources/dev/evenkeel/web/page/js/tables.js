@@ -37,7 +37,7 @@ export const Moves = memo(
       ${shown.map((key) => {
         const move = moves[key];
         return html`<tr key=${key}>
-          <td class="mono">${figure(clock(move.time))}</td>
+          <td>${figure(clock(move.time))}</td>
           <td class="mono">${move.topic}/${move.shard}</td>
           <td class="mono">${move.from ?? html`<span class="quiet">nobody</span>`} <span class="quiet">→</span> ${move.to ?? html`<span class="quiet">nobody</span>`}</td>
           <td>${figure(move.reason)}</td>
