@@ -18,8 +18,9 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The HTTP API: a thin gateway to the {@code evenkeel.api} addresses. What it offers is described
- * at {@code /openapi.json}. Errors are {@code {"error":"UNKNOWN_TOPIC","message":"..."}}.
+ * The live page at {@code /}, and the HTTP API: a thin gateway to the {@code evenkeel.api}
+ * addresses. What the API offers is described at {@code /openapi.json}. Errors are {@code
+ * {"error":"UNKNOWN_TOPIC","message":"..."}}.
  *
  * <p>Configuration:
  *
@@ -88,6 +89,7 @@ public final class WebVerticle extends VerticleBase {
     new ReplaceRoutes(api).mount(router);
     new HealthRoutes(api, node).mount(router);
     new MetricsRoutes(vertx).mount(router);
+    new PageRoutes(vertx).mount(router);
     router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));
     router.route().failureHandler(context -> failed(router, context));
     for (int status : new int[] {400, 404, 405, 413, 415, 500}) {
@@ -140,7 +142,7 @@ public final class WebVerticle extends VerticleBase {
           case 413 -> "the body is too large";
           default -> failure == null ? "HTTP status " + status : "internal error: " + failure;
         };
-    if (status == 405) {
+    if (status == 405 && !context.response().headers().contains(HttpHeaders.ALLOW)) {
       context.response().putHeader(HttpHeaders.ALLOW, allowed(router, path));
     }
     int known = status < 400 ? 500 : status;

@@ -1,0 +1,63 @@
+import { html } from './lib.js';
+import { count, figure, known, millis, plural, rate, seconds, stateWord } from './words.js';
+import { Spark } from './spark.js';
+
+const Row = ({ name, value }) => html`<div><dt>${name}</dt><dd>${figure(value)}</dd></div>`;
+
+function ShardDetails({ name, shard, line }) {
+  const left = shard.state === 'DRAINING' && known(shard.drainDeadline) ? Math.max(0, shard.drainDeadline - Date.now()) : null;
+  return html`<h3><span class="kind">shard</span> ${name}</h3>
+    <dl class="rows">
+      <${Row} name="state" value=${stateWord(shard)} />
+      <${Row} name="owner" value=${shard.state === 'FREE' ? 'none' : shard.owner} />
+      <${Row} name="next owner" value=${known(shard.nextOwner) ? shard.nextOwner : shard.state === 'OWNED' ? 'stays' : null} />
+      ${left !== null && html`<${Row} name="released within" value=${seconds(left / 1000)} />`}
+      <${Row} name="epoch" value=${count(shard.epoch)} />
+      <${Row} name="lag" value=${known(shard.lag) ? plural(shard.lag, 'message') : null} />
+      <${Row} name="oldest waits" value=${seconds(shard.lagSeconds)} />
+      <${Row} name="rate" value=${known(shard.rate) ? `${rate(shard.rate)} /s` : null} />
+      <${Row} name="committed" value=${count(shard.committed)} />
+      <${Row} name="end" value=${count(shard.end)} />
+    </dl>
+    <p class="kind">lag, last two minutes</p>
+    <${Spark} values=${line} width=${264} height=${56} />`;
+}
+
+function ConsumerDetails({ name, member, shards }) {
+  if (name === '') {
+    const free = Object.keys(shards).filter((key) => !known(shards[key].owner));
+    return html`<h3>No owner</h3><p>${free.length === 0 ? 'Every shard has an owner.' : `${plural(free.length, 'shard')} ${free.length === 1 ? 'waits' : 'wait'}: ${free.slice(0, 50).join(', ')}`}</p>`;
+  }
+  const own = Object.keys(shards).filter((key) => shards[key].owner === name);
+  const coming = Object.keys(shards).filter((key) => shards[key].nextOwner === name && shards[key].owner !== name);
+  return html`<h3><span class="kind">consumer</span> ${name}</h3>
+    ${member === null
+      ? html`<p>Owns shards but is not a member of the group.</p>`
+      : html`<dl class="rows">
+          <${Row} name="host" value=${member.host} />
+          <${Row} name="cluster member" value=${member.node} />
+          <${Row} name="last heard" value=${known(member.lastHeartbeatMs) ? `${millis(member.lastHeartbeatMs)} ago` : null} />
+          <${Row} name="consumed" value=${count(member.consumed)} />
+          <${Row} name="rate" value=${known(member.rate) ? `${rate(member.rate)} /s` : null} />
+          <${Row} name="shards" value=${count(own.length)} />
+        </dl>`}
+    <p class="kind">owns</p>
+    <p class="list">${own.length === 0 ? 'nothing' : own.slice(0, 60).join(', ')}${own.length > 60 ? ', …' : ''}</p>
+    ${coming.length > 0 && html`<p class="kind">to come</p><p class="list">${coming.slice(0, 60).join(', ')}</p>`}`;
+}
+
+/** Everything about the shard or consumer that has the focus. */
+export function Details({ focus, group, history, onClose }) {
+  const [kind, name] = focus ?? [null, null];
+  const shards = group.shards ?? {};
+  const shard = kind === 'cell' ? shards[name] : null;
+  const known = shard || kind === 'lane';
+  return html`<aside class="details" aria-label="Details" data-open=${known ? '' : undefined}>
+    ${known && html`<button class="close" onClick=${onClose} aria-label="Close details">✕</button>`}
+    ${shard
+      ? html`<${ShardDetails} name=${name} shard=${shard} line=${history.shards.get(name)?.values(0)} />`
+      : kind === 'lane'
+        ? html`<${ConsumerDetails} name=${name} member=${group.members?.[name] ?? null} shards=${shards} />`
+        : html`<h3>Details</h3><p class="quiet">Choose a shard or a consumer: click, or Tab to the board and use the arrow keys.</p>`}
+  </aside>`;
+}

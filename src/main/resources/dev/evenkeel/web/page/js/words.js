@@ -1,0 +1,69 @@
+import { html } from './lib.js';
+
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const tenth = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+
+export const known = (value) => value !== null && value !== undefined;
+
+/** Null if unknown, as all of these. */
+export const count = (n) => (known(n) ? whole.format(n) : null);
+export const brief = (n) => (known(n) ? (n < 10000 ? whole.format(n) : short.format(n)) : null);
+export const rate = (n) => (known(n) ? (n < 100 ? tenth.format(n) : brief(n)) : null);
+export const millis = (n) => (known(n) ? (n < 10000 ? `${whole.format(n)} ms` : seconds(n / 1000)) : null);
+
+export function seconds(n) {
+  if (!known(n)) return null;
+  if (n < 100) return `${n === 0 ? '0' : n.toFixed(1)} s`;
+  if (n < 6000) return `${Math.round(n / 60)} min`;
+  return n < 172800 ? `${Math.round(n / 3600)} h` : `${Math.round(n / 86400)} d`;
+}
+
+export function bytes(n) {
+  if (!known(n)) return null;
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let i = 0;
+  while (n >= 1024 && i < units.length - 1) {
+    n /= 1024;
+    i++;
+  }
+  return `${i === 0 ? n : n.toFixed(n < 10 ? 1 : 0)} ${units[i]}`;
+}
+
+/** The time of day of an ISO instant, here. */
+export function clock(instant) {
+  const date = new Date(instant);
+  return Number.isNaN(date.getTime()) ? null : date.toLocaleTimeString('en-GB');
+}
+
+export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+export const unknownWord = (text) => text ?? 'unknown';
+
+/** A figure, or a dash that says "unknown": zero is something else. */
+export function figure(text) {
+  return text === null || text === undefined
+    ? html`<span class="unknown" title="unknown"><span aria-hidden="true">—</span><span class="unseen">unknown</span></span>`
+    : text;
+}
+
+export const stateWord = (shard) =>
+  shard.state === 'DRAINING' ? 'draining' : shard.state === 'FREE' ? 'no owner' : shard.state === 'OWNED' ? 'owned' : 'unknown state';
+
+/** A shard in one sentence. */
+export function describe(key, shard) {
+  const owner =
+    shard.state === 'FREE'
+      ? `no owner${known(shard.nextOwner) ? `, next owner ${shard.nextOwner}` : ''}`
+      : shard.state === 'DRAINING'
+        ? `draining from ${unknownWord(shard.owner)} to ${unknownWord(shard.nextOwner)}`
+        : `owned by ${unknownWord(shard.owner)}`;
+  const lag = known(shard.lag) ? `lag ${plural(shard.lag, 'message')}` : 'lag unknown';
+  return `${key}, ${owner}, ${lag}, epoch ${unknownWord(count(shard.epoch))}`;
+}
+
+const STATUS = {
+  OK: 'every shard has an owner',
+  UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS: 'shards wait although a consumer is idle',
+  UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS: 'shards wait for a consumer',
+};
+export const statusWord = (status) => (known(status) ? (STATUS[status] ?? status) : null);

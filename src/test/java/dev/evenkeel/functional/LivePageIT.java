@@ -1,0 +1,73 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.options.ColorScheme;
+import dev.evenkeel.web.page.Browsers;
+import dev.evenkeel.web.page.Visit;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The page of a real node in a real browser, while real consumers come, go, and are killed. */
+class LivePageIT {
+  private static final String GROUP = "readers";
+
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(600)
+  void joins_leaves_crashes_and_a_restart_are_seen() {
+    Path input = Lines.write(directory.resolve("input.log"), 2000, 50);
+    try (Browsers browsers = Browsers.start();
+        Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "lines", "--shards", "6");
+      try (Visit visit =
+              new Visit(
+                  browsers.browser(), ColorScheme.DARK, node.url() + "/#group=" + GROUP);
+          Jar.Running first = node.consume("first", "lines", GROUP)) {
+        visit.seesLive();
+        visit.reads(visit.banner(), "n1");
+        visit.sees(visit.lane("first", 6));
+        visit.reads(visit.noOwner(), "every shard has one");
+        assertThat(
+                node.produce("p1", input, "lines", "--key-regex", Lines.KEY_REGEX).await().status())
+            .isZero();
+        visit.reads(visit.table("Topics"), "2,000");
+
+        try (Jar.Running second = node.consume("second", "lines", GROUP)) {
+          visit.sees(visit.lane("second", 3));
+          visit.sees(visit.lane("first", 3));
+          visit.reads(visit.table("Recent moves"), "member joined");
+          assertThat(second.stop().status()).isZero();
+        }
+        visit.seesNoMore(visit.lane("second"));
+        visit.sees(visit.lane("first", 6));
+        visit.reads(visit.table("Recent moves"), "member left");
+
+        try (Jar.Running third = node.consume("third", "lines", GROUP)) {
+          visit.sees(visit.lane("third", 3));
+          third.kill();
+          visit.seesNoMore(visit.lane("third"));
+          visit.sees(visit.lane("first", 6));
+          visit.reads(visit.table("Recent moves"), Pattern.compile("member (timed out|crashed)"));
+        }
+
+        node.kill();
+        visit.seesStale();
+        visit.sees(visit.lane("first", 6));
+        node.start();
+        visit.seesLive();
+        visit.sees(visit.lane("first", 6));
+        visit.reads(visit.table("Topics"), "2,000");
+        assertThat(first.stop().status()).isZero();
+        visit.sees(visit.page().getByText(Pattern.compile("^6 shards waiting$")));
+        assertThat(visit.errors()).isEmpty();
+        assertThat(visit.requests())
+            .allMatch(url -> url.matches("(http|ws)://127\\.0\\.0\\.1:" + node.httpPort + "/.*"));
+      }
+    }
+  }
+}

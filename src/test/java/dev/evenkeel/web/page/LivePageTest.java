@@ -1,0 +1,205 @@
+package dev.evenkeel.web.page;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page.GetByRoleOptions;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a person sees of what happens in a cluster, dark and light. */
+class LivePageTest extends PageBase {
+  private static final String TOPIC = "orders";
+  private static final String GROUP = "billing";
+
+  private void visitTwo(ColorScheme scheme) {
+    visit(scheme, Facts.lone(TOPIC, 6, GROUP, "amber", "birch"));
+  }
+
+  private static JsonObject member(String name, JsonObject facts) {
+    return Facts.patch(facts, "groups", GROUP, "members", name);
+  }
+
+  private static JsonObject shard(int shard, String field, Object value) {
+    return Facts.patch(value, "groups", GROUP, "shards", TOPIC + "/" + shard, field);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void aConsumerJoinsAndShardsTravelToIt(ColorScheme scheme) {
+    visitTwo(scheme);
+    visit.seesOwner("orders/0", "amber");
+    visit.seesOwner("orders/1", "birch");
+    live.change(member("cedar", Facts.member(0)));
+    visit.sees(visit.lane("cedar"));
+    visit.hears("cedar joined");
+    live.change(Traffic.drain(GROUP, TOPIC, "cedar", 4));
+    visit.sees(visit.page().getByLabel("orders/4, draining from amber to cedar, lag 14 messages"));
+    visit.seesOwner("orders/4", "amber");
+    live.change(Traffic.grant(GROUP, TOPIC, "amber", "cedar", 1, 4));
+    visit.seesOwner("orders/4", "cedar");
+    visit.hears("orders/4 moved from amber to cedar");
+    visit.reads(visit.table("Recent moves"), "orders/4");
+    visit.reads(visit.table("Recent moves"), "member joined");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void aConsumerLeaves(ColorScheme scheme) {
+    visitTwo(scheme);
+    live.change(Traffic.drain(GROUP, TOPIC, "amber", 1, 3, 5));
+    live.change(Traffic.grant(GROUP, TOPIC, "birch", "amber", 1, 1, 3, 5));
+    live.change(member("birch", null));
+    visit.seesNoMore(visit.lane("birch"));
+    visit.seesOwner("orders/5", "amber");
+    visit.hears("birch left");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void aConsumerCrashes(ColorScheme scheme) {
+    visitTwo(scheme);
+    live.change(Facts.patch(4200, "groups", GROUP, "members", "birch", "lastHeartbeatMs"));
+    visit.reads(visit.lane("birch"), "silent for 4.2 s");
+    live.change(shard(1, "owner", null));
+    live.change(shard(1, "state", "FREE"));
+    live.change(shard(1, "nextOwner", "amber"));
+    live.change(member("birch", null));
+    // What it owned still lies in its lane, which is no member's any more.
+    visit.reads(visit.lane("birch"), "not a member");
+    visit.sees(visit.noOwner().filter(holding("orders/1")));
+    visit.reads(visit.noOwner(), "1 shard waiting");
+    visit.sees(visit.page().getByLabel("orders/1, no owner, next owner amber"));
+    live.change(Traffic.grant(GROUP, TOPIC, null, "amber", 7, 1, 3, 5));
+    visit.seesOwner("orders/1", "amber");
+    visit.seesNoMore(visit.lane("birch"));
+    visit.reads(visit.noOwner(), "every shard has one");
+  }
+
+  private Locator.FilterOptions holding(String shard) {
+    return new Locator.FilterOptions().setHas(visit.shard(shard));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void aLostConnectionIsStaleUntilItIsBack(ColorScheme scheme) {
+    visitTwo(scheme);
+    live.cut();
+    visit.seesStale();
+    visit.hears("Stale: no connection to the node");
+    assertThat(visit.page()).hasTitle("stale · Evenkeel");
+    // What was known is still there to read.
+    visit.seesOwner("orders/0", "amber");
+    live.mend();
+    visit.seesLive();
+    visit.hears("Connected again");
+    assertThat(visit.page()).hasTitle("Evenkeel");
+    live.change(member("cedar", Facts.member(0)));
+    visit.sees(visit.lane("cedar"));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void aSilentConnectionIsStaleAndThenReplaced(ColorScheme scheme) {
+    visitTwo(scheme);
+    int before = live.connections();
+    live.silence();
+    visit.seesStale();
+    visit.sees(visit.page().getByText("nothing has arrived for"));
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> pumped(live.connections() > before));
+    visit.sees(visit.lane("amber"));
+  }
+
+  /** Playwright hands out events only while it is called. */
+  private boolean pumped(boolean result) {
+    visit.page().title();
+    return result;
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void anotherNodeAnswersAfterARestart(ColorScheme scheme) {
+    visitTwo(scheme);
+    live.change(member("cedar", Facts.member(0)));
+    live.change(Traffic.grant(GROUP, TOPIC, "amber", "cedar", 900, 4));
+    visit.seesOwner("orders/4", "cedar");
+    JsonObject next = Facts.lone(TOPIC, 6, GROUP, "amber", "birch", "dune");
+    next.getJsonObject("server").put("node", "n2");
+    live.restart(next);
+    visit.sees(visit.lane("dune"));
+    visit.seesNoMore(visit.lane("cedar"));
+    visit.seesOwner("orders/2", "dune");
+    visit.reads(visit.banner(), "n2");
+    visit.seesLive();
+    // The numbers of moves have begun anew, and are news all the same.
+    live.change(Traffic.grant(GROUP, TOPIC, "dune", "amber", 1, 2));
+    visit.hears("orders/2 moved from dune to amber");
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void unknownIsNotZero(ColorScheme scheme) {
+    JsonObject state = Facts.lone(TOPIC, 2, GROUP, "amber");
+    JsonObject group = state.getJsonObject("groups").getJsonObject(GROUP);
+    group.remove("rate");
+    group.put("lag", 0);
+    group.getJsonObject("shards").getJsonObject("orders/0").remove("lag");
+    group.getJsonObject("shards").getJsonObject("orders/0").remove("epoch");
+    group.getJsonObject("shards").getJsonObject("orders/1").put("lag", 0).put("lagSeconds", 0);
+    state.getJsonObject("cluster").remove("dispatcher");
+    visit(scheme, state);
+    visit.sees(visit.page().getByLabel("orders/0, owned by amber, lag unknown, epoch unknown"));
+    visit.sees(visit.page().getByLabel("orders/1, owned by amber, lag 0 messages, epoch 3"));
+    visit.reads(visit.banner(), "dispatcher—unknown");
+    visit.sees(visit.page().getByText("No dispatcher answers"));
+    visit.shard("orders/0").click();
+    visit.reads(visit.details(), "lag—unknown");
+    visit.shard("orders/1").click();
+    visit.reads(visit.details(), "lag0 messages");
+    // It becomes known, and unknown again.
+    live.change(shard(0, "lag", 7));
+    visit.sees(visit.page().getByLabel("orders/0, owned by amber, lag 7 messages"));
+    live.change(shard(0, "lag", null));
+    visit.sees(visit.page().getByLabel("orders/0, owned by amber, lag unknown"));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void everythingIsReachedByKeyboard(ColorScheme scheme) {
+    visitTwo(scheme);
+    visit.sees(visit.lane("amber"));
+    visit.page().keyboard().press("Tab");
+    visit.page().keyboard().press("Enter");
+    // The skip link leads to the first consumer.
+    visit.reads(visit.details(), "consumer amber");
+    visit.page().keyboard().press("ArrowRight");
+    visit.reads(visit.details(), "shard orders/0");
+    visit.page().keyboard().press("End");
+    visit.reads(visit.details(), "shard orders/4");
+    visit.page().keyboard().press("ArrowDown");
+    visit.reads(visit.details(), "shard orders/5");
+    // The focus goes with the shard to its next owner.
+    live.change(Traffic.grant(GROUP, TOPIC, "birch", "amber", 1, 5));
+    visit.seesOwner("orders/5", "amber");
+    assertThat(visit.shard("orders/5")).isFocused();
+    visit.reads(visit.details(), "owneramber");
+    visit.page().keyboard().press("Control+Home");
+    visit.reads(visit.details(), "No owner");
+    // One stop of the Tab key for the whole board.
+    visit.page().keyboard().press("Tab");
+    assertThat(
+            visit
+                .page()
+                .getByRole(AriaRole.BUTTON, new GetByRoleOptions().setName("Close details")))
+        .isFocused();
+    visit.page().keyboard().press("Enter");
+    visit.reads(visit.details(), "Choose a shard or a consumer");
+  }
+}
