@@ -26,7 +26,6 @@ class UsageTest {
         List.of("a command is missing"),
         List.of("did you mean 'serve'?", "serv"),
         List.of("unknown command 'demo'", "demo"),
-        List.of("unknown command 'bench'", "bench", "produce"),
         List.of("did you mean '--port'?", "serve", "--prot", "1"),
         List.of("port is 'x'", "serve", "--port", "x"),
         List.of("there is no such file", "serve", "--conf", "/no/such"),
