@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
       "  evenkeel bench produce                            one node, messages of 100 bytes",
       "  evenkeel bench produce --size 1KiB --keys 1000 --nodes 3 --data /var/tmp",
       "  evenkeel bench consume --messages 2000000",
+      "  evenkeel bench latency --rate 1000",
       "",
       "Figures of two systems or versions can be compared only if they come from one machine, one",
       "disk and one hour. Repeat a run, and take the median."
@@ -58,7 +59,8 @@ public final class BenchCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "a command is missing: produce or consume");
+    throw new ParameterException(
+        spec.commandLine(), "a command is missing: produce, consume or latency");
   }
 
   @Command(
@@ -237,6 +239,106 @@ public final class BenchCommand implements Runnable {
     }
   }
 
+  @Command(
+      name = "latency",
+      mixinStandardHelpOptions = true,
+      description = {
+        "How long messages take at a fixed rate: to their acknowledgement, and to a consumer.",
+        "The load is open: each message has its time, and latency counts from that time even if"
+            + " the message before it holds it up (no coordinated omission)."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel bench latency",
+        "  evenkeel bench latency --rate 20000 --size 1KiB --duration 60s",
+        "  evenkeel bench latency --rate 500 --nodes 3 --format json",
+        "",
+        "Where the load itself was late by much ('late'), the machine was busy, and not the queue."
+      })
+  int latency(
+      @Mixin BenchOptions options,
+      @Option(
+              names = "--rate",
+              paramLabel = "N",
+              defaultValue = "1000",
+              description = "Messages a second (default: ${DEFAULT-VALUE}).")
+          double rate,
+      @Option(
+              names = "--producers",
+              paramLabel = "N",
+              defaultValue = "1",
+              description = "Producers that take turns (default: ${DEFAULT-VALUE}).")
+          int producers,
+      @Option(
+              names = "--consumers",
+              paramLabel = "N",
+              defaultValue = "1",
+              description = "Members of the group (default: ${DEFAULT-VALUE}).")
+          int consumers,
+      @Option(
+              names = "--duration",
+              paramLabel = "TIME",
+              defaultValue = "20s",
+              description = "Measure for so long (default: ${DEFAULT-VALUE}).")
+          String duration,
+      @Option(
+              names = "--warmup",
+              paramLabel = "TIME",
+              defaultValue = "10s",
+              description =
+                  "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
+          String warmup)
+      throws InterruptedException {
+    options.check();
+    BenchOptions.range("--producers", producers, 1, 1_000);
+    BenchOptions.range("--consumers", consumers, 1, 1_000);
+    if (!(rate > 0 && rate <= 1e7)) {
+      throw CommandFailure.usage("--rate " + rate + ": it must be above 0, and at most 10000000");
+    }
+    if (options.sizeBytes() < LatencyLoad.STAMP_BYTES) {
+      throw CommandFailure.usage(
+          "--size: a message carries its time, so it needs "
+              + LatencyLoad.STAMP_BYTES
+              + " bytes or more");
+    }
+    long millis = amount(null, duration).millis();
+    long warmupMillis = BenchOptions.millis("--warmup", warmup);
+    Logging.client(main != null && main.verbose());
+    try (Target target = opener.open(options)) {
+      String topic = newTopic(target, options);
+      LatencyLoad load =
+          new LatencyLoad(new Payloads(options.sizeBytes(), options.keys(), 1), rate);
+      List<Target.Receiver> receivers = new ArrayList<>();
+      for (int i = 0; i < consumers; i++) {
+        receivers.add(target.receiver(topic, topic + "-group", load.arrival()));
+      }
+      List<Target.Sender> senders = senders(target, topic, producers);
+      LatencyLoad.Outcome outcome = load.run(senders, warmupMillis, millis);
+      senders.forEach(Target.Sender::close);
+      receivers.forEach(Target.Receiver::close);
+      JsonObject json =
+          result("latency", target, options)
+              .put("rate", rate)
+              .put("producers", producers)
+              .put("consumers", consumers)
+              .put("sent", outcome.sent())
+              .put("acked", outcome.sent() - outcome.failed())
+              .put("failed", outcome.failed())
+              .put("received", outcome.received())
+              .put("acknowledged", outcome.acknowledged().json())
+              .put("endToEnd", outcome.endToEnd().json())
+              .put("late", outcome.late().json());
+      Table table =
+          new Table("MILLISECONDS", "COUNT", "P50", "P90", "P99", "P99.9", "MAX")
+              .row(outcome.acknowledged().row("acknowledged"))
+              .row(outcome.endToEnd().row("end to end"))
+              .row(outcome.late().row("late"));
+      options.print(table.text(), json);
+      return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
+    }
+  }
+
   private static Amount amount(Long messages, String duration) {
     if (messages != null) {
       BenchOptions.range("--messages", messages, 1, 10_000_000_000L);
@@ -272,16 +374,20 @@ public final class BenchCommand implements Runnable {
   }
 
   private static int status(ProduceLoad.Outcome outcome) {
-    if (outcome.failed() == 0) {
+    return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
+  }
+
+  private static int status(long sent, long failed, Throwable first) {
+    if (failed == 0) {
       return ExitStatus.DONE;
     }
     System.err.println(
         String.format(
             Locale.ROOT,
             "evenkeel bench: %d of %d messages failed, the first with: %s",
-            outcome.failed(),
-            outcome.sent(),
-            outcome.firstFailure()));
+            failed,
+            sent,
+            first == null ? "no answer" : first));
     return ExitStatus.FAILED;
   }
 

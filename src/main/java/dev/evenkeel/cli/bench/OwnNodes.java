@@ -73,7 +73,7 @@ final class OwnNodes implements AutoCloseable {
   }
 
   /** The first of three neighbouring ports for each node. */
-  private static List<Integer> freePorts(int count) {
+  static List<Integer> freePorts(int count) {
     List<ServerSocket> held = new ArrayList<>();
     List<Integer> firsts = new ArrayList<>();
     try {
