@@ -56,7 +56,7 @@ public final class Main implements Runnable {
             .addSubcommand(new ConsumeCommand())
             .addSubcommand(new TopicCommand())
             .addSubcommand(new GroupCommand())
-            .addSubcommand(new BenchCommand())
+            .addSubcommand(BenchCommand.line())
             .addSubcommand(new CompletionCommand());
     CommandErrors errors = new CommandErrors();
     line.setParameterExceptionHandler(errors);

@@ -7,7 +7,7 @@ public final class KafkaBench {
   private KafkaBench() {}
 
   public static void main(String[] args) {
-    CommandLine line = new CommandLine(new BenchCommand(KafkaTarget::open));
+    CommandLine line = BenchCommand.line(KafkaTarget::open);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     System.exit(line.execute(args));
   }

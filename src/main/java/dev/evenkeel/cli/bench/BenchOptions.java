@@ -20,8 +20,12 @@ public final class BenchOptions {
     json
   }
 
+  private static final int NODES_MAX = 3;
+
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
+
+  private int nodesUnlessGiven = 1;
 
   /** Own nodes or a running cluster. */
   private static final class Where {
@@ -127,7 +131,7 @@ public final class BenchOptions {
    * @throws CommandFailure wrong usage
    */
   void check() {
-    if (nodes() != 1 && nodes() != 3) {
+    if (nodes() != 1 && nodes() != NODES_MAX) {
       throw CommandFailure.usage("--nodes " + nodes() + ": it must be 1 or 3");
     }
     range("--keys", keys, 0, 10_000_000);
@@ -151,7 +155,22 @@ public final class BenchOptions {
   }
 
   int nodes() {
-    return where == null || where.nodes == null ? 1 : where.nodes;
+    return where == null || where.nodes == null ? nodesUnlessGiven : where.nodes;
+  }
+
+  /**
+   * For loads that end nodes: three of their own.
+   *
+   * @throws CommandFailure wrong usage
+   */
+  void needThreeOwnNodes() {
+    nodesUnlessGiven = NODES_MAX;
+    if (cluster() != null) {
+      throw CommandFailure.usage("--cluster: this kills nodes, so it works with its own only");
+    }
+    if (nodes() != NODES_MAX) {
+      throw CommandFailure.usage("--nodes " + nodes() + ": what survives a kill needs 3");
+    }
   }
 
   /** Null: own nodes are to be started. */
