@@ -76,6 +76,9 @@ public final class Comparison {
         // In turns, and not always the same one first.
         Contender system = mode.systems().get((i + round) % mode.systems().size());
         JsonObject result = measure(mode, system);
+        if (result == null) {
+          continue;
+        }
         result.put("mode", mode.name()).put("contender", system.name()).put("round", round);
         results.get(system.name()).add(result);
         Files.writeString(
@@ -101,10 +104,17 @@ public final class Comparison {
     Table table =
         new Table("FIGURE", "SYSTEM", "MEDIAN", "MIN", "MAX", "EVENKEEL/IT", "AIM", "MET");
     for (String figure : mode.figures()) {
-      double ours = Stats.median(values(results.get(Contender.EVENKEEL.name()), figure));
+      List<Double> ours = values(results.get(Contender.EVENKEEL.name()), figure);
       for (Contender system : mode.systems()) {
         List<Double> values = values(results.get(system.name()), figure);
-        double ratio = Math.round(100 * ours / Stats.median(values)) / 100.0;
+        if (values.isEmpty()) {
+          table.row(figure, system.name(), null, null, null, null, null, "no figures");
+          continue;
+        }
+        Double ratio =
+            ours.isEmpty()
+                ? null
+                : Math.round(100 * Stats.median(ours) / Stats.median(values)) / 100.0;
         Mode.Goal goal =
             mode.goals().stream()
                 .filter(each -> each.figure().equals(figure))
@@ -119,7 +129,7 @@ public final class Comparison {
             shown(Stats.max(values)),
             ratio,
             goal,
-            goal == null ? null : goal.met(ratio) ? "yes" : "no");
+            goal == null || ratio == null ? null : goal.met(ratio) ? "yes" : "no");
       }
     }
     return table;
@@ -142,6 +152,7 @@ public final class Comparison {
     return inner.getDouble(names[names.length - 1]);
   }
 
+  /** The result of one run; null if it gave none, which one bad run of many may do. */
   private JsonObject measure(Mode mode, Contender system) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -161,7 +172,7 @@ public final class Comparison {
     // What an earlier run has left unwritten must not be written during this one.
     new ProcessBuilder("sync").start().waitFor();
     Path out = data.resolve("run.out");
-    Path err = data.resolve("run.err");
+    Path err = data.resolve(mode.name() + "-" + system.name().replace(' ', '-') + ".err");
     Process process =
         new ProcessBuilder(command)
             .redirectOutput(out.toFile())
@@ -175,9 +186,10 @@ public final class Comparison {
         .filter(line -> line.startsWith("{"))
         .findFirst()
         .map(JsonObject::new)
-        .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    mode.name() + " with " + system.name() + " gave nothing, see " + err));
+        .orElseGet(
+            () -> {
+              System.err.println(mode.name() + " " + system.name() + " gave nothing, see " + err);
+              return null;
+            });
   }
 }

@@ -98,18 +98,27 @@ final class KafkaBrokers implements AutoCloseable {
     Properties properties = new Properties();
     properties.putAll(
         Map.of(
-            "process.roles", "broker,controller",
-            "node.id", String.valueOf(index + 1),
-            "controller.quorum.voters", String.join(",", voters),
+            "process.roles",
+            "broker,controller",
+            "node.id",
+            String.valueOf(index + 1),
+            "controller.quorum.voters",
+            String.join(",", voters),
             "listeners",
-                "PLAINTEXT://" + HOST + ":" + port + ",CONTROLLER://" + HOST + ":" + (port + 1),
-            "advertised.listeners", "PLAINTEXT://" + HOST + ":" + port,
-            "controller.listener.names", "CONTROLLER",
-            "log.dirs", home.resolve("data").toString(),
-            "offsets.topic.replication.factor", replicas,
-            "transaction.state.log.replication.factor", replicas,
+            "PLAINTEXT://" + HOST + ":" + port + ",CONTROLLER://" + HOST + ":" + (port + 1),
+            "advertised.listeners",
+            "PLAINTEXT://" + HOST + ":" + port,
+            "controller.listener.names",
+            "CONTROLLER",
+            "log.dirs",
+            home.resolve("data").toString(),
+            "offsets.topic.replication.factor",
+            replicas,
+            "transaction.state.log.replication.factor",
+            replicas,
             // Joining is no part of what is measured, so it need not be waited for.
-            "group.initial.rebalance.delay.ms", "0"));
+            "group.initial.rebalance.delay.ms",
+            "0"));
     properties.putAll(settings);
     return properties;
   }

@@ -54,12 +54,9 @@ record Mode(
             atLeast(Contender.KAFKA_TUNED, 1.1),
             atLeast(Contender.KAFKA_FSYNC, 1.5),
             atLeast(Contender.KAFKA_FSYNC_TUNED, 1.5));
-    List<Contender> asItComes =
-        List.of(Contender.EVENKEEL, Contender.KAFKA, Contender.KAFKA_TUNED);
-    List<Goal> large =
-        List.of(atLeast(Contender.KAFKA, 0.9), atLeast(Contender.KAFKA_TUNED, 0.9));
-    List<Goal> three =
-        List.of(atLeast(Contender.KAFKA, 1.0), atLeast(Contender.KAFKA_TUNED, 1.0));
+    List<Contender> asItComes = List.of(Contender.EVENKEEL, Contender.KAFKA, Contender.KAFKA_TUNED);
+    List<Goal> large = List.of(atLeast(Contender.KAFKA, 0.9), atLeast(Contender.KAFKA_TUNED, 0.9));
+    List<Goal> three = List.of(atLeast(Contender.KAFKA, 1.0), atLeast(Contender.KAFKA_TUNED, 1.0));
     String messages = String.valueOf(400_000 * seconds);
     return List.of(
         new Mode("produce-100", with(produce, "--size", "100B"), produceSystems, RATES, small),

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 
 /** One node in a JVM of its own, which can be killed and started again on the same data. */
 final class OwnNode {
-  private static final long READY_SECONDS_MAX = 90;
+  private static final long READY_SECONDS_MAX = 180;
   private static final long KILL_SECONDS_MAX = 20;
   private static final int ERROR_LINES_SHOWN_MAX = 5;
 
