@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Sizes as people write them: {@code 4096}, {@code 64KiB}, {@code 512MiB}, {@code 1GiB}. */
-final class ByteSizes {
+public final class ByteSizes {
   private static final Pattern FORM =
       Pattern.compile("(\\d{1,15})\\s*(|b|kib|mib|gib|tib)", Pattern.CASE_INSENSITIVE);
 
@@ -14,7 +14,7 @@ final class ByteSizes {
   /**
    * @throws IllegalArgumentException with the forms that are right
    */
-  static long parse(String text) {
+  public static long parse(String text) {
     Matcher form = FORM.matcher(text.trim());
     if (!form.matches()) {
       throw new IllegalArgumentException("write 4096, 64KiB, 512MiB or 1GiB");
@@ -35,7 +35,7 @@ final class ByteSizes {
   }
 
   /** The shortest exact form. */
-  static String format(long bytes) {
+  public static String format(long bytes) {
     String[] units = {"", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
     long rest = bytes;

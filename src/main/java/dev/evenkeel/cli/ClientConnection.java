@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** How commands reach the cluster. Methods block: they are for the main thread. */
-final class ClientConnection {
+public final class ClientConnection {
   private static final long CLOSE_MILLIS_MAX = 5_000;
 
   private ClientConnection() {}
@@ -21,7 +21,7 @@ final class ClientConnection {
    * @param nodes HOST:PORT each
    * @throws CommandFailure if no node answers in time
    */
-  static EvenkeelClient connect(List<String> nodes) {
+  public static EvenkeelClient connect(List<String> nodes) {
     try {
       return await(Evenkeel.connect(new ClientOptions().setSeeds(nodes)));
     } catch (CommandFailure e) {
@@ -32,7 +32,7 @@ final class ClientConnection {
   }
 
   /** The future's result; a failed one is a failed command. */
-  static <T> T await(Future<T> future) {
+  public static <T> T await(Future<T> future) {
     try {
       return future.toCompletionStage().toCompletableFuture().get();
     } catch (ExecutionException e) {
@@ -47,7 +47,7 @@ final class ClientConnection {
   }
 
   /** Leaves the cluster, or gives up trying to after a while: the process ends anyway. */
-  static void close(EvenkeelClient client) {
+  public static void close(EvenkeelClient client) {
     try {
       client
           .close()

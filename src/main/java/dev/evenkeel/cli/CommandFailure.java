@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
 /** Ends a command with one line that says what was wrong and what would be right. */
-final class CommandFailure extends RuntimeException {
+public final class CommandFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final int exitStatus;
@@ -11,19 +11,19 @@ final class CommandFailure extends RuntimeException {
     this.exitStatus = exitStatus;
   }
 
-  static CommandFailure failed(String message) {
+  public static CommandFailure failed(String message) {
     return new CommandFailure(ExitStatus.FAILED, message, null);
   }
 
-  static CommandFailure failed(String message, Throwable cause) {
+  public static CommandFailure failed(String message, Throwable cause) {
     return new CommandFailure(ExitStatus.FAILED, message, cause);
   }
 
-  static CommandFailure usage(String message) {
+  public static CommandFailure usage(String message) {
     return new CommandFailure(ExitStatus.WRONG_USAGE, message, null);
   }
 
-  int exitStatus() {
+  public int exitStatus() {
     return exitStatus;
   }
 }

@@ -1,10 +1,10 @@
 package dev.evenkeel.cli;
 
 /** How a command ended. */
-final class ExitStatus {
-  static final int DONE = 0;
-  static final int FAILED = 1;
-  static final int WRONG_USAGE = 2;
+public final class ExitStatus {
+  public static final int DONE = 0;
+  public static final int FAILED = 1;
+  public static final int WRONG_USAGE = 2;
 
   private ExitStatus() {}
 }

@@ -1,16 +1,16 @@
 package dev.evenkeel.cli;
 
 /** Sets how much is logged, before the first logger is made. */
-final class Logging {
+public final class Logging {
   private Logging() {}
 
   /** A node tells what happens to it. */
-  static void node(boolean verbose) {
+  public static void node(boolean verbose) {
     levels("INFO", verbose ? "INFO" : "WARN");
   }
 
   /** A command says only what its user needs to know. */
-  static void client(boolean verbose) {
+  public static void client(boolean verbose) {
     levels(verbose ? "INFO" : "ERROR", verbose ? "INFO" : "OFF");
   }
 

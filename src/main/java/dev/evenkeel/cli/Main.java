@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.cli.bench.BenchCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,6 +43,11 @@ public final class Main implements Runnable {
     System.exit(commandLine().execute(args));
   }
 
+  /** Whether to log more, and to show stack traces of errors. */
+  public boolean verbose() {
+    return verbose;
+  }
+
   /** The command line with all commands; executing it gives the exit status. */
   static CommandLine commandLine() {
     CommandLine line =
@@ -54,6 +60,7 @@ public final class Main implements Runnable {
             .addSubcommand(new TopicCommand())
             .addSubcommand(new GroupCommand())
             .addSubcommand(new ClusterCommand())
+            .addSubcommand(BenchCommand.line())
             .addSubcommand(new CompletionCommand());
     CommandErrors errors = new CommandErrors();
     line.setParameterExceptionHandler(errors);

@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Lines of columns for people. Numbers stand to the right; what is unknown is a hyphen. */
-final class Table {
+public final class Table {
   private final List<String[]> rows = new ArrayList<>();
   private final boolean[] numeric;
 
-  Table(String... heads) {
+  public Table(String... heads) {
     rows.add(heads);
     numeric = new boolean[heads.length];
   }
 
-  Table row(Object... cells) {
+  public Table row(Object... cells) {
     String[] row = new String[cells.length];
     for (int i = 0; i < cells.length; i++) {
       numeric[i] |= cells[i] instanceof Number;
@@ -23,7 +23,7 @@ final class Table {
     return this;
   }
 
-  String text() {
+  public String text() {
     int[] widths = new int[numeric.length];
     for (String[] row : rows) {
       for (int i = 0; i < row.length; i++) {

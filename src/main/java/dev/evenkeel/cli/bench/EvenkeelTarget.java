@@ -1,0 +1,173 @@
+package dev.evenkeel.cli.bench;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.cli.ClientConnection;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.consumer.Consumer;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.producer.Router;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** A cluster of Evenkeel, reached as any application reaches it. */
+final class EvenkeelTarget implements Target {
+  private static final long CALL_MILLIS_MAX = 30_000;
+
+  /** The loads bound what is in flight; the producer's own bound must not be met before. */
+  private static final int PRODUCER_MESSAGES_MAX = 10_000_000;
+
+  private static final Future<Void> DONE = Future.succeededFuture();
+
+  private final BenchOptions options;
+  private final OwnNodes nodes;
+  private final EvenkeelClient client;
+
+  private EvenkeelTarget(BenchOptions options, OwnNodes nodes, EvenkeelClient client) {
+    this.options = options;
+    this.nodes = nodes;
+    this.client = client;
+  }
+
+  /** The cluster that {@code options} name, or one of its own. */
+  static EvenkeelTarget open(BenchOptions options) {
+    OwnNodes nodes = options.cluster() == null ? OwnNodes.start(options) : null;
+    try {
+      List<String> seeds = nodes == null ? options.cluster() : nodes.seeds();
+      return new EvenkeelTarget(options, nodes, ClientConnection.connect(seeds));
+    } catch (RuntimeException e) {
+      if (nodes != null) {
+        nodes.close();
+      }
+      throw e;
+    }
+  }
+
+  /** The nodes that were started for the load, or null if a running cluster is used. */
+  OwnNodes nodes() {
+    return nodes;
+  }
+
+  @Override
+  public JsonObject describe() {
+    return new JsonObject()
+        .put("system", "evenkeel")
+        .put("acks", "majority, fsynced")
+        .put("nodes", nodes == null ? null : nodes.count());
+  }
+
+  @Override
+  public void createTopic(String topic, int shards) {
+    call(new JsonObject().put("action", "create").put("name", topic).put("shards", shards));
+  }
+
+  /** What the cluster says of a topic, with its shards and their leaders. */
+  JsonObject topic(String topic) {
+    return call(new JsonObject().put("action", "get").put("name", topic));
+  }
+
+  private JsonObject call(JsonObject request) {
+    Buffer answer =
+        ClientConnection.await(
+            client.link().request(Addresses.API_TOPICS, request.toBuffer(), CALL_MILLIS_MAX));
+    return new JsonObject(answer);
+  }
+
+  @Override
+  public long stored(String topic) {
+    long sum = 0;
+    JsonArray shards = topic(topic).getJsonArray("shardList");
+    for (int i = 0; i < shards.size(); i++) {
+      Long end = shards.getJsonObject(i).getLong("end");
+      if (end == null) {
+        return -1;
+      }
+      sum += end;
+    }
+    return sum;
+  }
+
+  @Override
+  public Sender sender(String topic) {
+    return sender(topic, null);
+  }
+
+  Sender sender(String topic, Router router) {
+    ProducerOptions producerOptions = new ProducerOptions().setTopic(topic);
+    if (options.lingerMillis() != null) {
+      producerOptions.setLingerMillis(options.lingerMillis());
+    }
+    if (options.batchBytes() != null) {
+      producerOptions.setBatchBytes(options.batchBytes());
+    }
+    Producer producer =
+        onOwnContext(() -> ClientConnection.await(client.producer(producerOptions, router)));
+    producer.setWriteQueueMaxSize(PRODUCER_MESSAGES_MAX);
+    return new Sender() {
+      @Override
+      public void send(byte[] key, byte[] payload, Done done) {
+        producer
+            .send(new Message(key, null, System.currentTimeMillis(), payload))
+            .onComplete(sent -> done.done(sent.cause()));
+      }
+
+      @Override
+      public void close() {
+        ClientConnection.await(producer.close());
+      }
+    };
+  }
+
+  @Override
+  public Receiver receiver(String topic, String group, Arrival arrival) {
+    ConsumerOptions consumerOptions =
+        new ConsumerOptions().setGroup(group).setTopics(List.of(topic));
+    Consumer consumer =
+        onOwnContext(
+            () ->
+                ClientConnection.await(
+                    client.consumer(
+                        consumerOptions,
+                        delivery -> {
+                          arrival.arrived(delivery.message().payload());
+                          return DONE;
+                        })));
+    return () -> ClientConnection.await(consumer.close());
+  }
+
+  /** A thread has one context: each producer and consumer is to have one for itself. */
+  private static <T> T onOwnContext(Supplier<T> open) {
+    CompletableFuture<T> opened = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                opened.complete(open.get());
+              } catch (RuntimeException e) {
+                opened.completeExceptionally(e);
+              }
+            },
+            "bench-open");
+    thread.start();
+    try {
+      return opened.join();
+    } catch (java.util.concurrent.CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+
+  @Override
+  public void close() {
+    ClientConnection.close(client);
+    if (nodes != null) {
+      nodes.close();
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package dev.evenkeel.cli.bench;
+
+import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.Main;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** One node in a JVM of its own, which can be killed and started again on the same data. */
+final class OwnNode {
+  private static final long READY_SECONDS_MAX = 180;
+  private static final long KILL_SECONDS_MAX = 20;
+  private static final int ERROR_LINES_SHOWN_MAX = 5;
+
+  private final String id;
+  private final int port;
+  private final List<String> peers;
+  private final Path directory;
+  private final List<String> jvmOptions;
+  private Process process;
+  private CompletableFuture<String> ready;
+
+  /**
+   * @param peers all nodes as ID@HOST:PORT, this one too
+   */
+  OwnNode(String id, int port, List<String> peers, Path directory, List<String> jvmOptions) {
+    this.id = id;
+    this.port = port;
+    this.peers = peers;
+    this.directory = directory;
+    this.jvmOptions = jvmOptions;
+  }
+
+  String id() {
+    return id;
+  }
+
+  int port() {
+    return port;
+  }
+
+  /** Starts it, and returns at once. */
+  void begin() {
+    List<String> command = new ArrayList<>(javaCommand(jvmOptions));
+    command.addAll(List.of("serve", "--node", id, "--port", String.valueOf(port)));
+    command.addAll(List.of("--http-port", "0", "--data", directory.resolve("data").toString()));
+    if (peers.size() > 1) {
+      command.addAll(List.of("--peers", String.join(",", peers)));
+    }
+    try {
+      Files.createDirectories(directory);
+      ProcessBuilder builder =
+          new ProcessBuilder(command)
+              .redirectError(ProcessBuilder.Redirect.appendTo(errors().toFile()));
+      // Settings meant for another node must not reach this one.
+      builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
+      process = builder.start();
+      process.getOutputStream().close();
+    } catch (IOException e) {
+      throw CommandFailure.failed("cannot start node " + id + ": " + e.getMessage(), e);
+    }
+    ready = new CompletableFuture<>();
+    Process started = process;
+    CompletableFuture<String> told = ready;
+    Thread reader = new Thread(() -> readOutput(started, told), "bench-node-" + id);
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  private static void readOutput(Process process, CompletableFuture<String> ready) {
+    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+      String line;
+      while ((line = lines.readLine()) != null) {
+        if (line.startsWith("evenkeel ready")) {
+          ready.complete(line);
+        }
+      }
+      ready.completeExceptionally(new IOException("it ended before it was ready"));
+    } catch (IOException e) {
+      ready.completeExceptionally(e);
+    }
+  }
+
+  /** Waits for its ready line. */
+  void awaitReady() {
+    try {
+      ready.get(READY_SECONDS_MAX, TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw CommandFailure.failed(
+          "node "
+              + id
+              + " was not ready within "
+              + READY_SECONDS_MAX
+              + " s; it said: "
+              + String.join(" | ", lastErrors()),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw CommandFailure.failed("interrupted", e);
+    }
+  }
+
+  /** SIGKILL, and waits for the end. */
+  void kill() {
+    if (process == null) {
+      return;
+    }
+    process.destroyForcibly();
+    try {
+      process.waitFor(KILL_SECONDS_MAX, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Path errors() {
+    return directory.resolve("node.err");
+  }
+
+  private List<String> lastErrors() {
+    try {
+      List<String> lines = Files.readAllLines(errors(), StandardCharsets.ISO_8859_1);
+      return lines.subList(Math.max(0, lines.size() - ERROR_LINES_SHOWN_MAX), lines.size());
+    } catch (IOException e) {
+      return List.of("nothing that could be read: " + e.getMessage());
+    }
+  }
+
+  /** {@code java -jar} with the jar that runs now, or its class path if it is not run by a jar. */
+  private static List<String> javaCommand(List<String> jvmOptions) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(jvmOptions);
+    Path source;
+    try {
+      source = Path.of(Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+    if (Files.isDirectory(source)) {
+      String classPath = System.getProperty("java.class.path");
+      command.addAll(List.of("-cp", source + File.pathSeparator + classPath, Main.class.getName()));
+    } else {
+      command.addAll(List.of("-jar", source.toString()));
+    }
+    return command;
+  }
+}

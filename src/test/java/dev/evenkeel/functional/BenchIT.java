@@ -1,0 +1,83 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Measuring starts nodes of its own, tells figures that agree with each other, and tidies up. */
+class BenchIT {
+  @TempDir Path directory;
+
+  private JsonObject bench(String... args) throws IOException {
+    Path data = directory.resolve("data");
+    String[] all = Stream.concat(Stream.of("bench"), Stream.of(args)).toArray(String[]::new);
+    String[] more = {"--data", data.toString(), "--format", "json"};
+    Jar.Result result =
+        Jar.run(directory, Stream.concat(Stream.of(all), Stream.of(more)).toArray(String[]::new));
+    assertThat(result.status()).as(result.toString()).isZero();
+    assertThat(result.lines()).hasSize(1);
+    try (Stream<Path> left = Files.list(data)) {
+      assertThat(left).as("what is left of the nodes' data").isEmpty();
+    }
+    return new JsonObject(result.out());
+  }
+
+  @Test
+  void produced_messages_are_all_acknowledged_and_all_there() throws IOException {
+    JsonObject json =
+        bench("produce", "--messages", "20000", "--warmup", "200ms", "--producers", "2");
+    assertThat(json.getString("bench")).isEqualTo("produce");
+    assertThat(json.getLong("sent")).isEqualTo(20_000);
+    assertThat(json.getLong("acked")).isEqualTo(20_000);
+    assertThat(json.getLong("failed")).isZero();
+    assertThat(json.getLong("stored")).isEqualTo(20_000);
+    assertThat(json.getDouble("seconds")).isPositive();
+    assertThat(json.getDouble("messagesPerSecond") * json.getDouble("seconds"))
+        .isBetween(19_000.0, 21_000.0);
+  }
+
+  @Test
+  void a_group_reads_what_was_filled_in() throws IOException {
+    JsonObject json = bench("consume", "--messages", "20000", "--keys", "50", "--consumers", "2");
+    assertThat(json.getLong("received")).isGreaterThanOrEqualTo(20_000);
+    assertThat(json.getLong("messagesPerSecond")).isPositive();
+  }
+
+  @Test
+  void latency_is_told_of_every_message_in_order_of_its_percentiles() throws IOException {
+    JsonObject json = bench("latency", "--rate", "500", "--warmup", "1s", "--duration", "2s");
+    assertThat(json.getLong("sent")).isEqualTo(1_000);
+    assertThat(json.getLong("acked")).isEqualTo(1_000);
+    assertThat(json.getLong("received")).isEqualTo(1_000);
+    for (String what : new String[] {"acknowledged", "endToEnd"}) {
+      JsonObject figures = json.getJsonObject(what);
+      assertThat(figures.getLong("count")).isEqualTo(1_000);
+      assertThat(figures.getDouble("p50Millis")).isPositive();
+      assertThat(figures.getDouble("p99Millis"))
+          .isBetween(figures.getDouble("p50Millis"), figures.getDouble("maxMillis"));
+    }
+  }
+
+  @Test
+  void a_running_cluster_can_be_measured() throws IOException {
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      Jar.Result result =
+          Jar.run(
+              directory,
+              "bench",
+              "produce",
+              "--messages=5000",
+              "--warmup=0ms",
+              "--cluster=" + node.cluster());
+      assertThat(result.status()).as(result.toString()).isZero();
+      assertThat(result.out()).contains("MESSAGES/S").contains("\"acked\":5000");
+      assertThat(node.stop().status()).isZero();
+    }
+  }
+}
