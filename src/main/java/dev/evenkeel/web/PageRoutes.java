@@ -42,7 +42,8 @@ public final class PageRoutes {
    * Plain names with an ending only: neither a leading dot nor two in a row, so that no path leads
    * out, and no directory, which some class loaders would read.
    */
-  private static final Pattern PATH = Pattern.compile("(\\w[\\w-]*(\\.[\\w-]+)*/)*\\w[\\w-]*(\\.[\\w-]+)+");
+  private static final Pattern PATH =
+      Pattern.compile("(\\w[\\w-]*(\\.[\\w-]+)*/)*\\w[\\w-]*(\\.[\\w-]+)+");
 
   private static final int PATH_CHARS_MAX = 200;
 

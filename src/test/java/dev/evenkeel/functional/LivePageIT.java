@@ -25,8 +25,7 @@ class LivePageIT {
         Node node = new Node(directory.resolve("node")).start()) {
       node.admin("topic", "create", "lines", "--shards", "6");
       try (Visit visit =
-              new Visit(
-                  browsers.browser(), ColorScheme.DARK, node.url() + "/#group=" + GROUP);
+              new Visit(browsers.browser(), ColorScheme.DARK, node.url() + "/#group=" + GROUP);
           Jar.Running first = node.consume("first", "lines", GROUP)) {
         visit.seesLive();
         visit.reads(visit.banner(), "n1");

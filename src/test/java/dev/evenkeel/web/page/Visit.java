@@ -20,8 +20,7 @@ import java.util.regex.Pattern;
 /** A person who looks at the page, and what is seen: roles, names and text, not how it is built. */
 public final class Visit implements AutoCloseable {
   /** The machine may be busy; a page that works needs far less. */
-  private static final double WAIT_MILLIS =
-      Long.getLong("evenkeel.page.waitMillis", 40_000);
+  private static final double WAIT_MILLIS = Long.getLong("evenkeel.page.waitMillis", 40_000);
 
   private final BrowserContext context;
   private final Page page;
@@ -74,15 +73,11 @@ public final class Visit implements AutoCloseable {
   }
 
   public Locator shard(String name) {
-    return page.getByRole(
-        AriaRole.GRIDCELL,
-        new GetByRoleOptions().setName(startsWith(name)));
+    return page.getByRole(AriaRole.GRIDCELL, new GetByRoleOptions().setName(startsWith(name)));
   }
 
   public Locator lane(String consumer) {
-    return page.getByRole(
-        AriaRole.ROW,
-        new GetByRoleOptions().setName(startsWith(consumer)));
+    return page.getByRole(AriaRole.ROW, new GetByRoleOptions().setName(startsWith(consumer)));
   }
 
   /** The lane of a consumer, once it holds so many shards. */
@@ -121,11 +116,7 @@ public final class Visit implements AutoCloseable {
   }
 
   public void seesNoMore(Locator what) {
-    assertThat(what)
-        .hasCount(
-            0,
-            new HasCountOptions()
-                .setTimeout(WAIT_MILLIS));
+    assertThat(what).hasCount(0, new HasCountOptions().setTimeout(WAIT_MILLIS));
   }
 
   public void reads(Locator where, String text) {
