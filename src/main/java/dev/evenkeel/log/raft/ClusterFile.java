@@ -178,9 +178,10 @@ record ClusterFile(
             file + " has format " + format + "; this version reads format " + FORMAT + " only");
       }
       boolean lone = format == FORMAT_LONE;
+      UUID clusterId = UUID.fromString(field(text, "clusterId", "\"([0-9a-fA-F-]{36})\""));
       List<String> peers = list(text, "peers");
       return new ClusterFile(
-          UUID.fromString(field(text, "clusterId", "\"([0-9a-fA-F-]{36})\"")),
+          clusterId,
           field(text, "nodeId", "\"([^\"\\\\]+)\""),
           Integer.parseInt(field(text, "dataGroups", "(\\d{1,9})")),
           lone ? loneStage(text) : Stage.valueOf(field(text, "stage", "\"([A-Z]+)\"")),

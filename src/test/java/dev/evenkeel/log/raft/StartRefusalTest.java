@@ -201,9 +201,9 @@ class StartRefusalTest {
   @Test
   void aClusterFileOfANewerFormat() throws Exception {
     Path file = home.resolve("log").resolve(ClusterFile.NAME);
-    Files.writeString(file, Files.readString(file).replace("\"format\": 1", "\"format\": 2"));
+    Files.writeString(file, Files.readString(file).replace("\"format\": 2", "\"format\": 3"));
     untouched = false;
-    assertThat(refusedAlone()).contains("format 2");
+    assertThat(refusedAlone()).contains("has format 3");
   }
 
   @org.junit.jupiter.api.AfterEach
