@@ -173,7 +173,8 @@ public final class BrokerVerticle extends VerticleBase {
     consumers.add(
         vertx
             .eventBus()
-            .<Object>consumer(address, message -> Answers.answer(message, handler, meters)));
+            .<Object>consumer(
+                address, message -> Answers.answer(message, handler, meters::refused)));
   }
 
   /** Stops taking requests, answers who waits, and closes the node if it was opened here. */

@@ -70,7 +70,9 @@ class DispatcherVerticleTest {
     return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
   }
 
-  /** A member that beats, and remembers what it was told: pushed, or answered if that came first. */
+  /**
+   * A member that beats, and remembers what it was told: pushed, or answered if that came first.
+   */
   private final class TestMember {
     final String name;
     final String instance;
@@ -198,13 +200,13 @@ class DispatcherVerticleTest {
               assertThat(text.value("evenkeel_group_shards_draining", "group", "g")).isZero();
               assertThat(text.value("evenkeel_group_lag_messages", "group", "g", "topic", "t"))
                   .isNotNegative();
-              assertThat(text.value("evenkeel_dispatcher_moves_total", "reason", "join"))
+              assertThat(text.value("evenkeel_dispatcher_moves_total", "reason", "member joined"))
                   .isEqualTo(4);
               assertThat(text.value("evenkeel_dispatcher_plans_total")).isPositive();
               assertThat(text.value("evenkeel_dispatcher_heartbeats_total")).isPositive();
             });
     TestMember b = new TestMember("b");
-    await().until(() -> a.pushedDraining(2) && a.pushedDraining(3));
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
     await()
         .untilAsserted(
             () ->

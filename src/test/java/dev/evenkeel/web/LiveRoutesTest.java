@@ -132,13 +132,15 @@ class LiveRoutesTest {
     silent = true;
     await()
         .atMost(Duration.ofSeconds(20))
-        .until(
-            () -> frames.stream().skip(1).anyMatch(f -> f.getJsonObject("patch").isEmpty()));
+        .until(() -> frames.stream().skip(1).anyMatch(f -> f.getJsonObject("patch").isEmpty()));
     assertThat(frames)
         .anyMatch(
             frame ->
                 frame.getJsonObject("patch", new JsonObject()).containsKey("cluster")
-                    && frame.getJsonObject("patch").getJsonObject("cluster").containsKey("dispatcher")
+                    && frame
+                        .getJsonObject("patch")
+                        .getJsonObject("cluster")
+                        .containsKey("dispatcher")
                     && frame.getJsonObject("patch").getJsonObject("cluster").getString("dispatcher")
                         == null);
     for (int i = 0; i < frames.size(); i++) {

@@ -12,6 +12,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,8 +24,19 @@ public final class Answers {
   private Answers() {}
 
   /** Answers a message with what {@code handler} makes of it; every failure is an answer too. */
+  public static void answer(Message<Object> message, Function<Buffer, Future<Buffer>> handler) {
+    answer(message, handler, refusal -> {});
+  }
+
+  /**
+   * The same, for one who counts.
+   *
+   * @param refused told of each refusal
+   */
   public static void answer(
-      Message<Object> message, Function<Buffer, Future<Buffer>> handler, RequestMeters meters) {
+      Message<Object> message,
+      Function<Buffer, Future<Buffer>> handler,
+      Consumer<Refusal> refused) {
     Future<Buffer> result;
     try {
       if (!(message.body() instanceof Buffer request)) {
@@ -38,8 +50,8 @@ public final class Answers {
         message::reply,
         failure -> {
           Throwable cause = unwrap(failure);
-          if (cause instanceof RefusedException refused) {
-            meters.refused(refused.refusal());
+          if (cause instanceof RefusedException known) {
+            refused.accept(known.refusal());
           } else {
             LOG.error("a request failed", cause);
           }
