@@ -61,7 +61,9 @@ class DispatcherVerticleTest {
     return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
   }
 
-  /** A member that beats, and remembers what it was told: pushed, or answered if that came first. */
+  /**
+   * A member that beats, and remembers what it was told: pushed, or answered if that came first.
+   */
   private final class TestMember {
     final String name;
     final String instance;
