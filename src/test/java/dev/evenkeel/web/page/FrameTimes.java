@@ -2,8 +2,12 @@ package dev.evenkeel.web.page;
 
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.CDPSession;
 import com.microsoft.playwright.Page;
 import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 
 /**
@@ -17,7 +21,7 @@ final class FrameTimes {
   private FrameTimes() {}
 
   public static void main(String[] args) {
-    int seconds = args.length > 0 ? Integer.parseInt(args[0]) : 20;
+    int lengthSeconds = args.length > 0 ? Integer.parseInt(args[0]) : 20;
     try (Browsers browsers = Browsers.start();
         FakeLive live = new FakeLive(Facts.large(200, 2000));
         BrowserContext context =
@@ -44,10 +48,19 @@ final class FrameTimes {
               .observe({ type: 'longtask' });
           }
           """);
+      CDPSession devTools = context.newCDPSession(page);
+      devTools.send("Performance.enable");
+      Map<String, Double> before = metrics(devTools);
       Random random = new Random(5);
-      for (int i = 0; i < seconds * CHANGES_A_SECOND; i++) {
+      for (int i = 0; i < lengthSeconds * CHANGES_A_SECOND; i++) {
         live.change(change(random));
         page.waitForTimeout(1000.0 / CHANGES_A_SECOND);
+      }
+      Map<String, Double> after = metrics(devTools);
+      for (String name : List.of("ScriptDuration", "RecalcStyleDuration", "LayoutDuration", "TaskDuration")) {
+        double spentSeconds = after.get(name) - before.get(name);
+        System.out.printf(
+            "%s %.1f ms a change%n", name, 1000 * spentSeconds / (lengthSeconds * CHANGES_A_SECOND));
       }
       System.out.println(
           page.evaluate(
@@ -61,6 +74,19 @@ final class FrameTimes {
               }
               """));
     }
+  }
+
+  private static Map<String, Double> metrics(CDPSession devTools) {
+    Map<String, Double> metrics = new HashMap<>();
+    devTools
+        .send("Performance.getMetrics")
+        .getAsJsonArray("metrics")
+        .forEach(
+            each ->
+                metrics.put(
+                    each.getAsJsonObject().get("name").getAsString(),
+                    each.getAsJsonObject().get("value").getAsDouble()));
+    return metrics;
   }
 
   private static JsonObject change(Random random) {
