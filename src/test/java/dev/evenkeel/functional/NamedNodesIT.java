@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,46 +27,47 @@ class NamedNodesIT {
 
   private final List<Jar.Running> nodes = new ArrayList<>();
 
+  @AfterEach
+  void end() {
+    nodes.forEach(Jar.Running::close);
+  }
+
   @Test
   void nodes_wait_for_names_and_find_each_other_by_them() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
     int port = Node.freePorts(3);
     int http = Node.freePorts(3);
-    try {
-      for (int i = 0; i < 3; i++) {
-        nodes.add(start(hosts, i, port, http + i));
-      }
-      name(hosts, 0);
-      name(hosts, 1);
-      Awaitility.await("they wait for the third name")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> nodes.get(0).err().contains("waiting until names have an address: [pod-2"));
-      assertThat(nodes).allMatch(node -> node.process.isAlive() && node.out().isEmpty());
-      name(hosts, 2);
-      for (Jar.Running node : nodes) {
-        Awaitility.await("ready")
-            .atMost(Duration.ofMinutes(3))
-            .until(() -> node.out().contains("evenkeel ready") || !node.process.isAlive());
-        assertThat(node.out()).as(node.err()).contains("evenkeel ready node=pod-");
-      }
-      String url = "http://127.0.0.1:" + http;
-      assertThat(Jar.run(directory, "topic", "create", "t", "--shards", "3", "--http", url))
-          .returns(0, Jar.Result::status);
-      Path input = Lines.write(directory.resolve("input.log"), 1_000, 10);
-      assertThat(client(hosts, "produce", "t", input.toString(), "--cluster", seed(1, port)))
-          .returns(0, Jar.Result::status);
-      assertThat(
-              client(hosts, "consume", "t", "--group=g", "--max=1000", "--cluster=" + seed(2, port))
-                  .lines())
-          .hasSize(1_000);
-      for (Jar.Running node : nodes) {
-        node.process.destroy();
-      }
-      for (Jar.Running node : nodes) {
-        assertThat(node.await().status()).as(node.err()).isZero();
-      }
-    } finally {
-      nodes.forEach(Jar.Running::close);
+    for (int i = 0; i < 3; i++) {
+      nodes.add(start(hosts, i, port, http + i));
+    }
+    name(hosts, 0);
+    name(hosts, 1);
+    Awaitility.await("they wait for the third name")
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> nodes.get(0).err().contains("waiting until names have an address: [pod-2"));
+    assertThat(nodes).allMatch(node -> node.process.isAlive() && node.out().isEmpty());
+    name(hosts, 2);
+    for (Jar.Running node : nodes) {
+      Awaitility.await("ready")
+          .atMost(Duration.ofMinutes(3))
+          .until(() -> node.out().contains("evenkeel ready") || !node.process.isAlive());
+      assertThat(node.out()).as(node.err()).contains("evenkeel ready node=pod-");
+    }
+    String url = "http://127.0.0.1:" + http;
+    assertThat(Jar.run(directory, "topic", "create", "t", "--shards", "3", "--http", url))
+        .returns(0, Jar.Result::status);
+    Path input = Lines.write(directory.resolve("input.log"), 1_000, 10);
+    assertThat(client(hosts, "produce", "t", input.toString(), "--cluster", seed(1, port)))
+        .returns(0, Jar.Result::status);
+    assertThat(
+            client(hosts, "consume", "t", "--group=g", "--max=1000", "--cluster=" + seed(2, port))
+                .lines())
+        .hasSize(1_000);
+    for (Jar.Running node : nodes) {
+      node.process.destroy();
+    }
+    for (Jar.Running node : nodes) {
+      assertThat(node.await().status()).as(node.err()).isZero();
     }
   }
 
