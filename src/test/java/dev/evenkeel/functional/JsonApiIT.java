@@ -296,7 +296,7 @@ class JsonApiIT {
     JsonObject move =
         new JsonArray(json("GET", "/api/rebalances?group=web-readers", null, 200)).getJsonObject(0);
     assertThat(move.fieldNames())
-        .contains("time", "topic", "shard", "from", "to", "reason", "epoch");
+        .contains("time", "group", "topic", "shard", "from", "to", "reason", "epoch");
     assertThat(json("GET", "/api/rebalances", null, 200)).startsWith("[");
     assertError("GET", "/api/groups/none", null, 404, "UNKNOWN_GROUP");
     assertError("GET", "/api/rebalances?grp=x", null, 400, "INVALID");
@@ -308,6 +308,10 @@ class JsonApiIT {
         .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
     assertThat(json("GET", "/health/ready", null, 200))
         .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
+    assertThat(object(json("GET", "/api/cluster", null, 200)))
+        .isEqualTo(ask("cluster", object("{\"action\":\"status\"}")));
+    assertError("GET", "/api/cluster?x=1", null, 400, "INVALID");
+    assertError("GET", "/ws/live", null, 426, "BAD_REQUEST");
     assertError("GET", "/api/nothing", null, 404, "NOT_FOUND");
     assertError("PUT", "/api/topics", "{}", 405, "METHOD_NOT_ALLOWED");
     HttpResponse<String> text =
@@ -328,6 +332,8 @@ class JsonApiIT {
             "/api/groups",
             "/api/groups/{group}",
             "/api/rebalances",
+            "/api/cluster",
+            "/ws/live",
             "/health/live",
             "/health/ready",
             "/openapi.json");
