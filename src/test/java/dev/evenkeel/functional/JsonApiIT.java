@@ -296,18 +296,26 @@ class JsonApiIT {
     JsonObject move =
         new JsonArray(json("GET", "/api/rebalances?group=web-readers", null, 200)).getJsonObject(0);
     assertThat(move.fieldNames())
-        .contains("time", "topic", "shard", "from", "to", "reason", "epoch");
+        .contains("time", "group", "topic", "shard", "from", "to", "reason", "epoch");
     assertThat(json("GET", "/api/rebalances", null, 200)).startsWith("[");
     assertError("GET", "/api/groups/none", null, 404, "UNKNOWN_GROUP");
     assertError("GET", "/api/rebalances?grp=x", null, 400, "INVALID");
   }
 
   @Test
-  void health_description_and_what_is_not_there() {
+  void health_description_and_what_is_not_there() throws Exception {
     assertThat(json("GET", "/health/live", null, 200))
         .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
     assertThat(json("GET", "/health/ready", null, 200))
         .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
+    JsonObject overHttp = object(json("GET", "/api/cluster", null, 200));
+    JsonObject overTheBus = (JsonObject) ask("cluster", object("{\"action\":\"status\"}"));
+    // The logs go on meanwhile.
+    assertThat(overHttp.remove("logs")).isInstanceOf(JsonArray.class);
+    assertThat(overTheBus.remove("logs")).isInstanceOf(JsonArray.class);
+    assertThat(overHttp).isEqualTo(overTheBus);
+    assertError("GET", "/api/cluster?x=1", null, 400, "INVALID");
+    assertError("GET", "/ws/live", null, 426, "BAD_REQUEST");
     assertError("GET", "/api/nothing", null, 404, "NOT_FOUND");
     assertError("PUT", "/api/topics", "{}", 405, "METHOD_NOT_ALLOWED");
     HttpResponse<String> text =
@@ -328,6 +336,8 @@ class JsonApiIT {
             "/api/groups",
             "/api/groups/{group}",
             "/api/rebalances",
+            "/api/cluster",
+            "/ws/live",
             "/health/live",
             "/health/ready",
             "/metrics",

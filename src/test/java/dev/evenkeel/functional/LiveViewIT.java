@@ -31,6 +31,7 @@ class LiveViewIT {
       try (LiveWatcher watcher = new LiveWatcher(node);
           Jar.Running first = slowly(node, "first")) {
         assertSnapshot(watcher.first());
+        assertCluster(new JsonObject(node.get("/api/cluster").body()));
         watcher.await("first owns all", state -> owned(state, "first") == SHARDS);
         try (Jar.Running second = slowly(node, "second")) {
           watcher.await("a shard drains", LiveViewIT::someDrainsToSecond);
@@ -75,6 +76,21 @@ class LiveViewIT {
     JsonObject meta = cluster.getJsonObject("logs").getJsonObject("meta");
     assertThat(meta.getString("leader")).isEqualTo(self);
     assertThat(meta.getLong("commitIndex")).isPositive();
+  }
+
+  private static void assertCluster(JsonObject status) {
+    assertThat(status.getString("cluster")).isNotBlank();
+    assertThat(status.getString("dispatcher")).isEqualTo(status.getString("node"));
+    assertThat(status.getJsonArray("nodes")).hasSize(1);
+    assertThat(status.getJsonArray("nodes").getJsonObject(0).getBoolean("alive")).isTrue();
+    assertThat(status.getJsonArray("nodes").getJsonObject(0).getString("host")).isNotBlank();
+    assertThat(status.getJsonArray("logs").size()).isGreaterThan(1);
+    for (Object each : status.getJsonArray("logs")) {
+      JsonObject log = (JsonObject) each;
+      assertThat(log.getString("leader")).isEqualTo(status.getString("node"));
+      assertThat(log.getLong("appliedIndex")).isNotNegative();
+      assertThat(log.getJsonArray("followers")).isEmpty();
+    }
   }
 
   private static List<JsonObject> shards(JsonObject state) {

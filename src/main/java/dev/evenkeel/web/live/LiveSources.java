@@ -26,9 +26,6 @@ final class LiveSources {
 
   /** Takes what was learned: it is carried out on the state later, elsewhere. */
   interface Sink {
-    /**
-     * @param nowMillis monotonic, when the facts came
-     */
     void learned(Consumer<LiveState> fact);
 
     /** The dispatcher was asked, with whatever result. */
