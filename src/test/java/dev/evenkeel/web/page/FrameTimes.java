@@ -57,10 +57,12 @@ final class FrameTimes {
         page.waitForTimeout(1000.0 / CHANGES_A_SECOND);
       }
       Map<String, Double> after = metrics(devTools);
-      for (String name : List.of("ScriptDuration", "RecalcStyleDuration", "LayoutDuration", "TaskDuration")) {
+      for (String name :
+          List.of("ScriptDuration", "RecalcStyleDuration", "LayoutDuration", "TaskDuration")) {
         double spentSeconds = after.get(name) - before.get(name);
         System.out.printf(
-            "%s %.1f ms a change%n", name, 1000 * spentSeconds / (lengthSeconds * CHANGES_A_SECOND));
+            "%s %.1f ms a change%n",
+            name, 1000 * spentSeconds / (lengthSeconds * CHANGES_A_SECOND));
       }
       System.out.println(
           page.evaluate(
