@@ -9,6 +9,8 @@ import { News } from './news.js';
 import { Travel } from './travel.js';
 
 const SAMPLE_MILLIS = 1000;
+const LOST = 'Stale: no connection to the node';
+const FOUND = 'Connected again';
 
 const place = document.getElementById('page');
 const history = new History();
@@ -76,8 +78,8 @@ function show(change) {
 function update() {
   const now = feed.condition();
   if (condition !== null && now !== condition) {
-    if (now === 'stale') news.tell('Stale: no connection to the node');
-    if (now === 'live' && condition === 'stale') news.tell('Connected again');
+    if (now === 'stale') news.tell(LOST, FOUND);
+    if (now === 'live' && condition === 'stale') news.tell(FOUND, LOST);
   }
   condition = now;
   document.title = now === 'stale' ? 'stale · Evenkeel' : 'Evenkeel';

@@ -54,7 +54,9 @@ export class News {
     this.speak();
   }
 
-  tell(sentence) {
+  /** @param instead a sentence that is no longer true, in case it has not been said yet */
+  tell(sentence, instead = null) {
+    this.waiting = this.waiting.filter((other) => other !== instead);
     this.waiting.push(sentence);
     this.speak();
   }
