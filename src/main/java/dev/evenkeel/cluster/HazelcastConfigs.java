@@ -103,9 +103,10 @@ final class HazelcastConfigs {
     set(config, "hazelcast.max.wait.seconds.before.join", 0);
     set(config, "hazelcast.heartbeat.interval.seconds", 1);
     set(config, "hazelcast.max.no.heartbeat.seconds", MEMBER_SILENCE_SECONDS_MAX);
-    // Well below the silence above: who claims it sends no heartbeats while it waits for answers,
-    // and a second one that hangs would make the others throw out the claimant, too.
-    set(config, "hazelcast.mastership.claim.timeout.seconds", 2);
+    // Below the silence above: who claims it sends no heartbeats while it waits for answers, and a
+    // second one that hangs would make the others throw out the claimant, too. But whoever does not
+    // answer in that time is left behind in a cluster of its own, so it must not be short either.
+    set(config, "hazelcast.mastership.claim.timeout.seconds", 5);
     // A killed process: its connection breaks, and it refuses new ones. Two refusals will do.
     set(config, "hazelcast.connection.monitor.interval", 50);
     set(config, "hazelcast.connection.monitor.max.faults", 2);
