@@ -16,11 +16,21 @@ public final class EarlyCalls extends TurboFilter {
   @Override
   public FilterReply decide(
       Marker marker, Logger logger, Level level, String format, Object[] params, Throwable cause) {
-    for (Throwable each = cause; each != null; each = each.getCause()) {
+    for (Throwable each = thrown(params, cause); each != null; each = each.getCause()) {
       if (each.getClass().getSimpleName().equals(NOT_READY)) {
         return FilterReply.DENY;
       }
     }
     return FilterReply.NEUTRAL;
+  }
+
+  /** Filters see what was thrown before it is told from the other arguments. */
+  private static Throwable thrown(Object[] params, Throwable cause) {
+    return cause == null
+            && params != null
+            && params.length > 0
+            && params[params.length - 1] instanceof Throwable last
+        ? last
+        : cause;
   }
 }

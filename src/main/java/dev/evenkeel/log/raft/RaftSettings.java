@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
-import org.apache.ratis.rpc.SupportedRpcType;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
@@ -29,7 +28,7 @@ final class RaftSettings {
 
   static RaftProperties of(LogSettings settings, LogSettings.Peer own, File storage) {
     RaftProperties properties = new RaftProperties();
-    RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
+    RaftConfigKeys.Rpc.setType(properties, new SerialRpc());
     GrpcConfigKeys.Server.setPort(properties, own.raftPort());
     // The default is every address of the machine, and the port is open to whoever reaches it.
     GrpcConfigKeys.Server.setHost(properties, own.listenHost());
@@ -70,6 +69,9 @@ final class RaftSettings {
     RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));
     RaftServerConfigKeys.Log.setPreallocatedSize(
         properties, SizeInBytes.valueOf(Math.min(PREALLOCATED_BYTES, segment)));
+    // The default waits for up to 5 s after a number of refusals, deaf to everything, and the
+    // follower hears no heartbeat meanwhile.
+    RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10, 100ms,1000000000");
     RaftServerConfigKeys.Log.Appender.setBufferByteLimit(
         properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX));
     // Direct memory, once a group; it must hold one largest entry with its frame.

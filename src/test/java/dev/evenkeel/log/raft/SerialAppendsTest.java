@@ -1,0 +1,122 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.ProtoUtils;
+import org.junit.jupiter.api.Test;
+
+class SerialAppendsTest {
+  private static final RaftGroupId ONE = RaftGroupId.valueOf(new UUID(1, 1));
+  private static final RaftGroupId OTHER = RaftGroupId.valueOf(new UUID(2, 2));
+
+  private record Taken(
+      AppendEntriesRequestProto request, CompletableFuture<AppendEntriesReplyProto> answer) {}
+
+  private final List<Taken> taken = new ArrayList<>();
+  private IOException refusal;
+  private final RaftServer server = SerialAppends.before(follower());
+
+  /** A follower that answers when the test says so. */
+  private RaftServer follower() {
+    return (RaftServer)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {RaftServer.class},
+            (proxy, method, args) -> {
+              switch (method.getName()) {
+                case "appendEntriesAsync":
+                  if (refusal != null) {
+                    throw refusal;
+                  }
+                  CompletableFuture<AppendEntriesReplyProto> answer = new CompletableFuture<>();
+                  taken.add(new Taken((AppendEntriesRequestProto) args[0], answer));
+                  return answer;
+                case "getId":
+                  return RaftPeerId.valueOf("n1");
+                default:
+                  throw new IOException("broken");
+              }
+            });
+  }
+
+  private static AppendEntriesRequestProto request(RaftGroupId group, long first, int count) {
+    AppendEntriesRequestProto.Builder request =
+        AppendEntriesRequestProto.newBuilder()
+            .setServerRequest(
+                RaftRpcRequestProto.newBuilder()
+                    .setRaftGroupId(ProtoUtils.toRaftGroupIdProtoBuilder(group)));
+    for (int i = 0; i < count; i++) {
+      request.addEntries(LogEntryProto.newBuilder().setTerm(1).setIndex(first + i));
+    }
+    return request.build();
+  }
+
+  private void answer(int index) {
+    taken.get(index).answer.complete(AppendEntriesReplyProto.getDefaultInstance());
+  }
+
+  @Test
+  void a_request_waits_for_the_one_before_it() throws IOException {
+    CompletableFuture<AppendEntriesReplyProto> shorter =
+        server.appendEntriesAsync(request(ONE, 10, 3));
+    CompletableFuture<AppendEntriesReplyProto> longer =
+        server.appendEntriesAsync(request(ONE, 10, 6));
+    assertThat(taken).hasSize(1);
+    assertThat(shorter).isNotDone();
+    answer(0);
+    assertThat(shorter).isCompleted();
+    assertThat(taken).hasSize(2);
+    assertThat(taken.get(1).request.getEntriesCount()).isEqualTo(6);
+    assertThat(longer).isNotDone();
+    answer(1);
+    assertThat(longer).isCompleted();
+  }
+
+  @Test
+  void heartbeats_and_other_groups_do_not_wait() throws IOException {
+    server.appendEntriesAsync(request(ONE, 10, 3));
+    server.appendEntriesAsync(request(ONE, 13, 0));
+    server.appendEntriesAsync(request(OTHER, 10, 3));
+    assertThat(taken).hasSize(3);
+  }
+
+  @Test
+  void one_that_fails_lets_the_next_in() throws IOException {
+    CompletableFuture<AppendEntriesReplyProto> first =
+        server.appendEntriesAsync(request(ONE, 10, 3));
+    CompletableFuture<AppendEntriesReplyProto> second =
+        server.appendEntriesAsync(request(ONE, 13, 3));
+    CompletableFuture<AppendEntriesReplyProto> third =
+        server.appendEntriesAsync(request(ONE, 16, 3));
+    taken.get(0).answer.completeExceptionally(new IOException("disk"));
+    assertThat(first).isCompletedExceptionally();
+    assertThat(taken).hasSize(2);
+    refusal = new IOException("not ready");
+    answer(1);
+    assertThat(second).isCompleted();
+    assertThatThrownBy(third::join).hasCause(refusal);
+    refusal = null;
+    server.appendEntriesAsync(request(ONE, 16, 3));
+    assertThat(taken).hasSize(3);
+  }
+
+  @Test
+  void everything_else_goes_straight_through() {
+    assertThat(server.getId()).isEqualTo(RaftPeerId.valueOf("n1"));
+    assertThatThrownBy(server::start).isInstanceOf(IOException.class).hasMessage("broken");
+  }
+}
