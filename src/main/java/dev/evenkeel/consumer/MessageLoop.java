@@ -56,8 +56,7 @@ final class MessageLoop {
       if (task == null) {
         return;
       }
-      handle(task);
-      now = System.nanoTime();
+      now = handle(task);
       if (++messages >= TURN_MESSAGES_MAX || now - begin >= TURN_NANOS_MAX) {
         schedule();
         return;
@@ -76,34 +75,37 @@ final class MessageLoop {
     }
   }
 
-  private void handle(Task task) {
+  /** Returns the time after it: the clock is read once a message. */
+  private long handle(Task task) {
     Future<Void> result;
     try {
       result = handler.handle(task.delivery(member));
+      if (result == null) {
+        throw new NullPointerException("the handler returned null instead of a future");
+      }
     } catch (Throwable e) {
-      done(task, e);
-      return;
+      return done(task, e);
     }
-    if (result == null) {
-      done(task, new NullPointerException("the handler returned null instead of a future"));
-    } else if (result.isComplete()) {
-      done(task, result.cause());
-    } else {
-      result.onComplete(
-          ended ->
-              context.run(
-                  () -> {
-                    done(task, ended.cause());
-                    turn.run();
-                  }));
+    if (result.isComplete()) {
+      return done(task, result.cause());
     }
+    result.onComplete(
+        ended ->
+            context.run(
+                () -> {
+                  done(task, ended.cause());
+                  turn.run();
+                }));
+    return System.nanoTime();
   }
 
-  private void done(Task task, Throwable failure) {
+  private long done(Task task, Throwable failure) {
+    long now = System.nanoTime();
     if (failure == null) {
-      core.finished(task, Clock.millis());
+      core.finished(task, now / 1_000_000);
     } else {
-      core.failed(task, failure, Clock.millis());
+      core.failed(task, failure, now / 1_000_000);
     }
+    return now;
   }
 }

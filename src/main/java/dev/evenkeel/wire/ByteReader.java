@@ -52,8 +52,12 @@ public final class ByteReader {
   }
 
   public int varint() {
-    int value = 0;
-    for (int shift = 0; shift < 35; shift += 7) {
+    int first = u8();
+    if (first < 0x80) {
+      return first;
+    }
+    int value = first & 0x7F;
+    for (int shift = 7; shift < 35; shift += 7) {
       int next = u8();
       value |= (next & 0x7F) << shift;
       if ((next & 0x80) == 0) {
@@ -64,8 +68,12 @@ public final class ByteReader {
   }
 
   public long varlong() {
-    long value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
+    int first = u8();
+    if (first < 0x80) {
+      return first >>> 1 ^ -(first & 1);
+    }
+    long value = first & 0x7F;
+    for (int shift = 7; shift < 70; shift += 7) {
       int next = u8();
       value |= (long) (next & 0x7F) << shift;
       if ((next & 0x80) == 0) {

@@ -77,6 +77,7 @@ class BrokerArchTest {
             "java..",
             "io.vertx..",
             "io.netty..",
+            "io.micrometer.core.instrument..",
             "org.slf4j..",
             "dev.evenkeel.broker..",
             "dev.evenkeel.model..",
