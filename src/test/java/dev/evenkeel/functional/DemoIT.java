@@ -73,7 +73,7 @@ class DemoIT {
       JsonArray moves = new JsonArray(get(httpPort, "/api/rebalances?group=demo"));
       Set<String> reasons = new HashSet<>();
       moves.forEach(move -> reasons.add(((JsonObject) move).getString("reason")));
-      assertThat(reasons).contains("join", "leave");
+      assertThat(reasons).contains("member joined", "member left");
       assertThat(moves).hasSizeGreaterThan(SHARDS);
 
       Awaitility.await("every shard is owned")

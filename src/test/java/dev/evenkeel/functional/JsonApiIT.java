@@ -315,6 +315,7 @@ class JsonApiIT {
     assertThat(overTheBus.remove("logs")).isInstanceOf(JsonArray.class);
     assertThat(overHttp).isEqualTo(overTheBus);
     assertError("GET", "/api/cluster?x=1", null, 400, "INVALID");
+    assertError("POST", "/api/cluster/nodes/n9/replace", null, 400, "INVALID");
     assertError("GET", "/ws/live", null, 426, "BAD_REQUEST");
     assertError("GET", "/api/nothing", null, 404, "NOT_FOUND");
     assertError("PUT", "/api/topics", "{}", 405, "METHOD_NOT_ALLOWED");
@@ -337,6 +338,7 @@ class JsonApiIT {
             "/api/groups/{group}",
             "/api/rebalances",
             "/api/cluster",
+            "/api/cluster/nodes/{node}/replace",
             "/ws/live",
             "/health/live",
             "/health/ready",

@@ -146,8 +146,8 @@ class MetricsIT {
 
   /** Moves for the sake of a member that was lost. */
   private static double lost(PrometheusText figures) {
-    return figures.value("evenkeel_dispatcher_moves_total", "reason", "member-left")
-        + figures.value("evenkeel_dispatcher_moves_total", "reason", "timeout");
+    return figures.value("evenkeel_dispatcher_moves_total", "reason", "member crashed")
+        + figures.value("evenkeel_dispatcher_moves_total", "reason", "member timed out");
   }
 
   /** Nobody consumes: what is produced is the lag. */
