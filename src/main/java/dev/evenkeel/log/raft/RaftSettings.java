@@ -59,8 +59,8 @@ final class RaftSettings {
       // To a follower counted as slow the leader sends heartbeats only. The default, a minute of
       // trying without a pause while it is down, keeps a core busy.
       RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, seconds(3));
-      RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(1_000));
-      RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(2_000));
+      RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(800));
+      RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(1_500));
     }
   }
 
