@@ -1,24 +1,24 @@
 package dev.evenkeel.assign;
 
 import dev.evenkeel.model.Shard;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
-/** Decides who shall own which shard. Deterministic: the same arguments give the same answer. */
+/**
+ * Decides who shall own which shard. Deterministic: the same snapshot gives the same answer,
+ * whatever the order of its lists. It neither blocks nor keeps anything between calls, and is
+ * called from one thread or another.
+ *
+ * <p>One of your own: implement it with a public constructor without parameters, name the class in
+ * {@code META-INF/services/dev.evenkeel.assign.Assignor} of your jar, and put that jar on the class
+ * path of every node with the dispatcher role. Groups then ask for it by its {@link #name()}.
+ */
 public interface Assignor {
 
-  /**
-   * @param name of the member
-   * @param topicIds topics it subscribes to
-   */
-  record Member(String name, Set<Integer> topicIds) {}
+  /** How groups ask for it: 1 to 64 of {@code a-z 0-9 . -}, unique among those of a node. */
+  String name();
 
   /**
-   * @param members live members, in any order
-   * @param shards every shard to be owned, in any order
-   * @param owners who owns what now; shards without an owner are absent
-   * @return an owner for each shard that some member subscribes to
+   * @return an owner for each shard that a member subscribes to, and no other
    */
-  Map<Shard, String> assign(List<Member> members, List<Shard> shards, Map<Shard, String> owners);
+  Map<Shard, String> assign(Snapshot snapshot);
 }

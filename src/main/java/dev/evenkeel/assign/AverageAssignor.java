@@ -18,21 +18,29 @@ import java.util.TreeSet;
  */
 public final class AverageAssignor implements Assignor {
 
+  public static final String NAME = "average";
+
   @Override
-  public Map<Shard, String> assign(
-      List<Member> members, List<Shard> shards, Map<Shard, String> owners) {
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public Map<Shard, String> assign(Snapshot snapshot) {
     Map<Integer, TreeSet<Shard>> byTopic = new TreeMap<>();
-    for (Shard shard : shards) {
+    for (Snapshot.Held held : snapshot.shards()) {
+      Shard shard = held.shard();
       byTopic.computeIfAbsent(shard.topicId(), id -> new TreeSet<>()).add(shard);
     }
     Map<Shard, String> target = new HashMap<>();
-    byTopic.forEach((topicId, sorted) -> deal(subscribers(members, topicId), sorted, target));
+    byTopic.forEach(
+        (topicId, sorted) -> deal(subscribers(snapshot.members(), topicId), sorted, target));
     return target;
   }
 
-  private static List<String> subscribers(List<Member> members, int topicId) {
+  private static List<String> subscribers(List<Snapshot.Member> members, int topicId) {
     TreeSet<String> names = new TreeSet<>();
-    for (Member member : members) {
+    for (Snapshot.Member member : members) {
       if (member.topicIds().contains(topicId)) {
         names.add(member.name());
       }

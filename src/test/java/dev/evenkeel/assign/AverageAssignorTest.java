@@ -25,12 +25,12 @@ class AverageAssignorTest {
     for (int i = 0; i < 7; i++) {
       shards.add(new Shard(1, i));
     }
-    List<Assignor.Member> members =
+    List<Snapshot.Member> members =
         List.of(
-            new Assignor.Member("c", Set.of(1)),
-            new Assignor.Member("a", Set.of(1)),
-            new Assignor.Member("b", Set.of(1)));
-    Map<Shard, String> target = assignor.assign(members, shards, Map.of());
+            new Snapshot.Member("c", Set.of(1)),
+            new Snapshot.Member("a", Set.of(1)),
+            new Snapshot.Member("b", Set.of(1)));
+    Map<Shard, String> target = assignor.assign(free(members, shards));
     StringBuilder owners = new StringBuilder();
     shards.forEach(shard -> owners.append(target.get(shard)));
     assertThat(owners).hasToString("aaabbcc");
@@ -49,7 +49,7 @@ class AverageAssignorTest {
         shards.add(new Shard(topic, i));
       }
     }
-    List<Assignor.Member> members = new ArrayList<>();
+    List<Snapshot.Member> members = new ArrayList<>();
     for (int i = 0; i < memberCount; i++) {
       Set<Integer> topics = new TreeSet<>();
       for (int topic = 1; topic <= topicCount; topic++) {
@@ -57,9 +57,9 @@ class AverageAssignorTest {
           topics.add(topic);
         }
       }
-      members.add(new Assignor.Member("m" + i, topics));
+      members.add(new Snapshot.Member("m" + i, topics));
     }
-    Map<Shard, String> target = assignor.assign(members, shards, Map.of());
+    Map<Shard, String> target = assignor.assign(free(members, shards));
 
     for (int topic = 1; topic <= topicCount; topic++) {
       int id = topic;
@@ -85,6 +85,11 @@ class AverageAssignorTest {
 
     Collections.shuffle(shards, random);
     Collections.shuffle(members, random);
-    assertThat(assignor.assign(members, shards, Map.of())).isEqualTo(target);
+    assertThat(assignor.assign(free(members, shards))).isEqualTo(target);
+  }
+
+  private static Snapshot free(List<Snapshot.Member> members, List<Shard> shards) {
+    return new Snapshot(
+        members, shards.stream().map(shard -> new Snapshot.Held(shard, null, null, null)).toList());
   }
 }

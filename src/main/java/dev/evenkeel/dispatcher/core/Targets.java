@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
@@ -20,16 +21,7 @@ final class Targets {
    */
   static Map<Shard, String> of(
       GroupState group, Leavers leavers, Topics topics, Assignor assignor) {
-    Map<String, Set<Integer>> subscriptions = subscriptions(group, leavers, topics);
-    List<Assignor.Member> members = new ArrayList<>();
-    Set<Integer> wanted = new HashSet<>();
-    subscriptions.forEach(
-        (name, ids) -> {
-          members.add(new Assignor.Member(name, ids));
-          wanted.addAll(ids);
-        });
-    Map<Shard, String> target =
-        new HashMap<>(assignor.assign(members, topics.shards(wanted), owners(group)));
+    Map<Shard, String> target = new HashMap<>(assignor.assign(snapshot(group, leavers, topics)));
     // Who is about to leave keeps, until then, what nobody else wants.
     for (Member member : group.members().live()) {
       if (leavers.include(member)) {
@@ -39,6 +31,31 @@ final class Targets {
       }
     }
     return target;
+  }
+
+  private static Snapshot snapshot(GroupState group, Leavers leavers, Topics topics) {
+    List<Snapshot.Member> members = new ArrayList<>();
+    Set<Integer> wanted = new HashSet<>();
+    subscriptions(group, leavers, topics)
+        .forEach(
+            (name, ids) -> {
+              members.add(new Snapshot.Member(name, ids));
+              wanted.addAll(ids);
+            });
+    List<Snapshot.Held> held = new ArrayList<>();
+    for (Shard shard : topics.shards(wanted)) {
+      held.add(held(group, shard));
+    }
+    return new Snapshot(members, held);
+  }
+
+  private static Snapshot.Held held(GroupState group, Shard shard) {
+    Lease lease = group.book().get(shard);
+    ShardStep.Owner owner = group.owner(lease);
+    boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
+    String heir = lease == null || lease.drain() == null ? "" : lease.drain().to();
+    return new Snapshot.Held(
+        shard, owned ? lease.owner() : null, heir.isEmpty() ? null : heir, null);
   }
 
   /** Numbers of the topics that each member reads, by its name. */
@@ -57,16 +74,5 @@ final class Targets {
       }
     }
     return subscriptions;
-  }
-
-  private static Map<Shard, String> owners(GroupState group) {
-    Map<Shard, String> owners = new HashMap<>();
-    for (Lease lease : group.book().all()) {
-      ShardStep.Owner owner = group.owner(lease);
-      if (owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD) {
-        owners.put(lease.shard(), lease.owner());
-      }
-    }
-    return owners;
   }
 }

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
