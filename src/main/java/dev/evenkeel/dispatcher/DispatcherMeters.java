@@ -1,12 +1,14 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Shard;
 import io.micrometer.core.instrument.Timer;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -88,9 +90,17 @@ final class DispatcherMeters {
 
   /** The assignor, each use of it counted as a step. */
   Assignor counting(Assignor assignor) {
-    return (members, shards, owners) -> {
-      plans.increment();
-      return assignor.assign(members, shards, owners);
+    return new Assignor() {
+      @Override
+      public String name() {
+        return assignor.name();
+      }
+
+      @Override
+      public Map<Shard, String> assign(Snapshot snapshot) {
+        plans.increment();
+        return assignor.assign(snapshot);
+      }
     };
   }
 
