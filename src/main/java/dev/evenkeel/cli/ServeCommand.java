@@ -4,6 +4,8 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -31,6 +33,8 @@ import picocli.CommandLine.Spec;
       "      --peers n1@10.0.0.1:5701,n2@10.0.0.2:5701,n3@10.0.0.3:5701"
     })
 final class ServeCommand implements Callable<Integer> {
+  private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
+
   @Spec private CommandSpec spec;
 
   @ParentCommand private Main main;
@@ -92,6 +96,25 @@ final class ServeCommand implements Callable<Integer> {
                   + (httpPort == null ? "none" : httpPort));
           System.out.flush();
         };
-    return new ServeRun(config, sayReady, new Teardown()).run();
+    try {
+      return new ServeRun(config, sayReady, new Teardown()).run();
+    } catch (ServeRun.Unfit e) {
+      return again(config, e);
+    }
+  }
+
+  /** Whoever waited for the ready line has seen it: from now on the node says it in its log. */
+  private static int again(NodeConfig config, ServeRun.Unfit first) throws InterruptedException {
+    ServeRun.Unfit why = first;
+    while (true) {
+      LOG.error("node {} starts anew: {}", config.node(), why.getMessage());
+      ServeRun.Guest sayAgain =
+          (vertx, httpPort, teardown, end) -> LOG.warn("node {} is ready again", config.node());
+      try {
+        return new ServeRun(config, sayAgain, new Teardown()).run();
+      } catch (ServeRun.Unfit e) {
+        why = e;
+      }
+    }
   }
 }

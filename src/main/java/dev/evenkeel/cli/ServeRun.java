@@ -55,7 +55,20 @@ final class ServeRun {
     this.teardown = teardown;
   }
 
-  /** Runs until a signal ends it; gives the exit status. */
+  /** The node cannot go on in this cluster, but a fresh start of it can. */
+  static final class Unfit extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Unfit(String why) {
+      super(why);
+    }
+  }
+
+  /**
+   * Runs until a signal ends it; gives the exit status.
+   *
+   * @throws Unfit after all has been ended: it can be run anew
+   */
   int run() throws InterruptedException {
     FreePorts.check(config);
     DataDirectory.check(config.data());
@@ -110,12 +123,14 @@ final class ServeRun {
                 end.completeExceptionally(
                     CommandFailure.failed(
                         "the log has failed: " + CommandErrors.describe(cause), cause)));
-    Vertx vertx = await(memberStart).vertx();
+    ClusterMember member = await(memberStart);
+    member.unfit().onSuccess(why -> end.completeExceptionally(new Unfit(why)));
+    Vertx vertx = member.vertx();
     NodeMeters meters = await(metersStart);
     meters.offer(vertx);
     teardown.addBlocking("meters", meters::close);
     await(membership.start().toCompletionStage());
-    deploy(vertx, nodeStart, memberStart.join(), membership, meters);
+    deploy(vertx, nodeStart, member, membership, meters);
     awaitReady(vertx);
     membership.serve();
     guest.ready(vertx, config.has("web") ? web.actualPort() : null, teardown, end);
@@ -204,6 +219,9 @@ final class ServeRun {
       Throwable cause = e.getCause();
       if (cause instanceof CommandFailure known) {
         throw known;
+      }
+      if (cause instanceof Unfit unfit) {
+        throw unfit;
       }
       throw CommandFailure.failed(CommandErrors.describe(cause), cause);
     }

@@ -1,6 +1,7 @@
 package dev.evenkeel.cluster;
 
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -27,6 +28,14 @@ public interface ClusterMember {
 
   /** Who owns what, as everybody may see it: "group/topic/shard" → JSON. */
   SharedTable ownership();
+
+  /**
+   * Completes, with what is wrong, when the cluster can only go on without this member: it has been
+   * ended, and its program should close it and join afresh. Only a node's member finds that out.
+   */
+  default Future<String> unfit() {
+    return Promise.<String>promise().future();
+  }
 
   /** Leaves the cluster and closes the clustered Vert.x, if it was made here. */
   Future<Void> close();

@@ -43,7 +43,7 @@ public final class ClusterMembers {
                     .setPort(settings.eventBusPort())
                     .setClusterPublicHost(settings.publicHost())
                     .setClusterPublicPort(settings.eventBusPort());
-            promise.complete(join(HazelcastConfigs.node(settings), bus));
+            promise.complete(join(HazelcastConfigs.node(settings), bus).watched());
           } catch (RuntimeException e) {
             promise.fail(e);
           }

@@ -70,6 +70,13 @@ final class HazelcastConfigs {
     set(config, "hazelcast.shutdownhook.enabled", false);
     set(config, "hazelcast.partition.count", PARTITIONS);
     set(config, "hazelcast.operation.call.timeout.millis", OPERATION_MILLIS_MAX);
+    // A partition that a starting member cannot take yet is moved again at once, and who has no
+    // part
+    // in that hears of it only when the table is compared next. If it becomes the master before, it
+    // applies the versions of the failed moves over those of the later ones, finds two tables of
+    // one
+    // version, and tries that again for ever (5.3.8, FetchMostRecentPartitionTableTask).
+    set(config, "hazelcast.partition.table.send.interval", 1);
     // What was sent to a member that died is sent again to who has its part of the maps now.
     set(config, "hazelcast.invocation.retry.pause.millis", 100);
     set(config, "hazelcast.health.monitoring.level", "OFF");

@@ -6,7 +6,9 @@ import com.hazelcast.cluster.MembershipListener;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
+import com.hazelcast.partition.Partition;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,12 +16,15 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** A {@link ClusterMember} over a clustered Vert.x and the Hazelcast instance behind it. */
 final class HazelcastMember implements ClusterMember {
   /** Where vertx-hazelcast keeps a member's Vert.x node id. */
   private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
+
+  private static final long LOOK_MILLIS = 1_000;
 
   private final Vertx vertx;
   private final HazelcastInstance hazelcast;
@@ -29,6 +34,9 @@ final class HazelcastMember implements ClusterMember {
   private final ImapTable registry;
   private final ImapTable ownership;
   private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
+  private final Promise<String> unfit = Promise.promise();
+  private final OwnerlessParts ownerless = new OwnerlessParts();
+  private boolean looking;
 
   /**
    * Blocks while it asks Hazelcast for its maps.
@@ -52,6 +60,64 @@ final class HazelcastMember implements ClusterMember {
                 tell(new Change(id, true, 0));
               }
             });
+  }
+
+  /** Looks once a second whether the maps have owners, and ends this member if they cannot. */
+  HazelcastMember watched() {
+    vertx.setPeriodic(LOOK_MILLIS, timer -> look(timer));
+    return this;
+  }
+
+  private void look(long timer) {
+    if (looking || !hazelcast.getLifecycleService().isRunning()) {
+      return;
+    }
+    looking = true;
+    vertx
+        .executeBlocking(this::complete, false)
+        .onComplete(
+            complete -> {
+              looking = false;
+              long nowMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+              if (complete.succeeded()
+                  && ownerless.stuck(complete.result(), oldest(), nowMillis)
+                  && vertx.cancelTimer(timer)) {
+                end("parts of the shared maps had no owner for long");
+              }
+            });
+  }
+
+  /** Whether every part of the maps has an owner. */
+  private boolean complete() {
+    for (Partition partition : hazelcast.getPartitionService().getPartitions()) {
+      if (partition.getOwner() == null) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean oldest() {
+    Collection<Member> members = hazelcastMembers();
+    return !members.isEmpty() && members.iterator().next().localMember();
+  }
+
+  /** Without goodbye: whatever waits for the maps ends, and the others see it go at once. */
+  private void end(String why) {
+    Thread ending =
+        new Thread(
+            () -> {
+              hazelcast.getLifecycleService().terminate();
+              unfit.tryComplete(why);
+            },
+            "evenkeel-member-end");
+    ending.setDaemon(true);
+    ending.start();
+  }
+
+  @Override
+  public Future<String> unfit() {
+    return unfit.future();
   }
 
   @Override

@@ -1,0 +1,39 @@
+package dev.evenkeel.cluster;
+
+/**
+ * Finds out that parts of the shared maps stay without an owner. For a moment that is usual: when a
+ * member dies, the oldest one gives its parts to others. If it lasts, the oldest one cannot, and
+ * nobody else will.
+ *
+ * <p>A member that is not the oldest waits longer, so that the oldest gives way first.
+ */
+final class OwnerlessParts {
+  static final long OLDEST_MILLIS_MAX = 12_000;
+  static final long OTHERS_MILLIS_MAX = 45_000;
+
+  private boolean onceComplete;
+  private long sinceMillis = -1;
+
+  /**
+   * To be told once a second or so.
+   *
+   * @param complete every part has an owner that is a member
+   * @param oldest this member is the oldest of the cluster
+   * @param nowMillis of a clock that does not go back
+   * @return whether it lasts too long. Never before all parts had owners once
+   */
+  boolean stuck(boolean complete, boolean oldest, long nowMillis) {
+    if (complete) {
+      onceComplete = true;
+      sinceMillis = -1;
+      return false;
+    }
+    if (!onceComplete) {
+      return false;
+    }
+    if (sinceMillis < 0) {
+      sinceMillis = nowMillis;
+    }
+    return nowMillis - sinceMillis >= (oldest ? OLDEST_MILLIS_MAX : OTHERS_MILLIS_MAX);
+  }
+}

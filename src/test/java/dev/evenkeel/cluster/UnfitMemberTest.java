@@ -1,0 +1,71 @@
+package dev.evenkeel.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.instance.impl.HazelcastInstanceProxy;
+import com.hazelcast.internal.partition.InternalPartition;
+import com.hazelcast.internal.partition.PartitionReplica;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Real members of one cluster, and a table of partitions that is broken by force. */
+class UnfitMemberTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  @Test
+  void the_oldest_member_ends_when_a_partition_stays_without_owner_and_the_other_goes_on()
+      throws Exception {
+    HostPort firstPlace = new HostPort("127.0.0.1", FreePorts.base());
+    HostPort secondPlace = new HostPort("127.0.0.1", FreePorts.base());
+    ClusterMember first = result(join(firstPlace, firstPlace, secondPlace));
+    ClusterMember second = result(join(secondPlace, firstPlace, secondPlace));
+    try {
+      Awaitility.await().atMost(LONG).until(() -> second.dataMembers() == 2);
+      result(first.registry().put("a", new JsonObject()));
+      orphanOnePartition(firstPlace.port());
+      Awaitility.await().atMost(LONG).until(() -> first.unfit().isComplete());
+      assertThat(first.unfit().result()).contains("no owner");
+      Awaitility.await().atMost(LONG).until(() -> second.dataMembers() == 1);
+      result(second.registry().put("b", new JsonObject()));
+      assertThat(second.unfit().isComplete()).isFalse();
+    } finally {
+      result(first.close());
+      result(second.close());
+    }
+  }
+
+  private static Future<ClusterMember> join(HostPort place, HostPort... peers) {
+    return ClusterMembers.node(
+        new NodeSettings(
+            place.host(), place.host(), place.port(), List.of(peers), "unfit-" + peers[0].port()));
+  }
+
+  /** As if the oldest member could not give away what a dead one had. */
+  private static void orphanOnePartition(int port) throws Exception {
+    for (HazelcastInstance instance : Hazelcast.getAllHazelcastInstances()) {
+      if (instance.getCluster().getLocalMember().getAddress().getPort() == port) {
+        InternalPartition partition =
+            ((HazelcastInstanceProxy) instance)
+                .getOriginal()
+                .node
+                .getPartitionService()
+                .getPartition(0);
+        Method set =
+            partition.getClass().getDeclaredMethod("setReplicas", PartitionReplica[].class);
+        set.setAccessible(true);
+        set.invoke(partition, (Object) new PartitionReplica[InternalPartition.MAX_REPLICA_COUNT]);
+      }
+    }
+  }
+
+  private static <T> T result(Future<T> future) {
+    return future.toCompletionStage().toCompletableFuture().join();
+  }
+}
