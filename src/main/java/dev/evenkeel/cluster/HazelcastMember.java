@@ -37,6 +37,7 @@ final class HazelcastMember implements ClusterMember {
   private final Promise<String> unfit = Promise.promise();
   private final OwnerlessParts ownerless = new OwnerlessParts();
   private boolean looking;
+  private volatile boolean closing;
 
   /**
    * Blocks while it asks Hazelcast for its maps.
@@ -69,7 +70,14 @@ final class HazelcastMember implements ClusterMember {
   }
 
   private void look(long timer) {
-    if (looking || !hazelcast.getLifecycleService().isRunning()) {
+    if (looking) {
+      return;
+    }
+    if (!hazelcast.getLifecycleService().isRunning()) {
+      vertx.cancelTimer(timer);
+      if (!closing) {
+        unfit.tryComplete("its member of the shared maps has ended");
+      }
       return;
     }
     looking = true;
@@ -191,6 +199,7 @@ final class HazelcastMember implements ClusterMember {
 
   @Override
   public Future<Void> close() {
+    closing = true;
     handlers.clear();
     calls.close();
     return ours ? vertx.close() : Future.succeededFuture();

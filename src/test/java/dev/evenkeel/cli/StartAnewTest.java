@@ -1,0 +1,88 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.cluster.FreePorts;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A node that cannot go on in the cluster ends whole, so that it can be run again in its JVM. */
+class StartAnewTest {
+  private record Run(
+      CompletableFuture<Vertx> ready,
+      CompletableFuture<CompletableFuture<Void>> end,
+      CompletableFuture<Integer> status) {}
+
+  @Test
+  void a_node_without_its_member_ends_all_of_itself_and_runs_again_with_its_data(@TempDir Path data)
+      throws Exception {
+    int port = FreePorts.base();
+    NodeConfig config =
+        NodeConfig.of(
+            ConfigMerge.merge(
+                Map.of(),
+                "",
+                Map.of(),
+                Map.of(
+                    "port", String.valueOf(port),
+                    "data", data.resolve("d").toString(),
+                    "roles", "broker,dispatcher")));
+    Run first = run(config);
+    ask(first, new JsonObject().put("action", "create").put("name", "t").put("shards", 2));
+    for (HazelcastInstance instance : Hazelcast.getAllHazelcastInstances()) {
+      if (instance.getCluster().getLocalMember().getAddress().getPort() == port) {
+        instance.getLifecycleService().terminate();
+      }
+    }
+    assertThat(first.status())
+        .failsWithin(60, TimeUnit.SECONDS)
+        .withThrowableOfType(ExecutionException.class)
+        .withCauseInstanceOf(ServeRun.Unfit.class);
+    Run second = run(config);
+    assertThat(ask(second, new JsonObject().put("action", "list")).toString()).contains("\"t\"");
+    second.end().join().complete(null);
+    assertThat(second.status()).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo(ExitStatus.DONE);
+  }
+
+  private static Object ask(Run run, JsonObject question) throws Exception {
+    return run.ready()
+        .get(60, TimeUnit.SECONDS)
+        .eventBus()
+        .request(Addresses.API_TOPICS, question)
+        .toCompletionStage()
+        .toCompletableFuture()
+        .get(30, TimeUnit.SECONDS)
+        .body();
+  }
+
+  private static Run run(NodeConfig config) {
+    Run run =
+        new Run(new CompletableFuture<>(), new CompletableFuture<>(), new CompletableFuture<>());
+    ServeRun.Guest guest =
+        (vertx, httpPort, teardown, end) -> {
+          run.end().complete(end);
+          run.ready().complete(vertx);
+        };
+    new Thread(
+            () -> {
+              try {
+                run.status().complete(new ServeRun(config, guest, new Teardown()).run());
+              } catch (InterruptedException | RuntimeException e) {
+                run.status().completeExceptionally(e);
+              }
+            },
+            "node")
+        .start();
+    return run;
+  }
+}
