@@ -29,6 +29,17 @@ final class Jar {
   private static final List<String> CROWD_OPTIONS =
       List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
+  /**
+   * Most do not run long enough to be worth compiling well either; the long form of the tests runs
+   * them as users do.
+   */
+  private static final List<String> USUAL_OPTIONS =
+      Integer.getInteger("evenkeel.rounds", 1) > 1
+          ? List.of()
+          : List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
+  private static final List<String> ARCHIVE = ClassArchive.options(JAR);
+
   private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
 
   private Jar() {}
@@ -167,7 +178,7 @@ final class Jar {
 
   /** Starts a command whose standard input is the caller's to feed and to close. */
   static Running startFed(Path directory, String name, String... args) {
-    return start(directory, name, List.of(), args);
+    return start(directory, name, USUAL_OPTIONS, args);
   }
 
   private static Running start(
@@ -175,6 +186,7 @@ final class Jar {
     List<String> command = new ArrayList<>();
     command.add(JAVA.toString());
     command.add("-Devenkeel.log.blocked=WARN");
+    command.addAll(ARCHIVE);
     command.addAll(jvmOptions);
     command.add("-jar");
     command.add(JAR.toString());

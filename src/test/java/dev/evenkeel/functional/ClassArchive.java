@@ -1,0 +1,86 @@
+package dev.evenkeel.functional;
+
+import dev.evenkeel.cluster.FreePorts;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The classes of the fat jar as the JVM has them once it has read them (application class data
+ * sharing): tests start well over a hundred programs, and each saves half of its start by this.
+ *
+ * <p>It lies beside the jar and is made again for another jar. Whoever cannot make it goes without.
+ */
+final class ClassArchive {
+  private static final Path JAVA_HOME = Path.of(System.getProperty("java.home"));
+  private static final long START_SECONDS_MAX = 120;
+
+  private ClassArchive() {}
+
+  /** Options of the JVM that let it use the archive; none if it cannot be made. */
+  static List<String> options(Path jar) {
+    Path archive = jar.resolveSibling("evenkeel.jsa");
+    try {
+      boolean fresh =
+          Files.exists(archive)
+              && Files.getLastModifiedTime(archive).compareTo(Files.getLastModifiedTime(jar)) > 0;
+      if (!fresh) {
+        Files.deleteIfExists(archive);
+        make(jar, archive);
+      }
+    } catch (IOException e) {
+      System.err.println("programs start without a class archive: " + e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+    return Files.exists(archive) ? List.of("-XX:SharedArchiveFile=" + archive) : List.of();
+  }
+
+  /** Runs a node until it can serve, and lets its JVM write down what it has loaded. */
+  private static void make(Path jar, Path archive) throws IOException, InterruptedException {
+    Path directory = Files.createTempDirectory("evenkeel-archive-");
+    Path out = directory.resolve("out");
+    Process node =
+        new ProcessBuilder(
+                JAVA_HOME.resolve("bin/java").toString(),
+                "-XX:+RecordDynamicDumpInfo",
+                "-jar",
+                jar.toString(),
+                "serve",
+                "--port",
+                String.valueOf(FreePorts.base()),
+                "--http-port",
+                String.valueOf(FreePorts.base()),
+                "--data",
+                directory.resolve("data").toString())
+            .redirectErrorStream(true)
+            .redirectOutput(out.toFile())
+            .start();
+    try {
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS_MAX);
+      while (!Files.readString(out).contains("evenkeel ready")) {
+        if (!node.isAlive() || System.nanoTime() > deadline) {
+          throw new IOException("the node did not start: " + Files.readString(out));
+        }
+        node.waitFor(50, TimeUnit.MILLISECONDS);
+      }
+      Process dump =
+          new ProcessBuilder(
+                  JAVA_HOME.resolve("bin/jcmd").toString(),
+                  String.valueOf(node.pid()),
+                  "VM.cds",
+                  "dynamic_dump",
+                  archive.toString())
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.appendTo(out.toFile()))
+              .start();
+      if (!dump.waitFor(START_SECONDS_MAX, TimeUnit.SECONDS)) {
+        dump.destroyForcibly();
+      }
+    } finally {
+      node.destroyForcibly().waitFor();
+    }
+  }
+}
