@@ -30,6 +30,7 @@ public final class VertxLink implements Link {
   public VertxLink(Vertx vertx, String clusterMember) {
     this.vertx = vertx;
     this.clusterMember = clusterMember;
+    FrameCodec.register(vertx);
   }
 
   @Override

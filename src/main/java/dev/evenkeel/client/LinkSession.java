@@ -1,6 +1,7 @@
 package dev.evenkeel.client;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.cluster.ClusterMember;
@@ -50,6 +51,7 @@ final class LinkSession {
     this.member = member;
     this.onLost = onLost;
     context = member.vertx().getOrCreateContext();
+    FrameCodec.register(member.vertx());
   }
 
   ClusterMember member() {

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderWatch;
 import dev.evenkeel.bus.Op;
@@ -48,6 +49,7 @@ final class Brokers {
 
   Brokers(Vertx vertx, String node, long requestTimeoutMillis) {
     this.vertx = vertx;
+    FrameCodec.register(vertx);
     this.node = node;
     this.options = new DeliveryOptions().setSendTimeout(requestTimeoutMillis);
     this.localOptions = new DeliveryOptions(options).setLocalOnly(true);

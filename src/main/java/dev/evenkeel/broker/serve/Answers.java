@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -47,7 +48,7 @@ public final class Answers {
       result = Future.failedFuture(e);
     }
     result.onComplete(
-        message::reply,
+        answer -> message.reply(answer, FrameCodec.options(answer)),
         failure -> {
           Throwable cause = unwrap(failure);
           if (cause instanceof RefusedException known) {

@@ -31,6 +31,9 @@ import java.util.function.Predicate;
  * with the same checks as when it came.
  */
 public final class FetchService {
+  /** For what goes before the batches, in the answer and around it. */
+  private static final int ANSWER_SPARE_BYTES = 4_096;
+
   private final List<ServedGroup> groups;
   private final Vertx vertx;
   private final Executor readers;
@@ -102,7 +105,8 @@ public final class FetchService {
       return null;
     }
     long startNanos = System.nanoTime();
-    List<Cached> cached = group.state().tail().read(shard, offset, request.bytesMax());
+    int bytesMax = batchBytesMax(request);
+    List<Cached> cached = group.state().tail().read(shard, offset, bytesMax);
     if (!cached.isEmpty()) {
       if (owner) {
         meters.fetched(cached, startNanos, false);
@@ -113,12 +117,21 @@ public final class FetchService {
         vertx,
         readers,
         () -> {
-          List<Cached> found = DiskReader.read(group, shard, offset, request.bytesMax());
+          List<Cached> found = DiskReader.read(group, shard, offset, bytesMax);
           if (owner) {
             meters.fetched(found, startNanos, true);
           }
           return answer(record, found);
         });
+  }
+
+  /**
+   * A little less than is asked for: buffers on the way grow by doubling, and what is above a power
+   * of two by some bytes makes each of them twice as large.
+   */
+  private static int batchBytesMax(FetchRequest request) {
+    int asked = request.bytesMax();
+    return asked < 16 * ANSWER_SPARE_BYTES ? asked : asked - ANSWER_SPARE_BYTES;
   }
 
   private static void requireLease(ServedGroup group, FetchRequest request) {
