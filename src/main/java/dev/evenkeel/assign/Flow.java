@@ -8,10 +8,11 @@ package dev.evenkeel.assign;
  * owners.
  */
 final class Flow {
-  /** Worth of a kept shard: more than all hand-overs of a path together. */
-  static final long KEPT = 1L << 32;
-
-  private static final long AWAITED = 1;
+  /**
+   * Worth of a kept shard: more than all hand-overs of a path together. It is worth one less while
+   * a hand-over to another cohort is under way, so that of two shards this one leaves.
+   */
+  private static final long KEPT = 1L << 32;
 
   final int[] arcTopic;
   final int[] arcCohort;
@@ -24,7 +25,10 @@ final class Flow {
   /** Shards of the topic that members of the cohort own and may keep. */
   final int[] owned;
 
-  /** Shards of the topic whose hand-over to a member of the cohort is under way. */
+  /** Those of them that no hand-over to another cohort is under way for. */
+  private final int[] firm;
+
+  /** Shards of the topic whose hand-over from elsewhere to a member of the cohort is under way. */
   private final int[] awaited;
 
   /** Shards of each cohort. */
@@ -50,6 +54,7 @@ final class Flow {
     arcCohort = new int[arcs];
     units = new int[arcs];
     owned = new int[arcs];
+    firm = new int[arcs];
     awaited = new int[arcs];
     load = new int[cohorts.count()];
     size = new int[cohorts.count()];
@@ -88,44 +93,57 @@ final class Flow {
       arcTo[arcCohort[arc]] = arc;
     }
     for (int s = roster.from[topic]; s < roster.from[topic + 1]; s++) {
-      if (roster.owner[s] == Roster.NOBODY) {
+      int owner = roster.owner[s] == Roster.NOBODY ? -1 : cohorts.of[roster.owner[s]];
+      int heir = roster.heir[s] == Roster.NOBODY ? owner : cohorts.of[roster.heir[s]];
+      if (owner < 0) {
         unplaced[topic]++;
       } else {
-        int cohort = cohorts.of[roster.owner[s]];
-        units[arcTo[cohort]]++;
-        owned[arcTo[cohort]]++;
-        load[cohort]++;
+        units[arcTo[owner]]++;
+        owned[arcTo[owner]]++;
+        load[owner]++;
+        firm[arcTo[owner]] += heir == owner ? 1 : 0;
       }
-      if (roster.heir[s] != Roster.NOBODY) {
-        awaited[arcTo[cohorts.of[roster.heir[s]]]]++;
+      if (heir != owner) {
+        awaited[arcTo[heir]]++;
       }
     }
   }
 
   /** What one more unit on the arc is worth. */
   long gain(int arc) {
-    return units[arc] < owned[arc] ? KEPT : units[arc] < owned[arc] + awaited[arc] ? AWAITED : 0;
+    return worth(arc, units[arc]);
+  }
+
+  /** What the last unit on the arc, which must have one, is worth. */
+  long loss(int arc) {
+    return worth(arc, units[arc] - 1);
+  }
+
+  private long worth(int arc, int unit) {
+    if (unit < owned[arc]) {
+      return unit < firm[arc] ? KEPT : KEPT - 1;
+    }
+    return unit < owned[arc] + awaited[arc] ? 1 : 0;
   }
 
   /** How many further units are worth {@link #gain}. */
   int gainUnits(int arc) {
     int has = units[arc];
-    int kept = owned[arc];
-    int known = kept + awaited[arc];
-    return has < kept ? kept - has : has < known ? known - has : Integer.MAX_VALUE;
-  }
-
-  /** What the last unit on the arc, which must have one, is worth. */
-  long loss(int arc) {
-    return units[arc] <= owned[arc] ? KEPT : units[arc] <= owned[arc] + awaited[arc] ? AWAITED : 0;
+    if (has < owned[arc]) {
+      return (has < firm[arc] ? firm[arc] : owned[arc]) - has;
+    }
+    int known = owned[arc] + awaited[arc];
+    return has < known ? known - has : Integer.MAX_VALUE;
   }
 
   /** How many of the last units are worth {@link #loss}. */
   int lossUnits(int arc) {
     int has = units[arc];
-    int kept = owned[arc];
-    int known = kept + awaited[arc];
-    return has <= kept ? has : has <= known ? has - kept : has - known;
+    if (has <= owned[arc]) {
+      return has <= firm[arc] ? has : has - firm[arc];
+    }
+    int known = owned[arc] + awaited[arc];
+    return has <= known ? has - owned[arc] : has - known;
   }
 
   /** The smallest load of a member, if the cohort had {@code more} shards, evenly spread. */
