@@ -31,9 +31,9 @@ final class ArticleBalancer {
         .sorted(Comparator.comparing(Snapshot.Held::shard))
         .forEach(
             held ->
-                (balancer.owned.containsKey(held.owner())
-                        ? balancer.owned.get(held.owner())
-                        : balancer.free)
+                balancer
+                    .owned
+                    .getOrDefault(held.owner() == null ? "" : held.owner(), balancer.free)
                     .add(held.shard()));
     balancer.average = snapshot.shards().size() / snapshot.members().size();
     balancer.run();

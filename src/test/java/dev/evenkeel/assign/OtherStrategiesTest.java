@@ -29,6 +29,7 @@ class OtherStrategiesTest {
     for (int seed = 0; seed < HISTORIES; seed++) {
       history(new Random(seed));
     }
+    Collections.sort(movesOfRanges);
     double median = movesOfRanges.get(movesOfRanges.size() / 2);
     System.out.printf(
         "not balanced after %d joins and leaves: article %d %%, ranges %d %%, sticky %d %%;"
@@ -41,11 +42,11 @@ class OtherStrategiesTest {
     assertThat(missedBySticky).isZero();
     assertThat(missedByArticle).isGreaterThan(rounds * 3 / 10);
     assertThat(missedByRanges).isGreaterThan(rounds / 10);
-    assertThat(median).isGreaterThan(2);
+    assertThat(median).isGreaterThan(1.5);
   }
 
   private void history(Random random) {
-    GroupModel model = new GroupModel(random, true, 10, 4, 12);
+    GroupModel model = new GroupModel(random, true, 16, 2, 64);
     model.carryOut(sticky.assign(model.snapshot()));
     // The ranges are measured in a history of their own, in which the ranges are carried out.
     for (int event = 0; event < EVENTS; event++) {
@@ -63,14 +64,13 @@ class OtherStrategiesTest {
       model.joinOrLeave();
       Snapshot snapshot = model.snapshot();
       Map<Shard, String> targets = average.assign(snapshot);
-      // What a crash takes away has to go to somebody in any case: counted on neither side.
+      // What a crash leaves without an owner counts on neither side.
       int minimum = Verdicts.moves(snapshot, sticky.assign(snapshot));
       if (minimum > 0) {
         movesOfRanges.add((double) Verdicts.moves(snapshot, targets) / minimum);
       }
       model.carryOut(targets);
     }
-    Collections.sort(movesOfRanges);
   }
 
   private static int isMiss(Snapshot snapshot, Map<Shard, String> targets) {

@@ -268,12 +268,12 @@ class PlannerTest {
       }
       subscriptions.add(topics);
     }
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 200; i++) {
       members.add(new Snapshot.Member("m" + i, subscriptions.get(i % 20)));
     }
     List<Snapshot.Held> helds = new ArrayList<>();
     for (int topic = 1; topic <= 50; topic++) {
-      helds.addAll(topic(topic, "-".repeat(200)));
+      helds.addAll(topic(topic, "-".repeat(40)));
     }
     Snapshot snapshot = new Snapshot(members, helds);
     Plan first = Planner.plan(snapshot, sticky);
@@ -282,12 +282,12 @@ class PlannerTest {
 
     List<Snapshot.Held> owned = new ArrayList<>();
     first.targets().forEach((s, owner) -> owned.add(new Snapshot.Held(s, owner, null, null)));
-    members.remove(500);
+    members.remove(100);
     Snapshot left = new Snapshot(members, owned);
     Plan second = Planner.plan(left, sticky);
     assertThat(Verdicts.isBalanced(left, second.targets())).isTrue();
     assertThat(Verdicts.hasCostReducingPath(left, second.targets())).isFalse();
-    int forced = (int) first.targets().values().stream().filter("m500"::equals).count();
+    int forced = (int) first.targets().values().stream().filter("m100"::equals).count();
     assertThat(second.moves()).isBetween(forced, forced + 10);
   }
 }

@@ -28,7 +28,9 @@ final class Verdicts {
         assertThat(topics.get(target)).as("topics of %s", target).contains(held.shard().topicId());
       }
     }
-    assertThat(targets).as("%s", snapshot).hasSize(snapshot.shards().size());
+    if (targets.size() != snapshot.shards().size()) {
+      assertThat(targets).as("%s", snapshot).hasSize(snapshot.shards().size());
+    }
   }
 
   static Map<String, Integer> loads(Snapshot snapshot, Map<Shard, String> targets) {
