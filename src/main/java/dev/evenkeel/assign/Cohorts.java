@@ -2,6 +2,7 @@ package dev.evenkeel.assign;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,10 +38,19 @@ final class Cohorts {
   /** As few cohorts as there are subscriptions. */
   static Cohorts bySubscription(Roster roster) {
     Map<List<Integer>, List<Integer>> groups = new LinkedHashMap<>();
+    // The roster has one array for equal subscriptions, so few are looked at. Subscriptions that
+    // differ only in topics without shards have two.
+    Map<int[], List<Integer>> groupOf = new IdentityHashMap<>();
     for (int m = 0; m < roster.members.length; m++) {
-      if (roster.topicsOf[m].length > 0) {
-        List<Integer> topics = Arrays.stream(roster.topicsOf[m]).boxed().toList();
-        groups.computeIfAbsent(topics, key -> new ArrayList<>()).add(m);
+      int[] topics = roster.topicsOf[m];
+      if (topics.length > 0) {
+        groupOf
+            .computeIfAbsent(
+                topics,
+                array ->
+                    groups.computeIfAbsent(
+                        Arrays.stream(array).boxed().toList(), key -> new ArrayList<>()))
+            .add(m);
       }
     }
     return new Cohorts(List.copyOf(groups.values()), roster);
