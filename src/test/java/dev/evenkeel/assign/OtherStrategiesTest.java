@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** The same joins and leaves of balanced groups, planned by others. */
 class OtherStrategiesTest {
-  private static final int HISTORIES = 2000;
+  private static final int HISTORIES = 500;
   private static final int EVENTS = 5;
 
   private final Assignor sticky = new StickyAssignor();
