@@ -1,0 +1,52 @@
+package dev.evenkeel.assign;
+
+import dev.evenkeel.model.Shard;
+import java.util.Map;
+
+/**
+ * Even, and as little as possible moves. The default.
+ *
+ * <ul>
+ *   <li>From any snapshot one plan ends level: no shard could move, be it in a chain of shards from
+ *       subscriber to subscriber, so that two loads which differ by two or more get closer. Of
+ *       members with the same subscription none owns more than one shard more than another, counted
+ *       over all topics of the group together.
+ *   <li>Where all members subscribe to the same topics, no plan with these loads moves fewer
+ *       shards. With mixed subscriptions that holds too as long as members and their topics
+ *       multiply to at most {@value #EXACT_ARCS_MAX} pairs; beyond, members of the same
+ *       subscription are planned together, and a few moves more than necessary may come of it.
+ *   <li>A move is a shard that is taken from an owner that lives. A hand-over under way goes on if
+ *       that costs no further move; where there is still a choice, the shards with the least lag
+ *       move, and of those the first.
+ * </ul>
+ *
+ * <p>How: see {@link Strategy}. Time grows almost linearly with the shards and members.
+ */
+public final class StickyAssignor implements Assignor {
+
+  public static final String NAME = "sticky";
+
+  /** Up to so many pairs of a member and its topic, each member is planned for itself. */
+  static final int EXACT_ARCS_MAX = 2000;
+
+  private final int exactArcsMax;
+
+  public StickyAssignor() {
+    this(EXACT_ARCS_MAX);
+  }
+
+  StickyAssignor(int exactArcsMax) {
+    this.exactArcsMax = exactArcsMax;
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public Map<Shard, String> assign(Snapshot snapshot) {
+    GroupView view = GroupView.of(snapshot, exactArcsMax);
+    return view.named(Strategy.of(view.status()).owners(view));
+  }
+}
