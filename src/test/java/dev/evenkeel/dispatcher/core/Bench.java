@@ -25,7 +25,9 @@ final class Bench {
   static final String GROUP = "g";
 
   final ModelLog log;
-  DispatcherSettings settings = DispatcherSettings.DEFAULT;
+  /** Without a window for joins: what follows from each is seen at once. */
+  DispatcherSettings settings = DispatcherSettings.DEFAULT.withJoinWindow(0, 0);
+
   DispatcherCore core;
   long now = 1_000_000;
   long term = 1;
