@@ -87,7 +87,8 @@ class CodecTest {
             Reply.DONE,
             Reply.refused(Refusal.FENCED, "epoch 4 is over"),
             new Reply.OfTopic(new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)),
-            new Reply.OfGroup(new GroupInfo("g", "sharded", List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
+            new Reply.OfGroup(
+                new GroupInfo("g", "sharded", List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
             new Reply.OfLease(lease),
             new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
             new Reply.OfProducer(3, 1),
