@@ -82,7 +82,7 @@ final class Activation {
     this.brokers = brokers;
     this.cluster = cluster;
     this.meters = meters;
-    AssignorTable assignors = new AssignorTable(meters::planned);
+    AssignorTable assignors = new AssignorTable(Map.of(), meters::planned);
     this.core =
         new DispatcherCore(
             options.settings(),

@@ -25,13 +25,21 @@ final class AssignorTable {
   private final Set<String> told = new HashSet<>();
   private final Runnable planned;
 
+  /** Those that come with the product. */
+  static Map<String, Assignor> own() {
+    return Map.of(
+        AverageAssignor.NAME, new AverageAssignor(),
+        GroupInfo.ASSIGNOR_DEFAULT, new AverageAssignor());
+  }
+
   /**
+   * @param others by name; they may replace none of the {@link #own}
    * @param planned is run with each plan
    */
-  AssignorTable(Runnable planned) {
+  AssignorTable(Map<String, Assignor> others, Runnable planned) {
     this.planned = planned;
-    byName.put(AverageAssignor.NAME, new AverageAssignor());
-    byName.put(GroupInfo.ASSIGNOR_DEFAULT, new AverageAssignor());
+    byName.putAll(others);
+    byName.putAll(own());
   }
 
   /** Those that groups may ask for. */

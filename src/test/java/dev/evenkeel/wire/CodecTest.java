@@ -101,6 +101,30 @@ class CodecTest {
   }
 
   @Test
+  void groups_of_before_there_was_a_choice_of_assignors_have_the_default() {
+    Bytes record = new Bytes().text("g").text("sharded");
+    RecordCodec.writeTexts(record, List.of("t"));
+    RecordCodec.write(record, StartAt.LATEST);
+    record.i64(1).i64(2);
+    assertThat(RecordCodec.group(new ByteReader(record.toArray())))
+        .isEqualTo(new GroupInfo("g", "sharded", List.of("t"), StartAt.LATEST, 1, 2, "sticky"));
+    Bytes command = new Bytes().u8(6).text("g").text("sharded");
+    RecordCodec.writeTexts(command, List.of("t"));
+    RecordCodec.write(command, StartAt.LATEST);
+    command.bool(true);
+    assertThat(CommandCodec.meta(new ByteReader(command.toArray())))
+        .isEqualTo(
+            new MetaCommand.DeclareGroup("g", "sharded", List.of("t"), StartAt.LATEST, true, null));
+  }
+
+  @Test
+  void a_group_of_a_later_form_is_refused() {
+    byte[] later = new Bytes().text(null).u8(3).text("g").toArray();
+    assertThatThrownBy(() -> RecordCodec.group(new ByteReader(later)))
+        .hasMessageContaining("form 3: this node reads up to 2");
+  }
+
+  @Test
   void results_of_an_append() {
     AppendResults results =
         new AppendResults(
