@@ -94,13 +94,13 @@ final class GroupCommand implements Runnable {
           shard.getLong("end"),
           shard.getLong("lag"));
     }
-    return "group   "
+    return "group     "
         + group.getString("group")
-        + "\nmode    "
+        + "\nmode      "
         + group.getString("mode")
-        + "\nassign  "
+        + "\nassignor  "
         + group.getString("assignor")
-        + "\nstatus  "
+        + "\nstatus    "
         + group.getString("status")
         + "\n\n"
         + members.text()
