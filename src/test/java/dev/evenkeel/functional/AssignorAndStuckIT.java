@@ -59,8 +59,7 @@ class AssignorAndStuckIT {
     Jar.Running second = node.consume("second", "agreed", "ag");
     await(
         "ranges",
-        () ->
-            owners("ag").equals(Map.of("first", List.of(0, 1), "second", List.of(2, 3))));
+        () -> owners("ag").equals(Map.of("first", List.of(0, 1), "second", List.of(2, 3))));
     assertThat(group("ag").getString("assignor")).isEqualTo("average");
     assertThat(node.admin("group", "describe", "ag").out()).contains("average");
     assertThat(first.stop().status()).isZero();
@@ -122,9 +121,7 @@ class AssignorAndStuckIT {
     for (JsonObject shard : node.shards(group)) {
       String owner = shard.getString("owner");
       if (owner != null && shard.getString("nextOwner") == null) {
-        owners
-            .computeIfAbsent(owner, name -> new ArrayList<>())
-            .add(shard.getInteger("shard"));
+        owners.computeIfAbsent(owner, name -> new ArrayList<>()).add(shard.getInteger("shard"));
       }
     }
     return owners;

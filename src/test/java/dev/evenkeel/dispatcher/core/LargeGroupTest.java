@@ -100,8 +100,7 @@ class LargeGroupTest {
     // A new dispatcher, and every member returns to it.
     DispatcherCore next =
         new DispatcherCore(DispatcherSettings.DEFAULT, new AverageAssignor(), 2, 0, Set.of());
-    List<Action> first =
-        next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
+    List<Action> first = next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
     assertThat(first).noneMatch(Action.Write.class::isInstance);
     for (int member = 0; member < MEMBERS; member++) {
       assertThat(next.heartbeat(member, beat(member), now))
