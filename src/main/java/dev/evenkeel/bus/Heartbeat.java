@@ -26,6 +26,7 @@ import java.util.List;
  * @param consumed messages finished by this run
  * @param memberTimeoutMillis silence after which it counts as dead
  * @param lockTimeMillis how long a hand-over waits for its release at most
+ * @param wishes what else it asks for
  * @param marks of shards that it holds or let go of lately, at most {@link #MARKS_MAX}; a part if
  *     there are more
  */
@@ -44,12 +45,27 @@ public record Heartbeat(
     long consumed,
     long memberTimeoutMillis,
     long lockTimeMillis,
+    Wishes wishes,
     List<ShardMark> marks) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
 
-  /** Without marks. */
+  /**
+   * What a member may ask for.
+   *
+   * @param assignor of its group, by name; null: the one that the group has
+   * @param stuckTimeoutMillis a shard of which something is in hand and nothing was finished for so
+   *     long is given to another; null: never
+   * @param crashLockTimeMillis how long its shards wait, after its death, for a release that may
+   *     still come
+   */
+  public record Wishes(String assignor, Long stuckTimeoutMillis, long crashLockTimeMillis) {
+    /** Nothing out of the ordinary. */
+    public static final Wishes NONE = new Wishes(null, null, 0);
+  }
+
+  /** Without wishes and marks. */
   public Heartbeat(
       String group,
       String member,
@@ -80,6 +96,7 @@ public record Heartbeat(
         consumed,
         memberTimeoutMillis,
         lockTimeMillis,
+        Wishes.NONE,
         List.of());
   }
 
@@ -100,7 +117,29 @@ public record Heartbeat(
         consumed,
         memberTimeoutMillis,
         lockTimeMillis,
+        wishes,
         others);
+  }
+
+  /** The same with other wishes. */
+  public Heartbeat withWishes(Wishes others) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        mode,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        others,
+        marks);
   }
 
   /** The same, of a member that has begun to close. */
@@ -120,6 +159,7 @@ public record Heartbeat(
         consumed,
         memberTimeoutMillis,
         lockTimeMillis,
+        wishes,
         marks);
   }
 
@@ -142,6 +182,9 @@ public record Heartbeat(
         .put("consumed", consumed)
         .put("memberTimeoutMillis", memberTimeoutMillis)
         .put("lockTimeMillis", lockTimeMillis)
+        .put("assignor", wishes.assignor())
+        .put("stuckTimeoutMillis", wishes.stuckTimeoutMillis())
+        .put("crashLockTimeMillis", wishes.crashLockTimeMillis())
         .put("marks", markArray);
   }
 
@@ -163,6 +206,10 @@ public record Heartbeat(
         json.getLong("consumed"),
         json.getLong("memberTimeoutMillis"),
         json.getLong("lockTimeMillis"),
+        new Wishes(
+            json.getString("assignor"),
+            json.getLong("stuckTimeoutMillis"),
+            json.getLong("crashLockTimeMillis", 0L)),
         marks(json.getJsonArray("marks")));
   }
 

@@ -4,8 +4,9 @@ import dev.evenkeel.model.Shard;
 import io.vertx.core.json.JsonArray;
 
 /**
- * How far a member is, or was, with a shard under one epoch: for the figures of moves. Times are
- * ages at the sending of the heartbeat, so that clocks of different programs do not matter.
+ * How far a member is, or was, with a shard under one epoch: for the figures of moves, and to tell
+ * who is stuck. Times are ages at the sending of the heartbeat, so that clocks of different
+ * programs do not matter.
  *
  * @param epoch of the lease that the member holds or held
  * @param begunOffset one more than the highest offset given to a handler; null before that is known
@@ -13,11 +14,27 @@ import io.vertx.core.json.JsonArray;
  *     ago
  * @param endedAgoMillis since it stopped handling the shard: the end of its last handler, or the
  *     moment it was told to stop if none ran then; null if it goes on
+ * @param stalledMillis for how long something of the shard has been in hand while nothing was
+ *     finished; null if nothing is in hand. Of a shard that was lost: while handlers still run
  */
 public record ShardMark(
-    Shard shard, long epoch, Long begunOffset, Long fetchedAgoMillis, Long endedAgoMillis) {
+    Shard shard,
+    long epoch,
+    Long begunOffset,
+    Long fetchedAgoMillis,
+    Long endedAgoMillis,
+    Long stalledMillis) {
 
-  /** {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago]}; there may be many. */
+  /** Of a shard of which nothing is in hand. */
+  public ShardMark(
+      Shard shard, long epoch, Long begunOffset, Long fetchedAgoMillis, Long endedAgoMillis) {
+    this(shard, epoch, begunOffset, fetchedAgoMillis, endedAgoMillis, null);
+  }
+
+  /**
+   * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for]}; there may
+   * be many.
+   */
   JsonArray toJson() {
     return new JsonArray()
         .add(shard.topicId())
@@ -25,7 +42,8 @@ public record ShardMark(
         .add(epoch)
         .add(begunOffset)
         .add(fetchedAgoMillis)
-        .add(endedAgoMillis);
+        .add(endedAgoMillis)
+        .add(stalledMillis);
   }
 
   static ShardMark fromJson(JsonArray json) {
@@ -34,6 +52,8 @@ public record ShardMark(
         json.getLong(2),
         json.getLong(3),
         json.getLong(4),
-        json.getLong(5));
+        json.getLong(5),
+        // Clients of before it was told send six.
+        json.size() > 6 ? json.getLong(6) : null);
   }
 }

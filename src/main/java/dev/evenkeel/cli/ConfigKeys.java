@@ -64,6 +64,20 @@ final class ConfigKeys {
   static final ConfigKey REBALANCE_INTERVAL =
       ConfigKey.duration(
           "rebalance-interval", "5s", "100ms", "10m", "How often everything is planned again.");
+  static final ConfigKey JOIN_QUIET =
+      ConfigKey.duration(
+          "join-quiet",
+          "100ms",
+          "0ms",
+          "10s",
+          "Members that join in a burst are planned for when none has joined for so long.");
+  static final ConfigKey JOIN_WAIT_MAX =
+      ConfigKey.duration(
+          "join-wait-max",
+          "1s",
+          "0ms",
+          "1m",
+          "Longest wait of such a plan, from the first member of the burst.");
   static final ConfigKey METRICS_LABELS_MAX =
       ConfigKey.number(
           "metrics-labels-max",
@@ -92,6 +106,8 @@ final class ConfigKeys {
           TAIL_CACHE_BYTES,
           MEMBER_TIMEOUT,
           REBALANCE_INTERVAL,
+          JOIN_QUIET,
+          JOIN_WAIT_MAX,
           METRICS_LABELS_MAX);
 
   static final Map<String, ConfigKey> BY_NAME = byName();

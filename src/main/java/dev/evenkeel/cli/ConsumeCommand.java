@@ -89,6 +89,29 @@ final class ConsumeCommand implements Callable<Integer> {
   private String mode;
 
   @Option(
+      names = "--assignor",
+      paramLabel = "NAME",
+      description =
+          "Who gets which shard: sticky, average, or another that the nodes have; all members must"
+              + " agree (default: what the group has, else sticky).")
+  private String assignor;
+
+  @Option(
+      names = "--stuck-timeout",
+      paramLabel = "TIME",
+      description =
+          "Lose a shard of which messages are in hand and none was finished for so long (default:"
+              + " never).")
+  private String stuckTimeout;
+
+  @Option(
+      names = "--crash-lock-time",
+      paramLabel = "TIME",
+      description =
+          "How long shards wait after this member's death for a release (default: not at all).")
+  private String crashLockTime;
+
+  @Option(
       names = "--order",
       paramLabel = "shard|key|none",
       defaultValue = "shard",
@@ -195,6 +218,9 @@ final class ConsumeCommand implements Callable<Integer> {
       if (member != null) {
         Names.check("member", member);
       }
+      if (assignor != null) {
+        Names.check("assignor", assignor);
+      }
     } catch (RefusedException e) {
       throw CommandFailure.usage(e.getMessage());
     }
@@ -203,7 +229,16 @@ final class ConsumeCommand implements Callable<Integer> {
             .setGroup(group)
             .setMember(member)
             .setTopics(List.of(topic))
-            .setStart(start(from));
+            .setStart(start(from))
+            .setAssignor(assignor)
+            .setStuckTimeoutMillis(
+                stuckTimeout == null
+                    ? null
+                    : (Long) millis("--stuck-timeout", stuckTimeout, 1_000, 86_400_000))
+            .setCrashLockTimeMillis(
+                crashLockTime == null
+                    ? 0
+                    : millis("--crash-lock-time", crashLockTime, 0, 3_600_000));
     if (exec != null) {
       return options
           .setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)))
@@ -253,6 +288,26 @@ final class ConsumeCommand implements Callable<Integer> {
       throw CommandFailure.usage("--max " + max + ": it must be at least 1");
     }
     return max;
+  }
+
+  private static long millis(String option, String text, long min, long max) {
+    try {
+      long millis = Durations.parseMillis(text);
+      if (millis >= min && millis <= max) {
+        return millis;
+      }
+    } catch (RefusedException | ArithmeticException e) {
+      // The line below says what is right.
+    }
+    throw CommandFailure.usage(
+        option
+            + " '"
+            + text
+            + "': write a time from "
+            + Durations.format(min)
+            + " to "
+            + Durations.format(max)
+            + ", like 200ms, 5s, 2m or 1h");
   }
 
   private long idleExitMillis() {

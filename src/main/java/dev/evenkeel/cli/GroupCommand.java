@@ -66,7 +66,7 @@ final class GroupCommand implements Runnable {
   }
 
   private static String text(JsonObject group) {
-    Table members = new Table("MEMBER", "HOST", "NODE", "SHARDS", "CONSUMED", "HEARTBEAT");
+    Table members = new Table("MEMBER", "HOST", "NODE", "SHARDS", "CONSUMED", "HEARTBEAT", "STUCK");
     for (Object each : group.getJsonArray("members", new JsonArray())) {
       JsonObject member = (JsonObject) each;
       Long silent = member.getLong("lastHeartbeatMs");
@@ -76,7 +76,8 @@ final class GroupCommand implements Runnable {
           member.getString("node"),
           member.getJsonArray("shards", new JsonArray()).size(),
           member.getLong("consumed"),
-          silent == null ? null : silent + " ms ago");
+          silent == null ? null : silent + " ms ago",
+          stuck(member));
     }
     Table shards =
         new Table("TOPIC", "SHARD", "OWNER", "NEXT", "STATE", "EPOCH", "COMMITTED", "END", "LAG");
@@ -93,16 +94,34 @@ final class GroupCommand implements Runnable {
           shard.getLong("end"),
           shard.getLong("lag"));
     }
-    return "group   "
+    return "group     "
         + group.getString("group")
-        + "\nmode    "
+        + "\nmode      "
         + group.getString("mode")
-        + "\nstatus  "
+        + "\nassignor  "
+        + group.getString("assignor")
+        + "\nstatus    "
         + group.getString("status")
         + "\n\n"
         + members.text()
         + "\n"
         + shards.text();
+  }
+
+  /** On which shards a member finishes nothing, and for how long; null if unknown. */
+  private static String stuck(JsonObject member) {
+    JsonArray shards = member.getJsonArray("stuck");
+    Long millis = member.getLong("stuckMs");
+    if (shards == null || millis == null) {
+      return null;
+    }
+    if (shards.isEmpty()) {
+      return "no";
+    }
+    return String.join(" ", shards.stream().map(String::valueOf).toList())
+        + " for "
+        + millis / 1000
+        + " s";
   }
 
   /** A number, or the list of them. */

@@ -33,6 +33,8 @@ record NodeConfig(
     long tailCacheBytesMax,
     long memberTimeoutMillis,
     long rebalanceMillis,
+    long joinQuietMillis,
+    long joinWaitMillisMax,
     int metricsLabelsMax) {
 
   private static final List<String> ROLES = List.of("broker", "dispatcher", "web");
@@ -95,6 +97,8 @@ record NodeConfig(
         number(values, ConfigKeys.TAIL_CACHE_BYTES),
         number(values, ConfigKeys.MEMBER_TIMEOUT),
         number(values, ConfigKeys.REBALANCE_INTERVAL),
+        number(values, ConfigKeys.JOIN_QUIET),
+        number(values, ConfigKeys.JOIN_WAIT_MAX),
         (int) number(values, ConfigKeys.METRICS_LABELS_MAX));
   }
 

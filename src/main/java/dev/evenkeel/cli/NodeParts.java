@@ -87,7 +87,9 @@ final class NodeParts {
     JsonObject json =
         new JsonObject()
             .put("memberTimeoutMillis", config.memberTimeoutMillis())
-            .put("rebalanceMillis", config.rebalanceMillis());
+            .put("rebalanceMillis", config.rebalanceMillis())
+            .put("joinQuietMillis", config.joinQuietMillis())
+            .put("joinWaitMillisMax", config.joinWaitMillisMax());
     return deploy(vertx, new DispatcherVerticle(member), json);
   }
 

@@ -51,6 +51,9 @@ public class ConsumerOptions {
   private long heartbeatMillis = DEFAULT_HEARTBEAT_MILLIS;
   private long memberTimeoutMillis = DEFAULT_MEMBER_TIMEOUT_MILLIS;
   private long lockTimeMillis = DEFAULT_LOCK_TIME_MILLIS;
+  private String assignor;
+  private Long stuckTimeoutMillis;
+  private long crashLockTimeMillis;
   private int pendingMessagesMax = DEFAULT_PENDING_MESSAGES_MAX;
   private int pendingBytesMax = DEFAULT_PENDING_BYTES_MAX;
   private int fetchBytesMax = DEFAULT_FETCH_BYTES_MAX;
@@ -75,6 +78,9 @@ public class ConsumerOptions {
     heartbeatMillis = json.getLong("heartbeatMillis", heartbeatMillis);
     memberTimeoutMillis = json.getLong("memberTimeoutMillis", memberTimeoutMillis);
     lockTimeMillis = json.getLong("lockTimeMillis", lockTimeMillis);
+    assignor = json.getString("assignor");
+    stuckTimeoutMillis = json.getLong("stuckTimeoutMillis");
+    crashLockTimeMillis = json.getLong("crashLockTimeMillis", crashLockTimeMillis);
     pendingMessagesMax = json.getInteger("pendingMessagesMax", pendingMessagesMax);
     pendingBytesMax = json.getInteger("pendingBytesMax", pendingBytesMax);
     fetchBytesMax = json.getInteger("fetchBytesMax", fetchBytesMax);
@@ -95,6 +101,9 @@ public class ConsumerOptions {
         .put("heartbeatMillis", heartbeatMillis)
         .put("memberTimeoutMillis", memberTimeoutMillis)
         .put("lockTimeMillis", lockTimeMillis)
+        .put("assignor", assignor)
+        .put("stuckTimeoutMillis", stuckTimeoutMillis)
+        .put("crashLockTimeMillis", crashLockTimeMillis)
         .put("pendingMessagesMax", pendingMessagesMax)
         .put("pendingBytesMax", pendingBytesMax)
         .put("fetchBytesMax", fetchBytesMax)
@@ -187,6 +196,48 @@ public class ConsumerOptions {
 
   public ConsumerOptions setLockTimeMillis(long lockTimeMillis) {
     this.lockTimeMillis = lockTimeMillis;
+    return this;
+  }
+
+  public String getAssignor() {
+    return assignor;
+  }
+
+  /**
+   * Name of what decides who of the group gets which shard: "sticky", "average", or another that
+   * the cluster's nodes have. Null: the one that the group has; a new group gets "sticky". It is
+   * refused with GROUP_MISMATCH if the group has other members and uses another.
+   */
+  public ConsumerOptions setAssignor(String assignor) {
+    this.assignor = assignor;
+    return this;
+  }
+
+  public Long getStuckTimeoutMillis() {
+    return stuckTimeoutMillis;
+  }
+
+  /**
+   * A shard of which something is in hand and nothing was finished for so long is given to another
+   * member, and this one gets none until it finishes something again. From 1,000 to 86,400,000;
+   * null: never, it is only shown after 30 s. It must be longer than the slowest message and {@link
+   * ConsumerHandler#onAssign} take.
+   */
+  public ConsumerOptions setStuckTimeoutMillis(Long stuckTimeoutMillis) {
+    this.stuckTimeoutMillis = stuckTimeoutMillis;
+    return this;
+  }
+
+  public long getCrashLockTimeMillis() {
+    return crashLockTimeMillis;
+  }
+
+  /**
+   * How long the shards of this member, once it is taken for dead, wait for a release that may
+   * still come, before others get them. From 0, the default, to 3,600,000.
+   */
+  public ConsumerOptions setCrashLockTimeMillis(long crashLockTimeMillis) {
+    this.crashLockTimeMillis = crashLockTimeMillis;
     return this;
   }
 

@@ -182,6 +182,10 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         core.consumed(),
         options.getMemberTimeoutMillis(),
         options.getLockTimeMillis(),
+        new Heartbeat.Wishes(
+            options.getAssignor(),
+            options.getStuckTimeoutMillis(),
+            options.getCrashLockTimeMillis()),
         core.marks(Clock.millis()));
   }
 

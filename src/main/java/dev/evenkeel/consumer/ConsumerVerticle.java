@@ -29,6 +29,9 @@ import io.vertx.core.VerticleBase;
  * heartbeatMillis      1000
  * memberTimeoutMillis  5000
  * lockTimeMillis       50000, also the longest time that undeploying takes
+ * assignor             name of who gets which shard; what the group has if absent
+ * stuckTimeoutMillis   a shard on which nothing is finished for so long is lost; never if absent
+ * crashLockTimeMillis  0
  * pendingMessagesMax   3000
  * pendingBytesMax      16777216
  * fetchBytesMax        1048576

@@ -8,6 +8,10 @@ import dev.evenkeel.model.RefusedException;
 
 /** What {@link ConsumerOptions} may say. */
 final class OptionsCheck {
+  private static final long STUCK_TIMEOUT_MILLIS_MIN = 1_000;
+  private static final long STUCK_TIMEOUT_MILLIS_MAX = 86_400_000;
+  private static final long CRASH_LOCK_TIME_MILLIS_MAX = 3_600_000;
+
   private OptionsCheck() {}
 
   /**
@@ -29,6 +33,15 @@ final class OptionsCheck {
         options.getMemberTimeoutMillis(),
         SelfFence.MARGIN_MILLIS + 2 * options.getHeartbeatMillis());
     atLeast("lockTimeMillis", options.getLockTimeMillis(), 0);
+    if (options.getAssignor() != null) {
+      Names.check("assignor", options.getAssignor());
+    }
+    if (options.getStuckTimeoutMillis() != null) {
+      atLeast("stuckTimeoutMillis", options.getStuckTimeoutMillis(), STUCK_TIMEOUT_MILLIS_MIN);
+      atMost("stuckTimeoutMillis", options.getStuckTimeoutMillis(), STUCK_TIMEOUT_MILLIS_MAX);
+    }
+    atLeast("crashLockTimeMillis", options.getCrashLockTimeMillis(), 0);
+    atMost("crashLockTimeMillis", options.getCrashLockTimeMillis(), CRASH_LOCK_TIME_MILLIS_MAX);
     atLeast("pendingMessagesMax", options.getPendingMessagesMax(), 1);
     atLeast("pendingBytesMax", options.getPendingBytesMax(), 1);
     atLeast("fetchBytesMax", options.getFetchBytesMax(), 1);

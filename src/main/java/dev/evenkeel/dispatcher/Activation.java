@@ -1,6 +1,5 @@
 package dev.evenkeel.dispatcher;
 
-import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
@@ -63,6 +62,9 @@ final class Activation {
   private boolean stopped;
   private boolean pushSet;
 
+  /** When the core shall be woken, or {@link Long#MAX_VALUE}. */
+  private long wakeMillis = Long.MAX_VALUE;
+
   /** Why it has not begun yet, as told last. */
   private String waitingFor;
 
@@ -80,10 +82,12 @@ final class Activation {
     this.brokers = brokers;
     this.cluster = cluster;
     this.meters = meters;
+    AssignorTable assignors = new AssignorTable(Map.of(), meters::planned);
     this.core =
         new DispatcherCore(
             options.settings(),
-            meters.counting(new AverageAssignor()),
+            assignors::named,
+            assignors.names(),
             term,
             revision,
             cluster.members());
@@ -268,6 +272,24 @@ final class Activation {
             run(core.pushes());
           });
     }
+    setWake();
+  }
+
+  private void setWake() {
+    long due = core.dueMillis();
+    if (due >= wakeMillis) {
+      return;
+    }
+    wakeMillis = due;
+    vertx.setTimer(
+        Math.max(1, due - clock.millis()),
+        timer -> {
+          // Set before: what is due later sets the next one.
+          if (wakeMillis == due) {
+            wakeMillis = Long.MAX_VALUE;
+          }
+          run(core.wake(clock.millis()));
+        });
   }
 
   private void run(Action action) {

@@ -1,14 +1,11 @@
 package dev.evenkeel.dispatcher;
 
-import dev.evenkeel.assign.Assignor;
-import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Shard;
 import io.micrometer.core.instrument.Timer;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -88,20 +85,8 @@ final class DispatcherMeters {
     refusals.get(refusal).increment();
   }
 
-  /** The assignor, each use of it counted as a step. */
-  Assignor counting(Assignor assignor) {
-    return new Assignor() {
-      @Override
-      public String name() {
-        return assignor.name();
-      }
-
-      @Override
-      public Map<Shard, String> assign(Snapshot snapshot) {
-        plans.increment();
-        return assignor.assign(snapshot);
-      }
-    };
+  void planned() {
+    plans.increment();
   }
 
   /** Takes up the moves made since the last call; to be called a few times a second. */

@@ -18,13 +18,19 @@ import io.vertx.core.json.JsonObject;
  *     to 60,000, default 5,000
  * @param startMillisMax how long a new dispatcher waits for data groups without a leader before it
  *     begins without their leases: {@code startMillisMax}, 0 to 600,000, default 10,000
+ * @param joinQuietMillis members that come in a burst are planned for when none has come for so
+ *     long: {@code joinQuietMillis}, 0 (at once) to 10,000, default 100
+ * @param joinWaitMillisMax longest wait of such a plan, from the first member of the burst: {@code
+ *     joinWaitMillisMax}, 0 to 60,000, default 1,000
  */
 public record DispatcherOptions(
     long tickMillis,
     long rebalanceMillis,
     long memberTimeoutMillis,
     long requestTimeoutMillis,
-    long startMillisMax) {
+    long startMillisMax,
+    long joinQuietMillis,
+    long joinWaitMillisMax) {
 
   /**
    * @throws RefusedException INVALID if a value is out of its bounds
@@ -35,7 +41,9 @@ public record DispatcherOptions(
         number(json, "rebalanceMillis", 5_000, 100, 600_000),
         number(json, "memberTimeoutMillis", 5_000, 100, 600_000),
         number(json, "requestTimeoutMillis", 5_000, 100, 60_000),
-        number(json, "startMillisMax", 10_000, 0, 600_000));
+        number(json, "startMillisMax", 10_000, 0, 600_000),
+        number(json, "joinQuietMillis", 100, 0, 10_000),
+        number(json, "joinWaitMillisMax", 1_000, 0, 60_000));
   }
 
   private static long number(JsonObject json, String key, long unset, long min, long max) {
@@ -49,7 +57,8 @@ public record DispatcherOptions(
   }
 
   DispatcherSettings settings() {
-    return DispatcherSettings.DEFAULT.withTimes(
-        rebalanceMillis, memberTimeoutMillis, Math.min(500, rebalanceMillis));
+    return DispatcherSettings.DEFAULT
+        .withTimes(rebalanceMillis, memberTimeoutMillis, Math.min(500, rebalanceMillis))
+        .withJoinWindow(joinQuietMillis, joinWaitMillisMax);
   }
 }

@@ -27,6 +27,7 @@ final class GroupFigures {
   private final FigureTable shards;
   private final FigureTable unowned;
   private final FigureTable draining;
+  private final FigureTable stuck;
 
   GroupFigures(MeterScope scope) {
     groupNames = new LabelLimit(scope.labelsMax());
@@ -47,6 +48,11 @@ final class GroupFigures {
     draining =
         scope.table(
             "evenkeel.group.shards.draining", "Shards whose owner was told to let go", "group");
+    stuck =
+        scope.table(
+            "evenkeel.group.shards.stuck",
+            "Shards on which a live member finishes nothing of what it has in hand",
+            "group");
   }
 
   /** Shows what a fresh look found. */
@@ -65,12 +71,14 @@ final class GroupFigures {
     Rows shardCounts = new Rows(groupRowsMax);
     Rows free = new Rows(groupRowsMax);
     Rows drains = new Rows(groupRowsMax);
+    Rows stucks = new Rows(groupRowsMax);
     for (GroupState group : core.all()) {
       String name = groupNames.of(group.name());
       memberCounts.add(group.members().live().size(), name);
       shardCounts.add(0, name);
       free.add(0, name);
       drains.add(0, name);
+      stucks.add(group.stuck().count(), name);
       for (Shard shard : group.shards(core.topics())) {
         String topic = topicNames.of(core.topics().name(shard.topicId()));
         lags.add(known(report.lag(group, shard)), name, topic);
@@ -89,6 +97,7 @@ final class GroupFigures {
     shards.show(shardCounts);
     unowned.show(free);
     draining.show(drains);
+    stuck.show(stucks);
   }
 
   /** NaN stays NaN whatever is added to it. */
@@ -105,5 +114,6 @@ final class GroupFigures {
     shards.show(none);
     unowned.show(none);
     draining.show(none);
+    stuck.show(none);
   }
 }

@@ -14,6 +14,7 @@ import dev.evenkeel.model.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -108,6 +109,8 @@ final class GroupReport {
               .put("node", member.beat().clusterMember())
               .put("host", member.beat().host())
               .put("consumed", member.beat().consumed())
+              .put("stuck", names(group.stuck().shards(member.instance())))
+              .put("stuckMs", group.stuck().millis(member.instance(), nowMillis))
               .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
     }
     Map<String, Ghost> unheard = new HashMap<>();
@@ -124,6 +127,7 @@ final class GroupReport {
     return new JsonObject()
         .put("group", group.name())
         .put("mode", group.info() == null ? null : group.info().mode())
+        .put("assignor", group.info() == null ? null : group.info().assignor())
         .put("status", group.status(core.topics()).name())
         .put("members", members)
         .put("shards", shards)
@@ -154,12 +158,7 @@ final class GroupReport {
   private JsonObject member(GroupState group, String name, Set<String> instances) {
     JsonArray shards = new JsonArray();
     for (String instance : instances) {
-      for (Shard shard : group.book().ownedBy(instance)) {
-        String topic = core.topics().name(shard.topicId());
-        if (topic != null) {
-          shards.add(topic + "/" + shard.shard());
-        }
-      }
+      shards.addAll(names(group.book().ownedBy(instance)));
     }
     return new JsonObject()
         .put("member", name)
@@ -167,7 +166,21 @@ final class GroupReport {
         .putNull("host")
         .putNull("consumed")
         .put("shards", shards)
+        .putNull("stuck")
+        .putNull("stuckMs")
         .putNull("lastHeartbeatMs");
+  }
+
+  /** Of shards whose topics are there. */
+  private JsonArray names(Collection<Shard> shards) {
+    JsonArray names = new JsonArray();
+    for (Shard shard : shards) {
+      String topic = core.topics().name(shard.topicId());
+      if (topic != null) {
+        names.add(topic + "/" + shard.shard());
+      }
+    }
+    return names;
   }
 
   private JsonObject shard(GroupState group, Shard shard) {

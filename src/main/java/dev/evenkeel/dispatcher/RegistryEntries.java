@@ -29,6 +29,7 @@ final class RegistryEntries {
         .put("host", beat.host())
         .put("consumed", beat.consumed())
         .put("memberTimeoutMillis", beat.memberTimeoutMillis())
+        .put("crashLockTimeMillis", beat.wishes().crashLockTimeMillis())
         .put("lastSeenMillis", member.heardMillis())
         .put("term", term);
   }
@@ -52,7 +53,8 @@ final class RegistryEntries {
           topics,
           entry.getString("clusterMember"),
           entry.getString("host"),
-          nowMillis + entry.getLong("memberTimeoutMillis"));
+          nowMillis + entry.getLong("memberTimeoutMillis"),
+          entry.getLong("crashLockTimeMillis", 0L));
     } catch (ClassCastException | NullPointerException e) {
       return null;
     }

@@ -10,6 +10,7 @@ import java.util.List;
  * @param topics names of the topics that members have subscribed to, sorted
  * @param start where it begins in a shard without a lease
  * @param lastSeenMillis when it last had a live member, to the hour; milliseconds since 1970
+ * @param assignor name of what decides who shall own which shard
  */
 public record GroupInfo(
     String name,
@@ -17,4 +18,14 @@ public record GroupInfo(
     List<String> topics,
     StartAt start,
     long createdMillis,
-    long lastSeenMillis) {}
+    long lastSeenMillis,
+    String assignor) {
+
+  /** What a group uses if no member ever named another. */
+  public static final String ASSIGNOR_DEFAULT = "sticky";
+
+  /** The same, seen at another time. */
+  public GroupInfo seenAt(long millis) {
+    return new GroupInfo(name, mode, topics, start, createdMillis, millis, assignor);
+  }
+}

@@ -21,10 +21,22 @@ public sealed interface MetaCommand {
 
   /**
    * Creates the group, or adds topics to it. Refuses GROUP_MISMATCH if it exists with another mode
-   * and {@code force} is false (the dispatcher forces when the group has no live member).
+   * or assignor and {@code force} is false (the dispatcher forces when the group has no live
+   * member).
+   *
+   * @param assignor null: the one that the group has; a new group gets {@link
+   *     GroupInfo#ASSIGNOR_DEFAULT}
    */
-  record DeclareGroup(String name, String mode, List<String> topics, StartAt start, boolean force)
-      implements MetaCommand {}
+  record DeclareGroup(
+      String name, String mode, List<String> topics, StartAt start, boolean force, String assignor)
+      implements MetaCommand {
+
+    /** With the assignor that the group has. */
+    public DeclareGroup(
+        String name, String mode, List<String> topics, StartAt start, boolean force) {
+      this(name, mode, topics, start, force, null);
+    }
+  }
 
   /** The group has a live member now. Written at most once an hour a group. */
   record SeeGroup(String name) implements MetaCommand {}

@@ -31,7 +31,7 @@ public final class CommandCodec {
       out.u8(6).text(c.name()).text(c.mode());
       RecordCodec.writeTexts(out, c.topics());
       RecordCodec.write(out, c.start());
-      out.bool(c.force());
+      out.bool(c.force()).text(c.assignor());
     } else if (command instanceof MetaCommand.SeeGroup c) {
       out.u8(7).text(c.name());
     } else if (command instanceof MetaCommand.ForgetGroup c) {
@@ -52,7 +52,13 @@ public final class CommandCodec {
           case 5 -> new MetaCommand.RemoveTopic(in.i32());
           case 6 ->
               new MetaCommand.DeclareGroup(
-                  in.text(), in.text(), RecordCodec.texts(in), RecordCodec.start(in), in.bool());
+                  in.text(),
+                  in.text(),
+                  RecordCodec.texts(in),
+                  RecordCodec.start(in),
+                  in.bool(),
+                  // Logs of before there was a choice of assignors end here.
+                  in.remaining() == 0 ? null : in.text());
           case 7 -> new MetaCommand.SeeGroup(in.text());
           case 8 -> new MetaCommand.ForgetGroup(in.text());
           case 9 -> new MetaCommand.RegisterProducer(in.text());

@@ -14,6 +14,8 @@ import java.util.List;
 
 /** Bytes of the records that commands, replies and the store share. */
 public final class RecordCodec {
+  private static final int GROUP_FORM = 2;
+
   private RecordCodec() {}
 
   public static void write(Bytes out, Shard shard) {
@@ -81,15 +83,36 @@ public final class RecordCodec {
         in.i64());
   }
 
+  /** A group has a name: null in its place says that the number of the form follows. */
   public static void write(Bytes out, GroupInfo group) {
+    out.text(null).u8(GROUP_FORM);
     out.text(group.name()).text(group.mode());
     writeTexts(out, group.topics());
     write(out, group.start());
-    out.i64(group.createdMillis()).i64(group.lastSeenMillis());
+    out.i64(group.createdMillis()).i64(group.lastSeenMillis()).text(group.assignor());
   }
 
+  /** Also in the first form, which began with the name and knew no assignor. */
   public static GroupInfo group(ByteReader in) {
-    return new GroupInfo(in.text(), in.text(), texts(in), start(in), in.i64(), in.i64());
+    String name = in.text();
+    boolean first = name != null;
+    if (!first) {
+      int form = in.u8();
+      if (form != GROUP_FORM) {
+        throw new RefusedException(
+            Refusal.WRONG_VERSION,
+            "a group's record of form " + form + ": this node reads up to " + GROUP_FORM);
+      }
+      name = in.text();
+    }
+    return new GroupInfo(
+        name,
+        in.text(),
+        texts(in),
+        start(in),
+        in.i64(),
+        in.i64(),
+        first ? GroupInfo.ASSIGNOR_DEFAULT : in.text());
   }
 
   public static void writeTexts(Bytes out, List<String> texts) {

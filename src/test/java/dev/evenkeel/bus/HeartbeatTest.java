@@ -43,6 +43,24 @@ class HeartbeatTest {
   }
 
   @Test
+  void wishesAreTheSameAfterTheWireAndOldClientsHaveNone() {
+    Heartbeat wishing = beat.withWishes(new Heartbeat.Wishes("average", 7_000L, 8_000));
+    assertThat(Heartbeat.fromJson(new JsonObject(wishing.toJson().toBuffer()))).isEqualTo(wishing);
+    JsonObject old = beat.toJson();
+    List.of("assignor", "stuckTimeoutMillis", "crashLockTimeMillis").forEach(old::remove);
+    assertThat(Heartbeat.fromJson(old)).isEqualTo(beat);
+  }
+
+  @Test
+  void marksOfOldClientsSayNothingOfStalls() {
+    ShardMark mark = new ShardMark(new Shard(1, 2), 3, 4L, 5L, 6L, 7L);
+    assertThat(ShardMark.fromJson(mark.toJson())).isEqualTo(mark);
+    io.vertx.core.json.JsonArray old = mark.toJson();
+    old.remove(6);
+    assertThat(ShardMark.fromJson(old)).isEqualTo(new ShardMark(new Shard(1, 2), 3, 4L, 5L, 6L));
+  }
+
+  @Test
   void marksAreTheSameAfterTheWireAndBounded() {
     ShardMark full = new ShardMark(new Shard(1, 2), 3, 4L, 5L, 6L);
     ShardMark unknown = new ShardMark(new Shard(1, 3), 1, null, null, null);

@@ -72,6 +72,13 @@ public final class ModelLog {
       if (info != null && !info.mode().equals(c.mode()) && !c.force()) {
         return Reply.refused(Refusal.GROUP_MISMATCH, "group runs in mode " + info.mode());
       }
+      String assignor = c.assignor();
+      if (assignor == null) {
+        assignor = info == null ? GroupInfo.ASSIGNOR_DEFAULT : info.assignor();
+      }
+      if (info != null && !info.assignor().equals(assignor) && !c.force()) {
+        return Reply.refused(Refusal.GROUP_MISMATCH, "group uses assignor " + info.assignor());
+      }
       TreeSet<String> names = new TreeSet<>(c.topics());
       if (info != null) {
         names.addAll(info.topics());
@@ -83,7 +90,8 @@ public final class ModelLog {
               List.copyOf(names),
               info == null ? c.start() : info.start(),
               info == null ? nowMillis : info.createdMillis(),
-              nowMillis);
+              nowMillis,
+              assignor);
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }
@@ -92,14 +100,7 @@ public final class ModelLog {
       if (info == null) {
         return Reply.refused(Refusal.UNKNOWN_GROUP, c.name());
       }
-      GroupInfo next =
-          new GroupInfo(
-              info.name(),
-              info.mode(),
-              info.topics(),
-              info.start(),
-              info.createdMillis(),
-              nowMillis);
+      GroupInfo next = info.seenAt(nowMillis);
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }

@@ -35,6 +35,8 @@ class CodecTest {
           new MetaCommand.DeleteTopic("t"),
           new MetaCommand.RemoveTopic(5),
           new MetaCommand.DeclareGroup("g", "sharded", List.of("a", "b"), StartAt.LATEST, true),
+          new MetaCommand.DeclareGroup(
+              "g", "sharded", List.of("a"), StartAt.EARLIEST, false, "average"),
           new MetaCommand.SeeGroup("g"),
           new MetaCommand.ForgetGroup("g"),
           new MetaCommand.RegisterProducer(""));
@@ -85,7 +87,8 @@ class CodecTest {
             Reply.DONE,
             Reply.refused(Refusal.FENCED, "epoch 4 is over"),
             new Reply.OfTopic(new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)),
-            new Reply.OfGroup(new GroupInfo("g", "sharded", List.of("t"), StartAt.EARLIEST, 1, 2)),
+            new Reply.OfGroup(
+                new GroupInfo("g", "sharded", List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
             new Reply.OfLease(lease),
             new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
             new Reply.OfProducer(3, 1),
@@ -95,6 +98,30 @@ class CodecTest {
           .usingRecursiveComparison()
           .isEqualTo(reply);
     }
+  }
+
+  @Test
+  void groups_of_before_there_was_a_choice_of_assignors_have_the_default() {
+    Bytes record = new Bytes().text("g").text("sharded");
+    RecordCodec.writeTexts(record, List.of("t"));
+    RecordCodec.write(record, StartAt.LATEST);
+    record.i64(1).i64(2);
+    assertThat(RecordCodec.group(new ByteReader(record.toArray())))
+        .isEqualTo(new GroupInfo("g", "sharded", List.of("t"), StartAt.LATEST, 1, 2, "sticky"));
+    Bytes command = new Bytes().u8(6).text("g").text("sharded");
+    RecordCodec.writeTexts(command, List.of("t"));
+    RecordCodec.write(command, StartAt.LATEST);
+    command.bool(true);
+    assertThat(CommandCodec.meta(new ByteReader(command.toArray())))
+        .isEqualTo(
+            new MetaCommand.DeclareGroup("g", "sharded", List.of("t"), StartAt.LATEST, true, null));
+  }
+
+  @Test
+  void a_group_of_a_later_form_is_refused() {
+    byte[] later = new Bytes().text(null).u8(3).text("g").toArray();
+    assertThatThrownBy(() -> RecordCodec.group(new ByteReader(later)))
+        .hasMessageContaining("form 3: this node reads up to 2");
   }
 
   @Test

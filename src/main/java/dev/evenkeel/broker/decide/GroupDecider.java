@@ -28,6 +28,9 @@ public final class GroupDecider {
     String name = Names.check("group", command.name());
     Names.check("mode", command.mode());
     command.topics().forEach(topic -> Names.check("topic", topic));
+    if (command.assignor() != null) {
+      Names.check("assignor", command.assignor());
+    }
     GroupInfo known = tables.group(name);
     if (known == null && tables.groups().size() >= GROUPS_MAX) {
       return Decision.refused(
@@ -37,6 +40,15 @@ public final class GroupDecider {
       return Decision.refused(
           Refusal.GROUP_MISMATCH,
           "group '" + name + "' runs in mode " + known.mode() + ", not " + command.mode());
+    }
+    String assignor = command.assignor();
+    if (assignor == null) {
+      assignor = known == null ? GroupInfo.ASSIGNOR_DEFAULT : known.assignor();
+    }
+    if (known != null && !known.assignor().equals(assignor) && !command.force()) {
+      return Decision.refused(
+          Refusal.GROUP_MISMATCH,
+          "group '" + name + "' uses assignor " + known.assignor() + ", not " + assignor);
     }
     TreeSet<String> topics = new TreeSet<>(command.topics());
     if (known != null) {
@@ -54,7 +66,8 @@ public final class GroupDecider {
             List.copyOf(topics),
             known == null ? command.start() : known.start(),
             known == null ? nowMillis : known.createdMillis(),
-            known == null ? nowMillis : Math.max(known.lastSeenMillis(), nowMillis)));
+            known == null ? nowMillis : Math.max(known.lastSeenMillis(), nowMillis),
+            assignor));
   }
 
   public Decision<MetaChange> see(MetaCommand.SeeGroup command, long nowMillis) {
@@ -62,14 +75,7 @@ public final class GroupDecider {
     if (known == null) {
       return unknown(command.name());
     }
-    return put(
-        new GroupInfo(
-            known.name(),
-            known.mode(),
-            known.topics(),
-            known.start(),
-            known.createdMillis(),
-            Math.max(known.lastSeenMillis(), nowMillis)));
+    return put(known.seenAt(Math.max(known.lastSeenMillis(), nowMillis)));
   }
 
   public Decision<MetaChange> forget(MetaCommand.ForgetGroup command) {

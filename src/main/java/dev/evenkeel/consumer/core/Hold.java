@@ -82,6 +82,12 @@ public final class Hold {
   /** When a handler of it ended last, or -1. */
   long lastEndedMillis = -1;
 
+  /** When a handler of it ended well last, or -1. */
+  long lastFinishedMillis = -1;
+
+  /** Since when something is in hand and nothing is finished, or -1; for heartbeats. */
+  long stalledSinceMillis = -1;
+
   /** Since when nothing of it is started any more, or -1. */
   long stoppedMillis = -1;
 
@@ -180,6 +186,7 @@ public final class Hold {
   }
 
   void finished(Task task, long nowMillis) {
+    lastFinishedMillis = nowMillis;
     ended(task, nowMillis);
     if (state.over()) {
       return;

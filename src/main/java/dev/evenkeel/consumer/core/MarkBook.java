@@ -67,6 +67,26 @@ final class MarkBook {
         hold.epoch,
         hold.begunOffset < 0 ? null : (Long) hold.begunOffset,
         isNew(hold, now) ? (Long) (now - hold.firstFetchMillis) : null,
-        ended ? (Long) (now - endedMillis(hold)) : null);
+        ended ? (Long) (now - endedMillis(hold)) : null,
+        stalledMillis(hold, now));
+  }
+
+  /**
+   * For how long something has been in hand while nothing was finished, to within the time between
+   * two heartbeats; null if nothing is in hand. A new hold that waits for the handlers of the one
+   * before it to end has these in hand.
+   */
+  private static Long stalledMillis(Hold hold, long now) {
+    boolean assigning = hold.state == HoldState.ASSIGNING && hold.assignCalled;
+    boolean waiting = hold.predecessor != null && !hold.predecessor.quiet();
+    if (hold.pendingMessages == 0 && hold.running == 0 && !assigning && !waiting) {
+      hold.stalledSinceMillis = -1;
+      return null;
+    }
+    if (hold.stalledSinceMillis < 0) {
+      hold.stalledSinceMillis = now;
+    }
+    hold.stalledSinceMillis = Math.max(hold.stalledSinceMillis, hold.lastFinishedMillis);
+    return now - hold.stalledSinceMillis;
   }
 }

@@ -8,13 +8,15 @@ import java.util.TreeSet;
 final class Assignments {
   private final Groups groups;
   private final TopicView view;
+  private final Agenda agenda;
   private final Outbox out;
   private final long term;
   private long revision;
 
-  Assignments(Groups groups, TopicView view, Outbox out, long term, long revision) {
+  Assignments(Groups groups, TopicView view, Agenda agenda, Outbox out, long term, long revision) {
     this.groups = groups;
     this.view = view;
+    this.agenda = agenda;
     this.out = out;
     this.term = term;
     this.revision = revision;
@@ -50,26 +52,27 @@ final class Assignments {
   }
 
   boolean pushesDue() {
-    for (Group group : groups.all()) {
-      if (group.state().anyChanged()) {
-        return true;
-      }
-    }
-    return false;
+    return agenda.anyToTell();
   }
 
   /** Pushes to the members whose shards changed. */
   void push() {
-    for (Group group : groups.all()) {
-      GroupState state = group.state();
-      for (String name : new TreeSet<>(state.takeChanged())) {
-        Member member = state.members().live(name);
-        Assignment before = state.given(name);
-        if (member != null) {
-          Assignment now = of(state, member);
-          if (now != before) {
-            out.add(new Action.Push(now));
-          }
+    for (String name : agenda.takeTells()) {
+      Group group = groups.get(name);
+      if (group != null) {
+        push(group.state());
+      }
+    }
+  }
+
+  private void push(GroupState state) {
+    for (String name : new TreeSet<>(state.takeChanged())) {
+      Member member = state.members().live(name);
+      Assignment before = state.given(name);
+      if (member != null) {
+        Assignment now = of(state, member);
+        if (now != before) {
+          out.add(new Action.Push(now));
         }
       }
     }

@@ -12,6 +12,12 @@ public enum Cause {
   REPLACED("member replaced"),
   /** Topics came or went, or a member reads others than before. */
   TOPIC("topics changed"),
+  /** The group asks for another assignor than before. */
+  ASSIGNOR("assignor changed"),
+  /** It sent heartbeats but finished nothing for its stuck timeout. */
+  STUCK("member stuck"),
+  /** A member that was stuck finishes something again. */
+  RECOVERED("member recovered"),
   /** The owner did not let go in time. */
   CAP("handover timed out");
 

@@ -10,6 +10,7 @@ import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.TopicInfo;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * What the active dispatcher does, without clock and I/O: every input gives the actions that follow
@@ -31,6 +32,8 @@ public final class DispatcherCore {
   private final MoveLog moves = new MoveLog();
   private final MoveFigures figures = new MoveFigures(moves);
   private final TopicView view = new TopicView(out);
+  private final Agenda agenda = new Agenda();
+  private final ShardEnds ends = new ShardEnds();
   private final Groups groups;
   private final HeldBeats held;
   private final ClusterPlaces places;
@@ -43,6 +46,9 @@ public final class DispatcherCore {
   private long rebalanceAtMillis;
 
   /**
+   * @param assignors gives the assignor of a name, or null if it knows none; it must know {@link
+   *     GroupInfo#ASSIGNOR_DEFAULT}, which also serves groups whose own it does not know
+   * @param assignorNames those that members may ask for
    * @param term of this activation: higher than that of every earlier dispatcher
    * @param revision assignments are numbered from here; of two activations in one term the later
    *     must be given the {@link #revision()} of the earlier
@@ -50,21 +56,42 @@ public final class DispatcherCore {
    */
   public DispatcherCore(
       DispatcherSettings settings,
-      Assignor assignor,
+      Function<String, Assignor> assignors,
+      Set<String> assignorNames,
       long term,
       long revision,
       Set<String> clusterMembers) {
     this.settings = settings;
-    groups = new Groups(settings, assignor);
+    groups = new Groups(settings, assignors, agenda, ends);
     held = new HeldBeats(settings.heldMax());
     places = new ClusterPlaces(clusterMembers);
-    assignments = new Assignments(groups, view, out, term, revision);
+    assignments = new Assignments(groups, view, agenda, out, term, revision);
     records = new GroupRecords(settings, groups, view, held, out);
     desk =
-        new HeartbeatDesk(settings, groups, view, held, places, records, assignments, figures, out);
+        new HeartbeatDesk(
+            settings,
+            assignorNames,
+            groups,
+            view,
+            held,
+            places,
+            records,
+            assignments,
+            figures,
+            out);
     news = new LeaseNews(settings, groups, view, out);
-    reads = new LeaseReads(groups, news, out);
-    writes = new LeaseWrites(groups, view, news, reads, figures, out);
+    reads = new LeaseReads(groups, news, ends, out);
+    writes = new LeaseWrites(groups, view, news, reads, figures, agenda, out);
+  }
+
+  /** Every group uses one assignor, by whatever name. */
+  public DispatcherCore(
+      DispatcherSettings settings,
+      Assignor assignor,
+      long term,
+      long revision,
+      Set<String> clusterMembers) {
+    this(settings, name -> assignor, Set.of(assignor.name()), term, revision, clusterMembers);
   }
 
   /**
@@ -112,7 +139,7 @@ public final class DispatcherCore {
     Set<String> gone = places.present(ids);
     if (!gone.isEmpty()) {
       for (Group group : groups.all()) {
-        group.ended(group.state().members().clusterMembersLeft(gone), out);
+        group.ended(group.state().members().clusterMembersLeft(gone, nowMillis), out);
       }
     }
     return done(nowMillis);
@@ -148,6 +175,7 @@ public final class DispatcherCore {
   }
 
   private void otherShards() {
+    ends.retain(view.topics());
     for (Group group : groups.all()) {
       group.state().cause = Cause.TOPIC;
       group.plan().topicsChanged(view.topics());
@@ -232,6 +260,19 @@ public final class DispatcherCore {
     return done(nowMillis);
   }
 
+  /**
+   * When {@link #wake} wants to be called, in milliseconds since 1970, if nothing else comes
+   * before; {@link Long#MAX_VALUE}: not at all.
+   */
+  public long dueMillis() {
+    return agenda.dueMillis();
+  }
+
+  /** The time of {@link #dueMillis} has come. */
+  public List<Action> wake(long nowMillis) {
+    return done(nowMillis);
+  }
+
   private void rebalance(long nowMillis) {
     view.read();
     reads.readAll();
@@ -239,6 +280,7 @@ public final class DispatcherCore {
     groups.removeBlank();
     for (Group group : groups.all()) {
       group.plan().retarget();
+      group.state().stuck().retain(group.state().members().live());
       records.tend(group.state(), nowMillis);
       group.state().members().live().forEach(member -> out.add(new Action.Register(member)));
     }

@@ -14,6 +14,9 @@ import java.util.Set;
  * @param writesInFlightMax requests to the log at once for one group
  * @param membersMax members of all groups together
  * @param heldMax heartbeats that wait for the log at once
+ * @param joinQuietMillis a plan for members that join waits until none has joined for so long; 0:
+ *     it does not wait
+ * @param joinWaitMillisMax longest wait of a plan for members that join, from the first of them
  * @param modes modes that members may ask for
  */
 public record DispatcherSettings(
@@ -25,6 +28,8 @@ public record DispatcherSettings(
     int writesInFlightMax,
     int membersMax,
     int heldMax,
+    long joinQuietMillis,
+    long joinWaitMillisMax,
     Set<String> modes) {
 
   public static final DispatcherSettings DEFAULT =
@@ -37,6 +42,8 @@ public record DispatcherSettings(
           128,
           10_000,
           10_000,
+          100,
+          1_000,
           Set.of("sharded"));
 
   public DispatcherSettings withTimes(long rebalance, long memberTimeout, long retry) {
@@ -49,6 +56,23 @@ public record DispatcherSettings(
         writesInFlightMax,
         membersMax,
         heldMax,
+        joinQuietMillis,
+        joinWaitMillisMax,
+        modes);
+  }
+
+  public DispatcherSettings withJoinWindow(long quietMillis, long waitMillisMax) {
+    return new DispatcherSettings(
+        rebalanceMillis,
+        memberTimeoutMillis,
+        retryMillis,
+        groupSeenMillis,
+        groupForgetMillis,
+        writesInFlightMax,
+        membersMax,
+        heldMax,
+        quietMillis,
+        waitMillisMax,
         modes);
   }
 
@@ -62,6 +86,8 @@ public record DispatcherSettings(
         writesInFlightMax,
         membersMax,
         heldMax,
+        joinQuietMillis,
+        joinWaitMillisMax,
         newModes);
   }
 }

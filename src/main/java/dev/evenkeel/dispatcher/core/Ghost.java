@@ -10,6 +10,7 @@ import java.util.List;
  * @param bornMillis null if only a lease tells of it
  * @param topics null if only a lease tells of it
  * @param clusterMember null if unknown
+ * @param crashLockTimeMillis how long its shards wait, after its death, for a release; 0 if unknown
  */
 public record Ghost(
     String group,
@@ -19,4 +20,19 @@ public record Ghost(
     List<String> topics,
     String clusterMember,
     String host,
-    long untilMillis) {}
+    long untilMillis,
+    long crashLockTimeMillis) {
+
+  /** One whose shards wait for nothing after its death. */
+  public Ghost(
+      String group,
+      String name,
+      String instance,
+      Long bornMillis,
+      List<String> topics,
+      String clusterMember,
+      String host,
+      long untilMillis) {
+    this(group, name, instance, bornMillis, topics, clusterMember, host, untilMillis, 0);
+  }
+}

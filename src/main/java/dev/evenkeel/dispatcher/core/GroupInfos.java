@@ -18,17 +18,13 @@ final class GroupInfos {
       }
       StartAt start = before == null ? declare.start() : before.start();
       long created = before == null ? nowMillis : before.createdMillis();
+      String assignor = declare.assignor();
+      if (assignor == null) {
+        assignor = before == null ? GroupInfo.ASSIGNOR_DEFAULT : before.assignor();
+      }
       return new GroupInfo(
-          declare.name(), declare.mode(), List.copyOf(topics), start, created, nowMillis);
+          declare.name(), declare.mode(), List.copyOf(topics), start, created, nowMillis, assignor);
     }
-    return before == null
-        ? null
-        : new GroupInfo(
-            before.name(),
-            before.mode(),
-            before.topics(),
-            before.start(),
-            before.createdMillis(),
-            nowMillis);
+    return before == null ? null : before.seenAt(nowMillis);
   }
 }

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import java.util.HashMap;
@@ -9,6 +10,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /**
  * Moves the shards of one group towards their targets: one request to the log at a time for a
@@ -19,51 +21,73 @@ final class GroupPlan {
   private record InFlight(DataCommand command, String from, Cause cause) {}
 
   private final GroupState group;
-  private final Assignor assignor;
+  private final Function<String, Assignor> assignors;
   private final DispatcherSettings settings;
+  private final Agenda agenda;
+  private final JoinWindow window;
   private final LinkedHashSet<Shard> queue = new LinkedHashSet<>();
   private final Map<Shard, InFlight> inFlight = new HashMap<>();
   private final Map<Shard, Long> pausedUntil = new HashMap<>();
   private final Handovers handovers = new Handovers();
-  private final Leavers leavers = new Leavers();
   private final Map<Shard, Long> askedEpoch = new HashMap<>();
-  private long wakeAtMillis = Long.MAX_VALUE;
+  private final WakeTimes wakeTimes = new WakeTimes();
+
+  /** Epochs of shards that are taken from members that are stuck. */
+  private Map<Shard, Long> taken = Map.of();
+
   private boolean targetsOld;
 
-  GroupPlan(GroupState group, Assignor assignor, DispatcherSettings settings) {
+  GroupPlan(
+      GroupState group,
+      Function<String, Assignor> assignors,
+      DispatcherSettings settings,
+      Agenda agenda) {
     this.group = group;
-    this.assignor = assignor;
+    this.assignors = assignors;
     this.settings = settings;
+    this.agenda = agenda;
+    window = new JoinWindow(settings.joinQuietMillis(), settings.joinWaitMillisMax());
   }
 
   /** Members, topics or owners changed: before the next step, the plan is made anew. */
   void retarget() {
     targetsOld = true;
+    agenda.pump(group.name());
+  }
+
+  /** Somebody came, who may wait a little for others that come: they make one plan. */
+  void collect(long nowMillis) {
+    window.joined(nowMillis);
+    agenda.window(group.name(), window.endMillis());
   }
 
   void topicsChanged(Topics topics) {
-    leavers.topicsChanged(topics);
-    targetsOld = true;
+    group.leavers().topicsChanged(topics);
+    retarget();
+  }
+
+  private void queue(Shard shard) {
+    queue.add(shard);
+    agenda.pump(group.name());
   }
 
   private void queueAll() {
-    wakeAtMillis = Long.MAX_VALUE;
     queue.addAll(new TreeSet<>(group.target.keySet()));
     group.book().all().forEach(lease -> queue.add(lease.shard()));
   }
 
-  /** Time went by: looks at waiting shards when one is due. */
+  /** Time went by: looks at waiting shards that are due. */
   void wake(long nowMillis) {
-    targetsOld |= leavers.expire(nowMillis);
-    if (nowMillis >= wakeAtMillis) {
-      queueAll();
+    if (group.leavers().expire(nowMillis)) {
+      retarget();
     }
+    wakeTimes.takeDue(nowMillis).forEach(this::queue);
   }
 
   /** The book holds something new about a shard. */
   void leaseChanged(Lease before, Lease after, Shard shard, long nowMillis) {
     pausedUntil.remove(shard);
-    queue.add(shard);
+    queue(shard);
     if (after == null) {
       askedEpoch.remove(shard);
       return;
@@ -94,16 +118,16 @@ final class GroupPlan {
     Member member = group.members().live(before.owner());
     if (member != null && member.instance().equals(before.instance())) {
       group.cause = Cause.LEAVE;
-      targetsOld |= leavers.letsGo(member, shard, nowMillis);
+      if (group.leavers().letsGo(member, shard, nowMillis)) {
+        retarget();
+      }
     }
   }
 
   /** Decides for every shard that something happened to, as far as the limit allows. */
   void pump(Topics topics, long nowMillis, WriteSink sink) {
-    if (targetsOld) {
-      targetsOld = false;
-      group.target = Targets.of(group, leavers, topics, assignor);
-      queueAll();
+    if (targetsOld || window.over(nowMillis)) {
+      plan(topics, nowMillis);
     }
     Iterator<Shard> next = queue.iterator();
     while (inFlight.size() < settings.writesInFlightMax() && next.hasNext()) {
@@ -111,34 +135,65 @@ final class GroupPlan {
       next.remove();
       // What is in flight comes back into the queue with its answer.
       if (!inFlight.containsKey(shard) && topics.has(shard) && group.info != null) {
-        step(shard, nowMillis, sink);
+        step(shard, topics, nowMillis, sink);
       }
     }
   }
 
-  private void step(Shard shard, long nowMillis, WriteSink sink) {
+  private void plan(Topics topics, long nowMillis) {
+    targetsOld = false;
+    window.close();
+    agenda.windowOver(group.name());
+    Targets plan = Targets.of(group, topics, assignor());
+    group.target = plan.owners();
+    taken = plan.taken();
+    for (Shard shard : taken.keySet()) {
+      group.stuck().taken(group.book().get(shard).instance(), nowMillis);
+    }
+    queueAll();
+  }
+
+  private Assignor assignor() {
+    String name = group.info == null ? GroupInfo.ASSIGNOR_DEFAULT : group.info.assignor();
+    Assignor assignor = assignors.apply(name);
+    // The group may have been made on a node that has more of them.
+    return assignor == null ? assignors.apply(GroupInfo.ASSIGNOR_DEFAULT) : assignor;
+  }
+
+  private void step(Shard shard, Topics topics, long nowMillis, WriteSink sink) {
     Long pausedTo = pausedUntil.get(shard);
     if (pausedTo != null && nowMillis < pausedTo) {
-      wakeAtMillis = Math.min(wakeAtMillis, pausedTo);
+      wakeTimes.set(shard, pausedTo);
       return;
     }
     pausedUntil.remove(shard);
     Lease lease = group.book().get(shard);
-    ShardStep.Owner owner = group.owner(lease);
+    ShardStep.Owner owner = owner(lease);
+    if (owner == ShardStep.Owner.DEAD) {
+      long lockedMillis = group.lockedUntilMillis(lease.instance());
+      if (nowMillis < lockedMillis) {
+        wakeTimes.set(shard, lockedMillis);
+        return;
+      }
+    }
     String target = group.target(shard);
     Member targetMember = target == null ? null : group.members().live(target);
     long lockTimeMillis =
         owner == ShardStep.Owner.ALIVE
             ? group.members().live(lease.owner()).beat().lockTimeMillis()
             : 0;
-    // A plan may be older than the first sign of leaving: nobody is granted what it just let go.
-    boolean targetStays = targetMember != null && !leavers.include(targetMember);
     ShardStep step =
         ShardStep.next(
-            lease, owner, target, targetStays, group.settled(), lockTimeMillis, nowMillis);
+            lease,
+            owner,
+            target,
+            stays(targetMember, shard, topics),
+            group.settled(),
+            lockTimeMillis,
+            nowMillis);
     long epoch = lease == null ? 0 : lease.epoch();
     if (step instanceof ShardStep.Wait wait) {
-      wakeAtMillis = Math.min(wakeAtMillis, wait.untilMillis());
+      wakeTimes.set(shard, wait.untilMillis());
     } else if (step instanceof ShardStep.DrainTo drain) {
       send(
           new DataCommand.SetDrain(group.name(), shard, epoch, drain.drain()),
@@ -162,15 +217,40 @@ final class GroupPlan {
     }
   }
 
+  /** Who is stuck and loses the shard is like dead for it: the epoch fences it. */
+  private ShardStep.Owner owner(Lease lease) {
+    return isTaken(lease) ? ShardStep.Owner.DEAD : group.owner(lease);
+  }
+
+  private boolean isTaken(Lease lease) {
+    return lease != null
+        && lease.owned()
+        && taken.getOrDefault(lease.shard(), -1L) == lease.epoch();
+  }
+
+  /**
+   * Whether a target is still one: a plan may be older than the first sign of its leaving, or than
+   * its word that it reads the topic no more. Nobody is granted what it just let go.
+   */
+  private boolean stays(Member target, Shard shard, Topics topics) {
+    return target != null
+        && !group.leavers().include(target)
+        && target.beat().topics().contains(topics.name(shard.topicId()));
+  }
+
   private Cause grantCause(Shard shard, Lease lease, boolean capped) {
     if (capped) {
       return Cause.CAP;
+    }
+    if (isTaken(lease)) {
+      return Cause.STUCK;
     }
     Cause ending = lease == null || !lease.owned() ? null : group.ending(lease.instance());
     return ending != null ? ending : handovers.cause(shard, group.cause);
   }
 
   private void send(DataCommand command, Shard shard, String from, Cause cause, WriteSink sink) {
+    wakeTimes.remove(shard);
     inFlight.put(shard, new InFlight(command, from, cause));
     sink.write(shard, command);
   }
@@ -187,7 +267,7 @@ final class GroupPlan {
    */
   Move taken(Shard shard, Lease lease, Topics topics, long nowMillis) {
     InFlight request = inFlight.remove(shard);
-    queue.add(shard);
+    queue(shard);
     if (request.command() instanceof DataCommand.SetDrain drain) {
       if (drain.drain() == null) {
         handovers.dropped(shard);
@@ -219,6 +299,6 @@ final class GroupPlan {
   void failed(Shard shard, long nowMillis) {
     inFlight.remove(shard);
     pausedUntil.put(shard, nowMillis + settings.retryMillis());
-    queue.add(shard);
+    queue(shard);
   }
 }

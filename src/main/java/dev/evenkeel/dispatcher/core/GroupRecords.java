@@ -47,7 +47,7 @@ final class GroupRecords {
   /**
    * Records the group as {@code beat} wants it.
    *
-   * @param force also in another mode than before
+   * @param force also in another mode or with another assignor than before
    */
   void declare(Heartbeat beat, boolean force) {
     GroupState state = groups.make(beat.group()).state();
@@ -59,7 +59,8 @@ final class GroupRecords {
               beat.mode(),
               List.copyOf(new TreeSet<>(beat.topics())),
               beat.start(),
-              force));
+              force,
+              beat.wishes().assignor()));
     }
   }
 
@@ -91,10 +92,11 @@ final class GroupRecords {
     if (ref.command() instanceof MetaCommand.ForgetGroup) {
       groups.remove(ref.group());
     } else {
-      state.info =
+      show(
+          groups.get(ref.group()),
           reply instanceof Reply.OfGroup of
               ? of.group()
-              : GroupInfos.after(state.info, ref.command(), nowMillis);
+              : GroupInfos.after(state.info, ref.command(), nowMillis));
     }
     return held.ofGroup(ref.group());
   }
@@ -136,12 +138,21 @@ final class GroupRecords {
     Set<String> there = new HashSet<>();
     for (GroupInfo info : infos) {
       there.add(info.name());
-      groups.make(info.name()).state().info = info;
+      show(groups.make(info.name()), info);
     }
     for (Group group : groups.all()) {
       if (!there.contains(group.state().name())) {
         group.state().info = null;
       }
+    }
+  }
+
+  private static void show(Group group, GroupInfo info) {
+    GroupInfo before = group.state().info;
+    group.state().info = info;
+    if (before != null && info != null && !info.assignor().equals(before.assignor())) {
+      group.state().cause = Cause.ASSIGNOR;
+      group.plan().retarget();
     }
   }
 

@@ -18,7 +18,11 @@ import java.util.TreeSet;
 public final class GroupState {
   private final String name;
   private final Endings endings;
+  private final Agenda agenda;
+  private final ShardEnds ends;
   private final MemberTable members;
+  private final Leavers leavers = new Leavers();
+  private final StuckBook stuck = new StuckBook();
   private final LeaseBook book = new LeaseBook();
   private final Map<String, Assignment> given = new HashMap<>();
   private final Set<String> changed = new HashSet<>();
@@ -37,9 +41,11 @@ public final class GroupState {
 
   Map<Shard, String> target = Map.of();
 
-  GroupState(String name, Endings endings) {
+  GroupState(String name, Endings endings, Agenda agenda, ShardEnds ends) {
     this.name = name;
     this.endings = endings;
+    this.agenda = agenda;
+    this.ends = ends;
     this.members = new MemberTable(endings);
   }
 
@@ -58,6 +64,20 @@ public final class GroupState {
 
   public LeaseBook book() {
     return book;
+  }
+
+  Leavers leavers() {
+    return leavers;
+  }
+
+  /** Members that finish nothing. */
+  public StuckBook stuck() {
+    return stuck;
+  }
+
+  /** Messages of a shard that the group has not consumed, by the last look; null if unknown. */
+  Long lag(Shard shard) {
+    return ends.lag(shard, book.get(shard));
   }
 
   /** Who shall own a shard, or null. */
@@ -80,6 +100,11 @@ public final class GroupState {
   /** Why the run of a member ended, or null if that is not known. */
   Cause ending(String instance) {
     return endings.of(instance);
+  }
+
+  /** Until when a shard of a run that has ended waits for a release. */
+  long lockedUntilMillis(String instance) {
+    return endings.lockedUntilMillis(instance);
   }
 
   /** No runs that count as alive without having been heard. */
@@ -113,30 +138,15 @@ public final class GroupState {
     return shards;
   }
 
+  /** How evenly the shards are owned now. */
   public GroupStatus status(Topics topics) {
-    for (Shard shard : shards(topics)) {
-      ShardStep.Owner owner = owner(book.get(shard));
-      if (owner == ShardStep.Owner.NONE || owner == ShardStep.Owner.DEAD) {
-        return idleMember()
-            ? GroupStatus.UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS
-            : GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS;
-      }
-    }
-    return GroupStatus.OK;
-  }
-
-  private boolean idleMember() {
-    for (Member member : members.live()) {
-      if (!member.beat().closing() && book.ownedBy(member.instance()).isEmpty()) {
-        return true;
-      }
-    }
-    return false;
+    return Targets.status(this, topics);
   }
 
   /** What a member owns, by another dispatcher's count or this one's, may have changed. */
   void assignmentChanged(String member) {
     changed.add(member);
+    agenda.tell(name);
   }
 
   /** The members to be told, each once. */
@@ -144,10 +154,6 @@ public final class GroupState {
     Set<String> taken = Set.copyOf(changed);
     changed.clear();
     return taken;
-  }
-
-  boolean anyChanged() {
-    return !changed.isEmpty();
   }
 
   /** The last assignment of a member, or null. */

@@ -8,17 +8,26 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /** All groups that this dispatcher has heard of, by name. */
 final class Groups {
   private final DispatcherSettings settings;
-  private final Assignor assignor;
+  private final Function<String, Assignor> assignors;
+  private final Agenda agenda;
+  private final ShardEnds ends;
   private final Endings endings = new Endings();
   private final Map<String, Group> byName = new TreeMap<>();
 
-  Groups(DispatcherSettings settings, Assignor assignor) {
+  Groups(
+      DispatcherSettings settings,
+      Function<String, Assignor> assignors,
+      Agenda agenda,
+      ShardEnds ends) {
     this.settings = settings;
-    this.assignor = assignor;
+    this.assignors = assignors;
+    this.agenda = agenda;
+    this.ends = ends;
   }
 
   /** The group, or null if it was never heard of. */
@@ -31,8 +40,8 @@ final class Groups {
     return byName.computeIfAbsent(
         name,
         fresh -> {
-          GroupState state = new GroupState(fresh, endings);
-          return new Group(state, new GroupPlan(state, assignor, settings));
+          GroupState state = new GroupState(fresh, endings, agenda, ends);
+          return new Group(state, new GroupPlan(state, assignors, settings, agenda));
         });
   }
 
@@ -46,6 +55,7 @@ final class Groups {
 
   void remove(String name) {
     byName.remove(name);
+    agenda.windowOver(name);
   }
 
   void removeBlank() {

@@ -5,6 +5,7 @@ import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -13,6 +14,7 @@ import java.util.TreeSet;
  */
 final class HeartbeatDesk {
   private final DispatcherSettings settings;
+  private final Set<String> assignorNames;
   private final Groups groups;
   private final TopicView view;
   private final HeldBeats held;
@@ -22,8 +24,12 @@ final class HeartbeatDesk {
   private final MoveFigures figures;
   private final Outbox out;
 
+  /**
+   * @param assignorNames those that members may ask for
+   */
   HeartbeatDesk(
       DispatcherSettings settings,
+      Set<String> assignorNames,
       Groups groups,
       TopicView view,
       HeldBeats held,
@@ -33,6 +39,7 @@ final class HeartbeatDesk {
       MoveFigures figures,
       Outbox out) {
     this.settings = settings;
+    this.assignorNames = new TreeSet<>(assignorNames);
     this.groups = groups;
     this.view = view;
     this.held = held;
@@ -54,11 +61,26 @@ final class HeartbeatDesk {
     if (group != null) {
       // Also of one that will be refused: the ages that it tells are of now.
       figures.heard(group.state(), beat, nowMillis);
+      stalls(group, beat, nowMillis);
     }
     if (beat.leaving()) {
       leave(request, beat);
     } else {
       admit(new HeldBeats.Held(request, beat.withMarks(List.of()), false), nowMillis);
+    }
+  }
+
+  private static void stalls(Group group, Heartbeat beat, long nowMillis) {
+    GroupState state = group.state();
+    Member member = state.members().live(beat.member());
+    if (member == null || !member.instance().equals(beat.instance())) {
+      return;
+    }
+    boolean passedBefore = state.stuck().passedOver(beat.instance());
+    if (state.stuck().heard(beat, nowMillis)) {
+      boolean passed = state.stuck().passedOver(beat.instance());
+      state.cause = passedBefore && !passed ? Cause.RECOVERED : Cause.STUCK;
+      group.plan().retarget();
     }
   }
 
@@ -124,7 +146,7 @@ final class HeartbeatDesk {
     GroupInfo info = group == null ? null : group.state().info;
     if (group != null && group.state().forgetting) {
       refuseDropped(held.forGroup(arrival));
-    } else if (info == null || !info.mode().equals(beat.mode())) {
+    } else if (info == null || !info.mode().equals(beat.mode()) || asksForAnother(beat, info)) {
       agree(arrival, info);
     } else if (!info.topics().containsAll(beat.topics())) {
       declare(arrival, false);
@@ -133,18 +155,44 @@ final class HeartbeatDesk {
     }
   }
 
-  /** The group is new, or runs in another mode. */
+  private static boolean asksForAnother(Heartbeat beat, GroupInfo info) {
+    String assignor = beat.wishes().assignor();
+    return assignor != null && !assignor.equals(info.assignor());
+  }
+
+  /** The group is new, or runs in another mode or with another assignor. */
   private void agree(HeldBeats.Held arrival, GroupInfo info) {
     Heartbeat beat = arrival.beat();
-    Group group = groups.get(beat.group());
-    if (info != null && group.state().members().othersThan(beat.member())) {
+    long request = arrival.request();
+    boolean others =
+        info != null && groups.get(beat.group()).state().members().othersThan(beat.member());
+    boolean sameMode = info != null && info.mode().equals(beat.mode());
+    boolean sameAssignor = info != null && !asksForAnother(beat, info);
+    String assignor = beat.wishes().assignor();
+    if (!sameAssignor && assignor != null && !assignorNames.contains(assignor)) {
       out.refuse(
-          arrival.request(),
+          request,
+          Refusal.INVALID,
+          "unknown assignor '" + assignor + "': use " + String.join(" or ", assignorNames));
+    } else if (others && !sameMode) {
+      out.refuse(
+          request,
           Refusal.GROUP_MISMATCH,
           "group " + beat.group() + " runs in mode " + info.mode() + ", not " + beat.mode());
+    } else if (others && !sameAssignor) {
+      out.refuse(
+          request,
+          Refusal.GROUP_MISMATCH,
+          "group "
+              + beat.group()
+              + " uses assignor "
+              + info.assignor()
+              + ", not "
+              + assignor
+              + ": name the same or none while it has other members");
     } else if (!settings.modes().contains(beat.mode())) {
       out.refuse(
-          arrival.request(),
+          request,
           Refusal.INVALID,
           "unknown mode '"
               + beat.mode()
@@ -194,7 +242,10 @@ final class HeartbeatDesk {
             default -> group.state().cause;
           };
       out.add(new Action.Register(member));
-      group.plan().retarget();
+      switch (heard) {
+        case JOINED, RETURNED, CHANGED -> group.plan().collect(nowMillis);
+        default -> group.plan().retarget();
+      }
     }
     out.add(new Action.Answer(request, assignments.of(group.state(), member)));
   }

@@ -14,6 +14,10 @@ final class HeartbeatRules {
   static final long MEMBER_TIMEOUT_MILLIS_MAX = 600_000;
   static final long LOCK_TIME_MILLIS_MAX = 3_600_000;
 
+  static final long STUCK_TIMEOUT_MILLIS_MIN = 1_000;
+  static final long STUCK_TIMEOUT_MILLIS_MAX = 24 * 3_600_000L;
+  static final long CRASH_LOCK_TIME_MILLIS_MAX = 3_600_000;
+
   private HeartbeatRules() {}
 
   /**
@@ -44,6 +48,21 @@ final class HeartbeatRules {
         MEMBER_TIMEOUT_MILLIS_MIN,
         MEMBER_TIMEOUT_MILLIS_MAX);
     between("lockTimeMillis", beat.lockTimeMillis(), 0, LOCK_TIME_MILLIS_MAX);
+    wishes(beat.wishes());
+  }
+
+  private static void wishes(Heartbeat.Wishes wishes) {
+    if (wishes.assignor() != null) {
+      Names.check("assignor", wishes.assignor());
+    }
+    if (wishes.stuckTimeoutMillis() != null) {
+      between(
+          "stuckTimeoutMillis",
+          wishes.stuckTimeoutMillis(),
+          STUCK_TIMEOUT_MILLIS_MIN,
+          STUCK_TIMEOUT_MILLIS_MAX);
+    }
+    between("crashLockTimeMillis", wishes.crashLockTimeMillis(), 0, CRASH_LOCK_TIME_MILLIS_MAX);
   }
 
   private static void text(String what, String text, int charsMax) {

@@ -25,13 +25,15 @@ final class LeaseReads {
 
   private final Groups groups;
   private final LeaseNews news;
+  private final ShardEnds ends;
   private final Outbox out;
   private final Map<Long, Read> inFlight = new HashMap<>();
   private final Set<String> again = new HashSet<>();
 
-  LeaseReads(Groups groups, LeaseNews news, Outbox out) {
+  LeaseReads(Groups groups, LeaseNews news, ShardEnds ends, Outbox out) {
     this.groups = groups;
     this.news = news;
+    this.ends = ends;
     this.out = out;
   }
 
@@ -88,6 +90,7 @@ final class LeaseReads {
   }
 
   private void merge(List<ShardStatus> statuses, Read read, long nowMillis) {
+    ends.read(statuses);
     Set<Shard> covered = new HashSet<>();
     Map<String, Map<Shard, Lease>> found = new HashMap<>();
     for (ShardStatus status : statuses) {

@@ -17,6 +17,7 @@ final class LeaseWrites {
   private final LeaseNews news;
   private final LeaseReads reads;
   private final MoveFigures figures;
+  private final Agenda agenda;
   private final Outbox out;
   private final Map<Long, Ref> inFlight = new HashMap<>();
 
@@ -26,19 +27,26 @@ final class LeaseWrites {
       LeaseNews news,
       LeaseReads reads,
       MoveFigures figures,
+      Agenda agenda,
       Outbox out) {
     this.groups = groups;
     this.view = view;
     this.news = news;
     this.reads = reads;
     this.figures = figures;
+    this.agenda = agenda;
     this.out = out;
   }
 
   /** Sends what the plans want now. */
   void pump(long nowMillis) {
-    for (Group group : groups.all()) {
-      group.plan().pump(view.topics(), nowMillis, (shard, command) -> write(group, shard, command));
+    for (String name : agenda.takePumps(nowMillis)) {
+      Group group = groups.get(name);
+      if (group != null) {
+        group
+            .plan()
+            .pump(view.topics(), nowMillis, (shard, command) -> write(group, shard, command));
+      }
     }
   }
 

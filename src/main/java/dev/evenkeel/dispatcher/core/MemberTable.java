@@ -4,11 +4,11 @@ import dev.evenkeel.bus.Heartbeat;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The members of one group: the live ones by name, and runs not heard yet by instance.
@@ -45,6 +45,9 @@ public final class MemberTable {
   private final Map<String, Member> live = new TreeMap<>();
   private final Map<String, Ghost> ghosts = new HashMap<>();
 
+  /** Instances of the ghosts by name: most often one. */
+  private final Map<String, Set<String>> ghostRuns = new HashMap<>();
+
   MemberTable(Endings endings) {
     this.endings = endings;
   }
@@ -53,10 +56,10 @@ public final class MemberTable {
     String instance = beat.instance();
     if (endings.of(instance) == Cause.REPLACED || outlived(beat)) {
       endings.add(instance, Cause.REPLACED);
-      ghosts.remove(instance);
+      removeGhost(instance);
       return Heard.REFUSED;
     }
-    boolean wasGhost = ghosts.remove(instance) != null;
+    boolean wasGhost = removeGhost(instance);
     boolean replaces = endEarlierGhosts(beat);
     endings.revive(instance);
     Member former = live.get(beat.member());
@@ -85,9 +88,8 @@ public final class MemberTable {
             member.beat().bornMillis(), member.instance(), beat.bornMillis(), beat.instance())) {
       return true;
     }
-    for (Ghost ghost : ghosts.values()) {
-      if (ghost.name().equals(beat.member())
-          && ghost.bornMillis() != null
+    for (Ghost ghost : ghostsNamed(beat.member())) {
+      if (ghost.bornMillis() != null
           && Member.later(
               ghost.bornMillis(), ghost.instance(), beat.bornMillis(), beat.instance())) {
         return true;
@@ -96,18 +98,36 @@ public final class MemberTable {
     return false;
   }
 
+  private List<Ghost> ghostsNamed(String name) {
+    List<Ghost> named = new ArrayList<>();
+    ghostRuns.getOrDefault(name, Set.of()).forEach(instance -> named.add(ghosts.get(instance)));
+    return named;
+  }
+
+  private boolean removeGhost(String instance) {
+    Ghost ghost = ghosts.remove(instance);
+    if (ghost == null) {
+      return false;
+    }
+    Set<String> runs = ghostRuns.get(ghost.name());
+    runs.remove(instance);
+    if (runs.isEmpty()) {
+      ghostRuns.remove(ghost.name());
+    }
+    return true;
+  }
+
   private boolean endEarlierGhosts(Heartbeat beat) {
-    // One whose birth is unknown may be the later run: it keeps its shards for its time.
-    return ghosts
-        .values()
-        .removeIf(
-            ghost -> {
-              boolean earlier = ghost.name().equals(beat.member()) && ghost.bornMillis() != null;
-              if (earlier) {
-                endings.add(ghost.instance(), Cause.REPLACED);
-              }
-              return earlier;
-            });
+    boolean any = false;
+    for (Ghost ghost : ghostsNamed(beat.member())) {
+      // One whose birth is unknown may be the later run: it keeps its shards for its time.
+      if (ghost.bornMillis() != null) {
+        endings.add(ghost.instance(), Cause.REPLACED);
+        removeGhost(ghost.instance());
+        any = true;
+      }
+    }
+    return any;
   }
 
   /** A run that the registry or a lease tells of; nothing if it is known already. */
@@ -119,6 +139,7 @@ public final class MemberTable {
             || ghosts.containsKey(ghost.instance());
     if (!known) {
       ghosts.put(ghost.instance(), ghost);
+      ghostRuns.computeIfAbsent(ghost.name(), name -> new TreeSet<>()).add(ghost.instance());
     }
     return !known;
   }
@@ -126,7 +147,7 @@ public final class MemberTable {
   /** Takes out a run that says goodbye; null if it was not there. */
   Ended leave(String name, String instance) {
     Member member = live.get(name);
-    boolean there = ghosts.remove(instance) != null;
+    boolean there = removeGhost(instance);
     if (member != null && member.instance().equals(instance)) {
       live.remove(name);
       there = true;
@@ -148,12 +169,12 @@ public final class MemberTable {
         ended.add(new Ended(ghost.name(), ghost.instance(), Cause.TIMEOUT));
       }
     }
-    end(ended);
+    end(ended, nowMillis);
     return ended;
   }
 
   /** Takes out all whose cluster member is among {@code departed}. */
-  List<Ended> clusterMembersLeft(Set<String> departed) {
+  List<Ended> clusterMembersLeft(Set<String> departed, long nowMillis) {
     List<Ended> ended = new ArrayList<>();
     for (Member member : live.values()) {
       String place = member.beat().clusterMember();
@@ -166,19 +187,31 @@ public final class MemberTable {
         ended.add(new Ended(ghost.name(), ghost.instance(), Cause.MEMBER_LEFT));
       }
     }
-    end(ended);
+    end(ended, nowMillis);
     return ended;
   }
 
-  private void end(List<Ended> ended) {
+  private void end(List<Ended> ended, long nowMillis) {
     for (Ended each : ended) {
-      endings.add(each.instance(), each.cause());
-      ghosts.remove(each.instance());
+      long lockMillis = crashLockTimeMillis(each);
+      endings.add(
+          each.instance(), each.cause(), lockMillis == 0 ? Long.MIN_VALUE : nowMillis + lockMillis);
+      removeGhost(each.instance());
       Member member = live.get(each.name());
       if (member != null && member.instance().equals(each.instance())) {
         live.remove(each.name());
       }
     }
+  }
+
+  /** It goes with the run that ended: a later run of the name may ask for another. */
+  private long crashLockTimeMillis(Ended ended) {
+    Member member = live.get(ended.name());
+    if (member != null && member.instance().equals(ended.instance())) {
+      return member.beat().wishes().crashLockTimeMillis();
+    }
+    Ghost ghost = ghosts.get(ended.instance());
+    return ghost == null ? 0 : ghost.crashLockTimeMillis();
   }
 
   /** The live member of that name, or null. */
@@ -201,10 +234,8 @@ public final class MemberTable {
 
   /** Whether anybody counts as alive who is not a run of {@code name}. */
   boolean othersThan(String name) {
-    Set<String> names = new HashSet<>(live.keySet());
-    ghosts.values().forEach(ghost -> names.add(ghost.name()));
-    names.remove(name);
-    return !names.isEmpty();
+    return live.size() > (live.containsKey(name) ? 1 : 0)
+        || ghostRuns.size() > (ghostRuns.containsKey(name) ? 1 : 0);
   }
 
   boolean isEmpty() {

@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
@@ -12,62 +13,150 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Makes the plan of one group: who shall own which shard, given who is there. Changes nothing. */
-final class Targets {
-  private Targets() {}
+/**
+ * The plan of one group: who shall own which shard, given who is there.
+ *
+ * <p>Members that are passed over because they are stuck keep, of the topics that others read too,
+ * what they are not stuck on, up to an even share, and get nothing more; what they are stuck on is
+ * taken from them. Of topics that nobody else reads, or if all are stuck, they own as if they were
+ * not.
+ *
+ * @param owners of each shard that a member wants, be it a member that was not heard yet
+ * @param taken shards that are taken from a live owner without waiting, with the epoch that it has
+ */
+record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
 
-  /**
-   * @return an owner for each shard that a member wants, be it one that was not heard yet
-   */
-  static Map<Shard, String> of(
-      GroupState group, Leavers leavers, Topics topics, Assignor assignor) {
-    Map<Shard, String> target = new HashMap<>(assignor.assign(snapshot(group, leavers, topics)));
+  static Targets of(GroupState group, Topics topics, Assignor assignor) {
+    Map<String, Set<Integer>> readers = subscriptions(group, topics);
+    Map<Shard, String> kept = new HashMap<>();
+    Map<Shard, Long> taken = new HashMap<>();
+    if (group.stuck().anyPassedOver()) {
+      passOver(group, topics, readers, kept, taken);
+    }
+    Snapshot snapshot = snapshot(group, topics, readers, kept.keySet(), taken.keySet());
+    Map<Shard, String> owners = new HashMap<>(assignor.assign(snapshot));
+    owners.putAll(kept);
     // Who is about to leave keeps, until then, what nobody else wants.
     for (Member member : group.members().live()) {
-      if (leavers.include(member)) {
+      if (group.leavers().include(member)) {
         for (Shard shard : group.book().ownedBy(member.instance())) {
-          target.putIfAbsent(shard, member.name());
+          owners.putIfAbsent(shard, member.name());
         }
       }
     }
-    return target;
+    return new Targets(owners, taken);
   }
 
-  private static Snapshot snapshot(GroupState group, Leavers leavers, Topics topics) {
-    List<Snapshot.Member> members = new ArrayList<>();
+  /** How evenly all shards of the group are owned, also those that no live member reads. */
+  static GroupStatus status(GroupState group, Topics topics) {
+    List<Snapshot.Held> held = new ArrayList<>();
+    group.shards(topics).forEach(shard -> held.add(held(group, shard, false)));
+    return status(new Snapshot(members(subscriptions(group, topics)), held));
+  }
+
+  private static GroupStatus status(Snapshot snapshot) {
+    Set<String> owners = new HashSet<>();
+    snapshot.shards().forEach(held -> owners.add(held.owner()));
+    if (!owners.contains(null)) {
+      return GroupStatus.OK;
+    }
+    return snapshot.members().stream().allMatch(member -> owners.contains(member.name()))
+        ? GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS
+        : GroupStatus.UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS;
+  }
+
+  /**
+   * @param readers loses the topics of members that are passed over and others read
+   * @param kept gets what they keep
+   * @param taken gets what they lose at once
+   */
+  private static void passOver(
+      GroupState group,
+      Topics topics,
+      Map<String, Set<Integer>> readers,
+      Map<Shard, String> kept,
+      Map<Shard, Long> taken) {
+    List<Member> passed = new ArrayList<>();
+    Set<Integer> served = new HashSet<>();
+    readers.forEach(
+        (name, ids) -> {
+          Member member = group.members().live(name);
+          if (member != null && group.stuck().passedOver(member.instance())) {
+            passed.add(member);
+          } else if (member == null || !group.stuck().stuck(member.instance())) {
+            served.addAll(ids);
+          }
+        });
+    int shareMax = -Math.floorDiv(-topics.shards(served).size(), readers.size());
+    for (Member member : passed) {
+      Set<Integer> alone = readers.get(member.name());
+      alone.removeAll(served);
+      if (alone.isEmpty()) {
+        readers.remove(member.name());
+      }
+      int share = 0;
+      for (Shard shard : group.book().ownedBy(member.instance())) {
+        Lease lease = group.book().get(shard);
+        if (!served.contains(shard.topicId())) {
+          continue;
+        }
+        if (group.stuck().overdue(member.instance(), shard, lease.epoch())) {
+          taken.put(shard, lease.epoch());
+        } else if (lease.drain() == null
+            && share < shareMax
+            && member.beat().topics().contains(topics.name(shard.topicId()))) {
+          kept.put(shard, member.name());
+          share++;
+        }
+      }
+    }
+  }
+
+  private static Snapshot snapshot(
+      GroupState group,
+      Topics topics,
+      Map<String, Set<Integer>> readers,
+      Set<Shard> kept,
+      Set<Shard> taken) {
     Set<Integer> wanted = new HashSet<>();
-    subscriptions(group, leavers, topics)
-        .forEach(
-            (name, ids) -> {
-              members.add(new Snapshot.Member(name, ids));
-              wanted.addAll(ids);
-            });
+    readers.values().forEach(wanted::addAll);
     List<Snapshot.Held> held = new ArrayList<>();
     for (Shard shard : topics.shards(wanted)) {
-      held.add(held(group, shard));
+      if (!kept.contains(shard)) {
+        held.add(held(group, shard, taken.contains(shard)));
+      }
     }
-    return new Snapshot(members, held);
+    return new Snapshot(members(readers), held);
   }
 
-  private static Snapshot.Held held(GroupState group, Shard shard) {
+  private static List<Snapshot.Member> members(Map<String, Set<Integer>> readers) {
+    List<Snapshot.Member> members = new ArrayList<>();
+    readers.forEach((name, ids) -> members.add(new Snapshot.Member(name, ids)));
+    return members;
+  }
+
+  private static Snapshot.Held held(GroupState group, Shard shard, boolean taken) {
     Lease lease = group.book().get(shard);
     ShardStep.Owner owner = group.owner(lease);
     boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
     String heir = lease == null || lease.drain() == null ? "" : lease.drain().to();
     return new Snapshot.Held(
-        shard, owned ? lease.owner() : null, heir.isEmpty() ? null : heir, null);
+        shard,
+        owned && !taken ? lease.owner() : null,
+        heir.isEmpty() ? null : heir,
+        group.lag(shard));
   }
 
   /** Numbers of the topics that each member reads, by its name. */
-  private static Map<String, Set<Integer>> subscriptions(
-      GroupState group, Leavers leavers, Topics topics) {
+  private static Map<String, Set<Integer>> subscriptions(GroupState group, Topics topics) {
     Map<String, Set<Integer>> subscriptions = new TreeMap<>();
+    Set<Integer> all = group.settled() ? Set.of() : topics.ids(group.topicNames());
     for (Ghost ghost : group.members().ghosts()) {
-      Set<Integer> ids = topics.ids(ghost.topics() == null ? group.topicNames() : ghost.topics());
+      Set<Integer> ids = ghost.topics() == null ? all : topics.ids(ghost.topics());
       subscriptions.computeIfAbsent(ghost.name(), name -> new HashSet<>()).addAll(ids);
     }
     for (Member member : group.members().live()) {
-      if (leavers.include(member)) {
+      if (group.leavers().include(member)) {
         subscriptions.remove(member.name());
       } else {
         subscriptions.put(member.name(), topics.ids(member.beat().topics()));

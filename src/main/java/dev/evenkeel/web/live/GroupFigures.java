@@ -1,5 +1,6 @@
 package dev.evenkeel.web.live;
 
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -51,6 +52,7 @@ final class GroupFigures {
     }
     Map<String, Object> state = new LinkedHashMap<>();
     Json.put(state, "mode", group.getString("mode"));
+    Json.put(state, "assignor", group.getString("assignor"));
     Json.put(state, "status", group.getString("status"));
     Json.put(state, "lag", sums.lag);
     Json.put(state, "lagSeconds", seconds(sums.lagMillis));
@@ -72,6 +74,9 @@ final class GroupFigures {
       meter.add(nowMillis, consumed);
     }
     Json.put(state, "rate", Json.rounded(meter.perSecond()));
+    Json.put(state, "stuckMs", Json.number(member, "stuckMs"));
+    JsonArray stuck = member.getJsonArray("stuck");
+    Json.put(state, "stuck", stuck == null ? null : (Long) (long) stuck.size());
     Json.put(state, "lastHeartbeatMs", Json.number(member, "lastHeartbeatMs"));
     state.put("shards", (long) member.getJsonArray("shards").size());
     return state;

@@ -78,6 +78,26 @@ class MetaTest {
     assertThat(refusal(rig.run(new MetaCommand.SeeGroup("g")))).isEqualTo(Refusal.UNKNOWN_GROUP);
   }
 
+  private Reply declareWith(String assignor, boolean force) {
+    return rig.run(
+        new MetaCommand.DeclareGroup(
+            "g", "sharded", List.of("t"), StartAt.EARLIEST, force, assignor));
+  }
+
+  @Test
+  void groupsKeepTheirAssignorUnlessItIsForced() throws Exception {
+    declareWith(null, false);
+    assertThat(rig.meta.tables().group("g").assignor()).isEqualTo("sticky");
+    assertThat(refusal(declareWith("average", false))).isEqualTo(Refusal.GROUP_MISMATCH);
+    declareWith("average", true);
+    declareWith(null, false);
+    rig.run(new MetaCommand.SeeGroup("g"));
+    rig.meta.close();
+    rig.meta.open();
+    assertThat(rig.meta.tables().group("g").assignor()).isEqualTo("average");
+    assertThat(refusal(declareWith("no good name", true))).isEqualTo(Refusal.INVALID);
+  }
+
   @Test
   void producersGetIdsAndEpochs() throws Exception {
     assertThat(register("")).isEqualTo(new Reply.OfProducer(1, 0));

@@ -1,6 +1,8 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.AverageAssignor;
+import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
@@ -25,11 +27,16 @@ final class Bench {
   static final String GROUP = "g";
 
   final ModelLog log;
-  DispatcherSettings settings = DispatcherSettings.DEFAULT;
+
+  /** Without a window for joins: what follows from each is seen at once. */
+  DispatcherSettings settings = DispatcherSettings.DEFAULT.withJoinWindow(0, 0);
+
   DispatcherCore core;
   long now = 1_000_000;
   long term = 1;
   Set<String> clusterMembers = Set.of("c1", "c2");
+  final Map<String, Assignor> assignors = new TreeMap<>();
+  int plans;
 
   /** What the core wanted, in order, since {@link #clear()}. */
   final List<Action> actions = new ArrayList<>();
@@ -40,10 +47,37 @@ final class Bench {
   /** What the log refuses next, instead of applying. */
   Refusal refuseNext;
 
+  /** The log takes the next request, and nobody learns of it. */
+  boolean loseNextAnswer;
+
+  /** The dispatcher dies at its request of this number, counted down; -1: it lives. */
+  int diesAtWrite = -1;
+
+  /** Whether the log still takes the request at which the dispatcher dies. */
+  boolean lastWriteArrives;
+
+  private boolean dead;
   private long nextRequest;
 
   Bench(ModelLog log) {
     this.log = log;
+    assignors.put("average", counting(new AverageAssignor()));
+    assignors.put("sticky", counting(new AverageAssignor()));
+  }
+
+  Assignor counting(Assignor assignor) {
+    return new Assignor() {
+      @Override
+      public String name() {
+        return assignor.name();
+      }
+
+      @Override
+      public Map<Shard, String> assign(Snapshot snapshot) {
+        plans++;
+        return assignor.assign(snapshot);
+      }
+    };
   }
 
   static Bench withShards(int shards) {
@@ -53,7 +87,9 @@ final class Bench {
   }
 
   void activate(List<Ghost> ghosts) {
-    core = new DispatcherCore(settings, new AverageAssignor(), term++, 0, clusterMembers);
+    dead = false;
+    core =
+        new DispatcherCore(settings, assignors::get, assignors.keySet(), term++, 0, clusterMembers);
     run(core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
   }
 
@@ -117,6 +153,9 @@ final class Bench {
 
   /** The answer: an Assignment, an Action.Refuse, or null while there is none. */
   Object send(Heartbeat beat) {
+    if (dead) {
+      return null;
+    }
     long request = nextRequest++;
     run(core.heartbeat(request, beat, now));
     return answers.get(request);
@@ -135,7 +174,9 @@ final class Bench {
           send(beat);
         }
       }
-      run(core.tick(now));
+      if (!dead) {
+        run(core.tick(now));
+      }
     }
   }
 
@@ -143,6 +184,9 @@ final class Bench {
     Lease lease = lease(shard);
     Reply reply =
         log.apply(new DataCommand.Release(GROUP, lease.shard(), lease.epoch(), 0, -1, null));
+    if (dead) {
+      return reply;
+    }
     run(core.leaseChanged(LeaseChange.of(((Reply.OfLease) reply).lease()), now));
     return reply;
   }
@@ -187,8 +231,14 @@ final class Bench {
 
   void run(List<Action> wanted) {
     for (Action action : wanted) {
+      if (dead) {
+        return;
+      }
       actions.add(action);
       act(action);
+    }
+    if (dead) {
+      return;
     }
     List<Action> pushes = core.pushes();
     if (!pushes.isEmpty()) {
@@ -205,7 +255,7 @@ final class Bench {
     } else if (action instanceof Action.Push a) {
       tell(a.assignment());
     } else if (action instanceof Action.Write a) {
-      run(core.written(a.id(), refuse(() -> log.apply(a.command())), now));
+      write(a);
     } else if (action instanceof Action.WriteMeta a) {
       run(core.metaWritten(a.id(), refuse(() -> log.apply(a.command(), now)), now));
     } else if (action instanceof Action.ForgetLeases a) {
@@ -218,6 +268,27 @@ final class Bench {
     } else if (action instanceof Action.ReadGroups a) {
       run(core.groupsRead(a.id(), log.groups(), now));
     }
+  }
+
+  private void write(Action.Write write) {
+    if (diesAtWrite >= 0 && diesAtWrite-- == 0) {
+      if (lastWriteArrives) {
+        log.apply(write.command());
+      }
+      dead = true;
+      return;
+    }
+    Reply reply = refuse(() -> log.apply(write.command()));
+    if (loseNextAnswer) {
+      loseNextAnswer = false;
+      reply = Reply.refused(Refusal.INDETERMINATE, "no answer");
+    }
+    run(core.written(write.id(), reply, now));
+  }
+
+  /** Whether the dispatcher has died; {@link #activate} makes another. */
+  boolean dead() {
+    return dead;
   }
 
   private Reply refuse(java.util.function.Supplier<Reply> apply) {

@@ -490,7 +490,7 @@ class DispatcherCoreTest {
       ModelLog log = new ModelLog().topic(1, "t", 500);
       DispatcherCore core =
           new DispatcherCore(
-              DispatcherSettings.DEFAULT,
+              DispatcherSettings.DEFAULT.withJoinWindow(0, 0),
               new dev.evenkeel.assign.AverageAssignor(),
               1,
               0,

@@ -56,11 +56,13 @@ function sum(cells) {
   return cells.some(({ shard }) => !known(shard.lag)) ? null : cells.reduce((total, { shard }) => total + shard.lag, 0);
 }
 
-function silence(member) {
+function trouble(member) {
   if (!known(member.lastHeartbeatMs)) return html`<span class="silent"><span aria-hidden="true">◌ </span>not heard yet</span>`;
   return member.lastHeartbeatMs > SILENT_MILLIS
     ? html`<span class="silent"><span aria-hidden="true">▲ </span>silent for ${seconds(member.lastHeartbeatMs / 1000)}</span>`
-    : null;
+    : known(member.stuck) && member.stuck > 0
+      ? html`<span class="silent"><span aria-hidden="true">■ </span>stuck on ${plural(member.stuck, 'shard')} for ${seconds(member.stuckMs / 1000)}</span>`
+      : null;
 }
 
 const Lane = memo(({ name, member, cells, density, prefixes, tick, lines }) => {
@@ -75,7 +77,7 @@ const Lane = memo(({ name, member, cells, density, prefixes, tick, lines }) => {
             : `${plural(cells.length, 'shard')} waiting`
           : member === null
             ? 'not a member'
-            : (silence(member) ?? (known(member.host) ? `on ${member.host}` : known(member.node) ? `at ${member.node}` : ''))}
+            : (trouble(member) ?? (known(member.host) ? `on ${member.host}` : known(member.node) ? `at ${member.node}` : ''))}
       </span>
       ${name !== null &&
       html`<span class="sums">

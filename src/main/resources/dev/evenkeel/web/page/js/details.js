@@ -37,6 +37,7 @@ function ConsumerDetails({ name, member, shards }) {
           <${Row} name="host" value=${member.host} />
           <${Row} name="cluster member" value=${member.node} />
           <${Row} name="last heard" value=${known(member.lastHeartbeatMs) ? `${millis(member.lastHeartbeatMs)} ago` : null} />
+          <${Row} name="stuck on" value=${known(member.stuck) ? (member.stuck === 0 ? 'nothing' : `${plural(member.stuck, 'shard')} for ${millis(member.stuckMs)}`) : null} />
           <${Row} name="consumed" value=${count(member.consumed)} />
           <${Row} name="rate" value=${known(member.rate) ? `${rate(member.rate)} /s` : null} />
           <${Row} name="shards" value=${count(own.length)} />

@@ -1,0 +1,180 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.model.Shard;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Live members of one group that send heartbeats but finish nothing: by shard, since when something
+ * of it has been in hand while nothing was finished. It is all in the heartbeats, so a new
+ * dispatcher knows it after one of each.
+ *
+ * <p>A member is <em>stuck</em> while it is so for its stuck timeout, or, if it set none, for
+ * {@link #SHOWN_MILLIS}. One that set a timeout is also <em>passed over</em>: it gets no shard
+ * until it finishes something again. Of shards that it has lost, handlers that still run count too.
+ * If none run, it is passed over for another timeout, unless it finishes something sooner: a
+ * message that fails wherever it goes shall not be handed round without a pause.
+ */
+public final class StuckBook {
+  /** What counts as stuck if the member set no timeout: it is only shown. */
+  public static final long SHOWN_MILLIS = 30_000;
+
+  private record Hold(Shard shard, long epoch) {}
+
+  private static final class Track {
+    final Map<Hold, Long> sinceMillis = new HashMap<>();
+    Long timeoutMillis;
+    Set<Hold> overdue = Set.of();
+    boolean passedOver;
+    long consumed;
+    long takenConsumed;
+    long takenUntilMillis = Long.MIN_VALUE;
+
+    long limitMillis() {
+      return timeoutMillis == null ? SHOWN_MILLIS : timeoutMillis;
+    }
+  }
+
+  private final Map<String, Track> byInstance = new HashMap<>();
+
+  /**
+   * Takes in what a live member tells.
+   *
+   * @return whether the plan must be made anew
+   */
+  boolean heard(Heartbeat beat, long nowMillis) {
+    Track track = byInstance.get(beat.instance());
+    if (track == null) {
+      if (beat.marks().stream().allMatch(mark -> mark.stalledMillis() == null)) {
+        return false;
+      }
+      track = new Track();
+      byInstance.put(beat.instance(), track);
+    }
+    track.timeoutMillis = beat.wishes().stuckTimeoutMillis();
+    track.consumed = beat.consumed();
+    note(track, beat, nowMillis);
+    boolean passedBefore = track.passedOver;
+    Set<Hold> overdueBefore = track.overdue;
+    track.overdue = overdue(track, nowMillis);
+    boolean resting = nowMillis < track.takenUntilMillis && track.consumed <= track.takenConsumed;
+    track.passedOver = track.timeoutMillis != null && (resting || !track.overdue.isEmpty());
+    if (track.sinceMillis.isEmpty() && !track.passedOver) {
+      byInstance.remove(beat.instance());
+    }
+    return passedBefore != track.passedOver
+        || track.passedOver && !overdueBefore.equals(track.overdue);
+  }
+
+  private static void note(Track track, Heartbeat beat, long nowMillis) {
+    if (beat.marks().size() < Heartbeat.MARKS_MAX) {
+      // It tells of all that it has: what is not named any more is over.
+      track.sinceMillis.clear();
+    }
+    for (ShardMark mark : beat.marks()) {
+      Hold hold = new Hold(mark.shard(), mark.epoch());
+      if (mark.stalledMillis() == null) {
+        track.sinceMillis.remove(hold);
+      } else {
+        track.sinceMillis.put(hold, nowMillis - Math.max(0, mark.stalledMillis()));
+      }
+    }
+  }
+
+  private static Set<Hold> overdue(Track track, long nowMillis) {
+    Set<Hold> overdue = new HashSet<>();
+    track.sinceMillis.forEach(
+        (hold, since) -> {
+          if (nowMillis - since >= track.limitMillis()) {
+            overdue.add(hold);
+          }
+        });
+    return overdue.isEmpty() ? Set.of() : overdue;
+  }
+
+  /** Shards of the member are being given to others. */
+  void taken(String instance, long nowMillis) {
+    Track track = byInstance.get(instance);
+    if (track != null) {
+      track.takenConsumed = track.consumed;
+      track.takenUntilMillis = nowMillis + track.limitMillis();
+    }
+  }
+
+  /** Forgets all runs but these. */
+  void retain(Collection<Member> live) {
+    if (byInstance.isEmpty()) {
+      return;
+    }
+    Set<String> instances = new HashSet<>();
+    live.forEach(member -> instances.add(member.instance()));
+    byInstance.keySet().retainAll(instances);
+  }
+
+  /** Whether anybody is passed over. */
+  boolean anyPassedOver() {
+    for (Track track : byInstance.values()) {
+      if (track.passedOver) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether the run gets no shard now. */
+  boolean passedOver(String instance) {
+    Track track = byInstance.get(instance);
+    return track != null && track.passedOver;
+  }
+
+  /** Whether the run finished nothing on a shard for too long, by its last heartbeat. */
+  boolean stuck(String instance) {
+    Track track = byInstance.get(instance);
+    return track != null && (track.passedOver || !track.overdue.isEmpty());
+  }
+
+  /** Whether the run may lose the shard that it holds at {@code epoch}. */
+  boolean overdue(String instance, Shard shard, long epoch) {
+    Track track = byInstance.get(instance);
+    return track != null
+        && track.timeoutMillis != null
+        && track.overdue.contains(new Hold(shard, epoch));
+  }
+
+  /** Shards on which the run is stuck, sorted; also lost ones of which handlers still run. */
+  public Collection<Shard> shards(String instance) {
+    Track track = byInstance.get(instance);
+    TreeSet<Shard> shards = new TreeSet<>();
+    if (track != null) {
+      track.overdue.forEach(hold -> shards.add(hold.shard()));
+    }
+    return shards;
+  }
+
+  /** Shards on which somebody is stuck. */
+  public int count() {
+    Set<Shard> shards = new HashSet<>();
+    for (Track track : byInstance.values()) {
+      track.overdue.forEach(hold -> shards.add(hold.shard()));
+    }
+    return shards.size();
+  }
+
+  /** For how long the run has been stuck on a shard, the longest of them; 0 if it is not stuck. */
+  public long millis(String instance, long nowMillis) {
+    Track track = byInstance.get(instance);
+    long longest = 0;
+    if (track != null) {
+      for (Hold hold : track.overdue) {
+        longest = Math.max(longest, nowMillis - track.sinceMillis.get(hold));
+      }
+    }
+    return longest;
+  }
+}

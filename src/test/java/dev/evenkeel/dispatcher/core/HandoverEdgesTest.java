@@ -1,0 +1,365 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.Snapshot;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What may go wrong in the middle of a hand-over: each shard ends with exactly one owner. */
+class HandoverEdgesTest {
+  private final Bench bench = Bench.withShards(4);
+  private final Heartbeat a = bench.beat("a");
+  private final Heartbeat b = bench.beat("b");
+  private final Heartbeat c = bench.beat("c");
+
+  /** Shards 2 and 3 are on their way from a to b. */
+  private void movingTwo() {
+    bench.send(a);
+    bench.send(b);
+    assertThat(bench.lease(2).drain().to()).isEqualTo("b");
+    bench.clear();
+  }
+
+  /** Each member that lives owns what the log says, at that epoch, and nothing else. */
+  private void everyoneKnows(String... members) {
+    for (String member : members) {
+      Map<Shard, Long> owned = new HashMap<>();
+      for (int shard = 0; shard < 4; shard++) {
+        if (member.equals(bench.lease(shard).owner())) {
+          owned.put(new Shard(1, shard), bench.lease(shard).epoch());
+        }
+      }
+      Map<Shard, Long> told = new HashMap<>();
+      bench.told.get(member + "1").shards().forEach(each -> told.put(each.shard(), each.epoch()));
+      assertThat(told).isEqualTo(owned);
+    }
+  }
+
+  @Test
+  void whoHangsInItsReleaseLosesTheShardAtTheCapAndIsFenced() {
+    movingTwo();
+    long epoch = bench.lease(2).epoch();
+    bench.pass(51_000, a, b);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    Reply late = bench.log.apply(new DataCommand.Release("g", new Shard(1, 2), epoch, 9, -1, null));
+    assertThat(((Reply.Refused) late).refusal()).isEqualTo(Refusal.FENCED);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.CAP);
+    everyoneKnows("a", "b");
+  }
+
+  @Test
+  void whoDiesInTheMiddleIsNotWaitedFor() {
+    movingTwo();
+    bench.pass(6_000, b);
+    assertThat(bench.owners()).isEqualTo("bbbb");
+    assertThat(bench.lease(2).drain()).isNull();
+    everyoneKnows("b");
+  }
+
+  @Test
+  void aReleaseThatEndsEarlyTransfersAtOnce() {
+    movingTwo();
+    bench.release(2);
+    assertThat(bench.owners()).isEqualTo("aaba");
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    everyoneKnows("a", "b");
+  }
+
+  @Test
+  void aMoveWhoseTargetLeftIsCalledOffOrRedirected() {
+    bench.send(a);
+    bench.send(b);
+    bench.send(c);
+    Drain drain = bench.lease(3).drain();
+    assertThat(drain.to()).isEqualTo("c");
+    bench.now += 1_000;
+    bench.send(Bench.leaving(c));
+    // To b, with the deadline that it had; the other is a's again, as it never left.
+    assertThat(bench.lease(3).drain()).isEqualTo(new Drain("b", drain.deadlineMillis()));
+    bench.send(Bench.leaving(b));
+    assertThat(bench.lease(3).drain()).isNull();
+    assertThat(bench.lease(2).drain()).isNull();
+    assertThat(bench.owners()).isEqualTo("aaaa");
+    assertThat(bench.lease(3).epoch()).isEqualTo(1);
+    everyoneKnows("a");
+  }
+
+  @Test
+  void aReleasedShardWhoseTargetJustLeftGoesToAnotherWithoutADetour() {
+    bench.send(a);
+    bench.send(b);
+    bench.send(c);
+    bench.release(2);
+    bench.send(Bench.leaving(c));
+    bench.release(3);
+    assertThat(bench.lease(3).owner()).isEqualTo("b");
+    assertThat(bench.lease(3).epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void aGrantWhoseAnswerIsLostIsFoundInTheLog() {
+    movingTwo();
+    bench.loseNextAnswer = true;
+    bench.release(2);
+    assertThat(bench.lease(2).owner()).isEqualTo("b");
+    bench.pass(2_000, a, b);
+    assertThat(bench.lease(2).epoch()).isEqualTo(2);
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    everyoneKnows("a", "b");
+  }
+
+  @Test
+  void aDrainWhoseAnswerIsLostGoesOnWithItsDeadline() {
+    bench.send(a);
+    bench.loseNextAnswer = true;
+    bench.send(b);
+    Drain drain = bench.lease(2).drain();
+    bench.pass(2_000, a, b);
+    assertThat(bench.lease(2).drain()).isEqualTo(drain);
+    bench.release(2);
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    everyoneKnows("a", "b");
+  }
+
+  @Test
+  void aMemberThatLeavesAndReturnsUnderItsNameIsAnotherRun() {
+    movingTwo();
+    bench.send(Bench.leaving(b));
+    assertThat(bench.lease(2).drain()).isNull();
+    Heartbeat again = bench.beat("b", "b2", 200);
+    bench.send(again);
+    assertThat(bench.lease(2).drain().to()).isEqualTo("b");
+    bench.release(2);
+    bench.release(3);
+    assertThat(bench.lease(2).instance()).isEqualTo("b2");
+    assertThat(bench.owners()).isEqualTo("aabb");
+    // The former run comes late, and gets nothing.
+    assertThat(bench.refusal(b)).isIn(Refusal.MEMBER_REPLACED, Refusal.INVALID);
+    assertThat(bench.owners()).isEqualTo("aabb");
+  }
+
+  @Test
+  void anOwnerThatLeavesAndReturnsInTheMiddleOfItsMoveReleasesNothingTwice() {
+    movingTwo();
+    bench.release(2);
+    bench.send(Bench.leaving(a));
+    assertThat(bench.owners()).isEqualTo("bbbb");
+    bench.send(bench.beat("a", "a2", 200));
+    bench.release(0);
+    bench.release(1);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    assertThat(bench.lease(0).instance()).isEqualTo("a2");
+    assertThat(bench.lease(0).epoch()).isEqualTo(3);
+  }
+
+  /** Turns owners round once it is told to: whoever owns a shard, the other shall. */
+  private static final class Turning implements Assignor {
+    Map<Shard, String> wanted;
+
+    @Override
+    public String name() {
+      return "turning";
+    }
+
+    @Override
+    public Map<Shard, String> assign(Snapshot snapshot) {
+      if (wanted != null) {
+        return wanted;
+      }
+      Map<Shard, String> even = new HashMap<>();
+      snapshot
+          .shards()
+          .forEach(held -> even.put(held.shard(), held.shard().shard() < 2 ? "a" : "b"));
+      snapshot.members().stream()
+          .filter(member -> snapshot.members().size() == 1)
+          .forEach(only -> even.replaceAll((shard, owner) -> only.name()));
+      return even;
+    }
+  }
+
+  @Test
+  void twoMembersThatSwapWaitForNobodyButEachOwnersRelease() {
+    Turning turning = new Turning();
+    bench.assignors.put("sticky", turning);
+    bench.activate(List.of());
+    bench.send(a);
+    bench.send(b);
+    bench.release(2);
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    turning.wanted = new HashMap<>();
+    for (int shard = 0; shard < 4; shard++) {
+      turning.wanted.put(new Shard(1, shard), shard < 2 ? "b" : "a");
+    }
+    bench.pass(6_000, a, b);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aaba");
+    bench.release(0);
+    bench.release(2);
+    bench.release(1);
+    assertThat(bench.owners()).isEqualTo("bbaa");
+    bench.pass(10_000, a, b);
+    assertThat(bench.owners()).isEqualTo("bbaa");
+    everyoneKnows("a", "b");
+  }
+
+  /**
+   * The walk of a join, a leave and a death, with the dispatcher dying at its n-th request to the
+   * log, which still takes it or does not; a new one follows.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aDispatcherThatDiesBetweenAnyTwoStepsStrandsNothing(boolean lastArrives) {
+    boolean survived = false;
+    for (int step = 0; !survived; step++) {
+      Bench each = Bench.withShards(4);
+      each.lastWriteArrives = lastArrives;
+      each.diesAtWrite = step;
+      walk(each);
+      survived = !each.dead() && each.diesAtWrite >= 0;
+      assertThat(step).isLessThan(100);
+    }
+  }
+
+  private void walk(Bench each) {
+    String where = "dispatcher died with " + each.diesAtWrite;
+    each.send(a);
+    follow(each);
+    each.pass(1_000, a);
+    each.send(b);
+    follow(each);
+    settle(each, a, b);
+    assertThat(each.owners()).as(where).isEqualTo("aabb");
+    each.send(c);
+    follow(each);
+    settle(each, a, b, c);
+    assertThat(each.owners()).as(where).contains("a", "b", "c");
+    each.send(Bench.leaving(b));
+    follow(each);
+    settle(each, a, c);
+    assertThat(each.owners()).as(where).doesNotContain("b", "-");
+    each.pass(6_000, c);
+    follow(each);
+    settle(each, c);
+    assertThat(each.owners()).as(where).isEqualTo("cccc");
+    for (int shard = 0; shard < 4; shard++) {
+      assertThat(each.lease(shard).drain()).as(where).isNull();
+    }
+  }
+
+  private static void follow(Bench each) {
+    if (each.dead()) {
+      each.activate(List.of());
+    }
+  }
+
+  /** Time passes; who is asked to let go of a shard does so. */
+  private static void settle(Bench each, Heartbeat... alive) {
+    for (int round = 0; round < 12; round++) {
+      each.pass(1_000, alive);
+      follow(each);
+      for (int shard = 0; shard < 4; shard++) {
+        if (each.lease(shard) != null && each.lease(shard).drain() != null) {
+          if (each.lease(shard).owned()) {
+            each.release(shard);
+            follow(each);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void theShardsOfOneThatCrashedWaitForARelease() {
+    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    bench.send(careful);
+    bench.send(b);
+    bench.release(2);
+    bench.release(3);
+    bench.pass(6_000, b);
+    assertThat(bench.core.find("g").members().live("a")).isNull();
+    assertThat(bench.owners()).isEqualTo("aabb");
+    // One release comes, with what the owner had; the other shard waits for its time.
+    bench.release(0);
+    assertThat(bench.owners()).isEqualTo("babb");
+    bench.pass(6_500, b);
+    assertThat(bench.owners()).isEqualTo("babb");
+    bench.pass(1_000, b);
+    assertThat(bench.owners()).isEqualTo("bbbb");
+    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.TIMEOUT);
+  }
+
+  @Test
+  void oneThatCrashedAndReturnsInTimeKeepsItsShards() {
+    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    bench.send(careful);
+    bench.send(b);
+    bench.release(2);
+    bench.release(3);
+    bench.pass(6_000, b);
+    assertThat(bench.send(careful)).isInstanceOf(Assignment.class);
+    bench.pass(20_000, careful, b);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    assertThat(bench.lease(0).epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void aReplacedOrLeavingRunIsNotWaitedFor() {
+    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    bench.send(careful);
+    bench.send(bench.beat("a", "a2", 200).withWishes(careful.wishes()));
+    assertThat(bench.lease(0).instance()).isEqualTo("a2");
+    bench.send(b);
+    bench.send(Bench.leaving(bench.beat("a", "a2", 200)));
+    assertThat(bench.owners()).isEqualTo("bbbb");
+  }
+
+  @Test
+  void theLockOfAnUnheardOwnerIsInTheRegistry() {
+    bench.send(a);
+    Ghost ghost =
+        new Ghost("g", "a", "a1", 100L, List.of("t"), "c1", "host", bench.now + 5_000, 8_000);
+    bench.activate(List.of(ghost));
+    bench.send(b);
+    bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));
+    bench.pass(7_500, b);
+    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.pass(1_000, b);
+    assertThat(bench.owners()).isEqualTo("bbbb");
+  }
+
+  @Test
+  void aHintOfAnotherDispatchersGrantEndsTheMove() {
+    movingTwo();
+    Shard shard = new Shard(1, 2);
+    bench.log.apply(new DataCommand.Release("g", shard, 1, 0, -1, null));
+    Reply granted = bench.log.apply(new DataCommand.Grant("g", shard, "b", "b1", 1, null));
+    bench.run(
+        bench.core.leaseChanged(LeaseChange.of(((Reply.OfLease) granted).lease()), bench.now));
+    bench.release(3);
+    bench.pass(2_000, a, b);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    assertThat(bench.lease(2).epoch()).isEqualTo(2);
+    everyoneKnows("a", "b");
+  }
+}

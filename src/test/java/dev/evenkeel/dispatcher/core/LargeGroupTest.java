@@ -1,0 +1,116 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.assign.AverageAssignor;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.dispatcher.ModelLog;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** 10,000 shards and 1,000 members: the core asks for what is needed, and for nothing twice. */
+class LargeGroupTest {
+  private static final int SHARDS = 10_000;
+  private static final int MEMBERS = 1_000;
+
+  private final ModelLog log = new ModelLog().topic(1, "t", SHARDS);
+  private final Bench beats = new Bench(log);
+  private final ArrayDeque<Action> todo = new ArrayDeque<>();
+  private final DispatcherCore core =
+      new DispatcherCore(DispatcherSettings.DEFAULT, new AverageAssignor(), 1, 0, Set.of());
+  private long now = 1_000_000;
+  private long requests;
+  private int grants;
+  private int drains;
+  private int answers;
+
+  /** As in a shell: what one answer wants comes after what was wanted before. */
+  private void run(List<Action> actions) {
+    todo.addAll(actions);
+    while (!todo.isEmpty()) {
+      act(todo.poll());
+    }
+  }
+
+  private void act(Action action) {
+    if (action instanceof Action.Write a) {
+      grants += a.command() instanceof DataCommand.Grant ? 1 : 0;
+      drains += a.command() instanceof DataCommand.SetDrain ? 1 : 0;
+      todo.addAll(core.written(a.id(), log.apply(a.command()), now));
+    } else if (action instanceof Action.WriteMeta a) {
+      todo.addAll(core.metaWritten(a.id(), log.apply(a.command(), now), now));
+    } else if (action instanceof Action.ReadView a) {
+      todo.addAll(core.viewRead(a.id(), List.copyOf(log.topics), now));
+    } else if (action instanceof Action.ReadLeases a) {
+      todo.addAll(core.leasesRead(a.id(), log.statuses(a.group()), now));
+    } else if (action instanceof Action.ReadGroups a) {
+      todo.addAll(core.groupsRead(a.id(), log.groups(), now));
+    } else if (action instanceof Action.Answer) {
+      answers++;
+    }
+  }
+
+  private Heartbeat beat(int member) {
+    return beats.beat("m" + member);
+  }
+
+  private void beatAll() {
+    for (int member = 0; member < MEMBERS; member++) {
+      run(core.heartbeat(requests++, beat(member), now));
+    }
+  }
+
+  private Map<String, Integer> counts() {
+    Map<String, Integer> counts = new HashMap<>();
+    for (int shard = 0; shard < SHARDS; shard++) {
+      Lease lease = log.lease("g", new Shard(1, shard));
+      counts.merge(lease.owner(), 1, Integer::sum);
+    }
+    return counts;
+  }
+
+  @Test
+  void eachStepIsTakenOnce() {
+    run(core.recover(log.topics, List.of(), log.statuses(null), List.of(), now));
+    beatAll();
+    assertThat(grants).isZero();
+    now += 100;
+    run(core.wake(now));
+    assertThat(grants).isEqualTo(SHARDS);
+    assertThat(drains).isZero();
+    assertThat(counts()).hasSize(MEMBERS).allSatisfy((name, n) -> assertThat(n).isEqualTo(10));
+
+    core.pushes();
+    for (int second = 0; second < 4; second++) {
+      now += 1_000;
+      beatAll();
+      run(core.tick(now));
+    }
+    assertThat(answers).isEqualTo(5 * MEMBERS);
+    assertThat(core.pushes()).isEmpty();
+    assertThat(grants + drains).isEqualTo(SHARDS);
+
+    // A new dispatcher, and every member returns to it.
+    DispatcherCore next =
+        new DispatcherCore(DispatcherSettings.DEFAULT, new AverageAssignor(), 2, 0, Set.of());
+    List<Action> first = next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
+    assertThat(first).noneMatch(Action.Write.class::isInstance);
+    for (int member = 0; member < MEMBERS; member++) {
+      assertThat(next.heartbeat(member, beat(member), now))
+          .noneMatch(Action.Write.class::isInstance);
+    }
+    assertThat(next.wake(now + 100)).noneMatch(Action.Write.class::isInstance);
+
+    // One member goes: only what the assignor moves is asked for.
+    int before = grants;
+    run(core.heartbeat(requests++, Bench.leaving(beat(MEMBERS - 1)), now));
+    assertThat(grants - before).isEqualTo(10 * 1);
+  }
+}
