@@ -17,6 +17,7 @@ final class LeaseWrites {
   private final LeaseNews news;
   private final LeaseReads reads;
   private final MoveFigures figures;
+  private final MissedMoves missed;
   private final Outbox out;
   private final Map<Long, Ref> inFlight = new HashMap<>();
 
@@ -26,12 +27,14 @@ final class LeaseWrites {
       LeaseNews news,
       LeaseReads reads,
       MoveFigures figures,
+      MissedMoves missed,
       Outbox out) {
     this.groups = groups;
     this.view = view;
     this.news = news;
     this.reads = reads;
     this.figures = figures;
+    this.missed = missed;
     this.out = out;
   }
 
@@ -78,7 +81,8 @@ final class LeaseWrites {
     } else if (refusal == Refusal.UNKNOWN_SHARD) {
       view.read();
     }
-    ref.group().plan().failed(ref.shard(), nowMillis);
+    MissedMoves.Unsure grant = ref.group().plan().failed(ref.shard(), nowMillis);
+    missed.failed(ref.group(), ref.shard(), grant, nowMillis);
     reads.read(ref.group().state().name());
   }
 }
