@@ -3,7 +3,6 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.MoveRecord;
-import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import java.util.List;
 
@@ -56,7 +55,7 @@ final class MoveWrites {
     batch = null;
     if (reply instanceof Reply.Refused refused) {
       notBeforeMillis = nowMillis + retryMillis;
-      if (refused.refusal().retriable() || refused.refusal() == Refusal.INDETERMINATE) {
+      if (refused.refusal().retriable()) {
         moves.untake(answered);
       } else {
         // It would be refused again, and keep all others waiting.

@@ -40,6 +40,12 @@ final class Bench {
   /** What the log refuses next, instead of applying. */
   Refusal refuseNext;
 
+  /** What the log refuses commands of the history with, or null. */
+  Refusal refuseMoves;
+
+  /** Commands about shards are applied, but nobody learns of it. */
+  boolean loseAnswers;
+
   private long nextRequest;
 
   Bench(ModelLog log) {
@@ -54,6 +60,7 @@ final class Bench {
 
   void activate(List<Ghost> ghosts) {
     core = new DispatcherCore(settings, new AverageAssignor(), term++, 0, clusterMembers);
+    core.recall(List.copyOf(log.moves.values()));
     run(core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
   }
 
@@ -171,10 +178,12 @@ final class Bench {
     return writes;
   }
 
+  /** But for those of the history. */
   List<MetaCommand> metaWrites() {
     List<MetaCommand> writes = new ArrayList<>();
     for (Action action : actions) {
-      if (action instanceof Action.WriteMeta write) {
+      if (action instanceof Action.WriteMeta write
+          && !(write.command() instanceof MetaCommand.RecordMoves)) {
         writes.add(write.command());
       }
     }
@@ -205,9 +214,14 @@ final class Bench {
     } else if (action instanceof Action.Push a) {
       tell(a.assignment());
     } else if (action instanceof Action.Write a) {
-      run(core.written(a.id(), refuse(() -> log.apply(a.command())), now));
+      Reply reply = refuse(() -> log.apply(a.command()));
+      Reply lost = Reply.refused(Refusal.INDETERMINATE, "no answer");
+      run(core.written(a.id(), loseAnswers ? lost : reply, now));
     } else if (action instanceof Action.WriteMeta a) {
-      run(core.metaWritten(a.id(), refuse(() -> log.apply(a.command(), now)), now));
+      boolean no = refuseMoves != null && a.command() instanceof MetaCommand.RecordMoves;
+      Reply reply =
+          no ? Reply.refused(refuseMoves, "as told") : refuse(() -> log.apply(a.command(), now));
+      run(core.metaWritten(a.id(), reply, now));
     } else if (action instanceof Action.ForgetLeases a) {
       log.apply(a.command());
       run(core.leasesForgotten(a.id(), true, now));
