@@ -230,6 +230,7 @@ class MoveHistoryTest {
     settle();
     bench.send(b);
     bench.refuseMoves = Refusal.INDETERMINATE;
+    bench.clear();
     bench.release(2);
     bench.pass(3_000, a, b);
     assertThat(bench.log.moves).hasSize(4);
