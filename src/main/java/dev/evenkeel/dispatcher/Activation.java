@@ -106,7 +106,7 @@ final class Activation {
     Future<ClusterView> view = brokers.view();
     Future<List<GroupInfo>> groups = view.compose(v -> brokers.groups());
     Future<List<MoveRecord>> moves = groups.compose(g -> brokers.moves());
-    // Leases after moves: what was granted and recorded meanwhile must not be missed.
+    // Leases after moves: what these lack shows in those.
     Future<Brokers.Shards> shards = moves.compose(m -> brokers.shards(null));
     Future<Map<String, JsonObject>> entries =
         shards.compose(

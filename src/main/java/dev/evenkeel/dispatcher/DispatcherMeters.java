@@ -31,6 +31,7 @@ final class DispatcherMeters implements MoveTally.Sink {
   private final LongAdder redelivered;
   private final LongAdder capped;
   private final LongAdder unrecorded;
+  private volatile int unwritten;
 
   /**
    * @param active whether this dispatcher is the active one; asked from any thread
@@ -64,6 +65,10 @@ final class DispatcherMeters implements MoveTally.Sink {
     capped =
         scope.counter(
             "evenkeel.handover.capped", "Moves whose old owner did not let go before the cap");
+    scope.gauge(
+        "evenkeel.dispatcher.moves.unwritten",
+        "Moves, or figures of moves, that wait to be recorded",
+        () -> active.getAsBoolean() ? unwritten : 0);
     unrecorded =
         scope.counter(
             "evenkeel.dispatcher.moves.unrecorded",
@@ -115,6 +120,7 @@ final class DispatcherMeters implements MoveTally.Sink {
   /** Takes up what happened since the last call; to be called a few times a second. */
   void observe(DispatcherCore core) {
     core.moves().tally().drainTo(this);
+    unwritten = core.moves().unwritten();
   }
 
   @Override

@@ -144,8 +144,9 @@ public final class MoveLog {
     }
   }
 
-  boolean allWritten() {
-    return unwritten.isEmpty();
+  /** Moves that the meta log lacks, or lacks figures of, and that are not on their way to it. */
+  public int unwritten() {
+    return unwritten.size();
   }
 
   /** Grows with each change. */

@@ -1,7 +1,10 @@
 package dev.evenkeel.dispatcher.core;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.function.LongConsumer;
 
 /**
  * What the moves of one dispatcher come to since somebody looked last. Moves of its predecessors
@@ -89,7 +92,7 @@ public final class MoveTally {
   }
 
   private static final class Durations {
-    private final java.util.ArrayDeque<Long> newest = new java.util.ArrayDeque<>();
+    private final Deque<Long> newest = new ArrayDeque<>();
 
     void add(long millis) {
       if (newest.size() == DURATIONS_MAX) {
@@ -98,7 +101,7 @@ public final class MoveTally {
       newest.addLast(millis);
     }
 
-    void forEach(java.util.function.LongConsumer each) {
+    void forEach(LongConsumer each) {
       newest.forEach(each::accept);
     }
   }

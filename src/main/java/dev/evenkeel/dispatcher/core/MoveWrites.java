@@ -29,7 +29,7 @@ final class MoveWrites {
 
   /** Writes what there is, if it is time. */
   void pump(long nowMillis) {
-    if (batch != null || moves.allWritten() || nowMillis < notBeforeMillis) {
+    if (batch != null || moves.unwritten() == 0 || nowMillis < notBeforeMillis) {
       return;
     }
     List<MoveRecord> next = moves.takeUnwritten(Limits.MOVES_A_COMMAND_MAX);
