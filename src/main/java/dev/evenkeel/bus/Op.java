@@ -37,7 +37,12 @@ public enum Op {
    */
   MANAGE_SHARDS,
   /** No body. Answer: {@link NodeLogs}. To any broker, about its own logs. */
-  READ_LOGS;
+  READ_LOGS,
+  /**
+   * No body. Answer: {@code RecordCodec} moves, oldest first: the rebalance history. To the leader
+   * of meta.
+   */
+  READ_MOVES;
 
   private static final Op[] VALUES = values();
 

@@ -1,10 +1,12 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.model.Limits;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -19,14 +21,16 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  evenkeel group list",
       "  evenkeel group describe billing",
-      "  evenkeel group describe billing --format json"
+      "  evenkeel group describe billing --format json",
+      "  evenkeel group rebalances billing --limit 20"
     })
 final class GroupCommand implements Runnable {
   @Spec private CommandSpec spec;
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "a command is missing: list or describe");
+    throw new ParameterException(
+        spec.commandLine(), "a command is missing: list, describe or rebalances");
   }
 
   @Command(
@@ -63,6 +67,61 @@ final class GroupCommand implements Runnable {
     return options.print(
         options.api().get("/api/groups/" + HttpApi.segment(name)),
         answer -> text((JsonObject) answer));
+  }
+
+  @Command(
+      name = "rebalances",
+      mixinStandardHelpOptions = true,
+      description = "Shows which shards of a group moved, newest first.",
+      footer = {"", "Example:", "  evenkeel group rebalances billing --limit 20"})
+  int rebalances(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String name,
+      @Option(
+              names = "--limit",
+              paramLabel = "N",
+              defaultValue = "50",
+              description = "Most moves, 1 to 2,000 (default: ${DEFAULT-VALUE}).")
+          int limit) {
+    if (limit < 1 || limit > Limits.MOVES_KEPT_MAX) {
+      throw CommandFailure.usage("--limit " + limit + ": use 1 to " + Limits.MOVES_KEPT_MAX);
+    }
+    String query = "?group=" + HttpApi.segment(name) + "&limit=" + limit;
+    return options.print(
+        options.api().get("/api/rebalances" + query), answer -> moves((JsonArray) answer));
+  }
+
+  private static String moves(JsonArray moves) {
+    Table table =
+        new Table(
+            "TIME",
+            "TOPIC",
+            "SHARD",
+            "FROM",
+            "TO",
+            "REASON",
+            "PAUSE MS",
+            "RELEASE MS",
+            "REDELIVERED",
+            "CAP HIT",
+            "EPOCH");
+    for (Object each : moves) {
+      JsonObject move = (JsonObject) each;
+      Boolean capped = move.getBoolean("capped");
+      table.row(
+          move.getString("time"),
+          move.getString("topic"),
+          move.getInteger("shard"),
+          move.getString("from"),
+          move.getString("to"),
+          move.getString("reason"),
+          move.getLong("pauseMs"),
+          move.getLong("releaseMs"),
+          move.getLong("redelivered"),
+          capped == null ? null : capped ? "yes" : "no",
+          move.getLong("epoch"));
+    }
+    return table.text();
   }
 
   private static String text(JsonObject group) {

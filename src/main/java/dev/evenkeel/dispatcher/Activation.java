@@ -10,8 +10,10 @@ import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.Action;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Ghost;
+import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -107,7 +109,9 @@ final class Activation {
     }
     Future<ClusterView> view = brokers.view();
     Future<List<GroupInfo>> groups = view.compose(v -> brokers.groups());
-    Future<Brokers.Shards> shards = groups.compose(g -> brokers.shards(null));
+    Future<List<MoveRecord>> moves = groups.compose(g -> brokers.moves());
+    // Leases after moves: what these lack shows in those.
+    Future<Brokers.Shards> shards = moves.compose(m -> brokers.shards(null));
     Future<Map<String, JsonObject>> entries =
         shards.compose(
             s ->
@@ -125,6 +129,7 @@ final class Activation {
               result.succeeded()
                   && (shards.result().complete() || clock.millis() >= patientUntilMillis);
           if (enough) {
+            core.recall(moves.result());
             begin(view.result(), groups.result(), shards.result(), entries.result());
           } else {
             tellWaiting(
@@ -160,9 +165,10 @@ final class Activation {
         });
     ready = true;
     LOG.info(
-        "active dispatcher of term {}: {} groups, {} members by the registry",
+        "active dispatcher of term {}: {} groups, {} recorded moves, {} members by the registry",
         core.term(),
         groups.size(),
+        core.moves().recent(null, MoveLog.MAX).size(),
         ghosts.size());
     run(core.recover(view.topics(), groups, shards.statuses(), ghosts, nowMillis));
     early.forEach(change -> run(core.leaseChanged(change, clock.millis())));

@@ -10,6 +10,7 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
@@ -89,6 +90,14 @@ final class Brokers {
               }
               return groups;
             })
+        .recover(Brokers::refused);
+  }
+
+  /** The rebalance history, oldest first. */
+  Future<List<MoveRecord>> moves() {
+    return request(
+            Addresses.control(node), Frames.request(Op.READ_MOVES, new Bytes()), localOptions)
+        .map(answer -> RecordCodec.moves(Frames.answerReader(answer)))
         .recover(Brokers::refused);
   }
 

@@ -3,14 +3,10 @@ package dev.evenkeel.dispatcher;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
-import dev.evenkeel.dispatcher.core.Move;
-import dev.evenkeel.dispatcher.core.MoveLog;
+import dev.evenkeel.dispatcher.core.MoveTally;
 import dev.evenkeel.model.Refusal;
 import io.micrometer.core.instrument.Timer;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -18,7 +14,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
 /** What a dispatcher counts, over all times of being the active one. On its context. */
-final class DispatcherMeters {
+final class DispatcherMeters implements MoveTally.Sink {
   private static final String UNKNOWN = "unknown";
 
   private final LongAdder heartbeats;
@@ -29,8 +25,10 @@ final class DispatcherMeters {
   private final Timer release;
   private final Timer pause;
   private final Map<Refusal, LongAdder> refusals = new EnumMap<>(Refusal.class);
-  private MoveLog seenLog;
-  private long seenMoves;
+  private final LongAdder redelivered;
+  private final LongAdder capped;
+  private final LongAdder unrecorded;
+  private volatile int unwritten;
 
   /**
    * @param active whether this dispatcher is the active one; asked from any thread
@@ -57,6 +55,21 @@ final class DispatcherMeters {
         scope.timer(
             "evenkeel.handover.pause",
             "From the end of the old owner's last handler to the new owner's first fetch");
+    redelivered =
+        scope.counter(
+            "evenkeel.handover.redelivered",
+            "Messages that a new owner got again, as far as it is known");
+    capped =
+        scope.counter(
+            "evenkeel.handover.capped", "Moves whose old owner did not let go before the cap");
+    scope.gauge(
+        "evenkeel.dispatcher.moves.unwritten",
+        "Moves, or figures of moves, that wait to be recorded",
+        () -> active.getAsBoolean() ? unwritten : 0);
+    unrecorded =
+        scope.counter(
+            "evenkeel.dispatcher.moves.unrecorded",
+            "Moves, or figures of moves, that did not get into the history");
     for (Refusal refusal : Refusal.values()) {
       refusals.put(
           refusal,
@@ -89,30 +102,39 @@ final class DispatcherMeters {
     plans.increment();
   }
 
-  /** Takes up the moves made since the last call; to be called a few times a second. */
+  /** Takes up what happened since the last call; to be called a few times a second. */
   void observe(DispatcherCore core) {
-    MoveLog log = core.moves();
-    if (log != seenLog) {
-      seenLog = log;
-      seenMoves = 0;
-    }
-    for (Long millis : log.takePauses()) {
-      pause.record(millis, TimeUnit.MILLISECONDS);
-    }
-    long fresh = log.made() - seenMoves;
-    if (fresh == 0) {
-      return;
-    }
-    seenMoves = log.made();
-    List<Move> recent = new ArrayList<>(log.recent(null, (int) Math.min(fresh, MoveLog.MAX)));
-    Collections.reverse(recent);
-    for (Move move : recent) {
-      (move.cause() == null ? movesOfUnknownCause : moves.get(move.cause())).increment();
-      if (move.releaseMillis() != null) {
-        release.record(move.releaseMillis(), TimeUnit.MILLISECONDS);
-      }
-    }
-    // More than the log of moves holds, at once: they are counted, but nobody knows why they were.
-    movesOfUnknownCause.add(fresh - recent.size());
+    core.moves().tally().drainTo(this);
+    unwritten = core.moves().unwritten();
+  }
+
+  @Override
+  public void moves(Cause cause, long count) {
+    (cause == null ? movesOfUnknownCause : moves.get(cause)).add(count);
+  }
+
+  @Override
+  public void pause(long millis) {
+    pause.record(millis, TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void release(long millis) {
+    release.record(millis, TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void redelivered(long messages) {
+    redelivered.add(messages);
+  }
+
+  @Override
+  public void capped(long moves) {
+    capped.add(moves);
+  }
+
+  @Override
+  public void unrecorded(long moves) {
+    unrecorded.add(moves);
   }
 }

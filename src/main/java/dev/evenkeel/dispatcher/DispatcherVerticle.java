@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It answers at {@link Addresses#dispatcher} (heartbeats) and {@link Addresses#groups}: {@code
  * {}} all groups, {@code {"group": name}} one of them, {@code {"rebalances": group or null,
- * "limit": 1..1000}} recent moves, {@code {"live": tag or null}} everything for a live view.
+ * "limit": 0..2000}} recent moves, {@code {"live": tag or null}} everything for a live view.
  */
 public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);

@@ -222,6 +222,7 @@ final class GroupReport {
         .put("pauseMs", move.pauseMillis())
         .put("releaseMs", move.releaseMillis())
         .put("redelivered", move.redelivered())
+        .put("capped", move.capped())
         .put("epoch", move.epoch());
   }
 }

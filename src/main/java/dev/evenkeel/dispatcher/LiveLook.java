@@ -76,7 +76,7 @@ final class LiveLook {
   private String moves(MoveLog log) {
     if (movesRevision != log.revision()) {
       JsonArray array = new JsonArray();
-      log.recent(null, MOVES_MAX).forEach(move -> array.add(GroupReport.move(move)));
+      log.recentOfEach(MOVES_MAX).forEach(move -> array.add(GroupReport.move(move)));
       moves = array.encode();
       movesRevision = log.revision();
     }

@@ -43,4 +43,10 @@ public final class Limits {
 
   /** Longest wait of one fetch. */
   public static final int FETCH_WAIT_MILLIS_MAX = 15_000;
+
+  /** Moves that the rebalance history holds, of all groups together; see {@link MoveShares}. */
+  public static final int MOVES_KEPT_MAX = 2_000;
+
+  /** Most moves that one command records. */
+  public static final int MOVES_A_COMMAND_MAX = 500;
 }

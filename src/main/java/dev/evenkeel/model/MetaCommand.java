@@ -48,4 +48,12 @@ public sealed interface MetaCommand {
    * epoch one higher; with an empty name: a fresh id and epoch 0.
    */
   record RegisterProducer(String name) implements MetaCommand {}
+
+  /**
+   * Adds moves to the rebalance history, or figures to moves that it has: by group, shard and
+   * epoch, so that it may be repeated. At most {@link Limits#MOVES_A_COMMAND_MAX}.
+   *
+   * @param moves oldest first
+   */
+  record RecordMoves(List<MoveRecord> moves) implements MetaCommand {}
 }

@@ -31,8 +31,9 @@ final class GroupRoutes {
   }
 
   private void rebalances(RoutingContext context) {
-    Requests.onlyQuery(context, List.of("group"));
+    Requests.onlyQuery(context, List.of("group", "limit"));
     JsonObject question = new JsonObject().put("action", "rebalances");
+    Requests.number(context, "limit", question);
     String group = context.queryParams().get("group");
     ask(context, group == null ? question : question.put("group", group));
   }

@@ -38,6 +38,9 @@ public final class CommandCodec {
       out.u8(8).text(c.name());
     } else if (command instanceof MetaCommand.RegisterProducer c) {
       out.u8(9).text(c.name());
+    } else if (command instanceof MetaCommand.RecordMoves c) {
+      out.u8(11);
+      RecordCodec.writeMoves(out, c.moves());
     }
   }
 
@@ -62,6 +65,7 @@ public final class CommandCodec {
           case 7 -> new MetaCommand.SeeGroup(in.text());
           case 8 -> new MetaCommand.ForgetGroup(in.text());
           case 9 -> new MetaCommand.RegisterProducer(in.text());
+          case 11 -> new MetaCommand.RecordMoves(RecordCodec.moves(in));
           default -> throw unknown(tag);
         };
     in.end();

@@ -3,6 +3,7 @@ package dev.evenkeel.wire;
 import dev.evenkeel.model.Drain;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
@@ -10,6 +11,7 @@ import dev.evenkeel.model.StartAt;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /** Bytes of the records that commands, replies and the store share. */
@@ -113,6 +115,60 @@ public final class RecordCodec {
         in.i64(),
         in.i64(),
         first ? GroupInfo.ASSIGNOR_DEFAULT : in.text());
+  }
+
+  public static void write(Bytes out, MoveRecord move) {
+    out.i64(move.timeMillis()).text(move.group()).text(move.topic());
+    write(out, move.shard());
+    out.text(move.from()).text(move.to()).text(move.reason());
+    writeNumber(out, move.pauseMillis());
+    writeNumber(out, move.releaseMillis());
+    writeNumber(out, move.redelivered());
+    out.bool(move.capped()).i64(move.epoch());
+    writeNumber(out, move.committed());
+  }
+
+  public static MoveRecord move(ByteReader in) {
+    return new MoveRecord(
+        in.i64(),
+        in.text(),
+        in.text(),
+        shard(in),
+        in.text(),
+        in.text(),
+        in.text(),
+        number(in),
+        number(in),
+        number(in),
+        in.bool(),
+        in.i64(),
+        number(in));
+  }
+
+  public static void writeMoves(Bytes out, Collection<MoveRecord> moves) {
+    out.i32(moves.size());
+    moves.forEach(move -> write(out, move));
+  }
+
+  public static List<MoveRecord> moves(ByteReader in) {
+    int count = in.count();
+    List<MoveRecord> moves = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      moves.add(move(in));
+    }
+    return List.copyOf(moves);
+  }
+
+  /** A number that may be unknown. */
+  private static void writeNumber(Bytes out, Long number) {
+    out.bool(number != null);
+    if (number != null) {
+      out.varlong(number);
+    }
+  }
+
+  private static Long number(ByteReader in) {
+    return in.bool() ? (Long) in.varlong() : null;
   }
 
   public static void writeTexts(Bytes out, List<String> texts) {

@@ -74,6 +74,10 @@ class UsageTest {
         List.of("--retention is 'x'", "topic", "create", "t", "--shards=1", "--retention=x"),
         List.of("unknown command 'reshard'", "topic", "reshard", "t"),
         List.of("unknown command 'reset'", "group", "reset", "g"),
+        List.of("list, describe or rebalances", "group"),
+        List.of("Missing required parameter", "group", "rebalances"),
+        List.of("--limit 0: use 1 to 2000", "group", "rebalances", "g", "--limit", "0"),
+        List.of("--limit 2001: use 1 to 2000", "group", "rebalances", "g", "--limit", "2001"),
         List.of("unknown command 'dead-letters'", "group", "dead-letters"),
         List.of("write http://127.0.0.1:8080", "topic", "list", "--http", "nowhere"));
   }

@@ -306,6 +306,39 @@ class DispatcherVerticleTest {
     assertThat(moves.getJsonObject(0).getString("from")).isEqualTo("b");
   }
 
+  private JsonArray moves() throws Exception {
+    return (JsonArray)
+        get(ask(Addresses.groups("n1"), new JsonObject().put("rebalances", "g").put("limit", 99)));
+  }
+
+  private double counted() {
+    return PrometheusText.parse(registry.scrape()).sum("evenkeel_dispatcher_moves_total");
+  }
+
+  @Test
+  void theNextDispatcherKnowsTheMovesAndDoesNotCountThemAgain() throws Exception {
+    lead(1);
+    TestMember a = new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    TestMember b = new TestMember("b");
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
+    a.release(2);
+    a.release(3);
+    await().until(() -> owners().equals("aabb"));
+    await().untilAsserted(() -> assertThat(broker.log.moves).hasSize(6));
+    JsonArray before = moves();
+    assertThat(before).hasSize(6);
+    await().untilAsserted(() -> assertThat(counted()).isEqualTo(6));
+    lead(2);
+    await()
+        .ignoreExceptions()
+        .untilAsserted(() -> assertThat(moves().encode()).isEqualTo(before.encode()));
+    b.leave();
+    await().until(() -> owners().equals("aaaa"));
+    await().untilAsserted(() -> assertThat(counted()).isEqualTo(8));
+    assertThat(moves()).hasSize(8);
+  }
+
   @Test
   void clusterMemberThatLeavesTakesItsConsumerAlong() {
     lead(1);

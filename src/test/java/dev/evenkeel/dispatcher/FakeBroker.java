@@ -71,6 +71,11 @@ final class FakeBroker {
               log.groups().forEach(group -> RecordCodec.write(out, group));
               yield Frames.answer(out.view());
             }
+            case READ_MOVES -> {
+              Bytes out = new Bytes();
+              RecordCodec.writeMoves(out, log.moves.values());
+              yield Frames.answer(out.view());
+            }
             case READ_SHARDS -> {
               int dataGroup = in.i32();
               String group = in.text();

@@ -5,12 +5,14 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -21,6 +23,7 @@ public final class ModelLog {
   public final List<TopicInfo> topics = new ArrayList<>();
   public final Map<String, GroupInfo> groups = new TreeMap<>();
   public final Map<String, Map<Shard, Lease>> leases = new TreeMap<>();
+  public final Map<MoveRecord.Key, MoveRecord> moves = new LinkedHashMap<>();
   public final Map<Shard, Long> ends = new TreeMap<>();
 
   public ModelLog topic(int id, String name, int shards) {
@@ -106,6 +109,11 @@ public final class ModelLog {
     }
     if (command instanceof MetaCommand.ForgetGroup c) {
       groups.remove(c.name());
+      moves.keySet().removeIf(key -> key.group().equals(c.name()));
+      return Reply.DONE;
+    }
+    if (command instanceof MetaCommand.RecordMoves c) {
+      c.moves().forEach(move -> moves.merge(move.check().key(), move, MoveRecord::updatedBy));
       return Reply.DONE;
     }
     throw new IllegalArgumentException(command.toString());

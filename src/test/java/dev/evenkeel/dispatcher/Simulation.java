@@ -460,6 +460,7 @@ final class Simulation {
                           g.clusterMember(),
                           g.host(),
                           now + 5_000)));
+      core.recall(List.copyOf(log.moves.values()));
       run(() -> core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
       at(250, this::tick);
     }

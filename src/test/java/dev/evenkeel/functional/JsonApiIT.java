@@ -296,7 +296,11 @@ class JsonApiIT {
     JsonObject move =
         new JsonArray(json("GET", "/api/rebalances?group=web-readers", null, 200)).getJsonObject(0);
     assertThat(move.fieldNames())
-        .contains("time", "group", "topic", "shard", "from", "to", "reason", "epoch");
+        .contains("time", "group", "topic", "shard", "from", "to", "reason", "epoch", "capped");
+    assertThat(new JsonArray(json("GET", "/api/rebalances?limit=1", null, 200))).hasSize(1);
+    assertError("GET", "/api/rebalances?limit=0", null, 400, "INVALID");
+    assertError("GET", "/api/rebalances?limit=2001", null, 400, "INVALID");
+    assertError("GET", "/api/rebalances?limit=x", null, 400, "INVALID");
     assertThat(json("GET", "/api/rebalances", null, 200)).startsWith("[");
     assertError("GET", "/api/groups/none", null, 404, "UNKNOWN_GROUP");
     assertError("GET", "/api/rebalances?grp=x", null, 400, "INVALID");

@@ -170,6 +170,9 @@ class WebVerticleTest {
     get("/api/rebalances?group=g");
     assertThat(asked.get(Addresses.API_GROUPS))
         .isEqualTo(new JsonObject("{\"action\":\"rebalances\",\"group\":\"g\"}"));
+    get("/api/rebalances?limit=7");
+    assertThat(asked.get(Addresses.API_GROUPS))
+        .isEqualTo(new JsonObject("{\"action\":\"rebalances\",\"limit\":7}"));
   }
 
   @Test

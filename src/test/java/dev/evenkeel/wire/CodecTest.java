@@ -8,6 +8,7 @@ import dev.evenkeel.model.Drain;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
@@ -16,10 +17,12 @@ import dev.evenkeel.model.StartAt;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 /** Every record survives its bytes, and bytes that are none cost a refusal only. */
@@ -39,7 +42,13 @@ class CodecTest {
               "g", "sharded", List.of("a"), StartAt.EARLIEST, false, "average"),
           new MetaCommand.SeeGroup("g"),
           new MetaCommand.ForgetGroup("g"),
-          new MetaCommand.RegisterProducer(""));
+          new MetaCommand.RegisterProducer(""),
+          new MetaCommand.RecordMoves(
+              List.of(
+                  new MoveRecord(
+                      123, "g", "t", SHARD, "a", "b", "member joined", 5L, 0L, 7L, true, 3, 99L),
+                  new MoveRecord(
+                      124, "g", "t", SHARD, null, "b", null, null, null, null, false, 1, null))));
 
   private static final List<DataCommand> DATA =
       List.of(
@@ -152,6 +161,22 @@ class CodecTest {
     refusedOrRead(() -> ReplyCodec.decode(ByteBuffer.wrap(garbage)));
     refusedOrRead(() -> AppendResults.decode(ByteBuffer.wrap(garbage)));
     refusedOrRead(() -> Entry.read(ByteBuffer.wrap(garbage)));
+  }
+
+  /** One byte of a command that is right is another, or the end is missing. */
+  @Property(tries = 3000)
+  void mutated_commands_are_refused(
+      @ForAll @IntRange(max = 9) int which,
+      @ForAll int at,
+      @ForAll byte value,
+      @ForAll boolean cut) {
+    Bytes out = new Bytes();
+    CommandCodec.write(out, META.get(which));
+    byte[] bytes = out.toArray();
+    int place = Math.floorMod(at, bytes.length);
+    bytes[place] = value;
+    refusedOrRead(
+        () -> CommandCodec.meta(new ByteReader(cut ? Arrays.copyOf(bytes, place) : bytes)));
   }
 
   @Test

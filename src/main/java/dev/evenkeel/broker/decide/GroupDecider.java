@@ -7,6 +7,7 @@ import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 
@@ -78,10 +79,21 @@ public final class GroupDecider {
     return put(known.seenAt(Math.max(known.lastSeenMillis(), nowMillis)));
   }
 
+  /**
+   * Forgets the group, and its moves with it: its epochs begin anew should it come back, so that
+   * moves of its former life could not be told from those of the next.
+   */
   public Decision<MetaChange> forget(MetaCommand.ForgetGroup command) {
-    return tables.group(command.name()) == null
-        ? unknown(command.name())
-        : Decision.of(List.of(new MetaChange.RemoveGroup(command.name())));
+    if (tables.group(command.name()) == null) {
+      return unknown(command.name());
+    }
+    List<MetaChange> changes = new ArrayList<>();
+    changes.add(new MetaChange.RemoveGroup(command.name()));
+    tables
+        .moves()
+        .ofGroup(command.name())
+        .forEach(number -> changes.add(new MetaChange.RemoveMove(number)));
+    return Decision.of(changes);
   }
 
   private static Decision<MetaChange> put(GroupInfo group) {

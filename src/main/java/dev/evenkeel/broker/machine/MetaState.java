@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.decide.Decision;
 import dev.evenkeel.broker.decide.GroupDecider;
+import dev.evenkeel.broker.decide.MoveDecider;
 import dev.evenkeel.broker.decide.RegisterDecider;
 import dev.evenkeel.broker.decide.TopicDecider;
 import dev.evenkeel.broker.state.MetaChange;
@@ -19,7 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
-/** State machine of the meta group: topics, groups, and ids of producers. */
+/** State machine of the meta group: topics, groups, moves, and ids of producers. */
 public final class MetaState extends StoredState {
   private volatile MetaTables tables = new MetaTables();
 
@@ -66,6 +67,8 @@ public final class MetaState extends StoredState {
       return new GroupDecider(tables).see(c, now);
     } else if (command instanceof MetaCommand.ForgetGroup c) {
       return new GroupDecider(tables).forget(c);
+    } else if (command instanceof MetaCommand.RecordMoves c) {
+      return new MoveDecider(tables.moves()).record(c);
     }
     return new RegisterDecider(tables).register((MetaCommand.RegisterProducer) command);
   }

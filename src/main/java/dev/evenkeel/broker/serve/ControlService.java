@@ -12,6 +12,7 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
@@ -60,6 +61,7 @@ public final class ControlService {
           MetaCommand.DeclareGroup.class,
           MetaCommand.SeeGroup.class,
           MetaCommand.ForgetGroup.class,
+          MetaCommand.RecordMoves.class,
           MetaCommand.RegisterProducer.class);
 
   private final BrokerNode node;
@@ -103,6 +105,7 @@ public final class ControlService {
       case DELETE_TOPIC -> deleteTopic(in);
       case READ_GROUPS -> readGroups(in);
       case READ_LOGS -> readLogs(in);
+      case READ_MOVES -> readMoves(in);
       case APPEND, FETCH ->
           throw new RefusedException(Refusal.INVALID, op + " belongs to the data address");
     };
@@ -247,6 +250,15 @@ public final class ControlService {
     Collection<GroupInfo> known = List.copyOf(node.meta().tables().groups());
     Bytes out = new Bytes().i32(known.size());
     known.forEach(group -> RecordCodec.write(out, group));
+    return Future.succeededFuture(Frames.answer(out.view()));
+  }
+
+  private Future<Buffer> readMoves(ByteReader in) {
+    in.end();
+    ServedGroup.requireReady(node.nodeId(), node.log().meta());
+    List<MoveRecord> moves = node.meta().tables().moves().oldestFirst();
+    Bytes out = new Bytes(4 + 160 * moves.size());
+    RecordCodec.writeMoves(out, moves);
     return Future.succeededFuture(Frames.answer(out.view()));
   }
 

@@ -15,6 +15,7 @@ import java.util.Arrays;
  *            'G' name               group             (meta group)
  *            'P' name               named producer    (meta group)
  *            'N'                    next ids          (meta group)
+ *            'M' number             move              (meta group)
  * BATCHES    topicId shard offset   batch as it came
  * INDEX      topicId shard offset   index entry
  * LEASES     group 0 topicId shard 0   lease without its state
@@ -69,6 +70,15 @@ public final class Keys {
 
   static byte[] counters() {
     return new byte[] {'N'};
+  }
+
+  static byte[] move(long number) {
+    return ByteBuffer.allocate(9).put((byte) 'M').putLong(number).array();
+  }
+
+  /** The number of a {@link #move} key. */
+  static long moveNumber(byte[] key) {
+    return ByteBuffer.wrap(key).getLong(1);
   }
 
   /** Key of a batch and of its index entry. */

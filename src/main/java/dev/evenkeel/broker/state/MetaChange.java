@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.state;
 
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.Bytes;
@@ -88,6 +89,35 @@ public sealed interface MetaChange {
     @Override
     public void show(MetaTables tables) {
       tables.counters = counters;
+    }
+  }
+
+  /**
+   * @param number its place in the history; numbers only grow
+   */
+  record PutMove(long number, MoveRecord move) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      Bytes out = new Bytes(256);
+      RecordCodec.write(out, move);
+      write.put(Store.Table.META, Keys.move(number), out.toArray());
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.moves.put(number, move);
+    }
+  }
+
+  record RemoveMove(long number) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.META, Keys.move(number));
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.moves.remove(number);
     }
   }
 }

@@ -12,14 +12,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The meta group's state. Only {@link MetaChange} alters it, on the applying thread; topics and
- * groups may be read from any.
+ * The meta group's state. Only {@link MetaChange} alters it, on the applying thread; topics, groups
+ * and moves may be read from any.
  */
 public final class MetaTables {
   final Map<Integer, TopicInfo> topics = new ConcurrentSkipListMap<>();
   final Map<String, Integer> topicIds = new ConcurrentHashMap<>();
   final Map<String, GroupInfo> groups = new ConcurrentSkipListMap<>();
   final Map<String, NamedProducer> producers = new ConcurrentHashMap<>();
+  final MoveTable moves = new MoveTable();
   Counters counters = new Counters(1, 1);
 
   /** Ids to be given out next; never one twice. */
@@ -36,6 +37,7 @@ public final class MetaTables {
             case 'T' -> new MetaChange.PutTopic(RecordCodec.topic(in)).show(tables);
             case 'G' -> new MetaChange.PutGroup(RecordCodec.group(in)).show(tables);
             case 'P' -> new MetaChange.PutProducer(NamedProducer.decode(value)).show(tables);
+            case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.move(in));
             case 'N' -> tables.counters = new Counters(in.i32(), in.i64());
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
           }
@@ -66,6 +68,11 @@ public final class MetaTables {
   /** All groups, by name; a live view. */
   public Collection<GroupInfo> groups() {
     return Collections.unmodifiableCollection(groups.values());
+  }
+
+  /** The rebalance history. */
+  public MoveTable moves() {
+    return moves;
   }
 
   /** The producer of that name, or null. */

@@ -115,7 +115,7 @@ final class ClusterCalls {
 
   private static boolean onlyAsks(Op op) {
     return switch (op) {
-      case READ_LEASE, READ_SHARDS, READ_GROUPS, BROWSE, FIND_OFFSET -> true;
+      case READ_LEASE, READ_SHARDS, READ_GROUPS, READ_MOVES, BROWSE, FIND_OFFSET -> true;
       default -> false;
     };
   }

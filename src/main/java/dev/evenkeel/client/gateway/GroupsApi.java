@@ -1,5 +1,6 @@
 package dev.evenkeel.client.gateway;
 
+import dev.evenkeel.model.Limits;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
@@ -7,7 +8,9 @@ import java.util.List;
 
 /** Answers {@code evenkeel.api.groups} by asking the active dispatcher. */
 final class GroupsApi {
-  private static final List<String> FIELDS = List.of("action", "group");
+  private static final List<String> FIELDS = List.of("action", "group", "limit");
+
+  private static final int MOVES_MAX = Limits.MOVES_KEPT_MAX;
 
   private final ClusterCalls calls;
 
@@ -24,7 +27,10 @@ final class GroupsApi {
       case "list" -> {}
       case "get" -> question.put("group", JsonFields.neededText(request, "group"));
       // A null asks for the moves of all groups.
-      case "rebalances" -> question.put("rebalances", group);
+      case "rebalances" ->
+          question
+              .put("rebalances", group)
+              .put("limit", (int) JsonFields.number(request, "limit", MOVES_MAX, 1, MOVES_MAX));
       default ->
           throw JsonFields.invalid("unknown action '" + action + "': use list, get or rebalances");
     }

@@ -34,6 +34,16 @@ public enum Cause {
     return word;
   }
 
+  /** The cause of that word; null if there is none, or it is not known to this version. */
+  static Cause ofWord(String word) {
+    for (Cause cause : values()) {
+      if (cause.word.equals(word)) {
+        return cause;
+      }
+    }
+    return null;
+  }
+
   /**
    * @param cause null if unknown
    */

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.TopicInfo;
@@ -23,8 +24,9 @@ import java.util.function.Function;
  * dispatchers at once, a lost answer or a wrong map can cost time but not safety.
  *
  * <p>Here is the order of things only. Heartbeats are taken at the {@link HeartbeatDesk}, groups
- * are recorded by {@link GroupRecords}, leases are read by {@link LeaseReads} and moved by {@link
- * LeaseWrites} as each group's {@link GroupPlan} wants, and {@link Assignments} tell members.
+ * are recorded by {@link GroupRecords}, moves by {@link MoveWrites}, leases are read by {@link
+ * LeaseReads} and moved by {@link LeaseWrites} as each group's {@link GroupPlan} wants, and {@link
+ * Assignments} tell members.
  */
 public final class DispatcherCore {
   private final DispatcherSettings settings;
@@ -43,6 +45,7 @@ public final class DispatcherCore {
   private final LeaseNews news;
   private final LeaseReads reads;
   private final LeaseWrites writes;
+  private final MoveWrites moveWrites;
   private long rebalanceAtMillis;
 
   /**
@@ -66,7 +69,7 @@ public final class DispatcherCore {
     held = new HeldBeats(settings.heldMax());
     places = new ClusterPlaces(clusterMembers);
     assignments = new Assignments(groups, view, agenda, out, term, revision);
-    records = new GroupRecords(settings, groups, view, held, out);
+    records = new GroupRecords(settings, groups, view, held, moves, out);
     desk =
         new HeartbeatDesk(
             settings,
@@ -79,9 +82,11 @@ public final class DispatcherCore {
             assignments,
             figures,
             out);
-    news = new LeaseNews(settings, groups, view, out);
+    MissedMoves missed = new MissedMoves(moves, figures, view);
+    news = new LeaseNews(settings, groups, view, missed, out);
     reads = new LeaseReads(groups, news, ends, out);
-    writes = new LeaseWrites(groups, view, news, reads, figures, agenda, out);
+    writes = new LeaseWrites(groups, view, news, reads, figures, missed, agenda, out);
+    moveWrites = new MoveWrites(moves, out, settings.retryMillis());
   }
 
   /** Every group uses one assignor, by whatever name. */
@@ -92,6 +97,16 @@ public final class DispatcherCore {
       long revision,
       Set<String> clusterMembers) {
     this(settings, name -> assignor, Set.of(assignor.name()), term, revision, clusterMembers);
+  }
+
+  /**
+   * Takes up the rebalance history; to be called before {@link #recover}, which adds the moves that
+   * the leases show and the history lacks.
+   *
+   * @param oldestFirst as the meta log has it
+   */
+  public void recall(List<MoveRecord> oldestFirst) {
+    moves.recall(oldestFirst);
   }
 
   /**
@@ -188,7 +203,9 @@ public final class DispatcherCore {
 
   /** Answers {@link Action.WriteMeta}. */
   public List<Action> metaWritten(long id, Reply reply, long nowMillis) {
-    desk.admit(records.written(id, reply, nowMillis), nowMillis);
+    if (!moveWrites.written(id, reply, nowMillis)) {
+      desk.admit(records.written(id, reply, nowMillis), nowMillis);
+    }
     return done(nowMillis);
   }
 
@@ -294,6 +311,7 @@ public final class DispatcherCore {
 
   private List<Action> done(long nowMillis) {
     writes.pump(nowMillis);
+    moveWrites.pump(nowMillis);
     return out.take();
   }
 

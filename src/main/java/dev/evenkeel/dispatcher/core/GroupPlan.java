@@ -295,10 +295,21 @@ final class GroupPlan {
   /**
    * A request was refused, or nobody knows: after a pause, or what a read tells, it is decided
    * anew.
+   *
+   * @return the grant that it was, or null: it may have been taken all the same
    */
-  void failed(Shard shard, long nowMillis) {
-    inFlight.remove(shard);
+  MissedMoves.Unsure failed(Shard shard, long nowMillis) {
+    InFlight request = inFlight.remove(shard);
     pausedUntil.put(shard, nowMillis + settings.retryMillis());
     queue(shard);
+    return request.command() instanceof DataCommand.Grant grant
+        ? new MissedMoves.Unsure(grant, request.from(), request.cause())
+        : null;
+  }
+
+  /** Whether a grant of the shard is on its way. */
+  boolean grants(Shard shard) {
+    InFlight request = inFlight.get(shard);
+    return request != null && request.command() instanceof DataCommand.Grant;
   }
 }

@@ -25,6 +25,7 @@ final class GroupRecords {
   private final Groups groups;
   private final TopicView view;
   private final HeldBeats held;
+  private final MoveLog moves;
   private final Outbox out;
   private final Map<Long, Ref> writes = new HashMap<>();
   private final Map<Long, String> forgets = new HashMap<>();
@@ -36,11 +37,17 @@ final class GroupRecords {
   private long sequence;
 
   GroupRecords(
-      DispatcherSettings settings, Groups groups, TopicView view, HeldBeats held, Outbox out) {
+      DispatcherSettings settings,
+      Groups groups,
+      TopicView view,
+      HeldBeats held,
+      MoveLog moves,
+      Outbox out) {
     this.settings = settings;
     this.groups = groups;
     this.view = view;
     this.held = held;
+    this.moves = moves;
     this.out = out;
   }
 
@@ -91,6 +98,7 @@ final class GroupRecords {
     }
     if (ref.command() instanceof MetaCommand.ForgetGroup) {
       groups.remove(ref.group());
+      moves.forget(ref.group());
     } else {
       show(
           groups.get(ref.group()),

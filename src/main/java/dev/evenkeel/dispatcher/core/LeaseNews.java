@@ -9,12 +9,15 @@ final class LeaseNews {
   private final DispatcherSettings settings;
   private final Groups groups;
   private final TopicView view;
+  private final MissedMoves missed;
   private final Outbox out;
 
-  LeaseNews(DispatcherSettings settings, Groups groups, TopicView view, Outbox out) {
+  LeaseNews(
+      DispatcherSettings settings, Groups groups, TopicView view, MissedMoves missed, Outbox out) {
     this.settings = settings;
     this.groups = groups;
     this.view = view;
+    this.missed = missed;
     this.out = out;
   }
 
@@ -34,6 +37,7 @@ final class LeaseNews {
     GroupState state = group.state();
     Lease after = state.book().get(shard);
     group.plan().leaseChanged(before, after, shard, nowMillis);
+    missed.look(group, shard, before, after, nowMillis);
     for (Lease lease : new Lease[] {before, after}) {
       if (lease != null && lease.owned()) {
         state.assignmentChanged(lease.owner());

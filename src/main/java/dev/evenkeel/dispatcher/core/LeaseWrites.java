@@ -17,6 +17,7 @@ final class LeaseWrites {
   private final LeaseNews news;
   private final LeaseReads reads;
   private final MoveFigures figures;
+  private final MissedMoves missed;
   private final Agenda agenda;
   private final Outbox out;
   private final Map<Long, Ref> inFlight = new HashMap<>();
@@ -27,6 +28,7 @@ final class LeaseWrites {
       LeaseNews news,
       LeaseReads reads,
       MoveFigures figures,
+      MissedMoves missed,
       Agenda agenda,
       Outbox out) {
     this.groups = groups;
@@ -34,6 +36,7 @@ final class LeaseWrites {
     this.news = news;
     this.reads = reads;
     this.figures = figures;
+    this.missed = missed;
     this.agenda = agenda;
     this.out = out;
   }
@@ -86,7 +89,8 @@ final class LeaseWrites {
     } else if (refusal == Refusal.UNKNOWN_SHARD) {
       view.read();
     }
-    ref.group().plan().failed(ref.shard(), nowMillis);
+    MissedMoves.Unsure grant = ref.group().plan().failed(ref.shard(), nowMillis);
+    missed.failed(ref.group(), ref.shard(), grant, nowMillis);
     reads.read(ref.group().state().name());
   }
 }

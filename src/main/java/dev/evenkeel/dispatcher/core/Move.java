@@ -1,5 +1,8 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.model.MoveRecord;
+import dev.evenkeel.model.Shard;
+
 /**
  * A shard that got another owner. A figure that is unknown, or not known yet, is null.
  *
@@ -8,7 +11,7 @@ package dev.evenkeel.dispatcher.core;
  * @param cause null if unknown
  * @param releaseMillis from the drain to the release; null also if there was none
  * @param epoch that the new owner has
- * @param committed where the new owner begins
+ * @param committed where the new owner began; null if unknown
  * @param pauseMillis from the end of the old owner's last handler to the new owner's first fetch;
  *     of an owner that died, from its last heartbeat
  * @param redelivered messages that the old owner had begun, by its last report, and that the new
@@ -24,9 +27,49 @@ public record Move(
     Cause cause,
     Long releaseMillis,
     long epoch,
-    long committed,
+    Long committed,
     Long pauseMillis,
     Long redelivered) {
+
+  /** As the meta log has it. */
+  static Move of(MoveRecord move) {
+    return new Move(
+        move.timeMillis(),
+        move.group(),
+        move.topic(),
+        move.shard().shard(),
+        move.from(),
+        move.to(),
+        Cause.ofWord(move.reason()),
+        move.releaseMillis(),
+        move.epoch(),
+        move.committed(),
+        move.pauseMillis(),
+        move.redelivered());
+  }
+
+  /** As the meta log shall have it. */
+  MoveRecord record(Shard of) {
+    return new MoveRecord(
+        timeMillis,
+        group,
+        topic,
+        of,
+        from,
+        to,
+        cause == null ? null : cause.word(),
+        pauseMillis,
+        releaseMillis,
+        redelivered,
+        capped(),
+        epoch,
+        committed);
+  }
+
+  /** The old owner did not let go before its hand-over's cap. */
+  public boolean capped() {
+    return cause == Cause.CAP;
+  }
 
   Move with(Long pause, Long again) {
     return new Move(

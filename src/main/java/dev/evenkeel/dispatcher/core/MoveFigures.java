@@ -120,6 +120,12 @@ final class MoveFigures {
     refresh(move.group(), shard, move.epoch());
   }
 
+  /** A grant shows that no answer told of. */
+  void found(Shard shard, Move move) {
+    moves.add(shard, move);
+    refresh(move.group(), shard, move.epoch());
+  }
+
   private void refresh(String group, Shard shard, long epoch) {
     Move move = moves.find(group, shard, epoch);
     if (move == null || epoch <= 1) {
@@ -136,7 +142,7 @@ final class MoveFigures {
       pause = Math.max(0, to.fetchedMillis - from.endedMillis);
     }
     Long redelivered = move.redelivered();
-    if (from != null && from.begunOffset != null) {
+    if (from != null && from.begunOffset != null && move.committed() != null) {
       redelivered = Math.max(0, from.begunOffset - move.committed());
     }
     moves.replace(shard, move.with(pause, redelivered));

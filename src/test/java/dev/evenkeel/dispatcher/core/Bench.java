@@ -57,6 +57,12 @@ final class Bench {
   boolean lastWriteArrives;
 
   private boolean dead;
+  /** What the log refuses commands of the history with, or null. */
+  Refusal refuseMoves;
+
+  /** Commands about shards are applied, but nobody learns of it. */
+  boolean loseAnswers;
+
   private long nextRequest;
 
   Bench(ModelLog log) {
@@ -90,6 +96,7 @@ final class Bench {
     dead = false;
     core =
         new DispatcherCore(settings, assignors::get, assignors.keySet(), term++, 0, clusterMembers);
+    core.recall(List.copyOf(log.moves.values()));
     run(core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
   }
 
@@ -215,10 +222,12 @@ final class Bench {
     return writes;
   }
 
+  /** But for those of the history. */
   List<MetaCommand> metaWrites() {
     List<MetaCommand> writes = new ArrayList<>();
     for (Action action : actions) {
-      if (action instanceof Action.WriteMeta write) {
+      if (action instanceof Action.WriteMeta write
+          && !(write.command() instanceof MetaCommand.RecordMoves)) {
         writes.add(write.command());
       }
     }
@@ -257,7 +266,10 @@ final class Bench {
     } else if (action instanceof Action.Write a) {
       write(a);
     } else if (action instanceof Action.WriteMeta a) {
-      run(core.metaWritten(a.id(), refuse(() -> log.apply(a.command(), now)), now));
+      boolean no = refuseMoves != null && a.command() instanceof MetaCommand.RecordMoves;
+      Reply reply =
+          no ? Reply.refused(refuseMoves, "as told") : refuse(() -> log.apply(a.command(), now));
+      run(core.metaWritten(a.id(), reply, now));
     } else if (action instanceof Action.ForgetLeases a) {
       log.apply(a.command());
       run(core.leasesForgotten(a.id(), true, now));
@@ -279,7 +291,7 @@ final class Bench {
       return;
     }
     Reply reply = refuse(() -> log.apply(write.command()));
-    if (loseNextAnswer) {
+    if (loseNextAnswer || loseAnswers) {
       loseNextAnswer = false;
       reply = Reply.refused(Refusal.INDETERMINATE, "no answer");
     }

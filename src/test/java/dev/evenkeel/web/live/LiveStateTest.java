@@ -132,18 +132,18 @@ class LiveStateTest {
     assertThat(moves.fieldNames()).containsExactly("1", "2");
     assertThat(moves.getJsonObject("1").getLong("pauseMs")).isEqualTo(4);
     assertThat(moves.getJsonObject("2").getLong("epoch")).isEqualTo(3);
-    // A new dispatcher knows none of them.
-    state.looked("n2", answer(none, none, new JsonArray().add(move(4, null))), 2);
-    assertThat(told().getJsonObject("moves").fieldNames()).containsExactly("1", "2", "3");
-    JsonArray many = new JsonArray();
-    for (int i = 304; i > 4; i--) {
-      many.add(move(i, null));
-    }
-    state.looked("n2", answer(none, none, many), 3);
-    assertThat(told().getJsonObject("moves").fieldNames())
-        .hasSize(MoveBook.MAX)
-        .contains("303", "104")
-        .doesNotContain("103");
+    // Another dispatcher has read them, but it did not see the last one, nor how long it paused.
+    JsonArray seen = new JsonArray().add(move(4, null));
+    seen.add(move(3, null).put("reason", "rebalance")).add(move(2, 4L));
+    state.looked("n2", answer(none, none, seen), 2);
+    moves = told().getJsonObject("moves");
+    assertThat(moves.fieldNames()).containsExactly("1", "2", "3");
+    assertThat(moves.getJsonObject("2").getLong("pauseMs")).isEqualTo(5);
+    assertThat(moves.getJsonObject("2").getString("reason")).isEqualTo("member joined");
+    // What the dispatcher has given up goes.
+    state.looked(
+        "n2", answer(none, none, new JsonArray().add(move(5, null)).add(move(4, null))), 3);
+    assertThat(told().getJsonObject("moves").fieldNames()).containsExactly("3", "4");
   }
 
   @Example

@@ -131,6 +131,7 @@ final class Facts {
         .put("pauseMs", 12)
         .put("releaseMs", 3)
         .put("redelivered", 0)
+        .put("capped", reason.equals("handover timed out"))
         .put("epoch", 4);
   }
 

@@ -46,6 +46,14 @@ class LivePageTest extends PageBase {
     visit.hears("orders/4 moved from amber to cedar");
     visit.reads(visit.table("Recent moves"), "orders/4");
     visit.reads(visit.table("Recent moves"), "member joined");
+    JsonObject capped = Facts.move(GROUP, TOPIC, 3, "amber", "cedar", "handover timed out");
+    live.change(
+        new JsonObject()
+            .put(
+                "moves",
+                new JsonObject().put("7", capped.put("pauseMs", 50_123).put("redelivered", 41))));
+    visit.reads(visit.table("Recent moves"), "handover timed out cap hit");
+    visit.reads(visit.table("Recent moves"), "41");
   }
 
   @ParameterizedTest

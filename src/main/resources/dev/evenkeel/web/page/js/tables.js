@@ -40,7 +40,7 @@ export const Moves = memo(
           <td>${figure(clock(move.time))}</td>
           <td class="mono">${move.topic}/${move.shard}</td>
           <td class="mono">${move.from ?? html`<span class="quiet">nobody</span>`} <span class="quiet">→</span> ${move.to ?? html`<span class="quiet">nobody</span>`}</td>
-          <td>${figure(move.reason)}</td>
+          <td>${figure(move.reason)}${move.capped ? html` <span class="capped" title="the old owner did not let go in time, and lost the shard">cap hit</span>` : null}</td>
           <${Num}>${figure(millis(move.pauseMs))}<//>
           <${Num}>${figure(millis(move.releaseMs))}<//>
           <${Num}>${figure(count(move.redelivered))}<//>

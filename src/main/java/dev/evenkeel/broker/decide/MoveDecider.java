@@ -1,0 +1,101 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.MetaChange;
+import dev.evenkeel.broker.state.MoveTable;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.MoveRecord;
+import dev.evenkeel.model.MoveShares;
+import dev.evenkeel.model.Refusal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Decides about the rebalance history. It holds the newest {@link Limits#MOVES_KEPT_MAX} moves of
+ * all groups, shared among them as {@link MoveShares} says.
+ *
+ * <p>Moves of a topic that was deleted stay until others push them out: they tell what happened,
+ * and nothing can be mistaken for them, for numbers of topics are never used again. Moves of a
+ * group that is forgotten go with it, see {@link GroupDecider#forget}.
+ */
+public final class MoveDecider {
+  private final MoveTable table;
+
+  /** What is to be kept under a number, and what is to go: all that changes. */
+  private final TreeMap<Long, MoveRecord> puts = new TreeMap<>();
+
+  private final TreeSet<Long> removes = new TreeSet<>();
+  private final Map<MoveRecord.Key, Long> added = new HashMap<>();
+  private long next;
+
+  /** For one decision. */
+  public MoveDecider(MoveTable table) {
+    this.table = table;
+    next = table.nextNumber();
+  }
+
+  public Decision<MetaChange> record(MetaCommand.RecordMoves command) {
+    if (command.moves().size() > Limits.MOVES_A_COMMAND_MAX) {
+      return Decision.refused(
+          Refusal.TOO_LARGE,
+          command.moves().size() + " moves at once: at most " + Limits.MOVES_A_COMMAND_MAX);
+    }
+    command.moves().forEach(MoveRecord::check);
+    command.moves().forEach(this::take);
+    giveUpSurplus();
+    List<MetaChange> changes = new ArrayList<>();
+    removes.forEach(number -> changes.add(new MetaChange.RemoveMove(number)));
+    puts.forEach((number, move) -> changes.add(new MetaChange.PutMove(number, move)));
+    return Decision.of(changes);
+  }
+
+  private void take(MoveRecord move) {
+    Long number = added.getOrDefault(move.key(), table.number(move.key()));
+    MoveRecord known = number == null ? null : puts.getOrDefault(number, table.get(number));
+    if (known == null) {
+      add(move);
+    } else if (!known.sameAs(move)) {
+      // The epochs of the group began anew: what was there belongs to its former life.
+      drop(number);
+      add(move);
+    } else {
+      MoveRecord updated = known.updatedBy(move);
+      if (!updated.equals(known)) {
+        puts.put(number, updated);
+      }
+    }
+  }
+
+  private void add(MoveRecord move) {
+    added.put(move.key(), next);
+    puts.put(next++, move);
+  }
+
+  private void drop(long number) {
+    puts.remove(number);
+    if (table.get(number) != null) {
+      removes.add(number);
+    }
+  }
+
+  private void giveUpSurplus() {
+    if (table.size() - removes.size() + added.size() <= Limits.MOVES_KEPT_MAX) {
+      return;
+    }
+    List<Long> numbers = table.numbers();
+    numbers.removeAll(removes);
+    puts.tailMap(table.nextNumber()).keySet().forEach(numbers::add);
+    List<String> groups = new ArrayList<>(numbers.size());
+    for (long number : numbers) {
+      MoveRecord put = puts.get(number);
+      groups.add((put == null ? table.get(number) : put).group());
+    }
+    for (int index : MoveShares.surplus(groups, Limits.MOVES_KEPT_MAX)) {
+      drop(numbers.get(index));
+    }
+  }
+}
