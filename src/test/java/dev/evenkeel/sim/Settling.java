@@ -1,5 +1,6 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.consumer.core.Pending;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicInfo;
@@ -99,8 +100,8 @@ final class Settling {
       return consumer + " holds " + consumer.core.owned() + " shards, and owns " + owned;
     }
     if (consumer.core.running() != 0
-        || consumer.core.flow().messages() != 0
-        || consumer.core.flow().bytes() != 0) {
+        || Pending.messages(consumer.core) != 0
+        || Pending.bytes(consumer.core) != 0) {
       return consumer + " still has messages";
     }
     return null;

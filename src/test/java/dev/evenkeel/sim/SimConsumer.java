@@ -1,6 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.core.Action;
@@ -8,6 +9,7 @@ import dev.evenkeel.consumer.core.Backoff;
 import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.consumer.core.HeartbeatPlan;
 import dev.evenkeel.consumer.core.Task;
+import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -18,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /**
  * One run of a member: the production core and its plan of heartbeats, with the simulation around
@@ -112,8 +115,8 @@ final class SimConsumer extends Actor {
 
   private void ask(
       Heartbeat beat,
-      java.util.function.Consumer<Assignment> answered,
-      java.util.function.Consumer<RefusedException> refused) {
+      Consumer<Assignment> answered,
+      Consumer<RefusedException> refused) {
     SimDispatcher dispatcher = world.dispatcherFor();
     if (dispatcher == null || !linkUp) {
       world.time.in(
@@ -142,7 +145,7 @@ final class SimConsumer extends Actor {
       end(refused.toString());
     } else if (refused.refusal() == Refusal.UNKNOWN_TOPIC) {
       world.forgetMissingTopics(this);
-    } else if (refused.refusal() == Refusal.INVALID) {
+    } else if (refused.refusal() == Refusal.INVALID && !leaving) {
       throw new SimulationFailure(name + " is refused: " + refused);
     }
   }
@@ -227,7 +230,7 @@ final class SimConsumer extends Actor {
 
   private void perform(Action action) {
     if (action instanceof Action.Fetch f) {
-      request(
+      this.<FetchAnswer>request(
           "fetch of " + f.hold(),
           f.request().waitMillis() + FETCH_GRACE_MILLIS,
           answer -> world.brokers.of(f.hold().shard).fetch(f.request(), answer),
@@ -275,9 +278,9 @@ final class SimConsumer extends Actor {
   private void submit(
       String what,
       Shard shard,
-      dev.evenkeel.model.DataCommand command,
+      DataCommand command,
       Runnable done,
-      java.util.function.Consumer<RefusedException> failed) {
+      Consumer<RefusedException> failed) {
     this.<Reply>request(
         what,
         CONTROL_TIMEOUT_MILLIS,
@@ -296,8 +299,8 @@ final class SimConsumer extends Actor {
       String what,
       long timeoutMillis,
       Network.Server<T> server,
-      java.util.function.Consumer<T> answered,
-      java.util.function.Consumer<RefusedException> refused) {
+      Consumer<T> answered,
+      Consumer<RefusedException> refused) {
     world.network.<T>call(
         this,
         null,

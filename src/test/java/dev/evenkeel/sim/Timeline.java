@@ -64,7 +64,8 @@ final class Timeline {
         continue;
       }
       if (tracing && event.what() != null) {
-        note(() -> (actor == null ? "" : actor + ": ") + event.what());
+        String line = (actor == null ? "" : actor + ": ") + event.what();
+        note(() -> line);
       }
       event.task().run();
       handled++;
