@@ -33,7 +33,7 @@ final class Mischief {
         }
       }
     }
-    world.time.in(100 + random.nextInt(2_500), null, null, this::again);
+    world.time.in(50 + random.nextInt(1_600), null, null, this::again);
   }
 
   private SimConsumer anyConsumer() {

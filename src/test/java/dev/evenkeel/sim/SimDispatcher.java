@@ -7,6 +7,7 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.core.Action;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Ghost;
+import dev.evenkeel.dispatcher.core.StallGuard;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -37,6 +38,7 @@ final class SimDispatcher extends Actor {
   private final List<LeaseChange> early = new ArrayList<>();
   private List<TopicInfo> topicsWhenDeposed;
   private List<GroupInfo> groupsWhenDeposed;
+  private final StallGuard stalls = new StallGuard();
   private long nextRequest;
   private boolean ready;
   private boolean pushSet;
@@ -95,7 +97,9 @@ final class SimDispatcher extends Actor {
   }
 
   private void tick() {
-    run(core.tick(clock()));
+    if (stalls.mayJudge(clock())) {
+      run(core.tick(clock()));
+    }
     world.time.in(250, this, null, this::tick);
   }
 

@@ -118,7 +118,15 @@ final class World implements DataGroup.Surroundings {
     newDispatcher(0);
     for (int i = 0; i < members; i++) {
       String member = "m" + i;
-      time.in(random.nextInt(4_000), null, member + " joins", () -> join(member));
+      time.in(
+          random.nextInt(4_000),
+          null,
+          null,
+          () -> {
+            if (runs(member) == 0) {
+              join(member);
+            }
+          });
     }
     time.in(10, null, null, this::produce);
   }
@@ -233,6 +241,7 @@ final class World implements DataGroup.Surroundings {
     if (names.size() > 1 && random.nextInt(3) == 0) {
       names.remove(random.nextInt(names.size()));
     }
+    time.note(() -> member + " joins");
     consumers.add(new SimConsumer(this, member, "i" + nextInstance++, List.copyOf(names)));
   }
 
