@@ -43,6 +43,7 @@ final class GroupPlan {
 
   void topicsChanged(Topics topics) {
     leavers.topicsChanged(topics);
+    group.takenAway.removeIf(shard -> !topics.has(shard));
     targetsOld = true;
   }
 
@@ -124,6 +125,9 @@ final class GroupPlan {
     }
     pausedUntil.remove(shard);
     Lease lease = group.book().get(shard);
+    if (group.takenAway.remove(shard) && lease != null && lease.owned()) {
+      group.assignmentChanged(lease.owner());
+    }
     ShardStep.Owner owner = group.owner(lease);
     String target = group.target(shard);
     Member targetMember = target == null ? null : group.members().live(target);
@@ -147,6 +151,9 @@ final class GroupPlan {
           group.cause,
           sink);
     } else if (step instanceof ShardStep.GrantTo grant) {
+      if (owner == ShardStep.Owner.DEAD) {
+        group.takenAway.add(shard);
+      }
       send(
           new DataCommand.Grant(
               group.name(),
@@ -187,6 +194,7 @@ final class GroupPlan {
    */
   Move taken(Shard shard, Lease lease, Topics topics, long nowMillis) {
     InFlight request = inFlight.remove(shard);
+    group.takenAway.remove(shard);
     queue.add(shard);
     if (request.command() instanceof DataCommand.SetDrain drain) {
       if (drain.drain() == null) {
