@@ -138,9 +138,7 @@ final class Mischief {
       case 16 -> {
         SimDispatcher dispatcher = world.newest();
         if (dispatcher != null) {
-          world.time.note(() -> dispatcher + " crashes");
-          dispatcher.gone = true;
-          world.time.in(300 + random.nextInt(2_500), null, null, () -> world.newDispatcher(0));
+          world.dispatcherCrashes(dispatcher);
         }
       }
       case 17 -> world.sameDispatcherAgain();

@@ -220,6 +220,9 @@ final class SimConsumer extends Actor {
     Action action;
     while (!gone && (action = core.poll()) != null) {
       perform(action);
+      if (world.strikes()) {
+        crash();
+      }
     }
   }
 

@@ -115,6 +115,12 @@ final class SimDispatcher extends Actor {
     return groupsWhenDeposed != null;
   }
 
+  /** From one moment to the next it is not there any more. */
+  void crash() {
+    world.time.note(() -> name + " crashes");
+    gone = true;
+  }
+
   /** It has noticed. */
   void stop() {
     if (!gone) {
@@ -170,7 +176,12 @@ final class SimDispatcher extends Actor {
   // ---- Actions
 
   private void run(List<Action> actions) {
-    actions.forEach(this::act);
+    for (Action action : actions) {
+      act(action);
+      if (action instanceof Action.Write && world.dispatcherStrikes(this)) {
+        return;
+      }
+    }
     if (!pushSet && core.pushesDue()) {
       pushSet = true;
       world.time.in(PUSH_DELAY_MILLIS, this, null, this::push);

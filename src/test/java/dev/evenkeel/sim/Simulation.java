@@ -7,7 +7,7 @@ import java.util.List;
  * faults nothing unsafe may happen; after them everything must come to rest as it should be.
  */
 final class Simulation {
-  private static final long SETTLE_MILLIS_MAX = 90_000;
+  private static final long SETTLE_MILLIS_MAX = 45_000;
 
   /** So long everything must stay as it is. */
   private static final long QUIET_MILLIS = 6_000;
@@ -15,9 +15,15 @@ final class Simulation {
   private static final long LOOK_MILLIS = 250;
 
   private final World world;
+  private long settledAfterMillis;
 
   Simulation(long seed, Setup setup, boolean tracing) {
     world = new World(seed, setup, tracing);
+  }
+
+  /** How long it took to come to rest after the last fault, in milliseconds of virtual time. */
+  long settledAfterMillis() {
+    return settledAfterMillis;
   }
 
   /**
@@ -42,6 +48,7 @@ final class Simulation {
         settledSince = world.time.now();
         movesThen = world.ledger.moves();
       } else if (world.time.now() - settledSince >= QUIET_MILLIS) {
+        settledAfterMillis = settledSince - faultsEnd;
         return world.time.handled();
       }
     }

@@ -73,6 +73,7 @@ final class World implements DataGroup.Surroundings {
   private final int slowPercent;
   private final int hangPercent;
   private final int failPercent;
+  private final int strikePerMille;
   private final int members;
   private final long rebalanceMillis;
   private final TreeSet<String> places = new TreeSet<>();
@@ -99,6 +100,7 @@ final class World implements DataGroup.Surroundings {
     slowPercent = random.nextInt(15);
     hangPercent = faulty ? random.nextInt(3) : 0;
     failPercent = faulty ? random.nextInt(12) : 0;
+    strikePerMille = faulty && random.nextInt(3) > 0 ? random.nextInt(6) : 0;
     members = 2 + random.nextInt(4);
     rebalanceMillis = 1_000 + random.nextInt(4_000);
     messagesLeft = 40 + random.nextInt(200);
@@ -204,6 +206,37 @@ final class World implements DataGroup.Surroundings {
 
   boolean fails() {
     return faulty && random.nextInt(100) < failPercent;
+  }
+
+  /** Whether somebody crashes right after what it has just done. */
+  boolean strikes() {
+    return faulty && random.nextInt(1_000) < strikePerMille;
+  }
+
+  /** Whether the dispatcher has crashed right after what it has just done. */
+  boolean dispatcherStrikes(SimDispatcher dispatcher) {
+    if (trouble != Trouble.EVERYTHING || !faulty || random.nextInt(200) >= strikePerMille) {
+      return false;
+    }
+    dispatcherCrashes(dispatcher);
+    return true;
+  }
+
+  void dispatcherCrashes(SimDispatcher dispatcher) {
+    if (!dispatcher.gone) {
+      dispatcher.crash();
+      boolean last = dispatcher == newest();
+      time.in(
+          300 + random.nextInt(2_500),
+          null,
+          null,
+          () -> {
+            if (last && dispatcher == newest()) {
+              newDispatcher(0);
+            }
+            dispatchers.remove(dispatcher);
+          });
+    }
   }
 
   // ---- Producing
