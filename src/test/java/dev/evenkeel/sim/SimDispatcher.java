@@ -8,6 +8,7 @@ import dev.evenkeel.dispatcher.core.Action;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.StallGuard;
+import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -16,6 +17,7 @@ import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,6 +37,11 @@ final class SimDispatcher extends Actor {
   private final boolean first;
   private final long clockOffset;
   private final Map<Long, Network.Answer<Assignment>> requests = new HashMap<>();
+
+  /** Requests of members that close, and runs whose closing was answered: they get no more. */
+  private final Map<Long, String> closings = new HashMap<>();
+
+  private final Set<String> closed = new HashSet<>();
   private final List<LeaseChange> early = new ArrayList<>();
   private List<TopicInfo> topicsWhenDeposed;
   private List<GroupInfo> groupsWhenDeposed;
@@ -150,6 +157,9 @@ final class SimDispatcher extends Actor {
     }
     long request = nextRequest++;
     requests.put(request, answer);
+    if (beat.closing()) {
+      closings.put(request, beat.instance());
+    }
     run(core.heartbeat(request, beat, clock()));
   }
 
@@ -198,12 +208,18 @@ final class SimDispatcher extends Actor {
 
   private void act(Action action) {
     if (action instanceof Action.Answer a) {
+      if (closings.containsKey(a.request())) {
+        closed.add(closings.remove(a.request()));
+      }
       requests.remove(a.request()).give(a.assignment());
     } else if (action instanceof Action.Refuse a) {
       requests.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
     } else if (action instanceof Action.Push a) {
       world.push(this, a.assignment());
     } else if (action instanceof Action.Write a) {
+      if (a.command() instanceof DataCommand.Grant grant && closed.contains(grant.instance())) {
+        throw new SimulationFailure("granted to one that is known to close: " + grant);
+      }
       world.network.<Reply>call(
           this,
           null,
