@@ -131,7 +131,8 @@ final class Ledger {
       throw failure(
           "committed, but not handled", track.handled.nextClearBit(0), after, command, sender);
     }
-    if (after.state() != null && Tally.decode(after.state()).offset() != after.stateOffset()) {
+    boolean kept = after.state() != null && after.state().length > 0;
+    if (kept && Tally.decode(after.state()).offset() != after.stateOffset()) {
       throw failure(
           "state and its offset are not of one record",
           Tally.decode(after.state()),

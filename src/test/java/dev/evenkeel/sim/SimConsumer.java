@@ -114,9 +114,7 @@ final class SimConsumer extends Actor {
   }
 
   private void ask(
-      Heartbeat beat,
-      Consumer<Assignment> answered,
-      Consumer<RefusedException> refused) {
+      Heartbeat beat, Consumer<Assignment> answered, Consumer<RefusedException> refused) {
     SimDispatcher dispatcher = world.dispatcherFor();
     if (dispatcher == null || !linkUp) {
       world.time.in(

@@ -162,7 +162,7 @@ final class SimHandler {
     Shard shard = call.hold().shard;
     long begin = call.shard().offset();
     world.ledger.mustBeGranted(shard, call.shard().epoch(), consumer.instance);
-    if (call.state() != null) {
+    if (call.state() != null && call.state().length > 0) {
       if (!keepsState) {
         throw new SimulationFailure("a state for one that keeps none: " + call);
       }
