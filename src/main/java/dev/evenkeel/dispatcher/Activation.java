@@ -11,6 +11,7 @@ import dev.evenkeel.dispatcher.core.Action;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.MoveLog;
+import dev.evenkeel.dispatcher.core.StallGuard;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MoveRecord;
@@ -52,6 +53,7 @@ final class Activation {
   private final ClusterMember cluster;
   private final DispatcherMeters meters;
   private final SteadyClock clock = new SteadyClock();
+  private final StallGuard stalls = new StallGuard();
   private final DispatcherCore core;
   private final HintTable registry;
   private final HintTable ownership;
@@ -221,7 +223,9 @@ final class Activation {
       return;
     }
     long nowMillis = clock.millis();
-    run(core.tick(nowMillis));
+    if (stalls.mayJudge(nowMillis)) {
+      run(core.tick(nowMillis));
+    }
     meters.observe(core);
     if (nowMillis >= reconcileAtMillis) {
       reconcileAtMillis = nowMillis + options.rebalanceMillis();

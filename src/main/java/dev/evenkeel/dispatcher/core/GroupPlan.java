@@ -63,6 +63,7 @@ final class GroupPlan {
 
   void topicsChanged(Topics topics) {
     group.leavers().topicsChanged(topics);
+    group.takenAway.removeIf(shard -> !topics.has(shard));
     retarget();
   }
 
@@ -168,6 +169,9 @@ final class GroupPlan {
     }
     pausedUntil.remove(shard);
     Lease lease = group.book().get(shard);
+    if (group.takenAway.remove(shard) && lease != null && lease.owned()) {
+      group.assignmentChanged(lease.owner());
+    }
     ShardStep.Owner owner = owner(lease);
     if (owner == ShardStep.Owner.DEAD) {
       long lockedMillis = group.lockedUntilMillis(lease.instance());
@@ -202,6 +206,9 @@ final class GroupPlan {
           group.cause,
           sink);
     } else if (step instanceof ShardStep.GrantTo grant) {
+      if (owner == ShardStep.Owner.DEAD) {
+        group.takenAway.add(shard);
+      }
       send(
           new DataCommand.Grant(
               group.name(),
@@ -267,6 +274,7 @@ final class GroupPlan {
    */
   Move taken(Shard shard, Lease lease, Topics topics, long nowMillis) {
     InFlight request = inFlight.remove(shard);
+    group.takenAway.remove(shard);
     queue(shard);
     if (request.command() instanceof DataCommand.SetDrain drain) {
       if (drain.drain() == null) {

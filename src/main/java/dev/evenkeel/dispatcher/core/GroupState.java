@@ -41,6 +41,12 @@ public final class GroupState {
 
   Map<Shard, String> target = Map.of();
 
+  /**
+   * Shards of a run that was given up which another is being granted, for as long as the log may
+   * have taken that. Should the run be heard again meanwhile, it is not told that it owns them.
+   */
+  final Set<Shard> takenAway = new HashSet<>();
+
   GroupState(String name, Endings endings, Agenda agenda, ShardEnds ends) {
     this.name = name;
     this.endings = endings;
@@ -174,7 +180,7 @@ public final class GroupState {
     for (Shard shard : book.ownedBy(member.instance())) {
       Lease lease = book.get(shard);
       String topic = topics.name(shard.topicId());
-      if (topic != null) {
+      if (topic != null && !takenAway.contains(shard)) {
         boolean draining = lease.drain() != null;
         owned.add(
             new Assignment.Owned(

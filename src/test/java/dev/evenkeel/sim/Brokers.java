@@ -1,0 +1,173 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.store.MemoryStore;
+import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.ReplyCodec;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/** All brokers: the meta group and the data groups, and what takes topics through them. */
+final class Brokers {
+  private final Timeline time;
+  private final SplittableRandom random;
+  private final Ledger ledger;
+  private final Runnable topicsChanged;
+  private final MetaState meta;
+  private final List<DataGroup> groups = new ArrayList<>();
+  private long metaIndex;
+
+  Brokers(
+      Timeline time,
+      SplittableRandom random,
+      Ledger ledger,
+      Bug bug,
+      DataGroup.Surroundings around,
+      Runnable topicsChanged) {
+    this.time = time;
+    this.random = random;
+    this.ledger = ledger;
+    this.topicsChanged = topicsChanged;
+    MemoryStore.Disk disk = new MemoryStore.Disk();
+    meta = new MetaState(Path.of("target", "sim", "meta"), disk::open);
+    try {
+      meta.open();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    int count = 1 + random.nextInt(2);
+    for (int i = 0; i < count; i++) {
+      groups.add(new DataGroup(time, random, ledger, bug, around));
+    }
+  }
+
+  List<DataGroup> groups() {
+    return groups;
+  }
+
+  DataGroup of(Shard shard) {
+    return groups.get(shard.dataGroup(groups.size()));
+  }
+
+  boolean allLed() {
+    return groups.stream().allMatch(DataGroup::led);
+  }
+
+  // ---- Meta
+
+  Reply submit(MetaCommand command) {
+    Reply reply =
+        ReplyCodec.decode(
+            meta.apply(1, metaIndex++, ByteBuffer.wrap(Entry.of(command, time.now()))));
+    time.note(() -> command + " -> " + reply);
+    return reply;
+  }
+
+  List<TopicInfo> activeTopics() {
+    return meta.tables().topics().stream()
+        .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
+        .toList();
+  }
+
+  List<GroupInfo> groupInfos() {
+    return List.copyOf(meta.tables().groups());
+  }
+
+  TopicInfo topic(String name) {
+    return meta.tables().topic(name);
+  }
+
+  // ---- Topics
+
+  /** At once, everywhere: for the beginning. */
+  void create(String name, int shards) {
+    if (submit(new MetaCommand.CreateTopic(name, shards, TopicConfig.DEFAULT))
+        instanceof Reply.OfTopic of) {
+      for (int i = 0; i < groups.size(); i++) {
+        open(of.topic(), i);
+      }
+      submit(new MetaCommand.ActivateTopic(of.topic().id()));
+      topicsChanged.run();
+    }
+  }
+
+  /** Step by step; others may look in between. */
+  void createSlowly(String name, int shards) {
+    if (submit(new MetaCommand.CreateTopic(name, shards, TopicConfig.DEFAULT))
+        instanceof Reply.OfTopic of) {
+      topicsChanged.run();
+      eachSlowly(
+          index -> open(of.topic(), index),
+          () -> submit(new MetaCommand.ActivateTopic(of.topic().id())));
+    }
+  }
+
+  private void open(TopicInfo topic, int index) {
+    List<Integer> shards =
+        IntStream.range(0, topic.shards())
+            .filter(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()) == index)
+            .boxed()
+            .toList();
+    if (!shards.isEmpty()) {
+      groups
+          .get(index)
+          .manage(
+              new DataCommand.OpenShards(topic.id(), topic.name(), shards, TopicConfig.DEFAULT));
+    }
+  }
+
+  void deleteSlowly(String name) {
+    if (submit(new MetaCommand.DeleteTopic(name)) instanceof Reply.OfTopic of) {
+      int id = of.topic().id();
+      ledger.dropped(id);
+      topicsChanged.run();
+      eachSlowly(
+          index -> groups.get(index).manage(new DataCommand.DropShards(id)),
+          () -> submit(new MetaCommand.RemoveTopic(id)));
+    }
+  }
+
+  private interface Step {
+    void at(int index);
+  }
+
+  private void eachSlowly(Step step, Runnable last) {
+    long delay = 0;
+    for (int i = 0; i < groups.size(); i++) {
+      int index = i;
+      delay += random.nextInt(300);
+      time.in(delay, null, "a step of a topic", () -> step.at(index));
+    }
+    time.in(
+        delay + random.nextInt(300),
+        null,
+        "the last step of a topic",
+        () -> {
+          last.run();
+          topicsChanged.run();
+        });
+  }
+
+  // ---- Reading
+
+  /** Of the data groups that have a leader. */
+  List<ShardStatus> statuses(String group) {
+    List<ShardStatus> statuses = new ArrayList<>();
+    groups.stream().filter(DataGroup::led).forEach(each -> statuses.addAll(each.statuses(group)));
+    return statuses;
+  }
+}

@@ -1,0 +1,51 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import java.util.List;
+
+/**
+ * A bug planted at a seam between the production classes, to show that the simulation would find
+ * it. Each method sees what passes a seam and may alter it.
+ */
+interface Bug {
+  Bug NONE = new Bug() {};
+
+  /**
+   * What the state machine gets instead of {@code command}.
+   *
+   * @param lease as it is before, or null
+   */
+  default DataCommand command(DataCommand command, Lease lease) {
+    return command;
+  }
+
+  /**
+   * What a dispatcher reads.
+   *
+   * @param first it is the first of the cluster
+   */
+  default List<ShardStatus> statuses(List<ShardStatus> statuses, boolean first) {
+    return statuses;
+  }
+
+  /** When a consumer believes that its answered heartbeat was sent, by its clock. */
+  default long answeredSent(long sentMillis, long nowMillis) {
+    return sentMillis;
+  }
+
+  /** Whether a consumer is told of its heartbeats though none was answered. */
+  default boolean feelsAlive() {
+    return false;
+  }
+
+  /**
+   * The lease that a consumer reads.
+   *
+   * @param begun one more than the highest offset that this run of it has begun of the shard, or 0
+   */
+  default Lease leaseRead(Lease lease, long begun) {
+    return lease;
+  }
+}

@@ -1,0 +1,99 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import java.util.List;
+
+/** Bugs that the simulation must find. */
+enum Bugs implements Bug {
+  /** The log grants whatever it is asked to, also if the lease has changed since. */
+  GRANT_WITHOUT_COMPARING {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.Grant c && lease != null
+          ? new DataCommand.Grant(
+              c.group(), c.shard(), c.owner(), c.instance(), lease.epoch(), c.start())
+          : command;
+    }
+  },
+
+  /** A release does not say which epoch it ends. */
+  RELEASE_FORGETS_ITS_EPOCH {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.Release c && lease != null
+          ? new DataCommand.Release(
+              c.group(), c.shard(), lease.epoch(), c.offset(), c.stateOffset(), c.state())
+          : command;
+    }
+  },
+
+  /** The log takes progress from whoever reports it. */
+  COMMIT_OF_A_FENCED_OWNER {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.Commit c && lease != null
+          ? new DataCommand.Commit(c.group(), c.shard(), lease.epoch(), c.offset())
+          : command;
+    }
+  },
+
+  /** A new state is kept with the offset of the one before it. */
+  STATE_WITHOUT_ITS_OFFSET {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.Release c && c.state() != null && lease != null
+          ? new DataCommand.Release(
+              c.group(),
+              c.shard(),
+              c.epoch(),
+              c.offset(),
+              Math.max(0, lease.stateOffset()),
+              c.state())
+          : command;
+    }
+  },
+
+  /** Every dispatcher but the first does not see the hand-overs that are under way. */
+  DISPATCHER_FORGETS_DRAINS {
+    @Override
+    public List<ShardStatus> statuses(List<ShardStatus> statuses, boolean first) {
+      return first ? statuses : statuses.stream().map(Bugs::withoutDrains).toList();
+    }
+  },
+
+  /** A consumer goes on where it stood before it lost the shard, not where the lease says. */
+  CONSUMER_KEEPS_ITS_PLACE {
+    @Override
+    public Lease leaseRead(Lease lease, long begun) {
+      return begun > lease.committed() ? lease.committedAt(begun) : lease;
+    }
+  },
+
+  /** A consumer takes silence for assent. */
+  CONSUMER_WITHOUT_SELF_FENCE {
+    @Override
+    public boolean feelsAlive() {
+      return true;
+    }
+  },
+
+  /** A consumer counts its time from the answer of a heartbeat, not from its sending. */
+  CONSUMER_COUNTS_FROM_THE_ANSWER {
+    @Override
+    public long answeredSent(long sentMillis, long nowMillis) {
+      return nowMillis;
+    }
+  };
+
+  private static ShardStatus withoutDrains(ShardStatus status) {
+    return new ShardStatus(
+        status.shard(),
+        status.startOffset(),
+        status.endOffset(),
+        status.bytes(),
+        status.messagesDropped(),
+        status.leases().stream().map(lease -> lease.draining(null)).toList());
+  }
+}

@@ -1,0 +1,24 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.AverageAssignor;
+
+/**
+ * What a simulation is made of, apart from its seed.
+ *
+ * @param assignor that dispatchers plan with
+ * @param evenOverTopics it evens out the shards of all topics together; else of each topic
+ * @param parallelReleasesAreExact a graceful move redelivers nothing and its state is exact also
+ *     where messages of a shard are handled in parallel, that is with order {@code key} or {@code
+ *     none}; with order {@code shard} that is always checked
+ * @param bug planted, to be found
+ */
+record Setup(Assignor assignor, boolean evenOverTopics, boolean parallelReleasesAreExact, Bug bug) {
+
+  /** The product as it is. */
+  static final Setup PRODUCT = new Setup(new AverageAssignor(), false, false, Bug.NONE);
+
+  Setup with(Bug other) {
+    return new Setup(assignor, evenOverTopics, parallelReleasesAreExact, other);
+  }
+}

@@ -1,0 +1,285 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.dispatcher.core.Action;
+import dev.evenkeel.dispatcher.core.DispatcherCore;
+import dev.evenkeel.dispatcher.core.Ghost;
+import dev.evenkeel.dispatcher.core.StallGuard;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.TopicInfo;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * One activation of a dispatcher: the production core, with the simulation around it where the
+ * verticle is in life. A deposed one goes on until it notices: it may write to data groups, but not
+ * to meta, and it sees topics and groups as they were.
+ */
+final class SimDispatcher extends Actor {
+  private static final long REQUEST_MILLIS = 3_000;
+  private static final long PUSH_DELAY_MILLIS = 3;
+  private static final long PATIENCE_MILLIS = 3_000;
+
+  final DispatcherCore core;
+  private final World world;
+  private final boolean first;
+  private final long clockOffset;
+  private final Map<Long, Network.Answer<Assignment>> requests = new HashMap<>();
+
+  /** Requests of members that close, and runs whose closing was answered: they get no more. */
+  private final Map<Long, String> closings = new HashMap<>();
+
+  private final Set<String> closed = new HashSet<>();
+  private final List<LeaseChange> early = new ArrayList<>();
+  private List<TopicInfo> topicsWhenDeposed;
+  private List<GroupInfo> groupsWhenDeposed;
+  private final StallGuard stalls = new StallGuard();
+  private long nextRequest;
+  private boolean ready;
+  private boolean pushSet;
+
+  SimDispatcher(World world, long term, long revision, boolean first) {
+    super("dispatcher-" + term);
+    this.world = world;
+    this.first = first;
+    clockOffset = world.clockOffset();
+    core =
+        new DispatcherCore(
+            world.settings(), world.assignor(), term, revision, Set.copyOf(world.places()));
+    long patientUntil = world.time.now() + PATIENCE_MILLIS;
+    world.time.in(world.random.nextInt(50), this, "begins", () -> attempt(patientUntil));
+  }
+
+  private long clock() {
+    return world.time.now() + clockOffset;
+  }
+
+  private void attempt(long patientUntil) {
+    if (!world.brokers.allLed() && world.time.now() < patientUntil) {
+      world.time.in(100, this, null, () -> attempt(patientUntil));
+      return;
+    }
+    List<TopicInfo> topics = topics();
+    List<GroupInfo> groups = groups();
+    List<ShardStatus> statuses = statuses(null);
+    // Reading takes a while, in which things change.
+    world.time.in(
+        world.random.nextInt(40), this, "has read", () -> begin(topics, groups, statuses));
+  }
+
+  private void begin(List<TopicInfo> topics, List<GroupInfo> groups, List<ShardStatus> statuses) {
+    List<Ghost> ghosts = new ArrayList<>();
+    if (groups.stream().anyMatch(group -> group.name().equals(World.GROUP))) {
+      for (Ghost entry : world.registry()) {
+        ghosts.add(
+            new Ghost(
+                entry.group(),
+                entry.name(),
+                entry.instance(),
+                entry.bornMillis(),
+                entry.topics(),
+                entry.clusterMember(),
+                entry.host(),
+                clock() + World.MEMBER_TIMEOUT_MILLIS));
+      }
+    }
+    ready = true;
+    run(core.recover(topics, groups, statuses, ghosts, clock()));
+    early.forEach(change -> run(core.leaseChanged(change, clock())));
+    early.clear();
+    clusterChanged();
+    world.time.in(250, this, null, this::tick);
+  }
+
+  private void tick() {
+    if (stalls.mayJudge(clock())) {
+      run(core.tick(clock()));
+    }
+    world.time.in(250, this, null, this::tick);
+  }
+
+  // ---- Leadership
+
+  /** Another leads meta now; this one has not noticed. */
+  void depose() {
+    topicsWhenDeposed = world.brokers.activeTopics();
+    groupsWhenDeposed = world.brokers.groupInfos();
+  }
+
+  boolean deposed() {
+    return groupsWhenDeposed != null;
+  }
+
+  /** From one moment to the next it is not there any more. */
+  void crash() {
+    world.time.note(() -> name + " crashes");
+    gone = true;
+  }
+
+  /** It has noticed. */
+  void stop() {
+    if (!gone) {
+      world.time.note(() -> name + " stops");
+      run(core.stop(Refusal.NOT_LEADER, ""));
+      gone = true;
+    }
+  }
+
+  private List<TopicInfo> topics() {
+    return deposed() ? topicsWhenDeposed : world.brokers.activeTopics();
+  }
+
+  private List<GroupInfo> groups() {
+    return deposed() ? groupsWhenDeposed : world.brokers.groupInfos();
+  }
+
+  private List<ShardStatus> statuses(String group) {
+    return world.bug.statuses(world.brokers.statuses(group), first);
+  }
+
+  // ---- Inputs
+
+  void heartbeat(Heartbeat beat, Network.Answer<Assignment> answer) {
+    if (!ready) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "the dispatcher is starting");
+    }
+    long request = nextRequest++;
+    requests.put(request, answer);
+    if (beat.closing()) {
+      closings.put(request, beat.instance());
+    }
+    run(core.heartbeat(request, beat, clock()));
+  }
+
+  void leaseChanged(LeaseChange change) {
+    if (ready) {
+      run(core.leaseChanged(change, clock()));
+    } else {
+      early.add(change);
+    }
+  }
+
+  void topicsChanged() {
+    if (ready) {
+      run(core.topicsChanged(clock()));
+    }
+  }
+
+  void clusterChanged() {
+    if (ready) {
+      run(core.clusterMembers(Set.copyOf(world.places()), clock()));
+    }
+  }
+
+  // ---- Actions
+
+  private void run(List<Action> actions) {
+    for (Action action : actions) {
+      act(action);
+      if (action instanceof Action.Write && world.dispatcherStrikes(this)) {
+        return;
+      }
+    }
+    if (!pushSet && core.pushesDue()) {
+      pushSet = true;
+      world.time.in(PUSH_DELAY_MILLIS, this, null, this::push);
+    }
+  }
+
+  private void push() {
+    pushSet = false;
+    // Who is told first is of no meaning, but every run of a seed must do the same.
+    List<Action> pushes = new ArrayList<>(core.pushes());
+    pushes.sort(Comparator.comparing(Action::toString));
+    run(pushes);
+  }
+
+  private void act(Action action) {
+    if (action instanceof Action.Answer a) {
+      if (closings.containsKey(a.request())) {
+        closed.add(closings.remove(a.request()));
+      }
+      requests.remove(a.request()).give(a.assignment());
+    } else if (action instanceof Action.Refuse a) {
+      requests.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
+    } else if (action instanceof Action.Push a) {
+      world.push(this, a.assignment());
+    } else if (action instanceof Action.Write a) {
+      if (a.command() instanceof DataCommand.Grant grant && closed.contains(grant.instance())) {
+        throw new SimulationFailure("granted to one that is known to close: " + grant);
+      }
+      world.network.<Reply>call(
+          this,
+          null,
+          "write",
+          REQUEST_MILLIS,
+          answer ->
+              world.brokers.of(a.shard()).submit(World.GROUP, a.shard(), a.command(), null, answer),
+          reply -> run(core.written(a.id(), reply, clock())),
+          no -> run(core.written(a.id(), refused(no), clock())));
+    } else if (action instanceof Action.WriteMeta a) {
+      world.network.<Reply>call(
+          this,
+          null,
+          "write to meta",
+          REQUEST_MILLIS,
+          answer -> {
+            if (deposed()) {
+              throw new RefusedException(Refusal.NOT_LEADER, "");
+            }
+            answer.give(world.brokers.submit(a.command()));
+          },
+          reply -> run(core.metaWritten(a.id(), reply, clock())),
+          no -> run(core.metaWritten(a.id(), refused(no), clock())));
+    } else if (action instanceof Action.ReadLeases a) {
+      world.network.<List<ShardStatus>>call(
+          this,
+          null,
+          "read leases",
+          REQUEST_MILLIS,
+          answer -> answer.give(statuses(a.group())),
+          statuses -> run(core.leasesRead(a.id(), statuses, clock())),
+          no -> run(core.leasesRead(a.id(), null, clock())));
+    } else if (action instanceof Action.ReadView a) {
+      world.network.<List<TopicInfo>>call(
+          this,
+          null,
+          "read topics",
+          REQUEST_MILLIS,
+          answer -> answer.give(topics()),
+          topics -> run(core.viewRead(a.id(), topics, clock())),
+          no -> run(core.viewRead(a.id(), null, clock())));
+    } else if (action instanceof Action.ReadGroups a) {
+      world.network.<List<GroupInfo>>call(
+          this,
+          null,
+          "read groups",
+          REQUEST_MILLIS,
+          answer -> answer.give(groups()),
+          groups -> run(core.groupsRead(a.id(), groups, clock())),
+          no -> run(core.groupsRead(a.id(), null, clock())));
+    } else if (action instanceof Action.Register a) {
+      world.register(this, a.member());
+    } else if (action instanceof Action.Unregister a) {
+      world.unregister(this, a.member());
+    } else if (action instanceof Action.ForgetLeases) {
+      throw new SimulationFailure("a group with members is forgotten");
+    }
+  }
+
+  private static Reply refused(RefusedException no) {
+    return Reply.refused(no.refusal(), no.getMessage());
+  }
+}

@@ -1,0 +1,213 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.Delivery;
+import dev.evenkeel.consumer.core.Action;
+import dev.evenkeel.consumer.core.ConsumerCore;
+import dev.evenkeel.consumer.core.Task;
+import dev.evenkeel.model.Shard;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A user's handler: it keeps a state a shard, is slow at times, fails and hangs. It checks the
+ * order in which messages come, and that nothing is begun again that it has done.
+ */
+final class SimHandler {
+  /** What the handler knows of one shard under one epoch. */
+  private static final class Work {
+    final long begin;
+    final BitSet done = new BitSet();
+    final BitSet running = new BitSet();
+    long sum;
+
+    Work(long begin, long sum) {
+      this.begin = begin;
+      this.sum = sum;
+    }
+  }
+
+  private record Key(Shard shard, long epoch) {}
+
+  private final World world;
+  private final SimConsumer consumer;
+  private final boolean keepsState;
+  private final Map<Key, Work> works = new HashMap<>();
+
+  /** What hangs until the faults are over. */
+  private final List<Runnable> hanging = new ArrayList<>();
+
+  SimHandler(World world, SimConsumer consumer, boolean keepsState) {
+    this.world = world;
+    this.consumer = consumer;
+    this.keepsState = keepsState;
+  }
+
+  private ConsumerCore core() {
+    return consumer.core;
+  }
+
+  /** Ends now, after a while, or not before the faults are over. */
+  private void later(boolean mayBeAtOnce, String what, Runnable end) {
+    Runnable turned =
+        () -> {
+          end.run();
+          consumer.turn();
+        };
+    switch (world.pace()) {
+      case AT_ONCE -> {
+        if (mayBeAtOnce) {
+          end.run();
+        } else {
+          world.time.in(1, consumer, what, turned);
+        }
+      }
+      case QUICK -> world.time.in(1 + world.random.nextInt(40), consumer, what, turned);
+      case SLOW -> world.time.in(world.random.nextInt(3_000), consumer, what, turned);
+      case HANGS -> {
+        world.time.note(() -> consumer + " hangs: " + what);
+        hanging.add(() -> world.time.in(1, consumer, what, turned));
+      }
+    }
+  }
+
+  /** What hangs goes on. */
+  void wake() {
+    hanging.forEach(Runnable::run);
+    hanging.clear();
+  }
+
+  void stopped() {
+    hanging.clear();
+  }
+
+  // ---- Messages
+
+  void start(Task task) {
+    Delivery delivery = task.delivery(consumer.member);
+    ByteBuffer payload = ByteBuffer.wrap(delivery.message().payload());
+    Shard shard = new Shard(payload.getInt(), payload.getInt());
+    long offset = payload.getLong();
+    if (offset != delivery.offset() || shard.shard() != delivery.shard()) {
+      throw new SimulationFailure("another message than was asked for: " + delivery);
+    }
+    world.ledger.mustBeGranted(shard, delivery.epoch(), consumer.instance);
+    world.checkOverlap(consumer, shard, delivery.epoch());
+    Work work = works.get(new Key(shard, delivery.epoch()));
+    if (work == null) {
+      throw new SimulationFailure("a message before onAssign: " + delivery);
+    }
+    checkOrder(work, shard, delivery);
+    int at = (int) (offset - work.begin);
+    work.running.set(at);
+    consumer.noteBegun(shard, offset);
+    world.begun(shard, offset);
+    boolean fails = world.fails();
+    String what = "offset " + offset + " of " + shard + "@" + delivery.epoch();
+    world.time.note(() -> consumer + " starts " + what);
+    later(
+        true,
+        (fails ? "failed " : "handled ") + what,
+        () -> ended(task, work, shard, offset, fails));
+  }
+
+  private void ended(Task task, Work work, Shard shard, long offset, boolean failed) {
+    int at = (int) (offset - work.begin);
+    work.running.clear(at);
+    if (failed) {
+      core().failed(task, new IllegalStateException("simulated"), consumer.clock());
+      return;
+    }
+    work.done.set(at);
+    work.sum += Tally.weight(shard.topicId(), shard.shard(), offset);
+    world.ledger.handled(shard, offset);
+    core().finished(task, consumer.clock());
+  }
+
+  private void checkOrder(Work work, Shard shard, Delivery delivery) {
+    int at = (int) (delivery.offset() - work.begin);
+    if (at < 0 || work.done.get(at) || work.running.get(at)) {
+      throw new SimulationFailure(
+          "begun again by the same owner: " + shard + " from " + work.begin + " " + delivery);
+    }
+    ConsumerOptions.Order order = world.order();
+    if (order == ConsumerOptions.Order.SHARD) {
+      if (work.done.nextClearBit(0) < at) {
+        throw new SimulationFailure("out of the shard's order: " + shard + " " + delivery);
+      }
+    } else if (order == ConsumerOptions.Order.KEY && delivery.message().key() != null) {
+      String key = delivery.message().keyText();
+      for (int before = work.done.nextClearBit(0); before < at; before++) {
+        if (!work.done.get(before) && key.equals(world.ledger.key(shard, work.begin + before))) {
+          throw new SimulationFailure("out of the key's order: " + shard + " " + delivery);
+        }
+      }
+    }
+    if (!key(shard, delivery.offset()).equals(String.valueOf(delivery.message().keyText()))) {
+      throw new SimulationFailure("another key: " + delivery);
+    }
+  }
+
+  private String key(Shard shard, long offset) {
+    return String.valueOf(world.ledger.key(shard, offset));
+  }
+
+  // ---- Shards
+
+  void assign(Action.CallAssign call) {
+    Shard shard = call.hold().shard;
+    long begin = call.shard().offset();
+    world.ledger.mustBeGranted(shard, call.shard().epoch(), consumer.instance);
+    if (call.state() != null && call.state().length > 0) {
+      if (!keepsState) {
+        throw new SimulationFailure("a state for one that keeps none: " + call);
+      }
+      if (world.statesAreExact()) {
+        world.ledger.checkState(shard, begin, call.state());
+      }
+    }
+    boolean fails = world.fails();
+    world.time.note(() -> consumer + " is assigned " + call.shard());
+    later(
+        false,
+        (fails ? "onAssign fails of " : "onAssign ends of ") + call.shard(),
+        () -> {
+          if (!fails) {
+            works.put(
+                new Key(shard, call.shard().epoch()),
+                new Work(begin, world.ledger.sum(shard, begin)));
+          }
+          core()
+              .assignDone(
+                  call.hold(),
+                  fails ? new IllegalStateException("simulated") : null,
+                  consumer.clock());
+        });
+  }
+
+  void release(Action.CallRelease call) {
+    Shard shard = call.hold().shard;
+    Work work = works.remove(new Key(shard, call.shard().epoch()));
+    if (work == null || !work.running.isEmpty()) {
+      throw new SimulationFailure("onRelease while handlers run: " + call);
+    }
+    boolean fails = world.fails();
+    byte[] state =
+        keepsState && !fails ? new Tally(call.shard().offset(), work.sum).encode() : null;
+    world.time.note(() -> consumer + " is asked to release " + call.shard());
+    later(
+        false,
+        (fails ? "onRelease fails of " : "onRelease ends of ") + call.shard(),
+        () ->
+            core()
+                .stateGiven(
+                    call.hold(),
+                    state,
+                    fails ? new IllegalStateException("simulated") : null,
+                    consumer.clock()));
+  }
+}

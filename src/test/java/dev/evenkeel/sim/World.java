@@ -1,0 +1,520 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.core.Pending;
+import dev.evenkeel.dispatcher.core.Cause;
+import dev.evenkeel.dispatcher.core.DispatcherSettings;
+import dev.evenkeel.dispatcher.core.Ghost;
+import dev.evenkeel.dispatcher.core.Member;
+import dev.evenkeel.dispatcher.core.Move;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.wire.BatchBuilder;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * A small cluster in virtual time: brokers, dispatchers, consumers, a producer, and the maps that
+ * Hazelcast would hold. The seed decides everything.
+ */
+final class World implements DataGroup.Surroundings {
+  /** What may go wrong. */
+  enum Trouble {
+    /** Nothing: members come and go in good order. */
+    NONE,
+    /** Everything that keeps the dispatcher and its word: an owner that times out has stopped. */
+    ONE_DISPATCHER,
+    EVERYTHING
+  }
+
+  /** How soon a handler ends. */
+  enum Pace {
+    AT_ONCE,
+    QUICK,
+    SLOW,
+    HANGS
+  }
+
+  static final String GROUP = "g";
+  static final long START = 1_000_000;
+  static final long MEMBER_TIMEOUT_MILLIS = 3_000;
+  static final long LOCK_TIME_MILLIS = 4_000;
+
+  final Timeline time;
+  final SplittableRandom random;
+  final Ledger ledger = new Ledger();
+  final Network network;
+  final Brokers brokers;
+  final Bug bug;
+  final Setup setup;
+  final Trouble trouble;
+  final List<SimDispatcher> dispatchers = new ArrayList<>();
+
+  /** Every run that has not ended. */
+  final List<SimConsumer> consumers = new ArrayList<>();
+
+  private final ConsumerOptions.Order order;
+  private final int keepsStatePercent;
+  private final boolean skewed;
+  private final int slowPercent;
+  private final int hangPercent;
+  private final int failPercent;
+  private final int strikePerMille;
+  private final int members;
+  private final long rebalanceMillis;
+  private final TreeSet<String> places = new TreeSet<>();
+  private final Map<String, Ghost> registry = new TreeMap<>();
+  private final Map<Shard, BitSet> begun = new HashMap<>();
+  private int messagesLeft;
+  private boolean faulty;
+  private long nextTerm = 1;
+  private int nextInstance = 1;
+  private int nextPlace = 1;
+
+  World(long seed, Setup setup, boolean tracing) {
+    random = new SplittableRandom(seed);
+    this.setup = setup;
+    bug = setup.bug();
+    int kind = random.nextInt(10);
+    trouble = kind < 2 ? Trouble.NONE : kind < 4 ? Trouble.ONE_DISPATCHER : Trouble.EVERYTHING;
+    faulty = trouble != Trouble.NONE;
+    time = new Timeline(START, tracing, this::afterEach);
+    network = new Network(time, random, faulty);
+    order = ConsumerOptions.Order.values()[random.nextInt(3)];
+    keepsStatePercent = List.of(0, 100, 100, 70).get(random.nextInt(4));
+    skewed = faulty && random.nextInt(3) == 0;
+    slowPercent = random.nextInt(15);
+    hangPercent = faulty ? random.nextInt(3) : 0;
+    failPercent = faulty ? random.nextInt(12) : 0;
+    strikePerMille = faulty && random.nextInt(3) > 0 ? random.nextInt(6) : 0;
+    members = 2 + random.nextInt(4);
+    rebalanceMillis = 1_000 + random.nextInt(4_000);
+    messagesLeft = 40 + random.nextInt(200);
+    brokers = new Brokers(time, random, ledger, bug, this, this::topicsChanged);
+    for (String topic : List.of("t", "u", "v").subList(0, 1 + random.nextInt(3))) {
+      brokers.create(topic, 1 + random.nextInt(4));
+    }
+    time.note(
+        () ->
+            trouble
+                + ", order "
+                + order
+                + ", "
+                + members
+                + " members, topics "
+                + brokers.activeTopics());
+    newDispatcher(0);
+    for (int i = 0; i < members; i++) {
+      String member = "m" + i;
+      time.in(
+          random.nextInt(4_000),
+          null,
+          null,
+          () -> {
+            if (runs(member) == 0) {
+              join(member);
+            }
+          });
+    }
+    time.in(10, null, null, this::produce);
+  }
+
+  /** Whatever follows from one event is checked as it happens: by the {@link Ledger} mostly. */
+  private void afterEach() {
+    for (SimConsumer consumer : consumers) {
+      if (consumer.core.running() < 0 || Pending.messages(consumer.core) < 0) {
+        throw new SimulationFailure("a consumer counts wrong: " + consumer);
+      }
+    }
+  }
+
+  @Override
+  public boolean faulty() {
+    return faulty;
+  }
+
+  // ---- What the seed has decided
+
+  DispatcherSettings settings() {
+    return DispatcherSettings.DEFAULT.withTimes(rebalanceMillis, MEMBER_TIMEOUT_MILLIS, 300);
+  }
+
+  Assignor assignor() {
+    return setup.assignor();
+  }
+
+  ConsumerOptions.Order order() {
+    return order;
+  }
+
+  int members() {
+    return members;
+  }
+
+  boolean keepsState() {
+    return random.nextInt(100) < keepsStatePercent;
+  }
+
+  /** Whether what a state says must be what was committed with it. */
+  boolean statesAreExact() {
+    return order == ConsumerOptions.Order.SHARD || setup.parallelReleasesAreExact();
+  }
+
+  /** Clocks of machines differ by so much. */
+  long clockOffset() {
+    return skewed ? random.nextInt(1_500) - 750 : 0;
+  }
+
+  ConsumerOptions consumerOptions() {
+    return new ConsumerOptions()
+        .setGroup(GROUP)
+        .setOrder(order)
+        .setParallel(1 + random.nextInt(20))
+        .setPendingMessagesMax(1 + random.nextInt(100))
+        .setHeartbeatMillis(300 + random.nextInt(700))
+        .setMemberTimeoutMillis(MEMBER_TIMEOUT_MILLIS)
+        .setLockTimeMillis(LOCK_TIME_MILLIS)
+        .setFetchWaitMillis(500 + random.nextInt(8_000))
+        .setCommitMillis(50 + random.nextInt(2_000))
+        .setCommitMessages(1 + random.nextInt(50));
+  }
+
+  Pace pace() {
+    int luck = random.nextInt(100);
+    if (luck < 30) {
+      return Pace.AT_ONCE;
+    }
+    if (faulty && luck < 30 + hangPercent) {
+      return Pace.HANGS;
+    }
+    return faulty && luck < 30 + hangPercent + slowPercent ? Pace.SLOW : Pace.QUICK;
+  }
+
+  boolean fails() {
+    return faulty && random.nextInt(100) < failPercent;
+  }
+
+  /** Whether somebody crashes right after what it has just done. */
+  boolean strikes() {
+    return faulty && random.nextInt(1_000) < strikePerMille;
+  }
+
+  /** Whether the dispatcher has crashed right after what it has just done. */
+  boolean dispatcherStrikes(SimDispatcher dispatcher) {
+    if (trouble != Trouble.EVERYTHING || !faulty || random.nextInt(200) >= strikePerMille) {
+      return false;
+    }
+    dispatcherCrashes(dispatcher);
+    return true;
+  }
+
+  void dispatcherCrashes(SimDispatcher dispatcher) {
+    if (!dispatcher.gone) {
+      dispatcher.crash();
+      boolean last = dispatcher == newest();
+      time.in(
+          300 + random.nextInt(2_500),
+          null,
+          null,
+          () -> {
+            if (last && dispatcher == newest()) {
+              newDispatcher(0);
+            }
+            dispatchers.remove(dispatcher);
+          });
+    }
+  }
+
+  // ---- Producing
+
+  private void produce() {
+    List<TopicInfo> topics = brokers.activeTopics();
+    if (messagesLeft > 0 && !topics.isEmpty()) {
+      TopicInfo topic = topics.get(random.nextInt(topics.size()));
+      Shard shard = new Shard(topic.id(), random.nextInt(topic.shards()));
+      int count = Math.min(messagesLeft, 1 + random.nextInt(6));
+      messagesLeft -= count;
+      BatchBuilder builder = new BatchBuilder(256);
+      for (int i = 0; i < count; i++) {
+        String key = random.nextInt(5) == 0 ? null : "k" + random.nextInt(4);
+        ByteBuffer payload = ByteBuffer.allocate(16);
+        payload.putInt(shard.topicId()).putInt(shard.shard()).putLong(ledger.end(shard));
+        byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+        builder.add(new Message(bytes, Map.of(), time.now(), payload.array()));
+        ledger.appended(shard, key);
+      }
+      brokers.of(shard).append(shard, builder.build(0, 0, 0));
+    }
+    time.in(20 + random.nextInt(400), null, null, this::produce);
+  }
+
+  // ---- Consumers
+
+  void join(String member) {
+    List<String> names = new ArrayList<>();
+    brokers.activeTopics().forEach(topic -> names.add(topic.name()));
+    if (names.isEmpty()) {
+      time.in(500, null, member + " joins", () -> join(member));
+      return;
+    }
+    if (names.size() > 1 && random.nextInt(3) == 0) {
+      names.remove(random.nextInt(names.size()));
+    }
+    time.note(() -> member + " joins");
+    consumers.add(new SimConsumer(this, member, "i" + nextInstance++, List.copyOf(names)));
+  }
+
+  /** A consumer has ended in good order, or because it was told so. */
+  void ended(SimConsumer consumer) {
+    consumers.remove(consumer);
+    time.in(random.nextInt(50), null, null, () -> placeGone(consumer.place));
+    if (!consumer.closing) {
+      // Somebody looks after it, as systemd would.
+      time.in(
+          500 + random.nextInt(2_000),
+          null,
+          consumer.member + " is started again",
+          () -> {
+            if (runs(consumer.member) == 0) {
+              join(consumer.member);
+            }
+          });
+    }
+  }
+
+  void crashed(SimConsumer consumer) {
+    consumers.remove(consumer);
+    int luck = random.nextInt(10);
+    long noticed = luck < 4 ? random.nextInt(100) : luck < 8 ? random.nextInt(6_000) : 20_000;
+    time.in(noticed, null, null, () -> placeGone(consumer.place));
+  }
+
+  long runs(String member) {
+    return consumers.stream().filter(consumer -> consumer.member.equals(member)).count();
+  }
+
+  void forgetMissingTopics(SimConsumer consumer) {
+    List<String> names = new ArrayList<>();
+    brokers.activeTopics().forEach(topic -> names.add(topic.name()));
+    List<String> kept = consumer.topics.stream().filter(names::contains).toList();
+    if (!names.isEmpty()) {
+      consumer.topics = kept.isEmpty() ? List.of(names.get(0)) : kept;
+      time.note(() -> consumer + " reads " + consumer.topics);
+    }
+  }
+
+  /** No handler starts when the last answered heartbeat was sent too long ago. */
+  void checkMayStart(SimConsumer consumer, boolean linkUp, boolean answered, long agoMillis) {
+    if (!linkUp || !answered || agoMillis > MEMBER_TIMEOUT_MILLIS - 1_000) {
+      throw new SimulationFailure(
+          consumer
+              + " starts a handler "
+              + agoMillis
+              + " ms after the sending of its last answered heartbeat, connected: "
+              + linkUp);
+    }
+  }
+
+  /** Nobody who was silent for the member timeout starts anything after its shard was given on. */
+  void checkOverlap(SimConsumer consumer, Shard shard, long epoch) {
+    if (trouble != Trouble.ONE_DISPATCHER || !ledger.isPast(shard, epoch)) {
+      return;
+    }
+    for (Move move : dispatchers.get(0).core.moves().recent(GROUP, Integer.MAX_VALUE)) {
+      if (move.epoch() == epoch + 1
+          && move.shard() == shard.shard()
+          && move.topic().equals(topicName(shard))
+          && move.cause() == Cause.TIMEOUT) {
+        throw new SimulationFailure(consumer + " starts a handler after it timed out: " + move);
+      }
+    }
+  }
+
+  private String topicName(Shard shard) {
+    return brokers.activeTopics().stream()
+        .filter(topic -> topic.id() == shard.topicId())
+        .map(TopicInfo::name)
+        .findFirst()
+        .orElse("");
+  }
+
+  /** A handler begins. Where members only come and go in good order, none sees a message again. */
+  void begun(Shard shard, long offset) {
+    BitSet offsets = begun.computeIfAbsent(shard, any -> new BitSet());
+    // One that keeps a state begins where the last state stands, however far others have come.
+    boolean mixed = keepsStatePercent > 0 && keepsStatePercent < 100;
+    boolean once = trouble == Trouble.NONE && !mixed && statesAreExact();
+    if (once && offsets.get((int) offset)) {
+      throw new SimulationFailure("a graceful move redelivers offset " + offset + " of " + shard);
+    }
+    offsets.set((int) offset);
+  }
+
+  // ---- The cluster's members
+
+  Collection<String> places() {
+    return places;
+  }
+
+  String newPlace(String instance) {
+    String place = "c" + nextPlace++ + "-" + instance;
+    places.add(place);
+    tellPlaces();
+    return place;
+  }
+
+  void placeGone(String place) {
+    if (places.remove(place)) {
+      tellPlaces();
+    }
+  }
+
+  private void tellPlaces() {
+    for (SimDispatcher dispatcher : dispatchers) {
+      time.in(random.nextInt(60), dispatcher, "hears of the cluster", dispatcher::clusterChanged);
+    }
+  }
+
+  // ---- Dispatchers
+
+  /**
+   * A node becomes the dispatcher; one that was it before is not any more, which it need not have
+   * noticed.
+   *
+   * @param revision where it goes on to number assignments
+   */
+  void newDispatcher(long revision) {
+    dispatchers.stream().filter(d -> !d.deposed()).forEach(SimDispatcher::depose);
+    SimDispatcher dispatcher =
+        new SimDispatcher(this, nextTerm, revision, dispatchers.isEmpty() && nextTerm == 1);
+    nextTerm++;
+    time.note(() -> dispatcher + " is the dispatcher");
+    dispatchers.add(dispatcher);
+  }
+
+  /** The same node again, in the same term: its leadership was in doubt for a moment. */
+  void sameDispatcherAgain() {
+    SimDispatcher former = newest();
+    if (former == null || former.deposed()) {
+      return;
+    }
+    former.stop();
+    dispatchers.remove(former);
+    nextTerm--;
+    newDispatcher(former.core.revision());
+  }
+
+  SimDispatcher newest() {
+    return dispatchers.isEmpty() ? null : dispatchers.get(dispatchers.size() - 1);
+  }
+
+  /** Whom a consumer takes for the dispatcher; null: it knows none. */
+  SimDispatcher dispatcherFor() {
+    if (dispatchers.isEmpty()) {
+      return null;
+    }
+    boolean right = !faulty || random.nextInt(4) > 0;
+    SimDispatcher chosen = right ? newest() : dispatchers.get(random.nextInt(dispatchers.size()));
+    return chosen.gone ? null : chosen;
+  }
+
+  void push(SimDispatcher from, Assignment assignment) {
+    for (SimConsumer consumer : consumers) {
+      if (consumer.instance.equals(assignment.instance())) {
+        network.message(from, consumer, "pushed assignment", () -> consumer.told(assignment));
+      }
+    }
+  }
+
+  @Override
+  public void leaseChanged(LeaseChange change) {
+    for (SimDispatcher dispatcher : List.copyOf(dispatchers)) {
+      network.message(null, dispatcher, "lease change", () -> dispatcher.leaseChanged(change));
+    }
+  }
+
+  private void topicsChanged() {
+    for (SimDispatcher dispatcher : List.copyOf(dispatchers)) {
+      network.message(null, dispatcher, "topics changed", dispatcher::topicsChanged);
+    }
+  }
+
+  // ---- The registry
+
+  Collection<Ghost> registry() {
+    return List.copyOf(registry.values());
+  }
+
+  void clearMaps() {
+    time.note(() -> "the maps are cleared");
+    registry.clear();
+  }
+
+  void register(SimDispatcher from, Member member) {
+    Heartbeat beat = member.beat();
+    Ghost entry =
+        new Ghost(
+            beat.group(),
+            beat.member(),
+            beat.instance(),
+            beat.bornMillis(),
+            beat.topics(),
+            beat.clusterMember(),
+            beat.host(),
+            0);
+    network.message(from, null, null, () -> registry.put(beat.member(), entry));
+  }
+
+  void unregister(SimDispatcher from, String member) {
+    network.message(from, null, null, () -> registry.remove(member));
+  }
+
+  // ---- The end of all faults
+
+  void calm() {
+    time.note(() -> "---- no faults from here on");
+    faulty = false;
+    network.calm();
+    SimDispatcher last = newest();
+    if (last == null || last.gone) {
+      dispatchers.clear();
+      newDispatcher(0);
+      last = newest();
+    }
+    for (SimDispatcher dispatcher : List.copyOf(dispatchers)) {
+      dispatcher.pausedUntil = 0;
+      if (dispatcher != last) {
+        dispatcher.stop();
+        dispatchers.remove(dispatcher);
+      }
+    }
+    for (SimConsumer consumer : List.copyOf(consumers)) {
+      consumer.pausedUntil = 0;
+      consumer.cutOff = false;
+      if (!places.contains(consumer.place)) {
+        consumer.link(false);
+        consumer.rejoined();
+      }
+      consumer.link(true);
+      consumer.handler.wake();
+      forgetMissingTopics(consumer);
+    }
+    if (consumers.stream().allMatch(consumer -> consumer.closing)) {
+      join("last");
+    }
+  }
+}
