@@ -43,6 +43,13 @@ final class Simulation {
     final List<FetchAnswer.Placed> batches = new ArrayList<>();
     final String[] keys = new String[MESSAGES];
     final BitSet finished = new BitSet();
+
+    /**
+     * Up to where nothing may come again: all that was finished at a release, unless the release
+     * says that it is torn.
+     */
+    long closedEnd;
+
     Lease lease;
   }
 
@@ -108,7 +115,10 @@ final class Simulation {
       int offset = (int) task.offset;
       assertThat(linkUp).isTrue();
       assertThat(now - lastAnsweredSent).isLessThanOrEqualTo(MEMBER_TIMEOUT_MILLIS - 1_000);
-      assertThat(task.hold.state).isEqualTo(HoldState.RUNNING);
+      assertThat(task.hold.state).isIn(HoldState.RUNNING, HoldState.DRAINING);
+      assertThat(offset)
+          .as("finished, and released in good order")
+          .isGreaterThanOrEqualTo(log.closedEnd);
       running.add(task);
       int ofShard = runningOf.merge(shard, 1, Integer::sum);
       assertThat(running.size()).isLessThanOrEqualTo(options.getParallel());
