@@ -26,9 +26,7 @@ class ArticleWalkIT {
                 "1, 1 and 2",
                 owners ->
                     owners.size() == 4
-                        && Members.counts(owners)
-                            .keySet()
-                            .equals(Set.of("one", "two", "three")));
+                        && Members.counts(owners).keySet().equals(Set.of("one", "two", "three")));
             assertThat(one.stop().status()).isZero();
             members.awaitCounts(Map.of("two", 2, "three", 2));
             assertThat(three.stop().status()).isZero();

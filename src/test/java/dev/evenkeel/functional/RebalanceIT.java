@@ -55,8 +55,7 @@ class RebalanceIT {
 
       Map<Integer, String> before = members.owners();
       member(node, "d");
-      Map<Integer, String> joined =
-          members.awaitCounts(Map.of("a", 3, "b", 3, "c", 3, "d", 3));
+      Map<Integer, String> joined = members.awaitCounts(Map.of("a", 3, "b", 3, "c", 3, "d", 3));
       assertThat(Members.moves(before, joined)).as("moves of a join").isEqualTo(3);
       awaitHandled(handled().distinct() + 2_000);
 
@@ -110,8 +109,7 @@ class RebalanceIT {
   }
 
   private Handled handled() {
-    return new Handled(
-        Lines.read(started.stream().map(running -> running.out).toList()));
+    return new Handled(Lines.read(started.stream().map(running -> running.out).toList()));
   }
 
   private void awaitHandled(int count) {

@@ -99,7 +99,8 @@ class WordCountIT {
     Awaitility.await(shards + " shards have come")
         .atMost(Duration.ofSeconds(90))
         .pollInterval(Duration.ofMillis(50))
-        .until(() -> counter.out().lines().filter(line -> line.startsWith("got ")).count() >= shards);
+        .until(
+            () -> counter.out().lines().filter(line -> line.startsWith("got ")).count() >= shards);
   }
 
   /** Waits until each shard has been committed further than now. */

@@ -110,10 +110,7 @@ public final class Comparison {
           table.row(figure, system.name(), null, null, null, null, null, "no figures");
           continue;
         }
-        Double ratio =
-            ours.isEmpty()
-                ? null
-                : ratio(Stats.median(ours), Stats.median(values));
+        Double ratio = ours.isEmpty() ? null : ratio(Stats.median(ours), Stats.median(values));
         Mode.Goal goal =
             mode.goals().stream()
                 .filter(each -> each.figure().equals(figure))

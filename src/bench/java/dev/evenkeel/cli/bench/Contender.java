@@ -41,8 +41,7 @@ record Contender(String name, List<String> properties) {
               "-Dkafka.consumer.heartbeat.interval.ms=1000"));
 
   /** The broker plans (KIP-848), at the times that come with it: 45 s and 5 s. */
-  static final Contender KAFKA_NEW =
-      new Contender("kafka new protocol", List.of(NEW_PROTOCOL));
+  static final Contender KAFKA_NEW = new Contender("kafka new protocol", List.of(NEW_PROTOCOL));
 
   /** The same with a session of 6 s and a heartbeat a second, which are the broker's to set. */
   static final Contender KAFKA_NEW_SOON =

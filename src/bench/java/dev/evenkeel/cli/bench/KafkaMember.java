@@ -38,8 +38,7 @@ public final class KafkaMember {
       while (true) {
         for (ConsumerRecord<byte[], byte[]> each : consumer.poll(Duration.ofSeconds(1))) {
           LockSupport.parkNanos(WORK_NANOS);
-          System.out.println(
-              HandledLine.format(each.partition(), each.offset(), 0, each.value()));
+          System.out.println(HandledLine.format(each.partition(), each.offset(), 0, each.value()));
         }
       }
     } catch (WakeupException e) {

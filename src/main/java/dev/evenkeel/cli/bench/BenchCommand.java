@@ -73,6 +73,7 @@ public final class BenchCommand implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(
-        spec.commandLine(), "a command is missing: produce, consume, latency, failover or rebalance");
+        spec.commandLine(),
+        "a command is missing: produce, consume, latency, failover or rebalance");
   }
 }

@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * A line of a consumer about a message that it has handled: {@code handled MICROS SHARD OFFSET EPOCH
- * KEY SEQUENCE}.
+ * A line of a consumer about a message that it has handled: {@code handled MICROS SHARD OFFSET
+ * EPOCH KEY SEQUENCE}.
  *
  * @param micros when, in microseconds since 1970, by the machine's clock
  * @param epoch of the lease, or 0 where there is none

@@ -66,8 +66,7 @@ final class Handlings {
         .allMatch(
             shard ->
                 shard.stream()
-                    .anyMatch(
-                        each -> each.micros() >= micros && members.contains(each.member())));
+                    .anyMatch(each -> each.micros() >= micros && members.contains(each.member())));
   }
 
   /**

@@ -93,13 +93,7 @@ final class RebalanceBench implements Callable<Integer> {
       String topic = BenchRun.newTopic(target, options);
       RebalanceLoad load =
           new RebalanceLoad(
-              target,
-              topic,
-              options.shards(),
-              options.keys() == 0 ? KEYS_UNLESS_GIVEN : options.keys(),
-              options.sizeBytes(),
-              rate,
-              errors);
+              target, topic, options.shards(), keys(), options.sizeBytes(), rate, errors);
       RebalanceLoad.Outcome outcome = load.run(consumers, repeats, wanted);
       tell(target, outcome);
       delete(errors);
@@ -108,6 +102,10 @@ final class RebalanceBench implements Callable<Integer> {
       System.err.println("evenkeel bench: what the consumers said is in " + errors);
       throw e;
     }
+  }
+
+  private int keys() {
+    return options.keys() == 0 ? KEYS_UNLESS_GIVEN : options.keys();
   }
 
   private Set<RebalanceLoad.Kind> kinds() {
@@ -120,8 +118,7 @@ final class RebalanceBench implements Callable<Integer> {
               .findFirst()
               .orElseThrow(
                   () ->
-                      CommandFailure.usage(
-                          "--kinds '" + kind + "': write leave, kill or vanish")));
+                      CommandFailure.usage("--kinds '" + kind + "': write leave, kill or vanish")));
     }
     return wanted;
   }
@@ -147,6 +144,7 @@ final class RebalanceBench implements Callable<Integer> {
     Table table = new Table("KIND", "MILLISECONDS", "COUNT", "MEDIAN", "P99", "MAX");
     JsonObject json =
         BenchRun.result("rebalance", target, options)
+            .put("keys", keys())
             .put("rate", rate)
             .put("consumers", consumers)
             .put("repeats", repeats)
@@ -164,8 +162,7 @@ final class RebalanceBench implements Callable<Integer> {
               figure(table, of, name, "stayed", changes, Handlings.Change::stayedMillis);
               figure(table, of, name, "steady", changes, Handlings.Change::steadyMillis);
               List<Long> moves = changes.stream().map(each -> (long) each.moves()).toList();
-              List<Long> duplicates =
-                  changes.stream().map(Handlings.Change::duplicates).toList();
+              List<Long> duplicates = changes.stream().map(Handlings.Change::duplicates).toList();
               counts(table, of, name, "moves", moves);
               counts(table, of, name, "duplicates", duplicates);
               json.put(name, of);

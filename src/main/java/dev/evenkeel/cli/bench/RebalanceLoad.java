@@ -170,8 +170,7 @@ final class RebalanceLoad {
       boolean atRest = System.nanoTime() - sameSince >= TimeUnit.MILLISECONDS.toNanos(REST_MILLIS);
       if (atRest
           && new HashSet<>(owners).equals(names)
-          && handlings.servedSince(
-              Math.max(sinceMicros, micros() - REST_MILLIS * 1_000), names)) {
+          && handlings.servedSince(Math.max(sinceMicros, micros() - REST_MILLIS * 1_000), names)) {
         return;
       }
       if (System.nanoTime() > until) {
@@ -217,5 +216,4 @@ final class RebalanceLoad {
     Arrays.fill(payload, text.length, payload.length, (byte) '.');
     return payload;
   }
-
 }

@@ -83,8 +83,7 @@ final class RebalanceMember implements Callable<Integer> {
     int status = ExitStatus.FAILED;
     EvenkeelClient client = null;
     try {
-      client =
-          await(Evenkeel.connect(new ClientOptions().setSeeds(cluster)), START_SECONDS_MAX);
+      client = await(Evenkeel.connect(new ClientOptions().setSeeds(cluster)), START_SECONDS_MAX);
       Vertx vertx = client.link().vertx();
       await(
               client.consumer(options, delivery -> handle(vertx, delivery, workMillis)),
@@ -137,9 +136,6 @@ final class RebalanceMember implements Callable<Integer> {
   private static synchronized void tell(Delivery delivery) {
     System.out.println(
         HandledLine.format(
-            delivery.shard(),
-            delivery.offset(),
-            delivery.epoch(),
-            delivery.message().payload()));
+            delivery.shard(), delivery.offset(), delivery.epoch(), delivery.message().payload()));
   }
 }

@@ -22,8 +22,8 @@ public interface Target extends AutoCloseable {
 
   /**
    * The command line of a process that joins {@code group} as {@code member}, works for a
-   * millisecond on each message, tells of each by a {@link HandledLine}, and leaves in good order on
-   * SIGTERM.
+   * millisecond on each message, tells of each by a {@link HandledLine}, and leaves in good order
+   * on SIGTERM.
    */
   List<String> memberCommand(String topic, String group, String member);
 
