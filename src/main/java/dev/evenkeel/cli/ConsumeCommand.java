@@ -44,9 +44,6 @@ import picocli.CommandLine.ParentCommand;
       "      --on-assign 'cat > sum.$EVENKEEL_SHARD' --on-release 'cat sum.$EVENKEEL_SHARD'"
     })
 final class ConsumeCommand implements Callable<Integer> {
-  /** How long running commands and the release may take after Ctrl-C or SIGTERM. */
-  private static final long STOP_MILLIS_MAX = 25_000;
-
   /** Printing takes no worker; this only bounds the lines that wait to be written. */
   private static final int LINES_WAITING_MAX = 4_096;
 
@@ -179,7 +176,7 @@ final class ConsumeCommand implements Callable<Integer> {
         new ConsumeRun.Settings(
             format == Format.json, exec, onAssign, onRelease, max(), idleExitMillis());
     Logging.client(main.verbose);
-    StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX);
+    StopSignal signal = StopSignal.installEarly(ConsumeRun.STOP_MILLIS_MAX);
     EvenkeelClient client = ClientConnection.connect(cluster.nodes);
     int status = ExitStatus.FAILED;
     try {

@@ -2,9 +2,8 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.Delivery;
+import dev.evenkeel.consumer.GivenBackException;
 import dev.evenkeel.consumer.ShardContext;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -23,8 +22,12 @@ final class ConsumeHandler implements ConsumerHandler {
   private final Runnable onComplete;
   private final LongSupplier nanoClock;
 
+  private record Beyond(Delivery delivery, Promise<Void> end) {}
+
   /** Messages beyond the maximum. They are not refused before the end, or they would be retried. */
-  private final List<Promise<Void>> beyond = new ArrayList<>();
+  private final List<Beyond> beyond = new ArrayList<>();
+
+  private boolean leaving;
 
   private int running;
   private boolean assigned;
@@ -46,7 +49,7 @@ final class ConsumeHandler implements ConsumerHandler {
   @Override
   public Future<Void> handle(Delivery delivery) {
     if (!gate.admit(delivery)) {
-      return refuse();
+      return refuse(delivery);
     }
     running++;
     return work.handle(delivery)
@@ -67,27 +70,51 @@ final class ConsumeHandler implements ConsumerHandler {
             });
   }
 
-  private Future<Void> refuse() {
+  private Future<Void> refuse(Delivery delivery) {
     Promise<Void> promise = Promise.promise();
-    beyond.add(promise);
-    if (gate.retryPending()) {
+    beyond.add(new Beyond(delivery, promise));
+    if (leaving || gate.retryPending()) {
       refuseBeyond();
     }
     return promise.future();
   }
 
-  /** Gives back messages beyond the maximum; call it once the consumer closes. */
-  void refuseBeyond() {
-    List<Promise<Void>> all = List.copyOf(beyond);
-    beyond.clear();
-    RefusedException reason =
-        new RefusedException(Refusal.UNAVAILABLE, "it lies beyond what --max asked for");
-    all.forEach(promise -> promise.fail(reason));
+  /** The consumer closes: messages beyond the maximum are given back, now and later. */
+  void leave() {
+    leaving = true;
+    refuseBeyond();
+  }
+
+  private void refuseBeyond() {
+    refuse(List.copyOf(beyond));
+  }
+
+  private void refuse(List<Beyond> some) {
+    beyond.removeAll(some);
+    GivenBackException reason = new GivenBackException("it lies beyond what --max asked for");
+    some.forEach(each -> each.end().fail(reason));
   }
 
   @Override
   public boolean keepsState() {
     return commands.keepsState();
+  }
+
+  @Override
+  public boolean givesState() {
+    return commands.givesState();
+  }
+
+  /** What is not wanted here must not hold up the next owner, who may want it. */
+  @Override
+  public void onDraining(ShardContext shard) {
+    refuse(
+        beyond.stream()
+            .filter(
+                each ->
+                    each.delivery().shard() == shard.shard()
+                        && each.delivery().topic().equals(shard.topic()))
+            .toList());
   }
 
   @Override
@@ -112,6 +139,7 @@ final class ConsumeHandler implements ConsumerHandler {
   @Override
   public void onLost(ShardContext shard) {
     gate.shardGone(shard.topic(), shard.shard());
+    commands.lost(shard);
   }
 
   /** Since when nothing came and nothing runs; 0 before the first assignment and at work. */

@@ -14,7 +14,13 @@ import java.util.concurrent.TimeUnit;
  * to, or when nobody reads its output. Everything happens on one context.
  */
 final class ConsumeRun {
+  /** How long running commands and the release may take at the end. */
+  static final long STOP_MILLIS_MAX = 25_000;
+
   private static final long IDLE_CHECK_MILLIS_MAX = 200;
+
+  /** Commands of {@code --on-assign} and {@code --on-release} that run at once. */
+  private static final int STATE_COMMANDS_MAX = 8;
 
   /**
    * @param execCommand null: messages are printed
@@ -35,6 +41,10 @@ final class ConsumeRun {
   private final Vertx vertx;
   private final Context context;
   private final ExecRunner runner;
+
+  /** Apart, so that a shard's state never waits behind messages. */
+  private final ExecRunner stateRunner;
+
   private final LineOutput output;
   private final ConsumeHandler handler;
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -47,12 +57,13 @@ final class ConsumeRun {
     this.settings = settings;
     vertx = client.link().vertx();
     context = vertx.getOrCreateContext();
-    // One more, so that a shard's state never waits behind messages.
-    runner = new ExecRunner(options.getParallel() + 1);
+    runner = new ExecRunner(options.getParallel());
+    stateRunner = new ExecRunner(STATE_COMMANDS_MAX);
     output = new LineOutput(out, context, failure -> leave());
     ExecWork commands =
         new ExecWork(
             runner,
+            stateRunner,
             context,
             settings.execCommand(),
             settings.assignCommand(),
@@ -121,11 +132,12 @@ final class ConsumeRun {
 
   private void close() {
     consumer
-        .close()
+        .close(STOP_MILLIS_MAX)
         .onComplete(
             done -> {
               output.close();
               runner.close();
+              stateRunner.close();
               if (done.succeeded()) {
                 ended.complete(null);
               } else {
@@ -133,6 +145,6 @@ final class ConsumeRun {
               }
             });
     // Only now, when nothing is started any more: else they would be handed out again.
-    handler.refuseBeyond();
+    handler.leave();
   }
 }

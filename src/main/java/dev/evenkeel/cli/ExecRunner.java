@@ -7,9 +7,11 @@ import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Function;
 
 /**
  * Runs commands by {@code sh -c} on threads of its own, at most so many at once. What a command
@@ -35,22 +37,27 @@ final class ExecRunner implements AutoCloseable {
             });
   }
 
-  /** Fails with {@link ExecFailed} unless the command ends with status 0. */
+  /**
+   * Fails with {@link ExecFailed} unless the command ends with status 0. Cancelling ends the
+   * command and all that it started.
+   */
   CompletableFuture<Void> run(Call call) {
-    return submit(call, false).thenApply(output -> null);
+    return submit(call, false, output -> null);
   }
 
   /** As {@link #run}; completes with what the command printed. */
   CompletableFuture<byte[]> capture(Call call) {
-    return submit(call, true);
+    return submit(call, true, output -> output);
   }
 
-  private CompletableFuture<byte[]> submit(Call call, boolean capture) {
-    CompletableFuture<byte[]> future = new CompletableFuture<>();
+  private <T> CompletableFuture<T> submit(Call call, boolean capture, Function<byte[], T> result) {
+    CompletableFuture<T> future = new CompletableFuture<>();
     threads.execute(
         () -> {
           try {
-            future.complete(execute(call, capture));
+            if (!future.isDone()) {
+              future.complete(result.apply(execute(call, capture, future)));
+            }
           } catch (Exception e) {
             future.completeExceptionally(e);
           }
@@ -58,7 +65,12 @@ final class ExecRunner implements AutoCloseable {
     return future;
   }
 
-  private static byte[] execute(Call call, boolean capture)
+  private static void end(Process process) {
+    process.descendants().forEach(ProcessHandle::destroy);
+    process.destroy();
+  }
+
+  private static byte[] execute(Call call, boolean capture, CompletableFuture<?> future)
       throws ExecFailed, InterruptedException {
     Process process;
     try {
@@ -66,6 +78,12 @@ final class ExecRunner implements AutoCloseable {
     } catch (IOException e) {
       throw new ExecFailed("cannot run sh: " + e.getMessage());
     }
+    future.whenComplete(
+        (output, failure) -> {
+          if (failure instanceof CancellationException) {
+            end(process);
+          }
+        });
     byte[] output = new byte[0];
     try {
       write(process, call.input());
@@ -73,7 +91,7 @@ final class ExecRunner implements AutoCloseable {
         output = read(process);
       }
     } catch (IOException e) {
-      process.destroy();
+      end(process);
       throw new ExecFailed("'" + call.command() + "': " + e.getMessage());
     }
     int status = process.waitFor();

@@ -7,6 +7,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
@@ -14,15 +15,27 @@ import java.util.function.Consumer;
 final class ExecWork implements MessageWork {
   private static final byte[] NOTHING = new byte[0];
 
+  private record Held(String topic, int shard, long epoch) {
+    static Held of(ShardContext shard) {
+      return new Held(shard.topic(), shard.shard(), shard.epoch());
+    }
+  }
+
   private final ExecRunner runner;
+  private final ExecRunner stateRunner;
   private final Context context;
   private final String messageCommand;
   private final String assignCommand;
   private final String releaseCommand;
   private final Consumer<String> onFailure;
 
+  /** Commands for states that run, at most one a shard and epoch. */
+  private final Map<Held, CompletableFuture<?>> running = new HashMap<>();
+
   /**
-   * @param context where futures complete
+   * @param runner of commands for messages
+   * @param stateRunner of commands for states
+   * @param context where futures complete and methods are called
    * @param messageCommand null if messages are printed
    * @param assignCommand null: none
    * @param releaseCommand null: none
@@ -30,12 +43,14 @@ final class ExecWork implements MessageWork {
    */
   ExecWork(
       ExecRunner runner,
+      ExecRunner stateRunner,
       Context context,
       String messageCommand,
       String assignCommand,
       String releaseCommand,
       Consumer<String> onFailure) {
     this.runner = runner;
+    this.stateRunner = stateRunner;
     this.context = context;
     this.messageCommand = messageCommand;
     this.assignCommand = assignCommand;
@@ -46,6 +61,11 @@ final class ExecWork implements MessageWork {
   /** Whether shards have state here. */
   boolean keepsState() {
     return assignCommand != null || releaseCommand != null;
+  }
+
+  /** Whether later owners get state from here. */
+  boolean givesState() {
+    return releaseCommand != null;
   }
 
   @Override
@@ -74,18 +94,34 @@ final class ExecWork implements MessageWork {
       return Future.succeededFuture();
     }
     byte[] input = state == null ? NOTHING : state.getBytes();
-    return Future.fromCompletionStage(
-        runner.run(new ExecRunner.Call(assignCommand, environment(shard), null, input)), context);
+    return ofState(
+        shard,
+        stateRunner.run(new ExecRunner.Call(assignCommand, environment(shard), null, input)));
   }
 
   Future<Buffer> release(ShardContext shard) {
     if (releaseCommand == null) {
       return Future.succeededFuture();
     }
-    return Future.fromCompletionStage(
-            runner.capture(new ExecRunner.Call(releaseCommand, environment(shard), null, NOTHING)),
-            context)
+    return ofState(
+            shard,
+            stateRunner.capture(
+                new ExecRunner.Call(releaseCommand, environment(shard), null, NOTHING)))
         .map(Buffer::buffer);
+  }
+
+  /** The shard is another's: what a command still does with its state is of no use. */
+  void lost(ShardContext shard) {
+    CompletableFuture<?> command = running.remove(Held.of(shard));
+    if (command != null) {
+      command.cancel(true);
+    }
+  }
+
+  private <T> Future<T> ofState(ShardContext shard, CompletableFuture<T> command) {
+    running.put(Held.of(shard), command);
+    return Future.fromCompletionStage(command, context)
+        .onComplete(ended -> running.remove(Held.of(shard), command));
   }
 
   private static String told(Delivery delivery, Throwable failure) {

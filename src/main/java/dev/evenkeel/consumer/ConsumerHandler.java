@@ -16,6 +16,9 @@ public interface ConsumerHandler {
   /**
    * Called before the first message of a shard.
    *
+   * <p>If it fails it is called again after 1, 2, 5, 10, 20 and then every 30 seconds: the shard
+   * waits, and is seen to wait, until it succeeds or the shard goes elsewhere.
+   *
    * @param state what the former owner's {@link #onRelease} gave, or null
    */
   default Future<Void> onAssign(ShardContext shard, Buffer state) {
@@ -23,17 +26,19 @@ public interface ConsumerHandler {
   }
 
   /**
-   * Called when a shard is about to go to another owner: no further message of it starts, and those
-   * that run are awaited, for the lock time at most. Work that could be given up should be: a
-   * message that fails now comes again to the next owner.
+   * Called when a shard is about to go to another owner. Messages that run are awaited, and those
+   * below the highest finished one are still handed out and tried again, so that nothing comes
+   * twice; no others are started. All that for the lock time at most. Work that takes long can be
+   * given up: what fails with {@link GivenBackException} is not tried again here, and comes to the
+   * next owner together with all that was finished above it.
    */
   default void onDraining(ShardContext shard) {}
 
   /**
    * Called after the last message of a shard that goes to another owner.
    *
-   * @return the shard's state for the next owner, at most 1 MiB; null or empty: none, and what was
-   *     there stays
+   * @return the shard's state for the next owner, at most 1 MiB; null or empty: none, and what a
+   *     former owner gave stays
    */
   default Future<Buffer> onRelease(ShardContext shard) {
     return Future.succeededFuture();
@@ -45,9 +50,23 @@ public interface ConsumerHandler {
    * class overrides {@link #onAssign}.
    */
   default boolean keepsState() {
+    return overrides("onAssign", ShardContext.class, Buffer.class);
+  }
+
+  /**
+   * Whether this handler gives state to later owners. If it also uses that of former ones, then a
+   * shard without state has the empty one, which stands where its first such owner began: after a
+   * crash the next owner begins there, and not at the committed offset. By default: whether the
+   * class overrides {@link #onRelease}. One that overrides both methods and has no state should
+   * answer false.
+   */
+  default boolean givesState() {
+    return overrides("onRelease", ShardContext.class);
+  }
+
+  private boolean overrides(String method, Class<?>... parameters) {
     try {
-      return getClass().getMethod("onAssign", ShardContext.class, Buffer.class).getDeclaringClass()
-          != ConsumerHandler.class;
+      return getClass().getMethod(method, parameters).getDeclaringClass() != ConsumerHandler.class;
     } catch (NoSuchMethodException e) {
       throw new IllegalStateException(e);
     }

@@ -77,7 +77,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     this.host = host;
     context = new OwnContext(link.vertx());
     SplittableRandom random = new SplittableRandom();
-    core = new ConsumerCore(options, instance, handler.keepsState(), random);
+    core = new ConsumerCore(options, instance, handler.keepsState(), handler.givesState(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
     actions = new ActionRunner(core, calls, handler, this);
     messages = new MessageLoop(core, handler, options.getMember(), context, this::turn);
@@ -294,7 +294,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
           closeDeadlineMillis = closing ? Math.min(deadline, closeDeadlineMillis) : deadline;
           if (!closing && !ended) {
             closing = true;
-            core.close(now);
+            core.close(now, timeoutMillis);
           }
           turn();
         });

@@ -7,6 +7,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.streams.ReadStream;
 import java.util.List;
 
@@ -79,11 +80,30 @@ public final class ConsumerStream implements ReadStream<Delivery> {
     /** What nobody has asked for yet need not hold up the hand-over. */
     @Override
     public void onDraining(ShardContext shard) {
+      synchronized (ConsumerStream.this) {
+        book.going(shard);
+      }
       giveUp(shard, false);
     }
 
     @Override
+    public Future<Buffer> onRelease(ShardContext shard) {
+      synchronized (ConsumerStream.this) {
+        book.gone(shard);
+      }
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public boolean givesState() {
+      return false;
+    }
+
+    @Override
     public void onLost(ShardContext shard) {
+      synchronized (ConsumerStream.this) {
+        book.gone(shard);
+      }
       giveUp(shard, true);
     }
   }
@@ -95,6 +115,9 @@ public final class ConsumerStream implements ReadStream<Delivery> {
       context = Vertx.currentContext();
       to = handler;
       if (to == null || demand == 0 || book.anyWaiting()) {
+        if (book.goes(delivery)) {
+          return Future.failedFuture(new GivenBackException("the shard was let go"));
+        }
         end = Promise.promise();
         book.await(delivery, end);
         return end.future();
@@ -134,7 +157,7 @@ public final class ConsumerStream implements ReadStream<Delivery> {
     synchronized (this) {
       ends = book.giveUp(shard, alsoGivenOut);
     }
-    IllegalStateException cause = new IllegalStateException("the shard was let go");
+    GivenBackException cause = new GivenBackException("the shard was let go");
     ends.forEach(end -> end.tryFail(cause));
   }
 

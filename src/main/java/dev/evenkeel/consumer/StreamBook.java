@@ -4,9 +4,11 @@ import io.vertx.core.Promise;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The messages that a {@link ConsumerStream} has got and not finished: those nobody has asked for
@@ -24,6 +26,8 @@ final class StreamBook {
     }
   }
 
+  private record Held(String topic, int shard, long epoch) {}
+
   record Waiting(Delivery delivery, Promise<Void> end) {}
 
   /** Handed out by the consumer, not yet asked for. At most {@code parallel}. */
@@ -31,6 +35,22 @@ final class StreamBook {
 
   /** Given to the handler, not yet finished by hand. At most {@code parallel}. */
   private final Map<Place, Promise<Void>> unfinished = new HashMap<>();
+
+  /** Shards that are being let go; a drain that is called off leaves its shard here. */
+  private final Set<Held> going = new HashSet<>();
+
+  void going(ShardContext shard) {
+    going.add(new Held(shard.topic(), shard.shard(), shard.epoch()));
+  }
+
+  void gone(ShardContext shard) {
+    going.remove(new Held(shard.topic(), shard.shard(), shard.epoch()));
+  }
+
+  /** Whether the message's shard is being let go. */
+  boolean goes(Delivery delivery) {
+    return going.contains(new Held(delivery.topic(), delivery.shard(), delivery.epoch()));
+  }
 
   boolean anyWaiting() {
     return !queue.isEmpty();

@@ -38,8 +38,18 @@ public sealed interface DataCommand {
   /**
    * Progress of an owner. Refuses FENCED unless the lease is held at {@code epoch}. A lower offset
    * than the committed one changes nothing and is no error.
+   *
+   * @param emptyStateOffset where the empty state stands, if the owner keeps state and the lease
+   *     has none yet; a lease that has one keeps it. -1: the owner keeps none
    */
-  record Commit(String group, Shard shard, long epoch, long offset) implements DataCommand {}
+  record Commit(String group, Shard shard, long epoch, long offset, long emptyStateOffset)
+      implements DataCommand {
+
+    /** Progress of an owner that keeps no state. */
+    public Commit(String group, Shard shard, long epoch, long offset) {
+      this(group, shard, epoch, offset, -1);
+    }
+  }
 
   /**
    * The owner lets go. Refuses FENCED unless the lease is held at {@code epoch}; a repeat after it

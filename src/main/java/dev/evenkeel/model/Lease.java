@@ -52,6 +52,12 @@ public record Lease(
     return new Lease(group, shard, epoch, owner, instance, offset, stateOffset, state, drain);
   }
 
+  /** The state's bytes are kept apart. */
+  public Lease withStateAt(long newStateOffset) {
+    return new Lease(
+        group, shard, epoch, owner, instance, committed, newStateOffset, new byte[0], drain);
+  }
+
   /** The owner has let go; who is next stays known, so that a new dispatcher can go on. */
   public Lease released(long offset, long newStateOffset, byte[] newState) {
     return new Lease(group, shard, epoch, null, null, offset, newStateOffset, newState, drain);

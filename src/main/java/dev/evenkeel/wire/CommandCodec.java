@@ -93,9 +93,13 @@ public final class CommandCodec {
       out.i64(c.expectedEpoch());
       RecordCodec.write(out, c.drain());
     } else if (command instanceof DataCommand.Commit c) {
-      out.u8(6).text(c.group());
+      boolean state = c.emptyStateOffset() >= 0;
+      out.u8(state ? 11 : 6).text(c.group());
       RecordCodec.write(out, c.shard());
       out.i64(c.epoch()).i64(c.offset());
+      if (state) {
+        out.i64(c.emptyStateOffset());
+      }
     } else if (command instanceof DataCommand.Release c) {
       out.u8(7).text(c.group());
       RecordCodec.write(out, c.shard());
@@ -136,6 +140,9 @@ public final class CommandCodec {
           case 8 -> new DataCommand.ForgetLeases(in.text());
           case 9 -> new DataCommand.OpenProducer(in.i64(), in.i32());
           case 10 -> new DataCommand.Retain();
+          case 11 ->
+              new DataCommand.Commit(
+                  in.text(), RecordCodec.shard(in), in.i64(), in.i64(), in.i64());
           default -> throw unknown(tag);
         };
     in.end();

@@ -59,6 +59,7 @@ class CodecTest {
           new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 50)),
           new DataCommand.SetDrain("g", SHARD, 4, null),
           new DataCommand.Commit("g", SHARD, 4, 100),
+          new DataCommand.Commit("g", SHARD, 4, 100, 0),
           new DataCommand.ForgetLeases("g"),
           new DataCommand.OpenProducer(9, 2),
           new DataCommand.Retain());

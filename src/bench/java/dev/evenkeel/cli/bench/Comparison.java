@@ -20,17 +20,16 @@ import java.util.concurrent.TimeUnit;
  * mode, and appends each result to {@code results.jsonl}.
  *
  * <p>System properties: {@code bench.jar}, {@code bench.data}, {@code bench.rounds}, {@code
- * bench.seconds}, and {@code bench.only} with names of modes.
+ * bench.seconds}, {@code bench.repeats}, and {@code bench.only} with names of modes.
  */
 public final class Comparison {
-  private static final long RUN_MINUTES_MAX = 6;
-
   /** The same heap for the nodes of both systems: what Kafka's own script gives it. */
   private static final String NODE_JVM = "-Xmx1G -Xms1G";
 
   private final Path jar = Path.of(System.getProperty("bench.jar"));
   private final Path data = Path.of(System.getProperty("bench.data"));
   private final int rounds = Integer.getInteger("bench.rounds", 3);
+  private final int repeats = Integer.getInteger("bench.repeats", 20);
   private final long seconds = Long.getLong("bench.seconds", 3);
   private final List<String> only =
       Arrays.stream(System.getProperty("bench.only", "").split(","))
@@ -44,7 +43,7 @@ public final class Comparison {
   }
 
   private void run() throws IOException, InterruptedException {
-    List<Mode> modes = Mode.all(seconds);
+    List<Mode> modes = Mode.all(seconds, repeats);
     List<String> names = modes.stream().map(Mode::name).toList();
     if (!names.containsAll(only)) {
       throw new IllegalArgumentException("-Dbench.only=" + only + ": modes are " + names);
@@ -52,7 +51,7 @@ public final class Comparison {
     Files.createDirectories(data);
     System.out.println(machine());
     for (Mode mode : modes) {
-      if (only.isEmpty() || only.contains(mode.name())) {
+      if (only.isEmpty() ? !mode.longRun() : only.contains(mode.name())) {
         run(mode);
       }
     }
@@ -111,10 +110,7 @@ public final class Comparison {
           table.row(figure, system.name(), null, null, null, null, null, "no figures");
           continue;
         }
-        Double ratio =
-            ours.isEmpty()
-                ? null
-                : Math.round(100 * Stats.median(ours) / Stats.median(values)) / 100.0;
+        Double ratio = ours.isEmpty() ? null : ratio(Stats.median(ours), Stats.median(values));
         Mode.Goal goal =
             mode.goals().stream()
                 .filter(each -> each.figure().equals(figure))
@@ -133,6 +129,11 @@ public final class Comparison {
       }
     }
     return table;
+  }
+
+  /** Null where theirs is 0, as duplicates may be. */
+  private static Double ratio(double ours, double theirs) {
+    return theirs == 0 ? null : (Double) (Math.round(100 * ours / theirs) / 100.0);
   }
 
   private static Number shown(double value) {
@@ -178,7 +179,7 @@ public final class Comparison {
             .redirectOutput(out.toFile())
             .redirectError(err.toFile())
             .start();
-    if (!process.waitFor(RUN_MINUTES_MAX, TimeUnit.MINUTES)) {
+    if (!process.waitFor(mode.runMinutesMax(), TimeUnit.MINUTES)) {
       process.destroy();
       process.waitFor();
     }

@@ -22,6 +22,38 @@ record Contender(String name, List<String> properties) {
   static final Contender KAFKA_FSYNC_TUNED =
       new Contender("kafka fsync tuned", List.of(FSYNC, TUNED.get(0), TUNED.get(1)));
 
+  private static final String STICKY =
+      "-Dkafka.consumer.partition.assignment.strategy="
+          + "org.apache.kafka.clients.consumer.CooperativeStickyAssignor";
+
+  private static final String NEW_PROTOCOL = "-Dkafka.consumer.group.protocol=consumer";
+
+  /** Members move partitions step by step, at the times that come with it: 45 s and 3 s. */
+  static final Contender KAFKA_STICKY = new Contender("kafka cooperative-sticky", List.of(STICKY));
+
+  /** The same with a session of 6 s and a heartbeat a second. */
+  static final Contender KAFKA_STICKY_SOON =
+      new Contender(
+          "kafka cooperative-sticky 6s/1s",
+          List.of(
+              STICKY,
+              "-Dkafka.consumer.session.timeout.ms=6000",
+              "-Dkafka.consumer.heartbeat.interval.ms=1000"));
+
+  /** The broker plans (KIP-848), at the times that come with it: 45 s and 5 s. */
+  static final Contender KAFKA_NEW = new Contender("kafka new protocol", List.of(NEW_PROTOCOL));
+
+  /** The same with a session of 6 s and a heartbeat a second, which are the broker's to set. */
+  static final Contender KAFKA_NEW_SOON =
+      new Contender(
+          "kafka new protocol 6s/1s",
+          List.of(
+              NEW_PROTOCOL,
+              "-Dkafka.broker.group.consumer.min.session.timeout.ms=6000",
+              "-Dkafka.broker.group.consumer.session.timeout.ms=6000",
+              "-Dkafka.broker.group.consumer.min.heartbeat.interval.ms=1000",
+              "-Dkafka.broker.group.consumer.heartbeat.interval.ms=1000"));
+
   /** For latency: sends at once instead of lingering. */
   static final Contender KAFKA_FSYNC_AT_ONCE =
       new Contender("kafka fsync linger 0", List.of(FSYNC, "-Dkafka.producer.linger.ms=0"));

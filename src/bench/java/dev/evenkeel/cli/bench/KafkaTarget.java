@@ -1,7 +1,9 @@
 package dev.evenkeel.cli.bench;
 
 import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,7 +81,7 @@ final class KafkaTarget implements Target {
     }
   }
 
-  private static Map<String, String> settings(String prefix) {
+  static Map<String, String> settings(String prefix) {
     Map<String, String> settings = new TreeMap<>();
     for (String name : System.getProperties().stringPropertyNames()) {
       if (name.startsWith(prefix)) {
@@ -157,6 +159,18 @@ final class KafkaTarget implements Target {
         producer.close();
       }
     };
+  }
+
+  @Override
+  public List<String> memberCommand(String topic, String group, String member) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Devenkeel.log.level=ERROR");
+    settings("kafka.consumer.")
+        .forEach((name, value) -> command.add("-Dkafka.consumer." + name + "=" + value));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(KafkaMember.class.getName(), brokers.bootstrap(), topic, group));
+    return command;
   }
 
   @Override

@@ -37,8 +37,9 @@ record Mode(
 
   /**
    * @param seconds of each measurement; warm-up takes as long
+   * @param repeats of each change of a group
    */
-  static List<Mode> all(long seconds) {
+  static List<Mode> all(long seconds, int repeats) {
     String time = seconds + "s";
     List<String> produce = List.of("produce", "--warmup", time, "--duration", time);
     List<Contender> produceSystems =
@@ -92,7 +93,41 @@ record Mode(
             List.of("failover", "--rounds", "3"),
             List.of(Contender.EVENKEEL),
             List.of("led.medianMillis", "elsewhere.medianMillis"),
+            List.of()),
+        new Mode(
+            "rebalance",
+            List.of("rebalance", "--repeats", String.valueOf(repeats)),
+            List.of(
+                Contender.EVENKEEL,
+                Contender.KAFKA_STICKY,
+                Contender.KAFKA_STICKY_SOON,
+                Contender.KAFKA_NEW,
+                Contender.KAFKA_NEW_SOON),
+            List.of(
+                "join.moved.medianMillis",
+                "join.moved.p99Millis",
+                "join.stayed.p99Millis",
+                "join.moves.median",
+                "leave.moved.medianMillis",
+                "leave.moved.p99Millis",
+                "leave.duplicates.median",
+                "kill.moved.medianMillis",
+                "kill.moved.maxMillis",
+                "kill.stayed.p99Millis",
+                "kill.duplicates.median",
+                "vanish.moved.medianMillis",
+                "vanish.moved.maxMillis"),
             List.of()));
+  }
+
+  /** Takes hours, so it runs only if it is named. */
+  boolean longRun() {
+    return name.equals("rebalance");
+  }
+
+  /** How long one run may take: consumers that are given up after 45 s take their time. */
+  long runMinutesMax() {
+    return longRun() ? 120 : 6;
   }
 
   private static final List<String> RATES = List.of(RATE);

@@ -68,10 +68,22 @@ public final class LeaseDecider {
       return fenced(lease, command.epoch());
     }
     checkOffset("committed offset", command.offset(), command.shard());
-    if (command.offset() <= lease.committed()) {
+    boolean first = command.emptyStateOffset() >= 0 && lease.state() == null;
+    if (first) {
+      checkOffset("state offset", command.emptyStateOffset(), command.shard());
+    }
+    if (command.offset() <= lease.committed() && !first) {
       return Decision.unchanged(Reply.DONE);
     }
-    return Decision.of(List.of(new Change.PutLease(lease.committedAt(command.offset()))));
+    Lease next = lease.committedAt(Math.max(lease.committed(), command.offset()));
+    if (!first) {
+      return Decision.of(List.of(new Change.PutLease(next)));
+    }
+    LeaseKey key = new LeaseKey(command.shard(), command.group());
+    return Decision.of(
+        List.of(
+            new Change.PutLease(next.withStateAt(command.emptyStateOffset())),
+            new Change.PutLeaseState(key, new byte[0])));
   }
 
   public Decision<Change> release(DataCommand.Release command) {

@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
       "  evenkeel bench consume --messages 2000000",
       "  evenkeel bench latency --rate 1000",
       "  evenkeel bench failover --rounds 5",
+      "  evenkeel bench rebalance --repeats 20",
       "",
       "Figures of two systems or versions can be compared only if they come from one machine, one",
       "disk and one hour. Repeat a run, and take the median."
@@ -54,7 +55,9 @@ public final class BenchCommand implements Runnable {
         .addSubcommand(new ProduceBench())
         .addSubcommand(new ConsumeBench())
         .addSubcommand(new LatencyBench())
-        .addSubcommand(new FailoverBench());
+        .addSubcommand(new FailoverBench())
+        .addSubcommand(new RebalanceBench())
+        .addSubcommand(new RebalanceMember());
   }
 
   Target open(BenchOptions options) {
@@ -70,6 +73,7 @@ public final class BenchCommand implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(
-        spec.commandLine(), "a command is missing: produce, consume, latency or failover");
+        spec.commandLine(),
+        "a command is missing: produce, consume, latency, failover or rebalance");
   }
 }

@@ -13,6 +13,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -123,6 +124,15 @@ final class EvenkeelTarget implements Target {
         ClientConnection.await(producer.close());
       }
     };
+  }
+
+  @Override
+  public List<String> memberCommand(String topic, String group, String member) {
+    List<String> seeds = nodes == null ? options.cluster() : nodes.seeds();
+    List<String> command = new ArrayList<>(OwnNode.javaCommand(options.nodeJvmOptions()));
+    command.addAll(List.of("bench", "rebalance-member", "--cluster", String.join(",", seeds)));
+    command.addAll(List.of("--topic", topic, "--group", group, "--member", member));
+    return command;
   }
 
   @Override

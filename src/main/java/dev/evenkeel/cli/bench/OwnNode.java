@@ -137,7 +137,7 @@ final class OwnNode {
   }
 
   /** {@code java -jar} with the jar that runs now, or its class path if it is not run by a jar. */
-  private static List<String> javaCommand(List<String> jvmOptions) {
+  static List<String> javaCommand(List<String> jvmOptions) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(jvmOptions);

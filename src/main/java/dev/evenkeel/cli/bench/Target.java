@@ -1,6 +1,7 @@
 package dev.evenkeel.cli.bench;
 
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 
 /**
  * A system under load, as its clients see it. Methods block; they are for threads of the load. The
@@ -18,6 +19,13 @@ public interface Target extends AutoCloseable {
 
   /** A consumer that joins {@code group}, which begins at the earliest message. */
   Receiver receiver(String topic, String group, Arrival arrival);
+
+  /**
+   * The command line of a process that joins {@code group} as {@code member}, works for a
+   * millisecond on each message, tells of each by a {@link HandledLine}, and leaves in good order
+   * on SIGTERM.
+   */
+  List<String> memberCommand(String topic, String group, String member);
 
   /** Messages that the topic holds, or -1 if it cannot be told. */
   long stored(String topic);

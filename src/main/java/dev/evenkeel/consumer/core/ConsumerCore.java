@@ -5,6 +5,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.ShardMark;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.GivenBackException;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
@@ -39,16 +40,33 @@ public final class ConsumerCore implements HoldMachine.Owner {
   /**
    * @param options with its member's name
    * @param instance this run of the member
-   * @param keepsState whether the handler uses the state of former owners
+   * @param keepsState whether the handler uses the state of former owners, and gives its own
    */
   public ConsumerCore(
       ConsumerOptions options, String instance, boolean keepsState, RandomGenerator random) {
+    this(options, instance, keepsState, keepsState, random);
+  }
+
+  /**
+   * @param options with its member's name
+   * @param instance this run of the member
+   * @param keepsState whether the handler uses the state of former owners
+   * @param givesState whether it gives state to later ones
+   */
+  public ConsumerCore(
+      ConsumerOptions options,
+      String instance,
+      boolean keepsState,
+      boolean givesState,
+      RandomGenerator random) {
     this.options = options;
     latest = new LatestAssignment(instance);
     shards = new HeldShards(options.getOrder());
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     fence = new SelfFence(options.getMemberTimeoutMillis());
-    machine = new HoldMachine(options, instance, keepsState, flow, random, this, actions::addLast);
+    machine =
+        new HoldMachine(
+            options, instance, keepsState, givesState, flow, random, this, actions::addLast);
   }
 
   /** The next thing to do, or null. */
@@ -197,29 +215,51 @@ public final class ConsumerCore implements HoldMachine.Owner {
         machine.puller().commitIfDue(hold, now);
       }
     } else {
+      if (hold.state == HoldState.DRAINING) {
+        ready(hold);
+      }
       machine.step(hold, now);
       tellOwned();
     }
   }
 
-  /** The handler has failed: the message keeps its place and is tried again after a pause. */
+  /**
+   * The handler has failed: the message keeps its place and is tried again after a pause. If its
+   * shard is being let go, that is so only while messages above it are finished.
+   */
   public void failed(Task task, Throwable cause, long now) {
     Hold hold = task.hold;
     running--;
     hold.ended(task, now);
-    if (hold.state != HoldState.RUNNING) {
-      hold.pendingMessages--;
-      hold.pendingBytes -= task.bytes;
+    if (hold.state.over()) {
       machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
       machine.step(hold, now);
       tellOwned();
       return;
     }
-    long wait = Backoff.steps(task.attempt);
+    boolean draining = hold.state == HoldState.DRAINING;
+    // A hand-over waits for it, and not for long.
+    long wait = Backoff.steps(draining ? 1 : task.attempt);
+    if (draining && cause instanceof GivenBackException) {
+      hold.givenBack = true;
+    } else {
+      tellFailed(task, wait, cause);
+    }
+    task.attempt++;
+    task.dueMillis = now + wait;
+    hold.await(task);
+    ready(hold);
+    if (draining) {
+      machine.step(hold, now);
+      tellOwned();
+    }
+  }
+
+  private void tellFailed(Task task, long wait, Throwable cause) {
     actions.add(
         new Action.Report(
             false,
-            hold
+            task.hold
                 + ": attempt "
                 + task.attempt
                 + " at offset "
@@ -228,10 +268,6 @@ public final class ConsumerCore implements HoldMachine.Owner {
                 + wait / 1000
                 + " s",
             cause));
-    task.attempt++;
-    task.dueMillis = now + wait;
-    hold.await(task);
-    ready(hold);
   }
 
   public void leaseRead(Hold hold, Lease lease, long now) {
@@ -318,7 +354,17 @@ public final class ConsumerCore implements HoldMachine.Owner {
 
   /** Lets go of every shard; {@link #drained} tells when that is done. */
   public void close(long now) {
+    close(now, options.getLockTimeMillis());
+  }
+
+  /**
+   * As {@link #close(long)}.
+   *
+   * @param withinMillis how long it may take, in all
+   */
+  public void close(long now, long withinMillis) {
     closing = true;
+    machine.closeWithin(Math.min(withinMillis, options.getLockTimeMillis()));
     if (shards.count() > 0) {
       // The sooner the dispatcher knows, the sooner others are chosen for what is let go.
       actions.add(new Action.HeartbeatNow());

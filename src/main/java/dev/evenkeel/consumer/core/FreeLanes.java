@@ -1,5 +1,7 @@
 package dev.evenkeel.consumer.core;
 
+import java.util.function.Consumer;
+
 /** No order at all. */
 final class FreeLanes implements Lanes {
   @Override
@@ -13,7 +15,12 @@ final class FreeLanes implements Lanes {
   }
 
   @Override
-  public void clear() {
+  public void dropFrom(long from) {
+    // It takes no message that it does not give out.
+  }
+
+  @Override
+  public void forEachParked(Consumer<Task> look) {
     // It takes no message that it does not give out.
   }
 }

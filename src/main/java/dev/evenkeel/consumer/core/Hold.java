@@ -5,10 +5,12 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.ShardContext;
 import dev.evenkeel.model.Shard;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Set;
 
 /**
  * A shard that this consumer holds at one epoch: its window, its messages, and where it stands. The
@@ -49,6 +51,10 @@ public final class Hold {
   String reported;
 
   byte[] givenState;
+
+  /** Where the empty state stands that this hold began with, if the log has none yet; else -1. */
+  long markOffset = -1;
+
   boolean assignCalled;
   boolean assigned;
 
@@ -64,11 +70,17 @@ public final class Hold {
   long committed;
   long lastCommitMillis;
 
+  /** A handler has said that it will not handle a message of this shard any more. */
+  boolean givenBack;
+
   boolean releaseAsked;
   boolean releaseReady;
   boolean releaseSent;
   int releaseTries;
   byte[] releaseState;
+
+  /** The handler could not give its state, or that would not stand for the released offset. */
+  boolean stateMissing;
 
   /** The lease's committed offset when it was read; it never goes back. */
   long leaseCommitted;
@@ -98,12 +110,16 @@ public final class Hold {
   long pendingBytes;
 
   private final int handOutMax;
-  private final ConsumerOptions.Order order;
   private final Backlog backlog = new Backlog();
-  private final ArrayDeque<Task> again = new ArrayDeque<>();
+
+  /** Failed messages whose next try is due, by offset. */
+  private final PriorityQueue<Task> again =
+      new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
+
   private final List<Task> waiting = new ArrayList<>();
+
   private final Lanes.Source source = this::decode;
-  private Lanes lanes;
+  private final Lanes lanes;
   private long runningBytes;
   private long passedMessages;
   private long passedBytes;
@@ -112,7 +128,6 @@ public final class Hold {
     this.topic = topic;
     this.shard = shard;
     this.epoch = epoch;
-    this.order = order;
     this.handOutMax = handOutMax;
     lanes = Lanes.of(order);
   }
@@ -151,7 +166,8 @@ public final class Hold {
    * @throws dev.evenkeel.model.RefusedException INVALID if a batch is malformed inside
    */
   Task next() {
-    if (state != HoldState.RUNNING || running + waiting.size() >= handOutMax) {
+    boolean open = state == HoldState.RUNNING || state == HoldState.DRAINING && !givenBack;
+    if (!open || running + waiting.size() >= handOutMax) {
       return null;
     }
     Task task = again.poll();
@@ -238,6 +254,62 @@ public final class Hold {
     return passed;
   }
 
+  /**
+   * Drops what was not begun and lies above all that was: what is left are the messages that run,
+   * and those below the highest that runs or is finished. With them done the window has no holes,
+   * and nothing comes twice.
+   */
+  Dropped keepBegun(long nowMillis) {
+    long from = begunEnd();
+    backlog.clear();
+    lanes.dropFrom(from);
+    waiting.removeIf(task -> task.offset >= from && dropFailed(task));
+    again.removeIf(task -> task.offset >= from && dropFailed(task));
+    waiting.forEach(task -> task.dueMillis = Math.min(task.dueMillis, nowMillis));
+    passedMessages = 0;
+    passedBytes = 0;
+    // What a fetch under way brings is not wanted any more.
+    fetch = null;
+    fetchOffset = from;
+    List<Task> kept = notRunning();
+    long messages = running + kept.size();
+    long bytes = runningBytes + kept.stream().mapToLong(task -> task.bytes).sum();
+    Dropped dropped = new Dropped(pendingMessages - messages, pendingBytes - bytes);
+    pendingMessages = messages;
+    pendingBytes = bytes;
+    return dropped;
+  }
+
+  /** All behind it in its lane is dropped already. */
+  private boolean dropFailed(Task task) {
+    lanes.finished(task);
+    return true;
+  }
+
+  /** Messages that were decoded and neither run nor are finished. */
+  private List<Task> notRunning() {
+    List<Task> tasks = new ArrayList<>(waiting);
+    tasks.addAll(again);
+    lanes.forEachParked(tasks::add);
+    return tasks;
+  }
+
+  /** One more than the highest offset that runs or is finished. */
+  private long begunEnd() {
+    Set<Long> idle = new HashSet<>();
+    notRunning().forEach(task -> idle.add(task.offset));
+    long end = begunOffset;
+    while (end > window.committed() && idle.contains(end - 1)) {
+      end--;
+    }
+    return Math.max(end, window.committed());
+  }
+
+  /** Whether a message of it may be started before the hand-over ends. */
+  boolean mayClose() {
+    return !givenBack && !window.whole();
+  }
+
   /** Drops everything that was not started or waits for another try, unfinished. */
   Dropped dropNotStarted() {
     backlog.clear();
@@ -269,12 +341,6 @@ public final class Hold {
     // What a fetch under way brings is not wanted any more.
     fetch = null;
     return dropped;
-  }
-
-  /** Goes back to the committed offset, after everything was dropped and nothing runs. */
-  void rewind() {
-    lanes = Lanes.of(order);
-    fetchOffset = window.committed();
   }
 
   /**

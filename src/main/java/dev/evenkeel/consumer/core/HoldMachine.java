@@ -30,9 +30,13 @@ final class HoldMachine {
     void resumed(long now);
   }
 
+  /** What is kept of a hand-over's time for onRelease and the log: 5 s, or a fifth of less. */
+  private static final long RELEASE_MILLIS = 5_000;
+
   private final ConsumerOptions options;
   private final String instance;
   private final boolean keepsState;
+  private final boolean marksState;
   private final FlowControl flow;
   private final RandomGenerator random;
   private final Owner owner;
@@ -41,11 +45,13 @@ final class HoldMachine {
   private final Puller puller;
   private final Releasing releasing;
   private boolean linkUp = true;
+  private long closeHolesMillisMax;
 
   HoldMachine(
       ConsumerOptions options,
       String instance,
       boolean keepsState,
+      boolean marksState,
       FlowControl flow,
       RandomGenerator random,
       Owner owner,
@@ -53,6 +59,7 @@ final class HoldMachine {
     this.options = options;
     this.instance = instance;
     this.keepsState = keepsState;
+    this.marksState = keepsState && marksState;
     this.flow = flow;
     this.random = random;
     this.owner = owner;
@@ -60,6 +67,15 @@ final class HoldMachine {
     reports = new Reports(random, out);
     puller = new Puller(options, flow, owner, reports, out);
     releasing = new Releasing(options, reports, out);
+    closeWithin(options.getLockTimeMillis());
+  }
+
+  /**
+   * Bounds how long a hand-over waits for failing messages: the rest is left to onRelease and to
+   * the log.
+   */
+  void closeWithin(long millis) {
+    closeHolesMillisMax = millis - Math.min(RELEASE_MILLIS, millis / 5);
   }
 
   /** The part that moves data. */
@@ -121,7 +137,12 @@ final class HoldMachine {
     }
     boolean given = keepsState && lease.state() != null && lease.stateOffset() >= 0;
     hold.leaseCommitted = lease.committed();
-    hold.givenState = given ? lease.state() : null;
+    boolean empty = given && lease.state().length == 0;
+    hold.givenState = given && !empty ? lease.state() : null;
+    // The empty state stands where the first owner that keeps state begins: an owner after a crash
+    // needs all messages from there. Once told, the log keeps it.
+    hold.markOffset =
+        empty ? lease.stateOffset() : marksState && lease.state() == null ? lease.committed() : -1;
     hold.begin(given ? lease.stateOffset() : lease.committed());
     hold.lastCommitMillis = now;
     hold.state = hold.draining ? HoldState.RELEASING : HoldState.ASSIGNING;
@@ -183,8 +204,8 @@ final class HoldMachine {
   private void run(Hold hold, long now) {
     if (hold.draining) {
       hold.state = HoldState.DRAINING;
-      puller.dropped(hold.dropNotStarted(), now);
-      if (hold.running > 0) {
+      puller.dropped(hold.keepBegun(now), now);
+      if (hold.running > 0 || hold.mayClose()) {
         out.accept(new Action.CallDraining(hold.context(options.getMember())));
       }
       step(hold, now);
@@ -245,18 +266,39 @@ final class HoldMachine {
   // DRAINING
 
   private void drain(Hold hold, long now) {
-    if (hold.running > 0) {
-      puller.commitIfDue(hold, now);
-      return;
-    }
-    if (hold.draining) {
-      hold.state = HoldState.RELEASING;
-    } else {
+    if (!hold.draining) {
+      // What was begun goes on; what was dropped is fetched again.
       hold.state = HoldState.RUNNING;
       hold.stoppedMillis = -1;
-      hold.rewind();
+      hold.givenBack = false;
+      owner.ready(hold);
+    } else if (hold.running > 0 || hold.mayClose() && !tooLate(hold, now)) {
+      if (hold.wake(now)) {
+        owner.ready(hold);
+      }
+      puller.commitIfDue(hold, now);
+      return;
+    } else {
+      if (!hold.window.whole()) {
+        hold.stateMissing = true;
+        reports.error(
+            hold
+                + ": released at offset "
+                + hold.window.committed()
+                + " and without state, because the message there could not be handled; of those up"
+                + " to "
+                + hold.window.top()
+                + " some come twice",
+            null);
+      }
+      puller.dropped(hold.dropNotStarted(), now);
+      hold.state = HoldState.RELEASING;
     }
     step(hold, now);
+  }
+
+  private boolean tooLate(Hold hold, long now) {
+    return now - hold.stoppedMillis >= closeHolesMillisMax;
   }
 
   // RELEASING

@@ -10,8 +10,10 @@ package dev.evenkeel.consumer.core;
  * ASSIGNING  onAssign has ended well                          RUNNING
  * ASSIGNING  onAssign has failed, and the shard drains        RELEASING, without onRelease
  * RUNNING    the shard drains, or the consumer closes         DRAINING
- * DRAINING   no handler runs any more                         RELEASING
- * DRAINING   no handler runs, and the drain was called off    RUNNING, from the committed offset
+ * DRAINING   no handler runs, and all below the highest       RELEASING
+ *            finished message is finished, too; or that
+ *            cannot be waited for any longer
+ * DRAINING   the drain was called off                         RUNNING
  * RELEASING  onRelease has ended, and the release is taken    RELEASED
  * any        an assignment does not name it at that epoch,    LOST
  *            or an answer is FENCED, or the lease read shows
@@ -28,7 +30,10 @@ enum HoldState {
   ASSIGNING,
   /** Pulls messages and hands them out. */
   RUNNING,
-  /** Neither pulls nor hands out; what was not started is dropped; awaits the running handlers. */
+  /**
+   * Pulls no more. What lies above all that was begun is dropped; what lies below is finished, so
+   * that nothing comes twice to the next owner.
+   */
   DRAINING,
   /** Awaits the handler's onRelease, then the log's answer to the release. */
   RELEASING,

@@ -4,6 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.function.Consumer;
 
 /**
  * One message of a key after another; messages without a key have no order. A message whose key is
@@ -34,7 +36,10 @@ final class KeyLanes implements Lanes {
   }
 
   private final Map<Lane, Lane> busy = new HashMap<>();
-  private final ArrayDeque<Task> startable = new ArrayDeque<>();
+
+  /** By offset: the older a message, the sooner it closes a hole in the window. */
+  private final PriorityQueue<Task> startable =
+      new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
 
   @Override
   public Task next(Source source) {
@@ -76,10 +81,31 @@ final class KeyLanes implements Lanes {
   }
 
   @Override
-  public void clear() {
-    // What runs keeps its lane until it is finished.
-    busy.values().forEach(lane -> lane.parked = null);
-    startable.forEach(task -> busy.remove(task.lane));
-    startable.clear();
+  public void dropFrom(long from) {
+    // What runs keeps its lane until it is finished. What is startable comes before all that is
+    // parked behind it.
+    for (Lane lane : busy.values()) {
+      if (lane.parked != null) {
+        lane.parked.removeIf(task -> task.offset >= from);
+      }
+    }
+    startable.removeIf(
+        task -> {
+          boolean dropped = task.offset >= from;
+          if (dropped) {
+            busy.remove(task.lane);
+          }
+          return dropped;
+        });
+  }
+
+  @Override
+  public void forEachParked(Consumer<Task> look) {
+    startable.forEach(look);
+    for (Lane lane : busy.values()) {
+      if (lane.parked != null) {
+        lane.parked.forEach(look);
+      }
+    }
   }
 }

@@ -1,6 +1,7 @@
 package dev.evenkeel.consumer.core;
 
 import dev.evenkeel.consumer.ConsumerOptions;
+import java.util.function.Consumer;
 
 /**
  * Keeps one shard's order: gives the messages out one by one, as the order allows. A message keeps
@@ -19,8 +20,19 @@ interface Lanes {
   /** The handler of {@code task} has ended well, so what waited behind it may start. */
   void finished(Task task);
 
+  /**
+   * Forgets what {@link #next} has taken from its source and not given out, as far as it lies at
+   * {@code from} or above.
+   */
+  void dropFrom(long from);
+
   /** Forgets all that {@link #next} has taken from its source and not given out. */
-  void clear();
+  default void clear() {
+    dropFrom(Long.MIN_VALUE);
+  }
+
+  /** Shows what {@link #next} has taken from its source and not given out, in no order. */
+  void forEachParked(Consumer<Task> look);
 
   static Lanes of(ConsumerOptions.Order order) {
     return switch (order) {

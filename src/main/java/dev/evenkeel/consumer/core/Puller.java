@@ -175,7 +175,11 @@ final class Puller {
         new Action.Commit(
             hold,
             new DataCommand.Commit(
-                options.getGroup(), hold.shard, hold.epoch, hold.window.committed())));
+                options.getGroup(),
+                hold.shard,
+                hold.epoch,
+                hold.window.committed(),
+                hold.markOffset)));
   }
 
   /** Takes messages that are not to be handled out of the consumer's books. */

@@ -19,6 +19,8 @@ final class Releasing {
     LOST
   }
 
+  private static final byte[] NO_STATE = new byte[0];
+
   private final ConsumerOptions options;
   private final Reports reports;
   private final Consumer<Action> out;
@@ -52,16 +54,18 @@ final class Releasing {
     boolean state = hold.releaseState != null;
     long done = hold.window.committed();
     long offset = state ? done : Math.max(done, hold.leaseCommitted);
+    byte[] given = hold.releaseState;
+    long stateOffset = state ? offset : -1;
+    if (!state && hold.assigned && hold.markOffset >= 0) {
+      // The empty state: of here if the handler has none, of where it began if its state is lost.
+      given = NO_STATE;
+      stateOffset = hold.stateMissing ? hold.markOffset : done;
+    }
     out.accept(
         new Action.Release(
             hold,
             new DataCommand.Release(
-                options.getGroup(),
-                hold.shard,
-                hold.epoch,
-                offset,
-                state ? offset : -1,
-                hold.releaseState)));
+                options.getGroup(), hold.shard, hold.epoch, offset, stateOffset, given)));
   }
 
   /**
@@ -70,9 +74,15 @@ final class Releasing {
    */
   void stateGiven(Hold hold, byte[] state, Throwable failure) {
     hold.releaseReady = true;
+    if (hold.stateMissing) {
+      // It has messages above the released offset in it, or none that the next owner needs.
+      return;
+    }
     if (failure != null) {
+      hold.stateMissing = true;
       reports.error(hold + ": onRelease failed, so it is released without state", failure);
     } else if (state != null && state.length > Limits.STATE_BYTES_MAX) {
+      hold.stateMissing = true;
       reports.error(
           hold
               + ": onRelease gave a state of "
@@ -96,6 +106,7 @@ final class Releasing {
     }
     if (!refused.refusal().retriable() && hold.releaseState != null) {
       hold.releaseState = null;
+      hold.stateMissing = true;
       reports.error(hold + ": its state was refused, so it is released without state", refused);
     }
     hold.retryMillis = now + reports.pause(hold, "it cannot be released", refused);

@@ -1,5 +1,7 @@
 package dev.evenkeel.consumer.core;
 
+import java.util.function.Consumer;
+
 /** One message of the shard after another. */
 final class ShardLane implements Lanes {
   private boolean busy;
@@ -20,7 +22,12 @@ final class ShardLane implements Lanes {
   }
 
   @Override
-  public void clear() {
+  public void dropFrom(long from) {
+    // It takes no message that it does not give out.
+  }
+
+  @Override
+  public void forEachParked(Consumer<Task> look) {
     // It takes no message that it does not give out.
   }
 }

@@ -15,12 +15,16 @@ final class Window {
   private long low;
   private long next;
 
+  /** One more than the highest offset whose handler has ended well. */
+  private long top;
+
   /**
    * @param start the first offset to be handed out
    */
   Window(long start) {
     low = start;
     next = start;
+    top = start;
   }
 
   /** Everything below is finished. */
@@ -31,6 +35,19 @@ final class Window {
   /** The offset after the highest one handed out. */
   long next() {
     return next;
+  }
+
+  /**
+   * One more than the highest offset whose handler has ended well; what lies between {@link
+   * #committed} and it has holes.
+   */
+  long top() {
+    return Math.max(top, low);
+  }
+
+  /** Whether nothing above the lowest unfinished offset is finished. */
+  boolean whole() {
+    return top <= low;
   }
 
   /** Offsets between the lowest unfinished one and the highest one handed out. */
@@ -77,6 +94,7 @@ final class Window {
     if (offset < low || offset >= next) {
       return;
     }
+    top = Math.max(top, offset + 1);
     if (offset != low) {
       set(offset);
       return;

@@ -58,7 +58,7 @@ final class Dice {
         yield new DataCommand.Release(
             group, shard, epoch, offset, state ? offset : -1, state ? new byte[offset] : null);
       }
-      default -> new DataCommand.Commit(group, shard, 1, upTo(10));
+      default -> new DataCommand.Commit(group, shard, 1, upTo(10), upTo(10) - 1);
     };
   }
 

@@ -107,6 +107,24 @@ class LeaseTest {
   }
 
   @Test
+  void theEmptyStateIsNotedOnceAndKeepsTheMessagesThatItNeeds() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    assertThat(refusal(new DataCommand.Commit("g", SHARD, 1, 6, 11))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(new DataCommand.Commit("g", SHARD, 1, 6, 2))).isNull();
+    assertThat(refusal(new DataCommand.Commit("g", SHARD, 1, 7, 5))).isNull();
+    assertThat(lease().committed()).isEqualTo(7);
+    assertThat(lease().stateOffset()).isEqualTo(2);
+    assertThat(lease().floor()).isEqualTo(2);
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).isEmpty();
+    assertThat(release(1, 8, 8, new byte[] {1})).isNull();
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(refusal(new DataCommand.Commit("g", SHARD, 2, 9, 8))).isNull();
+    assertThat(lease().stateOffset()).isEqualTo(8);
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).containsExactly(1);
+  }
+
+  @Test
   void refusesAReleaseThatMakesNoSense() {
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "a", 0);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.GivenBackException;
 import dev.evenkeel.consumer.ShardContext;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Limits;
@@ -173,7 +174,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, true));
     take(Action.CallRelease.class);
     core.stateGiven(hold, new byte[Limits.STATE_BYTES_MAX + 1], null, now);
-    assertThat(take(Action.Release.class).command().state()).isNull();
+    assertThat(take(Action.Release.class).command().state()).isEmpty();
     assertThat(take(Action.Report.class).text()).contains("1048577 bytes, at most 1048576");
   }
 
@@ -310,20 +311,139 @@ class ConsumerCoreTest {
   }
 
   @Test
-  void whatAwaitsItsRetryIsDroppedUnfinishedByADrain() {
+  void aFailedMessageBelowAFinishedOneIsFinishedBeforeARelease() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
-    Hold hold = run(S0, "a", "b", "c");
+    Hold hold = run(S0, "a", "b", "c", "d");
     core.finished(next(0), now);
     core.failed(next(1), new IllegalStateException("broken"), now);
     core.finished(next(2), now);
+    core.failed(next(3), new IllegalStateException("broken"), now);
     core.close(now);
+    take(Action.CallDraining.class);
+    Task again = next(1);
+    assertThat(core.next(now)).as("nothing above it is finished").isNull();
+    core.failed(again, new IllegalStateException("broken"), now);
+    tick(999);
+    assertThat(core.next(now)).isNull();
+    tick(1);
+    core.finished(next(1), now);
     core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isEqualTo(1);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.drained()).isFalse();
     core.released(hold);
     assertThat(core.drained()).isTrue();
     assertThat(core.flow().messages()).isZero();
+    assertThat(core.flow().bytes()).isZero();
+  }
+
+  @Test
+  void whatIsParkedBelowAFinishedMessageIsFinishedBeforeARelease() {
+    start(ConsumerOptions.Order.KEY);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "a", "b", "a", "a", "b");
+    Task zero = next(0);
+    Task two = next(2);
+    core.finished(two, now);
+    Task five = next(5);
+    assign(owned(S0, 1, true));
+    core.failed(five, new IllegalStateException("broken"), now);
+    core.finished(zero, now);
+    core.finished(next(1), now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(3);
+    assertThat(core.next(now)).isNull();
+    assertThat(core.flow().messages()).isZero();
+  }
+
+  @Test
+  void aMessageThatFailsAgainAndAgainHoldsUpAReleaseForTheLockTimeAtMost() {
+    options.setLockTimeMillis(10_000);
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    for (int second = 0; second < 8; second++) {
+      core.failed(next(0), new IllegalStateException("broken"), now);
+      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      tick(1_000);
+    }
+    // What is left of the time is onRelease's and the log's. Its state has offset 1 in it.
+    core.stateGiven(take(Action.CallRelease.class).hold(), new byte[] {1}, null, now);
+    var command = take(Action.Release.class).command();
+    assertThat(command.offset()).isZero();
+    assertThat(command.stateOffset()).isZero();
+    assertThat(command.state()).isEmpty();
+    assertThat(takeAll(Action.Report.class)).last().asString().contains("without state");
+    assertThat(core.flow().messages()).isZero();
+  }
+
+  @Test
+  void aMessageThatIsGivenBackHoldsUpNothing() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    Task zero = next(0);
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    core.failed(zero, new GivenBackException("not wanted"), now);
+    assertThat(core.next(now)).isNull();
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isZero();
+  }
+
+  @Test
+  void theFirstOwnerThatKeepsStateTellsWhereTheEmptyStateStands() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 7, -1, null), now);
+    Action.CallAssign call = take(Action.CallAssign.class);
+    assertThat(call.state()).isNull();
+    core.assignDone(call.hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(7, batch("a", "b")), now);
+    core.finished(next(7), now);
+    tick(5_000);
+    var commit = take(Action.Commit.class).command();
+    assertThat(commit.offset()).isEqualTo(8);
+    assertThat(commit.emptyStateOffset()).isEqualTo(7);
+    core.committed(call.hold(), 8);
+    takeAll(Action.Fetch.class);
+    // It dies; the next owner counts from there.
+    assign(owned(S0, 2, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 2, 8, 7, new byte[0]), now);
+    call = take(Action.CallAssign.class);
+    assertThat(call.state()).isNull();
+    assertThat(call.shard().offset()).isEqualTo(7);
+    core.assignDone(call.hold(), null, now);
+    fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(7, batch("a", "b")), now);
+    core.finished(next(7), now);
+    assign(owned(S0, 2, true));
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, new IllegalStateException(), now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.offset()).isEqualTo(8);
+    assertThat(release.stateOffset()).isEqualTo(7);
+    assertThat(release.state()).isEmpty();
+  }
+
+  @Test
+  void aHandlerWithoutStateOfItsOwnSaysNothingOfState() {
+    options.setOrder(ConsumerOptions.Order.SHARD);
+    core = new ConsumerCore(options, "i", true, false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    core.finished(next(0), now);
+    tick(5_000);
+    assertThat(take(Action.Commit.class).command().emptyStateOffset()).isEqualTo(-1);
+    assign(owned(S0, 1, true));
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.stateOffset()).isEqualTo(-1);
+    assertThat(release.state()).isNull();
   }
 
   @Test
@@ -355,15 +475,15 @@ class ConsumerCoreTest {
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     assign(owned(S0, 1, false));
-    takeAll(Action.Fetch.class);
-    core.failed(zero, new IllegalStateException("broken"), now);
-    Action.Fetch fetch = take(Action.Fetch.class);
-    assertThat(fetch.request().offset()).isZero();
+    Action.Fetch fetch = takeAll(Action.Fetch.class).get(1);
+    assertThat(fetch.request().offset()).as("after what was begun").isEqualTo(2);
     core.fetched(fetch.hold(), fetch.request(), answer(0, batch("a", "b", "c", "d")), now);
-    core.finished(next(0), now);
+    core.failed(zero, new IllegalStateException("broken"), now);
     core.finished(next(2), now);
     core.finished(next(3), now);
     assertThat(core.next(now)).isNull();
+    tick(1_000);
+    core.finished(next(0), now);
     assertThat(core.flow().messages()).isZero();
     assertThat(fetch.hold().window.committed()).isEqualTo(4);
   }

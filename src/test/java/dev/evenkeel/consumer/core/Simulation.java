@@ -43,6 +43,7 @@ final class Simulation {
     final List<FetchAnswer.Placed> batches = new ArrayList<>();
     final String[] keys = new String[MESSAGES];
     final BitSet finished = new BitSet();
+
     Lease lease;
   }
 
@@ -52,6 +53,7 @@ final class Simulation {
     final ConsumerCore core;
     final List<Task> running = new ArrayList<>();
     final Map<Shard, Integer> runningOf = new HashMap<>();
+    final Map<Hold, Long> finishedEnds = new HashMap<>();
     long lastAnsweredSent = Long.MIN_VALUE;
     boolean alive = true;
     boolean linkUp = true;
@@ -108,7 +110,7 @@ final class Simulation {
       int offset = (int) task.offset;
       assertThat(linkUp).isTrue();
       assertThat(now - lastAnsweredSent).isLessThanOrEqualTo(MEMBER_TIMEOUT_MILLIS - 1_000);
-      assertThat(task.hold.state).isEqualTo(HoldState.RUNNING);
+      assertThat(task.hold.state).isIn(HoldState.RUNNING, HoldState.DRAINING);
       running.add(task);
       int ofShard = runningOf.merge(shard, 1, Integer::sum);
       assertThat(running.size()).isLessThanOrEqualTo(options.getParallel());
@@ -135,6 +137,7 @@ final class Simulation {
               core.failed(task, new IllegalStateException("simulated"), now);
             } else {
               log.finished.set(offset);
+              finishedEnds.merge(task.hold, task.offset + 1, Math::max);
               core.finished(task, now);
             }
           };
@@ -169,6 +172,9 @@ final class Simulation {
             done -> core.committed(c.hold(), c.command().offset()),
             refused -> core.commitFailed(c.hold(), refused, now));
       } else if (action instanceof Action.Release r) {
+        assertThat(r.command().offset())
+            .as("what is finished does not come again after a release")
+            .isGreaterThanOrEqualTo(finishedEnds.getOrDefault(r.hold(), 0L));
         ask(
             () -> release(r.command()),
             done -> core.released(r.hold()),

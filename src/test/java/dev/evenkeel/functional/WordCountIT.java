@@ -1,0 +1,164 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Counts that live in the consumers' memory stay exact while consumers come, go and are killed, and
+ * while each move carries a state of nearly 1 MiB.
+ */
+class WordCountIT {
+  private static final int PADDING_BYTES = 1_000_000;
+  private static final int KEYS = 200;
+
+  @TempDir Path directory;
+
+  @Test
+  void counts_in_memory_stay_exact_while_consumers_come_go_and_are_killed() {
+    List<Jar.Running> started = new ArrayList<>();
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "lines", "--shards", "12");
+      Members members = new Members(node, "words");
+      Jar.Running a = counter(node, "a", started);
+      awaitGot(a, 12);
+      Jar.Running producer =
+          Jar.startFed(
+              directory,
+              "producer",
+              "produce",
+              "lines",
+              "--rate",
+              "600",
+              "--key-regex",
+              Lines.KEY_REGEX,
+              "--cluster",
+              node.cluster(),
+              "-");
+      Feeder feeder = new Feeder(producer.process.getOutputStream(), KEYS);
+      awaitMore(node);
+      // No state has been released so far: the next owner begins at the beginning.
+      a.kill();
+      Jar.Running b = counter(node, "b", started);
+      awaitGot(b, 12);
+      awaitMore(node);
+      Jar.Running c = counter(node, "c", started);
+      awaitGot(c, 6);
+      awaitMore(node);
+      c.kill();
+      members.awaitCounts(Map.of("b", 12));
+      Jar.Running d = counter(node, "d", started);
+      awaitGot(d, 6);
+      awaitMore(node);
+      b.stop();
+      awaitGot(d, 12);
+      feeder.close();
+      long lines = feeder.finish();
+      assertThat(producer.await().status()).isZero();
+      node.awaitConsumed("words", lines);
+      // All twelve states at once, twice.
+      d.stop();
+      assertThat(wrong(given(d), lines)).isEmpty();
+      Jar.Running e = counter(node, "e", started);
+      awaitGot(e, 12);
+      e.stop();
+      assertThat(wrong(given(e), lines)).isEmpty();
+    } finally {
+      started.forEach(Jar.Running::close);
+    }
+  }
+
+  private Jar.Running counter(Node node, String member, List<Jar.Running> started) {
+    Jar.Running running =
+        Program.start(
+            directory,
+            member,
+            Program.thinClassPath(),
+            "examples.WordCountExample",
+            node.cluster(),
+            "lines",
+            "words",
+            member,
+            String.valueOf(PADDING_BYTES));
+    started.add(running);
+    return running;
+  }
+
+  /** Waits until a counter works on so many shards that it has got. */
+  private static void awaitGot(Jar.Running counter, int shards) {
+    Awaitility.await(shards + " shards have come")
+        .atMost(Duration.ofSeconds(90))
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () -> counter.out().lines().filter(line -> line.startsWith("got ")).count() >= shards);
+  }
+
+  /** Waits until each shard has been committed further than now. */
+  private static void awaitMore(Node node) {
+    Map<Integer, Long> before = committed(node);
+    Awaitility.await("every shard goes on")
+        .atMost(Duration.ofSeconds(90))
+        .pollInterval(Duration.ofMillis(100))
+        .until(
+            () -> {
+              Map<Integer, Long> now = committed(node);
+              return before.keySet().stream().allMatch(each -> now.get(each) > before.get(each));
+            });
+  }
+
+  private static Map<Integer, Long> committed(Node node) {
+    Map<Integer, Long> committed = new HashMap<>();
+    node.shards("words")
+        .forEach(shard -> committed.put(shard.getInteger("shard"), shard.getLong("committed")));
+    return committed;
+  }
+
+  /** The sum of what a consumer gave away at its end. */
+  private static Map<String, Long> given(Jar.Running counter) {
+    Map<String, Long> sum = new HashMap<>();
+    counter
+        .out()
+        .lines()
+        .filter(line -> line.startsWith("gave "))
+        .forEach(
+            line ->
+                new JsonObject(line.substring(line.indexOf('{')))
+                    .forEach(
+                        word ->
+                            sum.merge(
+                                word.getKey(), ((Number) word.getValue()).longValue(), Long::sum)));
+    return sum;
+  }
+
+  /** The words whose counts are not those of the first lines of a {@link Feeder}. */
+  private static Map<String, String> wrong(Map<String, Long> counts, long lines) {
+    Map<String, Long> expected = new HashMap<>();
+    long[] next = new long[KEYS];
+    for (int i = 0; i < lines; i++) {
+      int key = (int) (Integer.toUnsignedLong(i * 0x9E3779B9) % KEYS);
+      expected.merge("user-" + key, 1L, Long::sum);
+      expected.merge(String.valueOf(next[key]++), 1L, Long::sum);
+    }
+    Map<String, String> wrong = new TreeMap<>();
+    expected.forEach(
+        (word, count) -> {
+          if (!count.equals(counts.get(word))) {
+            wrong.put(word, counts.get(word) + " instead of " + count);
+          }
+        });
+    counts.keySet().stream()
+        .filter(word -> !expected.containsKey(word))
+        .forEach(word -> wrong.put(word, "unexpected"));
+    return wrong;
+  }
+}
