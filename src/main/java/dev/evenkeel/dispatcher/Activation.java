@@ -86,7 +86,7 @@ final class Activation {
     this.brokers = brokers;
     this.cluster = cluster;
     this.meters = meters;
-    AssignorTable assignors = new AssignorTable(Map.of(), meters::planned);
+    AssignorTable assignors = new AssignorTable(AssignorTable.ofThisNode(), meters::planned);
     this.core =
         new DispatcherCore(
             options.settings(),

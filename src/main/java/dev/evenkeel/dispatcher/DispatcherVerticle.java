@@ -80,6 +80,7 @@ public final class DispatcherVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     options = DispatcherOptions.fromJson(config());
+    AssignorTable.tellProblems();
     log = LocalObjects.get(vertx, LogNode.class);
     if (log == null) {
       return Future.failedFuture(

@@ -39,7 +39,9 @@ class AssignorTableTest {
             return own.apply(snapshot);
           }
         };
-    AssignorTable table = new AssignorTable(Map.of("own", assignor), plans::incrementAndGet);
+    Map<String, Assignor> known = new HashMap<>(AssignorTable.ofThisNode());
+    known.put("own", assignor);
+    AssignorTable table = new AssignorTable(known, plans::incrementAndGet);
     return table.named("own").assign(SNAPSHOT);
   }
 
@@ -71,8 +73,8 @@ class AssignorTableTest {
 
   @Test
   void theDefaultIsThereAndUnknownOnesAreNot() {
-    AssignorTable table = new AssignorTable(Map.of(), plans::incrementAndGet);
-    assertThat(table.names()).contains(GroupInfo.ASSIGNOR_DEFAULT, "average");
+    AssignorTable table = new AssignorTable(AssignorTable.ofThisNode(), plans::incrementAndGet);
+    assertThat(table.names()).contains(GroupInfo.ASSIGNOR_DEFAULT, "average", "consistent-hash");
     assertThat(table.named(GroupInfo.ASSIGNOR_DEFAULT)).isNotNull();
     assertThat(table.named("none")).isNull();
   }

@@ -1,7 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.assign.Assignor;
-import dev.evenkeel.assign.AverageAssignor;
+import dev.evenkeel.assign.StickyAssignor;
 
 /**
  * What a simulation is made of, apart from its seed.
@@ -16,7 +16,7 @@ import dev.evenkeel.assign.AverageAssignor;
 record Setup(Assignor assignor, boolean evenOverTopics, boolean parallelReleasesAreExact, Bug bug) {
 
   /** The product as it is. */
-  static final Setup PRODUCT = new Setup(new AverageAssignor(), false, false, Bug.NONE);
+  static final Setup PRODUCT = new Setup(new StickyAssignor(), true, true, Bug.NONE);
 
   Setup with(Bug other) {
     return new Setup(assignor, evenOverTopics, parallelReleasesAreExact, other);

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.GroupStatus;
+import dev.evenkeel.assign.Planner;
 import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
@@ -51,18 +52,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   static GroupStatus status(GroupState group, Topics topics) {
     List<Snapshot.Held> held = new ArrayList<>();
     group.shards(topics).forEach(shard -> held.add(held(group, shard, false)));
-    return status(new Snapshot(members(subscriptions(group, topics)), held));
-  }
-
-  private static GroupStatus status(Snapshot snapshot) {
-    Set<String> owners = new HashSet<>();
-    snapshot.shards().forEach(held -> owners.add(held.owner()));
-    if (!owners.contains(null)) {
-      return GroupStatus.OK;
-    }
-    return snapshot.members().stream().allMatch(member -> owners.contains(member.name()))
-        ? GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS
-        : GroupStatus.UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS;
+    return Planner.status(new Snapshot(members(subscriptions(group, topics)), held));
   }
 
   /**

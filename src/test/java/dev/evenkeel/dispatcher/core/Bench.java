@@ -57,6 +57,7 @@ final class Bench {
   boolean lastWriteArrives;
 
   private boolean dead;
+
   /** What the log refuses commands of the history with, or null. */
   Refusal refuseMoves;
 
