@@ -3,12 +3,18 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ExecRunnerTest {
   private final ExecRunner runner = new ExecRunner(2);
@@ -73,6 +79,20 @@ class ExecRunnerTest {
   void bigInputThatNobodyReadsIsNoProblem() {
     run("exit 0", "x".repeat(1 << 20));
     run("exec <&-; exit 0", "x".repeat(1 << 20));
+  }
+
+  @Test
+  void cancellingEndsTheCommandAndWhatItHasStarted(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("pid");
+    String command =
+        "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; wait";
+    CompletableFuture<byte[]> running =
+        runner.capture(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
+    Awaitility.await().until(() -> Files.exists(file));
+    ProcessHandle child =
+        ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
+    running.cancel(true);
+    Awaitility.await().until(() -> !child.isAlive());
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -68,9 +69,16 @@ class LeaseModelTest {
               : ((DataCommand.Release) command).epoch();
       assertThat(before.heldAt(epoch)).as("only the owner moves the position").isTrue();
     }
-    if (after.state() != null) {
-      // The dice write states as long as their offset.
-      assertThat((long) after.state().length).isEqualTo(after.stateOffset());
+    if (after.stateOffset() != before.stateOffset()
+        || !Arrays.equals(after.state(), before.state())) {
+      if (command instanceof DataCommand.Commit commit) {
+        assertThat(before.state()).as("a commit notes the empty state once").isNull();
+        assertThat(after.state()).isEmpty();
+        assertThat(after.stateOffset()).isEqualTo(commit.emptyStateOffset());
+      } else {
+        // The dice write states as long as their offset.
+        assertThat((long) after.state().length).isEqualTo(after.stateOffset());
+      }
     }
   }
 }

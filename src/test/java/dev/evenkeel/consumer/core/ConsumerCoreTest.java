@@ -381,6 +381,26 @@ class ConsumerCoreTest {
   }
 
   @Test
+  void aShardIsLetGoAtOnceThoughAllWorkersAreBusyAndFetchesAreUnderWay() {
+    options.setParallel(1);
+    start(ConsumerOptions.Order.KEY);
+    assign(owned(S0, 1, false));
+    run(S0, new String[1_000]);
+    next(0);
+    takeAll(Action.Fetch.class);
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    Hold other = run(S1, new String[1_000]);
+    assertThat(core.next(now)).as("all workers are busy").isNull();
+    assertThat(takeAll(Action.Fetch.class)).isNotEmpty();
+    assign(owned(S0, 1, false), owned(S1, 1, true));
+    assertThat(take(Action.CallRelease.class).hold()).isSameAs(other);
+    core.stateGiven(other, new byte[Limits.STATE_BYTES_MAX], null, now);
+    assertThat(take(Action.Release.class).command().offset()).isZero();
+    core.released(other);
+    assertThat(core.owned()).isEqualTo(1);
+  }
+
+  @Test
   void aMessageThatIsGivenBackHoldsUpNothing() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
