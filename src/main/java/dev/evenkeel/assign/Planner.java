@@ -1,12 +1,33 @@
 package dev.evenkeel.assign;
 
+import java.util.HashSet;
+import java.util.Set;
+
 /** One step of planning: how the group stands, and who shall own what. */
 public final class Planner {
   private Planner() {}
 
-  /** How evenly the shards are owned. A shard counts as unassigned if no subscriber owns it. */
+  /**
+   * How evenly the shards are owned. A shard counts as unassigned if no subscriber owns it. One
+   * that nobody subscribes to and nobody owns does so, too, and no idle consumer could take it.
+   */
   public static GroupStatus status(Snapshot snapshot) {
-    return GroupView.of(snapshot, 0).status();
+    GroupStatus status = GroupView.of(snapshot, 0).status();
+    boolean taken = status == GroupStatus.UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS;
+    return !taken && anyAbandoned(snapshot)
+        ? GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS
+        : status;
+  }
+
+  private static boolean anyAbandoned(Snapshot snapshot) {
+    Set<Integer> wanted = new HashSet<>();
+    snapshot.members().forEach(member -> wanted.addAll(member.topicIds()));
+    for (Snapshot.Held held : snapshot.shards()) {
+      if (held.owner() == null && !wanted.contains(held.shard().topicId())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**

@@ -85,11 +85,17 @@ class PlannerTest {
   void nobody_and_nothing_are_fine() {
     for (Snapshot empty :
         List.of(
-            new Snapshot(List.of(), List.of()),
-            new Snapshot(List.of(), topic(1, "a-")),
-            new Snapshot(List.of(member("a", 1)), List.of()))) {
+            new Snapshot(List.of(), List.of()), new Snapshot(List.of(member("a", 1)), List.of()))) {
       assertThat(Planner.plan(empty, sticky)).isEqualTo(new Plan(GroupStatus.OK, Map.of(), 0));
     }
+  }
+
+  @Test
+  void a_shard_that_nobody_wants_is_unassigned_and_not_planned() {
+    Snapshot abandoned = new Snapshot(List.of(), topic(1, "a-"));
+    assertThat(Planner.plan(abandoned, sticky))
+        .isEqualTo(
+            new Plan(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS, Map.of(), 0));
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +24,8 @@ public final class ModelLog {
   public final List<TopicInfo> topics = new ArrayList<>();
   public final Map<String, GroupInfo> groups = new TreeMap<>();
   public final Map<String, Map<Shard, Lease>> leases = new TreeMap<>();
-  public final Map<MoveRecord.Key, MoveRecord> moves = new LinkedHashMap<>();
+  public final Map<MoveRecord.Key, MoveRecord> moves =
+      Collections.synchronizedMap(new LinkedHashMap<>());
   public final Map<Shard, Long> ends = new TreeMap<>();
 
   public ModelLog topic(int id, String name, int shards) {

@@ -164,6 +164,7 @@ final class SimConsumer extends Actor {
         core.consumed(),
         options.getMemberTimeoutMillis(),
         options.getLockTimeMillis(),
+        Heartbeat.Wishes.NONE,
         core.marks(clock()));
   }
 

@@ -70,7 +70,15 @@ record Mode(
         new Mode("produce-1k", with(produce, "--size", "1KiB"), asItComes, RATES, large),
         new Mode(
             "consume-100",
-            List.of("consume", "--size", "100B", "--messages", messages),
+            // Long enough, and warm enough, to be about the steady state.
+            List.of(
+                "consume",
+                "--size",
+                "100B",
+                "--messages",
+                String.valueOf(seconds * 1_000_000L),
+                "--warmup",
+                "2"),
             List.of(Contender.EVENKEEL, Contender.KAFKA),
             RATES,
             List.of(atLeast(Contender.KAFKA, 0.8))),

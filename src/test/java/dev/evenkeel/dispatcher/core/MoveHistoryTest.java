@@ -189,7 +189,7 @@ class MoveHistoryTest {
     ModelLog log = new ModelLog().topic(1, "t", 1);
     DispatcherCore core =
         new DispatcherCore(
-            DispatcherSettings.DEFAULT,
+            DispatcherSettings.DEFAULT.withJoinWindow(0, 0),
             new dev.evenkeel.assign.AverageAssignor(),
             1,
             0,
