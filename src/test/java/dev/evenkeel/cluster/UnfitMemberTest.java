@@ -51,6 +51,8 @@ class UnfitMemberTest {
   private static void orphanOnePartition(int port) throws Exception {
     for (HazelcastInstance instance : Hazelcast.getAllHazelcastInstances()) {
       if (instance.getCluster().getLocalMember().getAddress().getPort() == port) {
+        // What still moves after the join would mend it.
+        Awaitility.await().atMost(LONG).until(() -> bothHaveAll(instance));
         InternalPartition partition =
             ((HazelcastInstanceProxy) instance)
                 .getOriginal()
@@ -63,6 +65,21 @@ class UnfitMemberTest {
         set.invoke(partition, (Object) new PartitionReplica[InternalPartition.MAX_REPLICA_COUNT]);
       }
     }
+  }
+
+  private static boolean bothHaveAll(HazelcastInstance instance) {
+    for (int partition = 0; partition < HazelcastConfigs.PARTITIONS; partition++) {
+      InternalPartition table =
+          ((HazelcastInstanceProxy) instance)
+              .getOriginal()
+              .node
+              .getPartitionService()
+              .getPartition(partition);
+      if (table.isMigrating() || table.getReplicasCopy()[1] == null) {
+        return false;
+      }
+    }
+    return instance.getPartitionService().isClusterSafe();
   }
 
   private static <T> T result(Future<T> future) {
