@@ -33,8 +33,6 @@ import picocli.CommandLine.Spec;
       "      --peers n1@10.0.0.1:5701,n2@10.0.0.2:5701,n3@10.0.0.3:5701"
     })
 final class ServeCommand implements Callable<Integer> {
-  private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
-
   @Spec private CommandSpec spec;
 
   @ParentCommand private Main main;
@@ -105,11 +103,13 @@ final class ServeCommand implements Callable<Integer> {
 
   /** Whoever waited for the ready line has seen it: from now on the node says it in its log. */
   private static int again(NodeConfig config, ServeRun.Unfit first) throws InterruptedException {
+    // Not in a field: commands are made before it is known what shall be logged.
+    Logger log = LoggerFactory.getLogger(ServeCommand.class);
     ServeRun.Unfit why = first;
     while (true) {
-      LOG.error("node {} starts anew: {}", config.node(), why.getMessage());
+      log.error("node {} starts anew: {}", config.node(), why.getMessage());
       ServeRun.Guest sayAgain =
-          (vertx, httpPort, teardown, end) -> LOG.warn("node {} is ready again", config.node());
+          (vertx, httpPort, teardown, end) -> log.warn("node {} is ready again", config.node());
       try {
         return new ServeRun(config, sayAgain, new Teardown()).run();
       } catch (ServeRun.Unfit e) {
