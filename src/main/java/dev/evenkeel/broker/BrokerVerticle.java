@@ -6,6 +6,7 @@ import dev.evenkeel.broker.serve.RequestMeters;
 import dev.evenkeel.broker.serve.ServeOptions;
 import dev.evenkeel.broker.serve.Service;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
@@ -88,6 +89,7 @@ public final class BrokerVerticle extends VerticleBase {
   /** Completes when the node is open and the cluster knows of every address. */
   @Override
   public Future<?> start() {
+    FrameCodec.register(vertx);
     return open().compose(this::serve);
   }
 

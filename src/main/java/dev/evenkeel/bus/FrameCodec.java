@@ -11,7 +11,7 @@ import io.vertx.core.shareddata.Shareable;
  * Takes a large body out of what came over the wire without a copy, and hands it on within a JVM
  * without one. Nobody changes what was sent this way, neither before nor after.
  *
- * <p>Both sides must know it: everything that asks brokers by this package does.
+ * <p>Both sides must know it: brokers register it when they start, and so does every link.
  */
 public final class FrameCodec implements MessageCodec<Buffer, Buffer> {
   private static final String NAME = "evenkeel.frame";

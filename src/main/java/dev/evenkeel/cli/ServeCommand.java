@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -85,8 +86,20 @@ final class ServeCommand implements Callable<Integer> {
     NodeConfig config =
         NodeConfig.of(ConfigMerge.merge(file, String.valueOf(conf), System.getenv(), given));
     Logging.node(main.verbose);
+    return runOn(config);
+  }
+
+  /** Runs the node, and runs it anew as often as it must leave the cluster to go on in it. */
+  private static int runOn(NodeConfig config) throws InterruptedException {
+    AtomicBoolean said = new AtomicBoolean();
+    // Not in a field: commands are made before it is known what shall be logged.
+    Logger log = LoggerFactory.getLogger(ServeCommand.class);
     ServeRun.Guest sayReady =
         (vertx, httpPort, teardown, end) -> {
+          if (said.getAndSet(true)) {
+            log.warn("node {} is ready again", config.node());
+            return;
+          }
           System.out.println(
               "evenkeel ready node="
                   + config.node()
@@ -94,26 +107,11 @@ final class ServeCommand implements Callable<Integer> {
                   + (httpPort == null ? "none" : httpPort));
           System.out.flush();
         };
-    try {
-      return new ServeRun(config, sayReady, new Teardown()).run();
-    } catch (ServeRun.Unfit e) {
-      return again(config, e);
-    }
-  }
-
-  /** Whoever waited for the ready line has seen it: from now on the node says it in its log. */
-  private static int again(NodeConfig config, ServeRun.Unfit first) throws InterruptedException {
-    // Not in a field: commands are made before it is known what shall be logged.
-    Logger log = LoggerFactory.getLogger(ServeCommand.class);
-    ServeRun.Unfit why = first;
     while (true) {
-      log.error("node {} starts anew: {}", config.node(), why.getMessage());
-      ServeRun.Guest sayAgain =
-          (vertx, httpPort, teardown, end) -> log.warn("node {} is ready again", config.node());
       try {
-        return new ServeRun(config, sayAgain, new Teardown()).run();
+        return new ServeRun(config, sayReady, new Teardown()).run();
       } catch (ServeRun.Unfit e) {
-        why = e;
+        log.error("node {} starts anew: {}", config.node(), e.getMessage());
       }
     }
   }

@@ -11,6 +11,8 @@ import java.util.concurrent.TimeoutException;
 final class StopSignal {
   private final CompletableFuture<Integer> ended = new CompletableFuture<>();
 
+  private Thread hook;
+
   /** What starts the end; at first there is nothing to end. */
   private volatile Runnable onStop = () -> ended.complete(ExitStatus.DONE);
 
@@ -29,7 +31,8 @@ final class StopSignal {
   /** For before there is anything to end: until {@link #onStop} a signal ends at once, done. */
   static StopSignal installEarly(long millisMax) {
     StopSignal signal = new StopSignal();
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> signal.stop(millisMax), "evenkeel-stop"));
+    signal.hook = new Thread(() -> signal.stop(millisMax), "evenkeel-stop");
+    Runtime.getRuntime().addShutdownHook(signal.hook);
     return signal;
   }
 
@@ -41,6 +44,13 @@ final class StopSignal {
   /** The command has ended; from here on a signal does nothing. */
   void ended(int exitStatus) {
     ended.complete(exitStatus);
+    try {
+      // What it would end must not be kept for it.
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The signal has come: the hook runs, and ends the program.
+      return;
+    }
   }
 
   private void stop(long millisMax) {

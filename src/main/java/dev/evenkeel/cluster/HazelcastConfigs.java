@@ -13,7 +13,7 @@ import java.util.List;
  */
 final class HazelcastConfigs {
   /** Small maps: few partitions start faster and cost less, and still spread over some nodes. */
-  static final int PARTITIONS = 31;
+  private static final int PARTITIONS = 31;
 
   /**
    * Silence after which a member counts as gone, if its connection did not break before. That of a

@@ -70,14 +70,14 @@ final class HazelcastMember implements ClusterMember {
   }
 
   private void look(long timer) {
-    if (looking) {
-      return;
-    }
     if (!hazelcast.getLifecycleService().isRunning()) {
       vertx.cancelTimer(timer);
       if (!closing) {
         unfit.tryComplete("its member of the shared maps has ended");
       }
+      return;
+    }
+    if (looking) {
       return;
     }
     looking = true;

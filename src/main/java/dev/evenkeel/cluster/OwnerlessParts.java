@@ -12,6 +12,7 @@ final class OwnerlessParts {
   static final long OTHERS_MILLIS_MAX = 45_000;
 
   private boolean onceComplete;
+  private boolean wasOldest;
   private long sinceMillis = -1;
 
   /**
@@ -31,9 +32,11 @@ final class OwnerlessParts {
     if (!onceComplete) {
       return false;
     }
-    if (sinceMillis < 0) {
+    // Who has just become the oldest has had no time to mend it yet.
+    if (sinceMillis < 0 || oldest && !wasOldest) {
       sinceMillis = nowMillis;
     }
+    wasOldest = oldest;
     return nowMillis - sinceMillis >= (oldest ? OLDEST_MILLIS_MAX : OTHERS_MILLIS_MAX);
   }
 }

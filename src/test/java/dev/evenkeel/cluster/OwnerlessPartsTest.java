@@ -18,9 +18,23 @@ class OwnerlessPartsTest {
     parts.stuck(true, true, 0);
     assertThat(parts.stuck(false, true, 1_000)).isFalse();
     assertThat(parts.stuck(false, true, 12_999)).isFalse();
-    assertThat(parts.stuck(false, false, 13_000)).isFalse();
     assertThat(parts.stuck(false, true, 13_000)).isTrue();
-    assertThat(parts.stuck(false, false, 46_000)).isTrue();
+
+    OwnerlessParts other = new OwnerlessParts();
+    other.stuck(true, false, 0);
+    assertThat(other.stuck(false, false, 1_000)).isFalse();
+    assertThat(other.stuck(false, false, 45_999)).isFalse();
+    assertThat(other.stuck(false, false, 46_000)).isTrue();
+  }
+
+  @Test
+  void who_becomes_the_oldest_has_the_oldests_time_from_then_on() {
+    parts.stuck(true, false, 0);
+    parts.stuck(false, false, 1_000);
+    assertThat(parts.stuck(false, false, 14_000)).isFalse();
+    assertThat(parts.stuck(false, true, 15_000)).isFalse();
+    assertThat(parts.stuck(false, true, 26_999)).isFalse();
+    assertThat(parts.stuck(false, true, 27_000)).isTrue();
   }
 
   @Test

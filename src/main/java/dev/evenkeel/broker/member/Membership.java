@@ -3,6 +3,7 @@ package dev.evenkeel.broker.member;
 import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.serve.Answers;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Readiness;
@@ -86,6 +87,7 @@ public final class Membership implements PeerLine {
   public Future<Void> start() {
     Vertx vertx = bus.join();
     LocalObjects.put(vertx, Readiness.class, readiness);
+    FrameCodec.register(vertx);
     calls = new PeerCalls(vertx);
     context = vertx.getOrCreateContext();
     CompletableFuture<Void> registered = new CompletableFuture<>();

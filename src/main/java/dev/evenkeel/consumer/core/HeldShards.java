@@ -59,7 +59,7 @@ final class HeldShards {
   void gone(Hold hold) {
     holds.remove(hold.shard, hold);
     changed = true;
-    if (hold.state == HoldState.RELEASED) {
+    if (hold.releaseTaken) {
       releasedEpochs.merge(hold.shard, hold.epoch, Math::max);
     }
     if (!hold.quiet()) {

@@ -75,6 +75,10 @@ public final class Hold {
 
   boolean releaseAsked;
   boolean releaseReady;
+
+  /** The log has said that the release was taken: this epoch is over for good. */
+  boolean releaseTaken;
+
   boolean releaseSent;
   int releaseTries;
   byte[] releaseState;
@@ -298,7 +302,9 @@ public final class Hold {
   private long begunEnd() {
     Set<Long> idle = new HashSet<>();
     notRunning().forEach(task -> idle.add(task.offset));
-    long end = begunOffset;
+    // After a hand-over that was called off, what it dropped has not been fetched again yet.
+    long undecoded = backlog.nextOffset() < 0 ? fetchOffset : backlog.nextOffset();
+    long end = Math.min(begunOffset, undecoded);
     while (end > window.committed() && idle.contains(end - 1)) {
       end--;
     }

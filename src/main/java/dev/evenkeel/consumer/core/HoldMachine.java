@@ -318,6 +318,7 @@ final class HoldMachine {
   void released(Hold hold) {
     hold.busy = false;
     if (hold.state == HoldState.RELEASING) {
+      hold.releaseTaken = true;
       end(hold, HoldState.RELEASED);
       out.accept(new Action.HeartbeatNow());
     }

@@ -274,7 +274,10 @@ final class GroupPlan {
    */
   Move taken(Shard shard, Lease lease, Topics topics, long nowMillis) {
     InFlight request = inFlight.remove(shard);
-    group.takenAway.remove(shard);
+    if (group.takenAway.remove(shard)) {
+      // A broker's hint may have come before: then nobody was told yet.
+      group.assignmentChanged(lease.owner());
+    }
     queue(shard);
     if (request.command() instanceof DataCommand.SetDrain drain) {
       if (drain.drain() == null) {

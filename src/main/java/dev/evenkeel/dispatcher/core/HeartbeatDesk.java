@@ -225,6 +225,8 @@ final class HeartbeatDesk {
     }
     MemberTable.Heard heard = members.heard(beat, nowMillis);
     if (heard == MemberTable.Heard.REFUSED) {
+      // It may have counted as alive until now.
+      group.plan().retarget();
       out.refuse(
           request,
           Refusal.MEMBER_REPLACED,
