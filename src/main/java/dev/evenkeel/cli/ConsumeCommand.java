@@ -89,7 +89,7 @@ final class ConsumeCommand implements Callable<Integer> {
       names = "--assignor",
       paramLabel = "NAME",
       description =
-          "Who gets which shard: sticky, average, or another that the nodes have; all members must"
+          "Who gets which shard: sticky, average, consistent-hash, or another that the nodes have; all members must"
               + " agree (default: what the group has, else sticky).")
   private String assignor;
 

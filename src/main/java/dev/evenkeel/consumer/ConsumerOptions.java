@@ -204,9 +204,9 @@ public class ConsumerOptions {
   }
 
   /**
-   * Name of what decides who of the group gets which shard: "sticky", "average", or another that
-   * the cluster's nodes have. Null: the one that the group has; a new group gets "sticky". It is
-   * refused with GROUP_MISMATCH if the group has other members and uses another.
+   * Name of what decides who of the group gets which shard: "sticky", "average", "consistent-hash",
+   * or another that the cluster's nodes have. Null: the one that the group has; a new group gets
+   * "sticky". It is refused with GROUP_MISMATCH if the group has other members and uses another.
    */
   public ConsumerOptions setAssignor(String assignor) {
     this.assignor = assignor;

@@ -173,7 +173,10 @@ final class GroupPlan {
       group.assignmentChanged(lease.owner());
     }
     ShardStep.Owner owner = owner(lease);
-    if (owner == ShardStep.Owner.DEAD) {
+    // A later run of its name is what the lock would wait for.
+    boolean returned =
+        lease != null && lease.owned() && group.members().live(lease.owner()) != null;
+    if (owner == ShardStep.Owner.DEAD && !returned) {
       long lockedMillis = group.lockedUntilMillis(lease.instance());
       if (nowMillis < lockedMillis) {
         wakeTimes.set(shard, lockedMillis);

@@ -158,12 +158,7 @@ final class GroupRecords {
   private static void show(Group group, GroupInfo info) {
     GroupInfo before = group.state().info;
     group.state().info = info;
-    if (info == null) {
-      return;
-    }
-    if (before == null) {
-      group.plan().retarget();
-    } else if (!info.assignor().equals(before.assignor())) {
+    if (before != null && info != null && !info.assignor().equals(before.assignor())) {
       group.state().cause = Cause.ASSIGNOR;
       group.plan().retarget();
     }

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** Requests to the log that move shards, and what their answers mean. */
 final class LeaseWrites {
-  private record Ref(Group group, Shard shard) {}
+  private record Ref(Group group, Shard shard, Lease decidedOn) {}
 
   private final Groups groups;
   private final TopicView view;
@@ -55,7 +55,7 @@ final class LeaseWrites {
 
   private void write(Group group, Shard shard, DataCommand command) {
     long id = out.nextId();
-    inFlight.put(id, new Ref(group, shard));
+    inFlight.put(id, new Ref(group, shard, group.state().book().get(shard)));
     out.add(new Action.Write(id, shard, command));
   }
 
@@ -76,7 +76,9 @@ final class LeaseWrites {
     Lease before = book.get(ref.shard());
     Move move = ref.group().plan().taken(ref.shard(), lease, view.topics(), nowMillis);
     if (move != null) {
-      figures.granted(ref.shard(), move, before);
+      // As it was when it was decided: a broker's hint of the grant may have come before the
+      // answer.
+      figures.granted(ref.shard(), move, ref.decidedOn());
     }
     if (book.answered(lease)) {
       news.changed(ref.group(), ref.shard(), before, nowMillis);

@@ -324,6 +324,21 @@ class HandoverEdgesTest {
   }
 
   @Test
+  void aLaterRunOfOneThatCrashedEndsTheWait() {
+    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 600_000));
+    bench.send(careful);
+    bench.send(b);
+    bench.release(2);
+    bench.release(3);
+    bench.pass(6_000, b);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    bench.send(bench.beat("a", "a2", 200).withWishes(careful.wishes()));
+    assertThat(bench.owners()).isEqualTo("aabb");
+    assertThat(bench.lease(0).instance()).isEqualTo("a2");
+    assertThat(bench.lease(1).instance()).isEqualTo("a2");
+  }
+
+  @Test
   void aReplacedOrLeavingRunIsNotWaitedFor() {
     Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
     bench.send(careful);
