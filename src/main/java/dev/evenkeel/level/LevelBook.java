@@ -1,0 +1,445 @@
+package dev.evenkeel.level;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Who of a group may be dealt how many messages, so that no two live members ever differ by more
+ * than {@code range} <em>finished</em> messages since the later of them joined.
+ *
+ * <p>For one thread; without I/O, and {@code now} is a parameter, of any clock that never goes
+ * back.
+ *
+ * <p>What is heard of is late: a member has finished at least F (heard of) and at most F + H (in
+ * hand too). So a member a is dealt a message only if for every other live member b
+ *
+ * <pre>F(a) + H(a) + 1 &lt;= reference(a, b) + F(b) + range</pre>
+ *
+ * which holds for the true counts whatever finishes first and whatever report is late. Like tracks
+ * ({@link Coordinator}), each pair has references of its own. Let n join after o:
+ *
+ * <ul>
+ *   <li>o is held to n with reference F(o) at the joining: no more than o had finished then.
+ *   <li>n is held to o with reference −(F + H)(o), as of the joining, and again as of the moment
+ *       when n's first finished message is heard of: no fewer than o had finished then.
+ * </ul>
+ *
+ * So the bound holds whether one counts from n's joining, from n's first finished message, or from
+ * any moment between. A newcomer needs no common position, and whoever leaves, dies or is set aside
+ * takes its references along; its messages in hand are to be dealt again. It comes back by joining.
+ *
+ * <p><b>Why dealing never stops</b> while all members finish and report what they have. Let v(a, b)
+ * = f(a) − f(b) − reference(a, b) with true counts f; a is dealt nothing for b's sake only if v is
+ * at least the range, once all is reported. Suppose a cycle of k members that wait for one another:
+ * the sum of v is at least k·range. Since references are constant, look at the moment when the last
+ * of them was taken. If it was a joining of n, which waits for j and is waited for by i: v(i, n) =
+ * f(i) − F(i), v(n, j) = (F + H)(j) − f(j), and for the others v(a, b) is at most range − ((F +
+ * H)(a) − f(a)) − (f(b) − F(b)) by what was dealt; their sum is at most (k − 2)·range, or for k =
+ * 2, where i = j, just H(i), at most the range by {@link #mayDeal}. If it was the first report of
+ * n: v(n, j) = f(n) + (F + H)(j) − f(j), and v(i, n) is at most range − ((F + H)(i) − f(i)) − f(n),
+ * since F(n) was 0; the sum is at most (k − 1)·range. Both are below k·range: contradiction.
+ *
+ * <p>Costs: dealing and finishing O(1), but {@link #mayDeal} looks at all members, one sequential
+ * pass, when a limit is used up and the member that set it has finished something. So it is one
+ * pass for as many messages as the answer allows. Joining and leaving O(members); memory 8·members²
+ * bytes.
+ */
+public final class LevelBook {
+  /** Most members at a time. */
+  public static final int MEMBERS_MAX = 10_000;
+
+  private static final int ROOM_FIRST = 8;
+
+  private final int range;
+  private final Map<String, BookEntry> byName = new HashMap<>();
+  private final List<BookEntry> entries = new ArrayList<>();
+  private long[] finished = new long[ROOM_FIRST];
+  private long nextJoined = 1;
+  private int version;
+
+  /** An empty book. */
+  public LevelBook(Range range) {
+    this.range = range.steps();
+  }
+
+  /**
+   * Who holds the round.
+   *
+   * @param member the others wait until it finishes something
+   * @param inHand messages dealt to it and not finished
+   * @param heldMillis since it last finished something, or got something after it had nothing
+   */
+  public record Holder(String member, int inHand, long heldMillis) {}
+
+  /**
+   * A book that goes on from what the live members report. Nothing that an earlier keeper deals may
+   * reach a member after its report.
+   *
+   * @throws IllegalArgumentException if a member does not know of an older one that reports too;
+   *     let it join anew
+   */
+  public static LevelBook restore(Range range, Collection<Standing> standings, long nowMillis) {
+    return restore(range, standings, 1, nowMillis);
+  }
+
+  /**
+   * As {@link #restore(Range, Collection, long)}.
+   *
+   * @param joinedFrom no newcomer's {@link Standing#joined} is lower. With one that grows with each
+   *     keeper, what a member that was missed knows of another is never taken for a newcomer
+   */
+  public static LevelBook restore(
+      Range range, Collection<Standing> standings, long joinedFrom, long nowMillis) {
+    LevelBook book = new LevelBook(range);
+    book.nextJoined = joinedFrom;
+    List<Standing> inOrder = new ArrayList<>(standings);
+    inOrder.sort(Comparator.comparingLong(Standing::joined));
+    for (Standing each : inOrder) {
+      BookEntry entry = book.add(each.name(), each.joined(), each.base(), nowMillis);
+      entry.finished = each.finished();
+      entry.inHand = each.inHand();
+      entry.heard = each.heard();
+      book.finished[entry.slot] = each.finished();
+    }
+    for (Standing each : inOrder) {
+      book.relate(each);
+    }
+    return book;
+  }
+
+  private void relate(Standing standing) {
+    BookEntry young = byName.get(standing.name());
+    Map<Long, Standing.Reference> references = new HashMap<>();
+    for (Standing.Reference each : standing.references()) {
+      references.put(each.joined(), each);
+    }
+    for (BookEntry old : entries) {
+      if (old.joined >= young.joined) {
+        continue;
+      }
+      Standing.Reference known = references.get(old.joined);
+      if (known == null) {
+        throw new IllegalArgumentException(young.name + " does not know of " + old.name);
+      }
+      old.references[young.slot] = known.low();
+      long high = known.high();
+      if (!young.heard && young.finished > 0) {
+        // Its first report was heard by nobody, or by one who could not tell it any more. Until it
+        // was heard, the other was dealt no more than the range.
+        high = Math.max(high, Math.min(old.most(), known.low() + range));
+      }
+      young.references[old.slot] = -high;
+    }
+    young.heard |= young.finished > 0;
+  }
+
+  /** What {@code member} should be told, with the next message at the latest. */
+  public Standing standing(String member) {
+    BookEntry young = entry(member);
+    List<Standing.Reference> references = new ArrayList<>();
+    for (BookEntry old : entries) {
+      if (old.joined < young.joined) {
+        references.add(
+            new Standing.Reference(
+                old.joined, old.references[young.slot], -young.references[old.slot]));
+      }
+    }
+    return new Standing(
+        young.name,
+        young.joined,
+        young.base,
+        young.finished,
+        young.inHand,
+        young.heard,
+        references);
+  }
+
+  /** Names of the live members, in no order. */
+  public List<String> members() {
+    return entries.stream().map(entry -> entry.name).toList();
+  }
+
+  /** Whether {@code member} is live. */
+  public boolean has(String member) {
+    return byName.containsKey(member);
+  }
+
+  /**
+   * A member joins, or comes back.
+   *
+   * @throws IllegalStateException if one of that name is live: let it leave first
+   */
+  public void join(String member, long nowMillis) {
+    long base = entries.isEmpty() ? 0 : lowest();
+    BookEntry young = add(member, nextJoined, base, nowMillis);
+    for (BookEntry old : entries) {
+      if (old != young) {
+        old.references[young.slot] = old.finished;
+        young.references[old.slot] = -old.most();
+      }
+    }
+  }
+
+  private BookEntry add(String member, long joined, long base, long nowMillis) {
+    if (byName.containsKey(member)) {
+      throw new IllegalStateException(member + " is live already");
+    }
+    if (entries.size() == MEMBERS_MAX) {
+      throw new IllegalStateException(MEMBERS_MAX + " members are the most");
+    }
+    int slot = entries.size();
+    if (slot == finished.length) {
+      int room = slot * 2;
+      finished = Arrays.copyOf(finished, room);
+      for (BookEntry each : entries) {
+        each.references = Arrays.copyOf(each.references, room);
+      }
+    }
+    BookEntry entry = new BookEntry(member, joined, base, finished.length);
+    entry.slot = slot;
+    entry.quietSinceMillis = nowMillis;
+    finished[slot] = 0;
+    entries.add(entry);
+    byName.put(member, entry);
+    nextJoined = Math.max(nextJoined, joined + 1);
+    version++;
+    return entry;
+  }
+
+  /**
+   * A member has left, died, or is set aside. What it has in hand is to be dealt again; what it
+   * still reports is no business of this book. Does nothing if it is not live.
+   */
+  public void leave(String member) {
+    BookEntry gone = byName.remove(member);
+    if (gone == null) {
+      return;
+    }
+    int last = entries.size() - 1;
+    BookEntry moved = entries.remove(last);
+    if (moved != gone) {
+      entries.set(gone.slot, moved);
+      moved.slot = gone.slot;
+      finished[gone.slot] = finished[last];
+      for (BookEntry each : entries) {
+        each.references[gone.slot] = each.references[last];
+      }
+    }
+    version++;
+  }
+
+  /**
+   * How many more messages {@code member} may be dealt now: 0 to the range. It never has more than
+   * the range in hand.
+   */
+  public int mayDeal(String member) {
+    return mayDeal(entry(member));
+  }
+
+  private int mayDeal(BookEntry entry) {
+    long most = entry.most();
+    if (most >= limit(entry, most)) {
+      return 0;
+    }
+    return (int) Math.min(entry.limit - most, range - entry.inHand);
+  }
+
+  /** The limit as it was, if that allows one more or cannot have changed; else as it is. */
+  private long limit(BookEntry entry, long most) {
+    boolean same = entry.version == version;
+    if (same && (most < entry.limit || finished[entry.blocker] == entry.blockerFinished)) {
+      return entry.limit;
+    }
+    long least = Long.MAX_VALUE - range;
+    int blocker = -1;
+    long[] references = entry.references;
+    int own = entry.slot;
+    for (int i = 0; i < entries.size(); i++) {
+      long reach = finished[i] + references[i];
+      if (reach < least && i != own) {
+        least = reach;
+        blocker = i;
+      }
+    }
+    entry.version = version;
+    entry.limit = least + range;
+    entry.blocker = blocker;
+    entry.blockerFinished = blocker < 0 ? 0 : finished[blocker];
+    return entry.limit;
+  }
+
+  /**
+   * {@code member} is handed {@code count} messages.
+   *
+   * @param count 1 to {@link #mayDeal}
+   * @throws IllegalStateException if it is more than that
+   */
+  public void dealt(String member, int count, long nowMillis) {
+    BookEntry entry = entry(member);
+    int most = mayDeal(entry);
+    if (count < 1 || count > most) {
+      throw new IllegalStateException(
+          member + " may be dealt " + most + " messages, and not " + count);
+    }
+    if (entry.inHand == 0) {
+      entry.quietSinceMillis = nowMillis;
+    }
+    entry.inHand += count;
+  }
+
+  /**
+   * {@code member} has finished {@code count} of what it has in hand.
+   *
+   * @throws IllegalStateException if it has fewer
+   */
+  public void finished(String member, int count, long nowMillis) {
+    BookEntry entry = entry(member);
+    checkInHand(entry, count);
+    if (!entry.heard) {
+      entry.heard = true;
+      entry.version = -1;
+      for (BookEntry old : entries) {
+        if (old.joined < entry.joined) {
+          entry.references[old.slot] = -old.most();
+        }
+      }
+    }
+    entry.inHand -= count;
+    entry.finished += count;
+    finished[entry.slot] = entry.finished;
+    entry.quietSinceMillis = nowMillis;
+  }
+
+  /**
+   * {@code member} gives {@code count} messages back that it did not begin, to be dealt again.
+   *
+   * @throws IllegalStateException if it has fewer
+   */
+  public void givenBack(String member, int count) {
+    BookEntry entry = entry(member);
+    checkInHand(entry, count);
+    entry.inHand -= count;
+  }
+
+  private static void checkInHand(BookEntry entry, int count) {
+    if (count < 1 || count > entry.inHand) {
+      throw new IllegalStateException(
+          entry.name + " has " + entry.inHand + " messages in hand, and not " + count);
+    }
+  }
+
+  /** Messages of {@code member} finished since it joined, as far as heard of. */
+  public long finishedOf(String member) {
+    return entry(member).finished;
+  }
+
+  /** Messages dealt to {@code member} of which no end was heard. */
+  public int inHandOf(String member) {
+    return entry(member).inHand;
+  }
+
+  /**
+   * When {@code member} last finished something, or got something after it had nothing, or joined.
+   */
+  public long quietSinceMillisOf(String member) {
+    return entry(member).quietSinceMillis;
+  }
+
+  /**
+   * Whom {@code member} waits for: it may be dealt nothing before that one has finished something.
+   * Null if it waits for nobody but perhaps itself.
+   */
+  public String waitsFor(String member) {
+    BookEntry entry = entry(member);
+    long most = entry.most();
+    return most < limit(entry, most) ? null : entries.get(entry.blocker).name;
+  }
+
+  /** Number of {@code member}'s joining; see {@link Standing#joined}. */
+  public long joinedOf(String member) {
+    return entry(member).joined;
+  }
+
+  /**
+   * How long the bar of {@code member} is: what it finished since it joined, on top of the shortest
+   * bar of that moment.
+   */
+  public long positionOf(String member) {
+    BookEntry entry = entry(member);
+    return entry.base + entry.finished;
+  }
+
+  /** The range that this book keeps. */
+  public int range() {
+    return range;
+  }
+
+  /**
+   * The largest difference of two live members in finished messages since the later of them joined;
+   * never more than the range. O(members²).
+   */
+  public long gap() {
+    long gap = 0;
+    for (BookEntry old : entries) {
+      for (BookEntry young : entries) {
+        if (old.joined < young.joined) {
+          long ahead = old.finished - old.references[young.slot] - young.finished;
+          gap = Math.max(gap, Math.abs(ahead));
+        }
+      }
+    }
+    return gap;
+  }
+
+  /** How often the shortest bar has grown by the range. */
+  public long round() {
+    return entries.isEmpty() ? 0 : lowest() / range;
+  }
+
+  private long lowest() {
+    long lowest = Long.MAX_VALUE;
+    for (BookEntry each : entries) {
+      lowest = Math.min(lowest, each.base + each.finished);
+    }
+    return lowest;
+  }
+
+  /**
+   * Who holds the round: of those who keep another one from being dealt anything and have messages
+   * in hand, the one that has been quiet for the longest; empty if nobody does.
+   *
+   * <p>If {@link Holder#heldMillis} has reached the stall time while messages wait to be dealt, let
+   * it leave; it comes back by joining.
+   */
+  public Optional<Holder> holder(long nowMillis) {
+    BookEntry holder = null;
+    for (BookEntry each : entries) {
+      long most = each.most();
+      if (most < limit(each, most)) {
+        continue;
+      }
+      BookEntry blocker = entries.get(each.blocker);
+      if (blocker.inHand > 0
+          && (holder == null || blocker.quietSinceMillis < holder.quietSinceMillis)) {
+        holder = blocker;
+      }
+    }
+    return holder == null
+        ? Optional.empty()
+        : Optional.of(new Holder(holder.name, holder.inHand, nowMillis - holder.quietSinceMillis));
+  }
+
+  private BookEntry entry(String member) {
+    BookEntry entry = byName.get(member);
+    if (entry == null) {
+      throw new IllegalStateException(member + " is not live");
+    }
+    return entry;
+  }
+}

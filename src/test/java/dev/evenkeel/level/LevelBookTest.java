@@ -1,0 +1,102 @@
+package dev.evenkeel.level;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+
+/** The book, and the book against a world whose true counts it never sees. */
+class LevelBookTest {
+
+  private static LevelBook book(int range, String... members) {
+    LevelBook book = new LevelBook(Range.of(range));
+    for (String each : members) {
+      book.join(each, 0);
+    }
+    return book;
+  }
+
+  @Example
+  void countsOnlyWhatIsHeardOf() {
+    LevelBook book = book(10, "a", "b");
+    assertThat(book.mayDeal("a")).isEqualTo(10);
+    book.dealt("a", 10, 0);
+    book.finished("a", 10, 1);
+    assertThat(book.mayDeal("a")).isZero();
+    book.dealt("b", 4, 1);
+    assertThat(book.mayDeal("a")).isZero();
+    book.finished("b", 3, 2);
+    assertThat(book.mayDeal("a")).isEqualTo(3);
+    assertThat(book.gap()).isEqualTo(7);
+    assertThat(book.finishedOf("b")).isEqualTo(3);
+    assertThat(book.inHandOf("b")).isEqualTo(1);
+    book.givenBack("b", 1);
+    assertThat(book.inHandOf("b")).isZero();
+    assertThatThrownBy(() -> book.dealt("a", 4, 2)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> book.finished("b", 1, 2)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> book.join("b", 2)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Example
+  void saysWhoHoldsTheRoundAndForHowLong() {
+    LevelBook book = book(2, "a", "b");
+    assertThat(book.holder(0)).isEmpty();
+    book.dealt("b", 1, 100);
+    book.dealt("a", 2, 200);
+    book.finished("a", 2, 300);
+    assertThat(book.holder(900)).contains(new LevelBook.Holder("b", 1, 800));
+    book.leave("b");
+    assertThat(book.holder(900)).isEmpty();
+    assertThat(book.mayDeal("a")).isEqualTo(2);
+    assertThat(book.round()).isEqualTo(1);
+    book.join("b", 1000);
+    assertThat(book.positionOf("b")).isEqualTo(2);
+    assertThat(book.gap()).isZero();
+    assertThat(book.members()).containsExactly("a", "b");
+    assertThat(book.has("c")).isFalse();
+  }
+
+  @Example
+  void aNewKeeperGoesOnFromTheCounts() {
+    LevelBook book = book(5, "a", "b");
+    book.dealt("a", 5, 0);
+    book.finished("a", 4, 0);
+    LevelBook next =
+        LevelBook.restore(
+            Range.of(5), List.of(book.standing("b"), book.standing("a").with(5, 0)), 0);
+    assertThat(next.mayDeal("a")).isZero();
+    assertThat(next.mayDeal("b")).isEqualTo(5);
+    assertThat(next.finishedOf("a")).isEqualTo(5);
+    Standing stranger = new Standing("c", 9, 0, 0, 0, false, List.of());
+    assertThatThrownBy(
+            () -> LevelBook.restore(Range.of(5), List.of(stranger, book.standing("a")), 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("c does not know of a");
+  }
+
+  @Property(tries = 3000)
+  void trueCountsStayWithinTheRangeAndDealingGoesOn(
+      @ForAll long seed,
+      @ForAll @IntRange(min = 1, max = 12) int range,
+      @ForAll @IntRange(min = 1, max = 400) int steps) {
+    LevelWorld world = new LevelWorld(seed, Range.of(range));
+    for (int i = 0; i < steps; i++) {
+      world.step();
+    }
+    world.goesOn();
+  }
+
+  @Example
+  void aThousandMembersAreLevelToo() {
+    LevelWorld world = new LevelWorld(7, Range.of(20));
+    for (int i = 0; i < 1000; i++) {
+      world.join();
+    }
+    world.rounds(4);
+    assertThat(world.finishedInAll()).isGreaterThan(10_000);
+  }
+}
