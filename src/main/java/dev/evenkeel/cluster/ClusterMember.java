@@ -1,5 +1,6 @@
 package dev.evenkeel.cluster;
 
+import dev.evenkeel.dedup.SharedAutomata;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -28,6 +29,9 @@ public interface ClusterMember {
 
   /** Who owns what, as everybody may see it: "group/topic/shard" → JSON. */
   SharedTable ownership();
+
+  /** Automata of keys in flight, under this member's id. */
+  SharedAutomata dedup();
 
   /**
    * Completes, with what is wrong, when the cluster can only go on without this member: it has been

@@ -1,6 +1,7 @@
 package dev.evenkeel.cluster;
 
 import com.hazelcast.config.Config;
+import com.hazelcast.config.InMemoryFormat;
 import com.hazelcast.config.MapConfig;
 import com.hazelcast.config.MultiMapConfig;
 import com.hazelcast.config.NetworkConfig;
@@ -94,6 +95,11 @@ final class HazelcastConfigs {
         List.of("__vertx.haInfo", "__vertx.nodeInfo", ImapTable.REGISTRY, ImapTable.OWNERSHIP)) {
       config.addMapConfig(new MapConfig(map).setBackupCount(1));
     }
+    config.addMapConfig(
+        new MapConfig(HazelcastAutomata.MAP)
+            .setBackupCount(1)
+            // Steps change buckets where they lie; as bytes each would be read and written whole.
+            .setInMemoryFormat(InMemoryFormat.OBJECT));
   }
 
   private static void addresses(Config config, String host) {

@@ -7,6 +7,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.partition.Partition;
+import dev.evenkeel.dedup.SharedAutomata;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -30,13 +31,13 @@ final class HazelcastMember implements ClusterMember {
   private final HazelcastInstance hazelcast;
   private final String id;
   private final boolean ours;
-  private final MapCalls calls = new MapCalls();
+  private final MapCalls calls = new MapCalls("evenkeel-maps");
   private final ImapTable registry;
   private final ImapTable ownership;
+  private final HazelcastAutomata dedup;
   private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
   private final Promise<String> unfit = Promise.promise();
-  private final OwnerlessParts ownerless = new OwnerlessParts();
-  private boolean looking;
+  private final PartsWatch watch = new PartsWatch();
   private volatile boolean closing;
 
   /**
@@ -51,6 +52,7 @@ final class HazelcastMember implements ClusterMember {
     this.ours = ours;
     registry = new ImapTable(vertx, hazelcast.getMap(ImapTable.REGISTRY), calls);
     ownership = new ImapTable(vertx, hazelcast.getMap(ImapTable.OWNERSHIP), calls);
+    dedup = new HazelcastAutomata(vertx, hazelcast, id);
     hazelcast.getCluster().addMembershipListener(new Listener());
     hazelcast
         .getLifecycleService()
@@ -77,22 +79,27 @@ final class HazelcastMember implements ClusterMember {
       }
       return;
     }
-    if (looking) {
-      return;
+    if (watch.mayLook(nowMillis())) {
+      vertx
+          .executeBlocking(this::complete, false)
+          .onComplete(
+              complete -> {
+                watch.looked(complete.succeeded() ? complete.result() : null);
+                judge(timer);
+              });
+    } else {
+      judge(timer);
     }
-    looking = true;
-    vertx
-        .executeBlocking(this::complete, false)
-        .onComplete(
-            complete -> {
-              looking = false;
-              long nowMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
-              if (complete.succeeded()
-                  && ownerless.stuck(complete.result(), oldest(), nowMillis)
-                  && vertx.cancelTimer(timer)) {
-                end("parts of the shared maps had no owner for long");
-              }
-            });
+  }
+
+  private void judge(long timer) {
+    if (watch.stuck(oldest(), nowMillis()) && vertx.cancelTimer(timer)) {
+      end("parts of the shared maps had no owner for long");
+    }
+  }
+
+  private static long nowMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 
   /** Whether every part of the maps has an owner. */
@@ -198,10 +205,16 @@ final class HazelcastMember implements ClusterMember {
   }
 
   @Override
+  public SharedAutomata dedup() {
+    return dedup;
+  }
+
+  @Override
   public Future<Void> close() {
     closing = true;
     handlers.clear();
     calls.close();
+    dedup.close();
     return ours ? vertx.close() : Future.succeededFuture();
   }
 

@@ -9,6 +9,7 @@ import io.vertx.core.internal.ContextInternal;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +27,7 @@ final class MapCalls {
 
   private final ThreadPoolExecutor executor;
 
-  MapCalls() {
+  MapCalls(String threadName) {
     executor =
         new ThreadPoolExecutor(
             1,
@@ -35,7 +36,7 @@ final class MapCalls {
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(WAITING_CALLS_MAX),
             task -> {
-              Thread thread = new Thread(task, "evenkeel-maps");
+              Thread thread = new Thread(task, threadName);
               thread.setDaemon(true);
               return thread;
             });
@@ -78,6 +79,11 @@ final class MapCalls {
           }
         });
     return promise.future();
+  }
+
+  /** The thread itself. It refuses what is past the limit, and everything once it is closed. */
+  Executor executor() {
+    return executor;
   }
 
   private void execute(Promise<?> promise, Runnable task) {

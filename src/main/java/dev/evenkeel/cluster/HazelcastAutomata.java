@@ -1,0 +1,162 @@
+package dev.evenkeel.cluster;
+
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.map.IMap;
+import dev.evenkeel.dedup.Claim;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.SharedBucket;
+import dev.evenkeel.dedup.SharedCodec;
+import dev.evenkeel.dedup.StepReply;
+import dev.evenkeel.dedup.StepRequest;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.internal.ContextInternal;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Automata in the entries of a Hazelcast map, which are buckets of many. Steps are an entry
+ * processor, which carries all that waited for its bucket. Who waits is told by a message on the
+ * event bus from the process whose step made it the head: one message for each wait, and none for
+ * anybody else.
+ */
+final class HazelcastAutomata implements SharedAutomata {
+  static final String MAP = "evenkeel.dedup";
+
+  /** Keys in flight; past it the one of a bucket that was not used for longest goes. */
+  private static final int KEYS_MAX = 1_000_000;
+
+  /**
+   * A bucket's steps go one batch after another: fewer buckets make larger batches, more of them
+   * spread over more members. All processes of a cluster must have the same number.
+   */
+  private static final int BUCKETS = 16;
+
+  private static final int BUCKET_KEYS_MAX = KEYS_MAX / BUCKETS;
+
+  private static final String ADDRESS = "evenkeel.dedup.";
+
+  /** The upper 16 bits of a token. */
+  private static final int NUMBER_SHIFT = 48;
+
+  private final Vertx vertx;
+  private final HazelcastInstance hazelcast;
+  private final String member;
+  private final IMap<Integer, DedupBucket> map;
+  private final MapCalls steps = new MapCalls("evenkeel-dedup");
+  private final MapCalls sweeps = new MapCalls("evenkeel-dedup-sweep");
+  private final StepBatches batches;
+  private final Map<Integer, Turns> listeners = new ConcurrentHashMap<>();
+  private final AtomicInteger numbers = new AtomicInteger();
+  private MessageConsumer<Buffer> messages;
+
+  HazelcastAutomata(Vertx vertx, HazelcastInstance hazelcast, String member) {
+    this.vertx = vertx;
+    this.hazelcast = hazelcast;
+    this.member = member;
+    map = hazelcast.getMap(MAP);
+    batches = new StepBatches(BUCKETS, this::carry, steps.executor(), this::home);
+  }
+
+  @Override
+  public String member() {
+    return member;
+  }
+
+  @Override
+  public synchronized int listen(Turns turns) {
+    if (messages == null) {
+      messages = vertx.eventBus().consumer(ADDRESS + member, this::told);
+    }
+    int number = numbers.incrementAndGet() & 0x7fff;
+    listeners.put(number, turns);
+    return number;
+  }
+
+  @Override
+  public void forget(int number) {
+    listeners.remove(number);
+  }
+
+  private void told(Message<Buffer> message) {
+    Buffer body = message.body();
+    if (body.length() != DedupKey.BYTES + Long.BYTES) {
+      return;
+    }
+    long token = body.getLong(DedupKey.BYTES);
+    Turns turns = listeners.get((int) (token >>> NUMBER_SHIFT));
+    if (turns != null) {
+      turns.head(DedupKey.ofBytes(body.getBytes(0, DedupKey.BYTES)), token);
+    }
+  }
+
+  @Override
+  public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+    return batches.step(key, request);
+  }
+
+  private CompletionStage<byte[]> carry(int bucket, byte[] batch) {
+    long nowMillis = hazelcast.getCluster().getClusterTime();
+    return map.submitToKey(bucket, new DedupSteps(batch, nowMillis, BUCKET_KEYS_MAX));
+  }
+
+  @Override
+  public long overflowed() {
+    return batches.overflowed();
+  }
+
+  /** The event loop or worker that the caller is on; null if it is on a thread of its own. */
+  private Context home() {
+    ContextInternal context = ContextInternal.current();
+    return context != null && context.owner() == vertx ? context.unwrap() : null;
+  }
+
+  @Override
+  public void tell(DedupKey key, Claim head) {
+    vertx
+        .eventBus()
+        .send(
+            ADDRESS + head.worker().member(), Buffer.buffer(key.bytes()).appendLong(head.token()));
+  }
+
+  @Override
+  public CompletionStage<Integer> sweep(Set<String> alive) {
+    return sweeps
+        .run(
+            vertx,
+            () ->
+                map.<byte[]>executeOnEntries(
+                    new DedupSweep(alive, hazelcast.getCluster().getClusterTime())))
+        .map(this::swept)
+        .toCompletionStage();
+  }
+
+  private int swept(Map<Integer, byte[]> replies) {
+    int evicted = 0;
+    for (byte[] reply : replies.values()) {
+      if (reply == null) {
+        continue;
+      }
+      for (SharedBucket.Swept each : SharedCodec.swept(reply)) {
+        evicted += each.evicted();
+        if (each.head() != null) {
+          tell(each.key(), each.head());
+        }
+      }
+    }
+    return evicted;
+  }
+
+  void close() {
+    batches.close();
+    steps.close();
+    sweeps.close();
+  }
+}

@@ -1,0 +1,4 @@
+package dev.evenkeel.dedup;
+
+/** A step and the key whose automaton takes it. */
+public record KeyedStep(DedupKey key, StepRequest request) {}

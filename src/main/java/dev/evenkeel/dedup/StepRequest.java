@@ -1,0 +1,15 @@
+package dev.evenkeel.dedup;
+
+/**
+ * One step of a shared automaton. Steps may run twice, and out of order after a failure.
+ *
+ * @param kind which one
+ * @param claim of whom
+ */
+public record StepRequest(Kind kind, SharedClaim claim) {
+  /** What is asked. */
+  public enum Kind {
+    ENQUEUE,
+    DEQUEUE
+  }
+}

@@ -1,0 +1,16 @@
+package dev.evenkeel.dedup;
+
+import java.util.Objects;
+
+/**
+ * Who asks: not a thread, because threads are shared and change. One lane works on one message at a
+ * time; where any number run side by side, a number of the message will do.
+ *
+ * @param member a run of a consumer, unique for ever; its death gives up its places
+ * @param lane which of the member's lanes; for people
+ */
+public record Worker(String member, long lane) {
+  public Worker {
+    Objects.requireNonNull(member);
+  }
+}

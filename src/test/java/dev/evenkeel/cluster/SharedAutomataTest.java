@@ -1,0 +1,256 @@
+package dev.evenkeel.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.dedup.Answer;
+import dev.evenkeel.dedup.ClusteredCoordinator;
+import dev.evenkeel.dedup.ClusteredCoordinator.Settings;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.Departure;
+import dev.evenkeel.dedup.Ticket;
+import dev.evenkeel.dedup.Worker;
+import io.vertx.core.Future;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Real members of one cluster: two nodes, and a client without data. */
+class SharedAutomataTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final long MINUTE = 60_000;
+
+  /** Nothing is asked again and nothing goes ahead: messages alone must do. */
+  private static final Settings BY_MESSAGE = new Settings(MINUTE, MINUTE, MINUTE);
+
+  private static final Settings SOON = new Settings(MINUTE, 50, MINUTE);
+
+  private final List<ClusterMember> members = new ArrayList<>();
+  private int firstPort;
+  private ClusterMember one;
+  private ClusterMember two;
+  private ClusterMember client;
+  private int keys;
+
+  @BeforeEach
+  void join() {
+    firstPort = FreePorts.base();
+    HostPort first = new HostPort("127.0.0.1", firstPort);
+    HostPort second = new HostPort("127.0.0.1", FreePorts.base());
+    String name = "dedup-" + firstPort;
+    one = node(first, first, second, name);
+    two = node(second, first, second, name);
+    await().atMost(LONG).until(() -> one.dataMembers() == 2 && two.dataMembers() == 2);
+    client =
+        result(
+            ClusterMembers.client(new ClientSettings(List.of(first), "127.0.0.1", name, 20_000)));
+    members.add(client);
+    await().atMost(LONG).until(() -> one.members().size() == 3 && two.members().size() == 3);
+  }
+
+  private ClusterMember node(HostPort at, HostPort first, HostPort second, String name) {
+    ClusterMember node =
+        result(
+            ClusterMembers.node(
+                new NodeSettings(at.host(), at.host(), at.port(), List.of(first, second), name)));
+    members.add(node);
+    return node;
+  }
+
+  @AfterEach
+  void leave() {
+    for (int i = members.size() - 1; i >= 0; i--) {
+      result(members.get(i).close());
+    }
+  }
+
+  private static ClusteredCoordinator at(ClusterMember member, Settings settings) {
+    return new ClusteredCoordinator(member.dedup(), settings, 0);
+  }
+
+  private DedupKey key() {
+    return DedupKey.of("g", "t", ("k" + keys++).getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static Ticket<DedupKey> ask(ClusteredCoordinator at, DedupKey key) {
+    Ticket<DedupKey> ticket = at.enQueue(key, new Worker("m", 0), 0);
+    await()
+        .atMost(LONG)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(1))
+        .until(() -> ticket.answer() != null);
+    return ticket;
+  }
+
+  private static Answer turn(Ticket<DedupKey> ticket) {
+    return result(ticket.turn());
+  }
+
+  private static Departure giveBack(ClusteredCoordinator at, Ticket<DedupKey> ticket) {
+    return result(at.deQueue(ticket, 0));
+  }
+
+  @Test
+  void membersMeetInOneAutomatonAndTheWaiterIsWokenByAMessage() {
+    ClusteredCoordinator atOne = at(one, BY_MESSAGE);
+    ClusteredCoordinator atTwo = at(two, BY_MESSAGE);
+    ClusteredCoordinator atClient = at(client, BY_MESSAGE);
+    // Keys of all parts of the map.
+    for (int round = 0; round < 100; round++) {
+      DedupKey key = key();
+      Ticket<DedupKey> head = ask(atOne, key);
+      Ticket<DedupKey> waiter = ask(atClient, key);
+      Ticket<DedupKey> third = ask(atTwo, key);
+      assertThat(List.of(head.answer(), waiter.answer(), third.answer()))
+          .containsExactly(Answer.ACCEPT, Answer.BLOCK, Answer.DECLINE);
+      assertThat(waiter.turn().toCompletableFuture()).isNotDone();
+      assertThat(giveBack(atOne, head)).isEqualTo(Departure.PASSED_ON);
+      assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT);
+      assertThat(giveBack(atClient, waiter)).isEqualTo(Departure.FREED);
+    }
+    assertThat(entries()).isZero();
+    assertThat(atOne.figures().lost() + atClient.figures().lost()).isZero();
+    assertThat(atClient.figures().blocked()).isEqualTo(100);
+    assertThat(atTwo.figures().declined()).isEqualTo(100);
+  }
+
+  @Test
+  void twoConsumersOfOneProcessAreTwo() {
+    ClusteredCoordinator first = at(client, BY_MESSAGE);
+    ClusteredCoordinator second = at(client, BY_MESSAGE);
+    DedupKey key = key();
+    Ticket<DedupKey> head = ask(first, key);
+    Ticket<DedupKey> waiter = ask(second, key);
+    assertThat(waiter.answer()).isEqualTo(Answer.BLOCK);
+    giveBack(first, head);
+    assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT);
+  }
+
+  @Test
+  void theClaimsOfADeadMemberAreSweptAndItsWaiterIsWoken() {
+    ClusteredCoordinator atClient = at(client, BY_MESSAGE);
+    ClusteredCoordinator atTwo = at(two, BY_MESSAGE);
+    List<Ticket<DedupKey>> waiters = new ArrayList<>();
+    Set<DedupKey> free = new HashSet<>();
+    for (int i = 0; i < 30; i++) {
+      DedupKey key = key();
+      ask(atClient, key);
+      waiters.add(ask(atTwo, key));
+      ask(atClient, key = key());
+      free.add(key);
+    }
+    assertThat(result(one.dedup().sweep(one.members()))).isZero();
+    members.remove(client);
+    crash(client);
+    await().atMost(LONG).until(() -> one.members().size() == 2);
+    assertThat(result(one.dedup().sweep(one.members()))).isEqualTo(60);
+    waiters.forEach(waiter -> assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT));
+    ClusteredCoordinator atOne = at(one, BY_MESSAGE);
+    free.forEach(key -> assertThat(ask(atOne, key).answer()).isEqualTo(Answer.ACCEPT));
+  }
+
+  @Test
+  void withANodeGoneNobodyWaitsForEver() {
+    ClusteredCoordinator atClient = at(client, SOON);
+    ClusteredCoordinator atTwo = at(two, SOON);
+    List<Ticket<DedupKey>> heads = new ArrayList<>();
+    List<Ticket<DedupKey>> waiters = new ArrayList<>();
+    for (int i = 0; i < 60; i++) {
+      DedupKey key = key();
+      heads.add(ask(atClient, key));
+      waiters.add(ask(atTwo, key));
+    }
+    members.remove(one);
+    crash(one);
+    heads.forEach(head -> atClient.deQueue(head, 0));
+    long[] now = {0};
+    for (Ticket<DedupKey> waiter : waiters) {
+      await()
+          .atMost(LONG)
+          .pollDelay(Duration.ZERO)
+          .until(
+              () -> {
+                atTwo.tick(now[0] += 50);
+                atClient.tick(now[0]);
+                return waiter.turn().toCompletableFuture().isDone();
+              });
+      assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT);
+    }
+    assertThat(atTwo.figures().unguarded()).isZero();
+  }
+
+  @Test
+  void whenTheMapIsLostTheWaiterGoesAheadAndTheHeadLearnsIt() {
+    ClusteredCoordinator atOne = at(one, SOON);
+    ClusteredCoordinator atClient = at(client, SOON);
+    DedupKey key = key();
+    Ticket<DedupKey> head = ask(atOne, key);
+    Ticket<DedupKey> waiter = ask(atClient, key);
+    assertThat(entries()).isOne();
+    hazelcast().getMap(HazelcastAutomata.MAP).clear();
+    atClient.tick(50);
+    assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT);
+    assertThat(giveBack(atOne, head)).isEqualTo(Departure.NOT_HEAD);
+    assertThat(atOne.figures().lost()).isOne();
+    assertThat(giveBack(atClient, waiter)).isEqualTo(Departure.FREED);
+  }
+
+  @Test
+  void aHeadPastItsTimeIsEvictedByTheSweep() {
+    ClusteredCoordinator atOne = at(one, new Settings(1, MINUTE, MINUTE));
+    ClusteredCoordinator atClient = at(client, BY_MESSAGE);
+    DedupKey key = key();
+    Ticket<DedupKey> head = ask(atOne, key);
+    Ticket<DedupKey> waiter = ask(atClient, key);
+    await()
+        .atMost(LONG)
+        .until(() -> result(two.dedup().sweep(two.members())) + evictions(atClient) > 0);
+    assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT);
+    assertThat(giveBack(atOne, head)).isEqualTo(Departure.NOT_HEAD);
+    assertThat(giveBack(atClient, waiter)).isEqualTo(Departure.FREED);
+  }
+
+  /** A slow start may let the waiter's own request evict the head. */
+  private static long evictions(ClusteredCoordinator at) {
+    return at.figures().evicted() + at.figures().accepted();
+  }
+
+  private static <T> T result(CompletionStage<T> stage) {
+    return stage.toCompletableFuture().orTimeout(LONG.toSeconds(), TimeUnit.SECONDS).join();
+  }
+
+  private static <T> T result(Future<T> future) {
+    return ClusterMembersTest.result(future);
+  }
+
+  private HazelcastInstance hazelcast() {
+    return Hazelcast.getAllHazelcastInstances().stream()
+        .filter(each -> each.getCluster().getLocalMember().getAddress().getPort() == firstPort)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private int entries() {
+    return hazelcast().getMap(HazelcastAutomata.MAP).size();
+  }
+
+  /** Ends its Hazelcast without a goodbye. */
+  private static void crash(ClusterMember member) {
+    for (HazelcastInstance each : Hazelcast.getAllHazelcastInstances()) {
+      if (member.id().equals(each.getCluster().getLocalMember().getAttribute("__vertx.nodeId"))) {
+        each.getLifecycleService().terminate();
+      }
+    }
+    member.close();
+  }
+}

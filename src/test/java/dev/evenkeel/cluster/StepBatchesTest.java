@@ -1,0 +1,133 @@
+package dev.evenkeel.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.dedup.Answer;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.SharedBucket;
+import dev.evenkeel.dedup.SharedClaim;
+import dev.evenkeel.dedup.SharedCodec;
+import dev.evenkeel.dedup.StepReply;
+import dev.evenkeel.dedup.StepRequest;
+import dev.evenkeel.dedup.Worker;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+
+class StepBatchesTest {
+  private record Carried(int bucket, byte[] steps, CompletableFuture<byte[]> reply) {
+    int count() {
+      return SharedCodec.steps(steps).size();
+    }
+  }
+
+  private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+  private final List<Carried> carried = new ArrayList<>();
+  private final SharedBucket bucket = new SharedBucket();
+  private final StepBatches batches = new StepBatches(1, this::carry, tasks::add, () -> null);
+  private long tokens;
+
+  private CompletableFuture<byte[]> carry(int number, byte[] steps) {
+    CompletableFuture<byte[]> reply = new CompletableFuture<>();
+    carried.add(new Carried(number, steps, reply));
+    return reply;
+  }
+
+  private void run() {
+    while (!tasks.isEmpty()) {
+      tasks.poll().run();
+    }
+  }
+
+  private CompletableFuture<StepReply> ask() {
+    SharedClaim claim = new SharedClaim(new Worker("m", 0), ++tokens, 1_000);
+    return batches
+        .step(new DedupKey(1, 1), new StepRequest(StepRequest.Kind.ENQUEUE, claim))
+        .toCompletableFuture();
+  }
+
+  private void reply(Carried to) {
+    SharedBucket.Replies replies = bucket.apply(SharedCodec.steps(to.steps), 1, 10);
+    to.reply.complete(SharedCodec.replies(replies));
+    run();
+  }
+
+  private static Refusal refusal(CompletableFuture<StepReply> step) {
+    try {
+      step.join();
+      return null;
+    } catch (CompletionException e) {
+      return ((RefusedException) e.getCause()).refusal();
+    }
+  }
+
+  @Test
+  void stepsThatComeMeanwhileGoTogetherInTheNext() {
+    CompletableFuture<StepReply> first = ask();
+    run();
+    CompletableFuture<StepReply> second = ask();
+    CompletableFuture<StepReply> third = ask();
+    run();
+    assertThat(carried).hasSize(1);
+    reply(carried.get(0));
+    assertThat(first.join().answer()).isEqualTo(Answer.ACCEPT);
+    assertThat(carried).hasSize(2);
+    assertThat(carried.get(1).count()).isEqualTo(2);
+    reply(carried.get(1));
+    assertThat(second.join().answer()).isEqualTo(Answer.BLOCK);
+    assertThat(third.join().answer()).isEqualTo(Answer.DECLINE);
+    ask();
+    run();
+    assertThat(carried).hasSize(3);
+  }
+
+  @Test
+  void aBatchThatFailsFailsItsStepsAndTheNextGoes() {
+    CompletableFuture<StepReply> first = ask();
+    run();
+    CompletableFuture<StepReply> second = ask();
+    carried.get(0).reply.completeExceptionally(new IllegalStateException("lost"));
+    run();
+    assertThat(refusal(first)).isEqualTo(Refusal.UNAVAILABLE);
+    carried.get(1).reply.complete(new byte[] {99, 0});
+    run();
+    assertThat(refusal(second)).isEqualTo(Refusal.UNAVAILABLE);
+    CompletableFuture<StepReply> third = ask();
+    run();
+    reply(carried.get(2));
+    assertThat(third.join().answer()).isEqualTo(Answer.ACCEPT);
+  }
+
+  @Test
+  void whatWaitsIsBoundedAndSoIsABatch() {
+    ask();
+    run();
+    List<CompletableFuture<StepReply>> waiting = new ArrayList<>();
+    for (int i = 0; i < StepBatches.WAITING_STEPS_MAX; i++) {
+      waiting.add(ask());
+    }
+    assertThat(waiting).noneMatch(CompletableFuture::isDone);
+    assertThat(refusal(ask())).isEqualTo(Refusal.OVERLOADED);
+    reply(carried.get(0));
+    assertThat(carried.get(1).count()).isEqualTo(StepBatches.BATCH_STEPS_MAX);
+  }
+
+  @Test
+  void afterItIsClosedNothingWaitsForEver() {
+    CompletableFuture<StepReply> under = ask();
+    run();
+    CompletableFuture<StepReply> waiting = ask();
+    batches.close();
+    reply(carried.get(0));
+    assertThat(under.join().answer()).isEqualTo(Answer.ACCEPT);
+    assertThat(refusal(waiting)).isEqualTo(Refusal.UNAVAILABLE);
+    CompletableFuture<StepReply> late = ask();
+    run();
+    assertThat(refusal(late)).isEqualTo(Refusal.UNAVAILABLE);
+  }
+}

@@ -1,0 +1,288 @@
+package dev.evenkeel.dedup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+/** Three processes over a cluster that delays, loses, doubles and forgets; virtual time. */
+class ClusteredCoordinatorTest {
+  private static final ClusteredCoordinator.Settings SETTINGS =
+      new ClusteredCoordinator.Settings(5_000, 200, 2_000);
+
+  /** What is on its way, in no order. */
+  private final List<Runnable> network = new ArrayList<>();
+
+  private final Map<DedupKey, byte[]> map = new HashMap<>();
+  private final Map<String, Process> processes = new HashMap<>();
+  private Random random = new Random(1);
+  private boolean faults;
+  private long now;
+
+  private final class Process implements SharedAutomata {
+    final String name;
+    Turns turns;
+    ClusteredCoordinator coordinator;
+
+    Process(String name) {
+      this.name = name;
+      processes.put(name, this);
+      coordinator = new ClusteredCoordinator(this, SETTINGS, now);
+    }
+
+    @Override
+    public String member() {
+      return name;
+    }
+
+    @Override
+    public int listen(Turns added) {
+      turns = added;
+      return 1;
+    }
+
+    @Override
+    public void forget(int number) {
+      turns = null;
+    }
+
+    @Override
+    public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+      CompletableFuture<StepReply> reply = new CompletableFuture<>();
+      byte[] bytes = SharedCodec.bytes(request);
+      network.add(() -> arrive(key, bytes, reply));
+      return reply;
+    }
+
+    private void arrive(DedupKey key, byte[] bytes, CompletableFuture<StepReply> reply) {
+      int fault = faults ? random.nextInt(20) : 99;
+      if (fault == 0) {
+        network.add(() -> reply.completeExceptionally(new IllegalStateException("lost")));
+        return;
+      }
+      SharedStep.Result result = SharedStep.apply(map.get(key), SharedCodec.request(bytes), now);
+      if (result.changed()) {
+        store(key, result.stored());
+      }
+      StepReply answer = SharedCodec.reply(SharedCodec.bytes(result.reply()));
+      if (fault == 1) {
+        network.add(() -> reply.completeExceptionally(new IllegalStateException("no reply")));
+      } else if (fault == 2) {
+        network.add(() -> arrive(key, bytes, reply));
+      } else {
+        network.add(() -> reply.complete(answer));
+      }
+    }
+
+    @Override
+    public void tell(DedupKey key, Claim head) {
+      if (faults && random.nextInt(5) == 0) {
+        return;
+      }
+      network.add(
+          () -> {
+            Process to = processes.get(head.worker().member());
+            if (to != null && to.turns != null) {
+              to.turns.head(key, head.token());
+            }
+          });
+    }
+
+    @Override
+    public CompletionStage<Integer> sweep(Set<String> alive) {
+      int evicted = 0;
+      for (DedupKey key : List.copyOf(map.keySet())) {
+        SharedStep.Result result = SharedStep.sweep(map.get(key), alive::contains, now);
+        if (result.changed()) {
+          store(key, result.stored());
+          evicted += result.reply().evicted();
+          if (result.reply().head() != null) {
+            tell(key, result.reply().head());
+          }
+        }
+      }
+      return CompletableFuture.completedStage(evicted);
+    }
+  }
+
+  private void store(DedupKey key, byte[] stored) {
+    if (stored == null) {
+      map.remove(key);
+    } else {
+      map.put(key, stored);
+    }
+  }
+
+  private void deliver(int most) {
+    for (int i = 0; i < most && !network.isEmpty(); i++) {
+      network.remove(faults ? random.nextInt(network.size()) : 0).run();
+    }
+  }
+
+  private void settle() {
+    deliver(Integer.MAX_VALUE);
+  }
+
+  private void pass(long millis) {
+    now += millis;
+    for (Process process : List.copyOf(processes.values())) {
+      process.coordinator.tick(now);
+    }
+  }
+
+  private static DedupKey key(int number) {
+    return new DedupKey(number, number);
+  }
+
+  private Ticket<DedupKey> ask(Process process, int key) {
+    return process.coordinator.enQueue(key(key), new Worker(process.name, 0), now);
+  }
+
+  private static boolean turned(Ticket<DedupKey> ticket) {
+    return ticket.turn().toCompletableFuture().isDone();
+  }
+
+  @Property(tries = 400)
+  void whateverHappensNobodyWaitsForEverAndNothingIsLeftOver(@ForAll long seed) {
+    random = new Random(seed);
+    network.clear();
+    map.clear();
+    processes.clear();
+    now = 0;
+    faults = true;
+    List<Process> alive = new ArrayList<>();
+    for (String name : List.of("a", "b", "c")) {
+      alive.add(new Process(name));
+    }
+    Map<Ticket<DedupKey>, Process> tickets = new HashMap<>();
+    for (int i = 0; i < 400; i++) {
+      switch (random.nextInt(12)) {
+        case 0, 1, 2, 3 -> {
+          Process process = alive.get(random.nextInt(alive.size()));
+          tickets.put(ask(process, random.nextInt(4)), process);
+        }
+        case 4, 5, 6 -> deliver(random.nextInt(10));
+        case 7, 8 -> leaveOne(tickets);
+        case 9 -> pass(random.nextInt(100));
+        case 10 -> alive.get(0).coordinator.sweep(now, names(alive));
+        default -> {
+          if (random.nextInt(20) == 0) {
+            map.clear();
+          } else if (alive.size() > 1 && random.nextInt(50) == 0) {
+            Process dead = alive.remove(1);
+            processes.remove(dead.name);
+            tickets.values().removeIf(process -> process == dead);
+          }
+        }
+      }
+    }
+    faults = false;
+    for (int i = 0; i < 400 && !(tickets.isEmpty() && map.isEmpty()); i++) {
+      settle();
+      pass(100);
+      alive.get(0).coordinator.sweep(now, names(alive));
+      settle();
+      for (Map.Entry<Ticket<DedupKey>, Process> each : List.copyOf(tickets.entrySet())) {
+        if (turned(each.getKey())) {
+          each.getValue().coordinator.deQueue(each.getKey(), now);
+          tickets.remove(each.getKey());
+        }
+      }
+    }
+    assertThat(tickets).isEmpty();
+    assertThat(map).isEmpty();
+    for (Process process : alive) {
+      assertThat(process.coordinator.figures().processing()).isZero();
+      assertThat(process.coordinator.figures().waiting()).isZero();
+    }
+  }
+
+  private void leaveOne(Map<Ticket<DedupKey>, Process> tickets) {
+    if (tickets.isEmpty()) {
+      return;
+    }
+    List<Ticket<DedupKey>> all = new ArrayList<>(tickets.keySet());
+    all.sort((x, y) -> Long.compare(x.token(), y.token()));
+    Ticket<DedupKey> ticket = all.get(random.nextInt(all.size()));
+    tickets.remove(ticket).coordinator.deQueue(ticket, now);
+  }
+
+  private static Set<String> names(List<Process> alive) {
+    Set<String> names = new HashSet<>();
+    alive.forEach(process -> names.add(process.name));
+    return names;
+  }
+
+  @Example
+  void aPlaceThatIsGivenBackBeforeTheAnswerIsFreedAfterIt() {
+    Process a = new Process("a");
+    Ticket<DedupKey> ticket = ask(a, 1);
+    CompletableFuture<Departure> left = a.coordinator.deQueue(ticket, now).toCompletableFuture();
+    assertThat(left).isNotDone();
+    settle();
+    assertThat(left).isCompletedWithValue(Departure.FREED);
+    assertThat(map).isEmpty();
+  }
+
+  @Example
+  void withoutAnAnswerARequestGoesAhead() {
+    Process a = new Process("a");
+    Ticket<DedupKey> ticket = ask(a, 1);
+    network.clear();
+    pass(1_999);
+    assertThat(turned(ticket)).isFalse();
+    pass(1);
+    assertThat(turned(ticket)).isTrue();
+    assertThat(a.coordinator.figures().unguarded()).isOne();
+  }
+
+  @Example
+  void afterJoiningAfreshItsWaitersAskUnderTheNewName() {
+    Process a = new Process("a");
+    Process b = new Process("b");
+    ask(a, 1);
+    settle();
+    Ticket<DedupKey> waiter = ask(b, 1);
+    settle();
+    assertThat(waiter.answer()).isEqualTo(Answer.BLOCK);
+    Process again = new Process("b2");
+    again.coordinator = b.coordinator;
+    processes.remove("b");
+    b.coordinator.use(again, now);
+    settle();
+    // Its own former claim waits there still, until it is swept.
+    a.coordinator.sweep(now, Set.of("b2"));
+    pass(200);
+    settle();
+    assertThat(waiter.turn().toCompletableFuture()).isDone();
+  }
+
+  @Example
+  void aHeadThatItsProcessDoesNotKnowIsGivenBack() {
+    Process a = new Process("a");
+    Process b = new Process("b");
+    Ticket<DedupKey> ticket = ask(a, 1);
+    settle();
+    byte[] stored = map.get(key(1));
+    a.coordinator.deQueue(ticket, now);
+    settle();
+    // As if its request had run once more, late.
+    map.put(key(1), stored);
+    Ticket<DedupKey> waiter = ask(b, 1);
+    settle();
+    assertThat(turned(waiter)).isFalse();
+    pass(200);
+    settle();
+    assertThat(waiter.turn().toCompletableFuture()).isCompletedWithValue(Answer.ACCEPT);
+  }
+}
