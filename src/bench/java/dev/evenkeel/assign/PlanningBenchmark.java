@@ -28,8 +28,11 @@ public class PlanningBenchmark {
   @Param({"100", "1000", "10000", "100000"})
   public int shards;
 
-  /** One subscription of all members, or 20 different ones of about a quarter of the topics. */
-  @Param({"uniform", "mixed"})
+  /**
+   * One subscription of all members, 20 different ones of about a quarter of the topics, or one of
+   * that size for each member.
+   */
+  @Param({"uniform", "mixed", "distinct"})
   public String subscriptions;
 
   private final Assignor sticky = new StickyAssignor();
@@ -39,9 +42,10 @@ public class PlanningBenchmark {
   @Setup
   public void setUp() {
     List<Snapshot.Member> members = new ArrayList<>();
-    List<Set<Integer>> sets = sets(subscriptions.equals("mixed"));
+    int count = subscriptions.equals("distinct") ? shards / 10 : SUBSCRIPTIONS;
+    List<Set<Integer>> sets = sets(count, !subscriptions.equals("uniform"));
     for (int i = 0; i < shards / 10; i++) {
-      members.add(new Snapshot.Member("member-" + i, sets.get(i % SUBSCRIPTIONS)));
+      members.add(new Snapshot.Member("member-" + i, sets.get(i % count)));
     }
     List<Snapshot.Held> helds = new ArrayList<>();
     for (int i = 0; i < shards; i++) {
@@ -59,13 +63,13 @@ public class PlanningBenchmark {
     oneLeft = new Snapshot(members, owned);
   }
 
-  private static List<Set<Integer>> sets(boolean mixed) {
+  private static List<Set<Integer>> sets(int count, boolean mixed) {
     Random random = new Random(1);
     List<Set<Integer>> sets = new ArrayList<>();
-    for (int i = 0; i < SUBSCRIPTIONS; i++) {
+    for (int i = 0; i < count; i++) {
       Set<Integer> topics = new TreeSet<>();
       for (int topic = 1; topic <= TOPICS; topic++) {
-        if (!mixed || topic % SUBSCRIPTIONS == i || random.nextInt(5) == 0) {
+        if (!mixed || topic % SUBSCRIPTIONS == i % SUBSCRIPTIONS || random.nextInt(5) == 0) {
           topics.add(topic);
         }
       }

@@ -109,6 +109,28 @@ final class Flow {
     }
   }
 
+  /** Puts units of the arc's topic that go nowhere yet on the arc. */
+  void place(int arc, int amount) {
+    units[arc] += amount;
+    load[arcCohort[arc]] += amount;
+    unplaced[arcTopic[arc]] -= amount;
+  }
+
+  /** How many further units a hand-over under way brings to the arc, if nothing has left it. */
+  int awaitedUnits(int arc) {
+    return Math.max(0, owned[arc] + awaited[arc] - units[arc]);
+  }
+
+  /** Whether a further unit is worth something on any arc. */
+  boolean anyGain() {
+    for (int arc = 0; arc < units.length; arc++) {
+      if (gain(arc) > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** What one more unit on the arc is worth. */
   long gain(int arc) {
     return worth(arc, units[arc]);

@@ -1,11 +1,12 @@
 package dev.evenkeel.assign;
 
 import java.util.Arrays;
+import java.util.function.IntPredicate;
 
 /**
- * Cheapest ways to pass one shard on: from a topic, or a cohort that gives one up, over cohorts
- * that take one shard and give another, to each cohort that can be reached. Costs are what kept
- * shards and hand-overs are worth that the way gives up, less those that it wins back.
+ * Cheapest ways to pass one shard on: from any of some cohorts that give one up, over cohorts that
+ * take one shard and give another, to each cohort that can be reached. Costs are what kept shards
+ * and hand-overs are worth that the way gives up, less those that it wins back.
  *
  * <p>Bellman and Ford's algorithm with a queue. It ends because the flow never has a cycle of
  * negative cost: the first flow keeps everything, and pushing along a cheapest path makes none
@@ -33,27 +34,56 @@ final class Paths {
     queue = new int[nodes];
   }
 
-  void fromTopic(int topic) {
-    search(topic);
+  /**
+   * Searches. What is found holds until a path is pushed along that shares an arc with it: then
+   * {@link #source} tells whether it still does.
+   */
+  void from(IntPredicate cohorts) {
+    Arrays.fill(cost, FAR);
+    for (int c = 0; c < flow.arcsOfCohort.length; c++) {
+      if (cohorts.test(c)) {
+        cost[topics + c] = 0;
+        arcInto[topics + c] = -1;
+        add(topics + c);
+      }
+    }
+    search();
   }
 
-  void fromCohort(int cohort) {
-    search(topics + cohort);
-  }
-
+  /** Whether a path leads to the cohort from another. */
   boolean reaches(int cohort) {
-    return cost[topics + cohort] != FAR;
+    return cost[topics + cohort] != FAR && arcInto[topics + cohort] >= 0;
+  }
+
+  /**
+   * Where the path to the cohort begins; -1 if it does not cost any more what the search found. As
+   * long as it does it is a cheapest one: a push makes no other path cheaper, since costs grow with
+   * the units, and takes back on the way only what it has paid.
+   */
+  int source(int cohort) {
+    long now = 0;
+    int node = topics + cohort;
+    while (arcInto[node] >= 0) {
+      int arc = arcInto[node];
+      if (node >= topics) {
+        now -= flow.gain(arc);
+        node = flow.arcTopic[arc];
+      } else {
+        if (flow.units[arc] == 0) {
+          return -1;
+        }
+        now += flow.loss(arc);
+        node = topics + flow.arcCohort[arc];
+      }
+    }
+    return now == cost[topics + cohort] ? node - topics : -1;
   }
 
   long cost(int cohort) {
     return cost[topics + cohort];
   }
 
-  private void search(int start) {
-    Arrays.fill(cost, FAR);
-    cost[start] = 0;
-    arcInto[start] = -1;
-    add(start);
+  private void search() {
     while (waiting > 0) {
       int node = queue[head];
       head = head + 1 == queue.length ? 0 : head + 1;
@@ -113,10 +143,6 @@ final class Paths {
       flow.units[arc] += toCohort ? amount : -amount;
       node = toCohort ? flow.arcTopic[arc] : topics + flow.arcCohort[arc];
     }
-    if (node < topics) {
-      flow.unplaced[node] -= amount;
-    } else {
-      flow.load[node - topics] -= amount;
-    }
+    flow.load[node - topics] -= amount;
   }
 }

@@ -6,18 +6,17 @@ import java.util.Map;
 /**
  * What a planning step came to.
  *
- * @param status of the group as the snapshot shows it, before the plan is carried out
  * @param targets an owner for each shard that a member subscribes to
  * @param moves how many shards the plan takes from an owner that lives to give them to another
  * @param problem why the plan is not the asked assignor's but {@link StickyAssignor}'s: one line;
  *     null if it is the asked one's
  */
-public record Plan(GroupStatus status, Map<Shard, String> targets, int moves, String problem) {
+public record Plan(Map<Shard, String> targets, int moves, String problem) {
   public Plan {
     targets = Map.copyOf(targets);
   }
 
-  public Plan(GroupStatus status, Map<Shard, String> targets, int moves) {
-    this(status, targets, moves, null);
+  public Plan(Map<Shard, String> targets, int moves) {
+    this(targets, moves, null);
   }
 }

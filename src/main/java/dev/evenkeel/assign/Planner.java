@@ -31,8 +31,8 @@ public final class Planner {
   }
 
   /**
-   * Plans with an assignor; with {@link StickyAssignor} if that one fails or its answer breaks the
-   * contract, and then {@link Plan#problem} says why.
+   * Plans with an assignor, without asking for the {@link #status}; with {@link StickyAssignor} if
+   * that one fails or its answer breaks the contract, and then {@link Plan#problem} says why.
    */
   public static Plan plan(Snapshot snapshot, Assignor assignor) {
     Checked.Answer answer = Checked.assign(assignor, snapshot);
@@ -43,6 +43,6 @@ public final class Planner {
         moves++;
       }
     }
-    return new Plan(status(snapshot), answer.targets(), moves, answer.problem());
+    return new Plan(answer.targets(), moves, answer.problem());
   }
 }

@@ -6,6 +6,7 @@ import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class PlannerTest {
   private final Assignor sticky = new StickyAssignor();
@@ -86,16 +88,17 @@ class PlannerTest {
     for (Snapshot empty :
         List.of(
             new Snapshot(List.of(), List.of()), new Snapshot(List.of(member("a", 1)), List.of()))) {
-      assertThat(Planner.plan(empty, sticky)).isEqualTo(new Plan(GroupStatus.OK, Map.of(), 0));
+      assertThat(Planner.plan(empty, sticky)).isEqualTo(new Plan(Map.of(), 0));
+      assertThat(Planner.status(empty)).isEqualTo(GroupStatus.OK);
     }
   }
 
   @Test
   void a_shard_that_nobody_wants_is_unassigned_and_not_planned() {
     Snapshot abandoned = new Snapshot(List.of(), topic(1, "a-"));
-    assertThat(Planner.plan(abandoned, sticky))
-        .isEqualTo(
-            new Plan(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS, Map.of(), 0));
+    assertThat(Planner.status(abandoned))
+        .isEqualTo(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS);
+    assertThat(Planner.plan(abandoned, sticky)).isEqualTo(new Plan(Map.of(), 0));
   }
 
   @Test
@@ -197,6 +200,49 @@ class PlannerTest {
     Snapshot snapshot = new Snapshot(members, helds);
     assertThat(Verdicts.isBalanced(snapshot, sticky.assign(snapshot))).isTrue();
     assertThat(Verdicts.isBalanced(snapshot, new AverageAssignor().assign(snapshot))).isFalse();
+  }
+
+  /** It took as many searches as members, or more, once; a plan of that kind took minutes. */
+  @Test
+  @Timeout(60)
+  void a_thousand_subscriptions_that_all_differ_are_planned_at_once() {
+    Random random = new Random(1);
+    Set<Set<Integer>> subscriptions = new LinkedHashSet<>();
+    while (subscriptions.size() < 1_000) {
+      Set<Integer> topics = new TreeSet<>(Set.of(1 + subscriptions.size() % 50));
+      while (topics.size() < 10) {
+        topics.add(1 + random.nextInt(50));
+      }
+      subscriptions.add(topics);
+    }
+    List<Snapshot.Member> members = new ArrayList<>();
+    subscriptions.forEach(topics -> members.add(new Snapshot.Member("m" + members.size(), topics)));
+    List<Snapshot.Held> helds = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      helds.add(new Snapshot.Held(new Shard(1 + i % 50, i / 50), null, null, null));
+    }
+    Snapshot free = new Snapshot(members, helds);
+    Map<Shard, String> first = sticky.assign(free);
+    assertThat(Verdicts.loads(free, first).values()).hasSize(1_000).containsOnly(10);
+
+    // A quarter of them have it all.
+    List<Snapshot.Held> few = owned(sticky.assign(new Snapshot(members.subList(0, 250), helds)));
+    Snapshot skewed = new Snapshot(members, few);
+    Plan plan = Planner.plan(skewed, sticky);
+    assertThat(Verdicts.loads(skewed, plan.targets()).values()).containsOnly(10);
+    assertThat(plan.moves()).isEqualTo(7_500);
+
+    Snapshot left = new Snapshot(members.subList(1, 1_000), owned(first));
+    Plan next = Planner.plan(left, sticky);
+    assertThat(Verdicts.loads(left, next.targets()).values()).hasSize(999).containsOnly(10, 11);
+    assertThat(Planner.status(new Snapshot(members.subList(1, 1_000), owned(next.targets()))))
+        .isEqualTo(GroupStatus.OK);
+  }
+
+  private static List<Snapshot.Held> owned(Map<Shard, String> owners) {
+    List<Snapshot.Held> helds = new ArrayList<>();
+    owners.forEach((shard, owner) -> helds.add(new Snapshot.Held(shard, owner, null, 1000L)));
+    return helds;
   }
 
   /** An assignor of a user's. */
