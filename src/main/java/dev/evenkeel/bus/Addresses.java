@@ -57,6 +57,16 @@ public final class Addresses {
     return "evenkeel.node." + node + ".membership";
   }
 
+  /** The level dispatchers of a node: {@code level.Report}s of members. */
+  public static String dealer(String node) {
+    return "evenkeel.node." + node + ".dealer";
+  }
+
+  /** One run of a member in mode level: {@code level.Collect} and {@code level.Deal}. */
+  public static String level(String instance) {
+    return "evenkeel.member." + instance + ".level";
+  }
+
   /** The dispatcher pushes an {@link Assignment} to one run of a member. */
   public static String member(String instance) {
     return "evenkeel.member." + instance;

@@ -22,9 +22,16 @@ public record Assignment(
    * @param epoch of the lease
    * @param draining the member shall let go of it
    * @param deadlineMillis if draining: when it loses the shard anyway, in milliseconds since 1970
+   * @param committed the lease's committed offset when it was granted, or -1 if that is not known.
+   *     Who has never held this epoch and keeps no state begins there without reading the lease
    */
   public record Owned(
-      String topic, Shard shard, long epoch, boolean draining, long deadlineMillis) {}
+      String topic,
+      Shard shard,
+      long epoch,
+      boolean draining,
+      long deadlineMillis,
+      long committed) {}
 
   public boolean laterThan(long otherTerm, long otherRevision) {
     return term > otherTerm || term == otherTerm && revision > otherRevision;
@@ -40,7 +47,8 @@ public record Assignment(
               .put("shard", owned.shard().shard())
               .put("epoch", owned.epoch())
               .put("draining", owned.draining())
-              .put("deadlineMillis", owned.deadlineMillis()));
+              .put("deadlineMillis", owned.deadlineMillis())
+              .put("committed", owned.committed()));
     }
     return new JsonObject()
         .put("group", group)
@@ -61,7 +69,8 @@ public record Assignment(
               new Shard(owned.getInteger("topicId"), owned.getInteger("shard")),
               owned.getLong("epoch"),
               owned.getBoolean("draining"),
-              owned.getLong("deadlineMillis")));
+              owned.getLong("deadlineMillis"),
+              owned.getLong("committed", -1L)));
     }
     return new Assignment(
         json.getString("group"),

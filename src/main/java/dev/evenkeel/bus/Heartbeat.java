@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -18,7 +19,7 @@ import java.util.List;
  * @param leaving it goes for good and has released everything (or wants nobody to wait for it)
  * @param closing it has begun to close: it lets go of its shards and wants no more. Once true, true
  *     for the rest of the run
- * @param mode "sharded"
+ * @param policy what it must agree on with its group
  * @param topics names of the topics it subscribes to
  * @param start where a new group begins
  * @param clusterMember id of its JVM's cluster member, whose end is also its own
@@ -37,7 +38,7 @@ public record Heartbeat(
     long bornMillis,
     boolean leaving,
     boolean closing,
-    String mode,
+    GroupPolicy policy,
     List<String> topics,
     StartAt start,
     String clusterMember,
@@ -59,10 +60,47 @@ public record Heartbeat(
    *     long is given to another; null: never
    * @param crashLockTimeMillis how long its shards wait, after its death, for a release that may
    *     still come
+   * @param stallTimeoutMillis mode level: a member that others wait for, and that has finished
+   *     nothing for so long, is set aside, and what it has in hand is dealt again; null: {@link
+   *     #STALL_TIMEOUT_MILLIS_DEFAULT}, and always null in other modes
+   * @param order mode level: what the group's dispatcher keeps in order, "none", "key" or "shard";
+   *     of different wishes the strictest holds; null: "none", and always null in other modes
    */
-  public record Wishes(String assignor, Long stuckTimeoutMillis, long crashLockTimeMillis) {
+  public record Wishes(
+      String assignor,
+      Long stuckTimeoutMillis,
+      long crashLockTimeMillis,
+      Long stallTimeoutMillis,
+      String order) {
+    public static final long STALL_TIMEOUT_MILLIS_DEFAULT = 10_000;
+
     /** Nothing out of the ordinary. */
     public static final Wishes NONE = new Wishes(null, null, 0);
+
+    /** Without a wish of mode level. */
+    public Wishes(String assignor, Long stuckTimeoutMillis, long crashLockTimeMillis) {
+      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, null, null);
+    }
+
+    /** Without an order. */
+    public Wishes(
+        String assignor,
+        Long stuckTimeoutMillis,
+        long crashLockTimeMillis,
+        Long stallTimeoutMillis) {
+      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, null);
+    }
+  }
+
+  /** How it consumes. */
+  public String mode() {
+    return policy.mode();
+  }
+
+  /** Mode level: its {@link Wishes#stallTimeoutMillis}, or the default. */
+  public long stallTimeoutMillis() {
+    Long wished = wishes.stallTimeoutMillis();
+    return wished == null ? Wishes.STALL_TIMEOUT_MILLIS_DEFAULT : wished;
   }
 
   /** Without wishes and marks. */
@@ -73,7 +111,7 @@ public record Heartbeat(
       long bornMillis,
       boolean leaving,
       boolean closing,
-      String mode,
+      GroupPolicy policy,
       List<String> topics,
       StartAt start,
       String clusterMember,
@@ -88,7 +126,7 @@ public record Heartbeat(
         bornMillis,
         leaving,
         closing,
-        mode,
+        policy,
         topics,
         start,
         clusterMember,
@@ -109,7 +147,7 @@ public record Heartbeat(
         bornMillis,
         leaving,
         closing,
-        mode,
+        policy,
         topics,
         start,
         clusterMember,
@@ -130,7 +168,7 @@ public record Heartbeat(
         bornMillis,
         leaving,
         closing,
-        mode,
+        policy,
         topics,
         start,
         clusterMember,
@@ -139,6 +177,27 @@ public record Heartbeat(
         memberTimeoutMillis,
         lockTimeMillis,
         others,
+        marks);
+  }
+
+  /** The same with another policy. */
+  public Heartbeat withPolicy(GroupPolicy other) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        other,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
         marks);
   }
 
@@ -151,7 +210,7 @@ public record Heartbeat(
         bornMillis,
         leaving,
         true,
-        mode,
+        policy,
         topics,
         start,
         clusterMember,
@@ -166,26 +225,41 @@ public record Heartbeat(
   public JsonObject toJson() {
     JsonArray markArray = new JsonArray();
     marks.forEach(mark -> markArray.add(mark.toJson()));
-    return new JsonObject()
-        .put("group", group)
-        .put("member", member)
-        .put("instance", instance)
-        .put("bornMillis", bornMillis)
-        .put("leaving", leaving)
-        .put("closing", closing)
-        .put("mode", mode)
-        .put("topics", new JsonArray(new ArrayList<>(topics)))
-        .put("startKind", start.kind().name())
-        .put("startValue", start.value())
-        .put("clusterMember", clusterMember)
-        .put("host", host)
-        .put("consumed", consumed)
-        .put("memberTimeoutMillis", memberTimeoutMillis)
-        .put("lockTimeMillis", lockTimeMillis)
-        .put("assignor", wishes.assignor())
-        .put("stuckTimeoutMillis", wishes.stuckTimeoutMillis())
-        .put("crashLockTimeMillis", wishes.crashLockTimeMillis())
-        .put("marks", markArray);
+    JsonObject json =
+        new JsonObject()
+            .put("group", group)
+            .put("member", member)
+            .put("instance", instance)
+            .put("bornMillis", bornMillis)
+            .put("leaving", leaving)
+            .put("closing", closing)
+            .put("mode", policy.mode())
+            .put("dedup", policy.dedup())
+            .put("topics", new JsonArray(new ArrayList<>(topics)))
+            .put("startKind", start.kind().name())
+            .put("startValue", start.value())
+            .put("clusterMember", clusterMember)
+            .put("host", host)
+            .put("consumed", consumed)
+            .put("memberTimeoutMillis", memberTimeoutMillis)
+            .put("lockTimeMillis", lockTimeMillis)
+            .put("assignor", wishes.assignor())
+            .put("stuckTimeoutMillis", wishes.stuckTimeoutMillis())
+            .put("crashLockTimeMillis", wishes.crashLockTimeMillis())
+            .put("marks", markArray);
+    if (policy.range() != 0) {
+      json.put("range", policy.range());
+    }
+    if (policy.strategy() != null) {
+      json.put("strategy", policy.strategy());
+    }
+    if (wishes.stallTimeoutMillis() != null) {
+      json.put("stallTimeoutMillis", wishes.stallTimeoutMillis());
+    }
+    if (wishes.order() != null) {
+      json.put("order", wishes.order());
+    }
+    return json;
   }
 
   public static Heartbeat fromJson(JsonObject json) {
@@ -198,7 +272,7 @@ public record Heartbeat(
         json.getLong("bornMillis"),
         json.getBoolean("leaving"),
         json.getBoolean("closing", false),
-        json.getString("mode"),
+        policy(json),
         List.copyOf(topics),
         new StartAt(StartAt.Kind.valueOf(json.getString("startKind")), json.getLong("startValue")),
         json.getString("clusterMember"),
@@ -209,8 +283,21 @@ public record Heartbeat(
         new Wishes(
             json.getString("assignor"),
             json.getLong("stuckTimeoutMillis"),
-            json.getLong("crashLockTimeMillis", 0L)),
+            json.getLong("crashLockTimeMillis", 0L),
+            json.getLong("stallTimeoutMillis"),
+            json.getString("order")),
         marks(json.getJsonArray("marks")));
+  }
+
+  /** What is missing is as the mode has it by default; mode sharded if that is missing. */
+  private static GroupPolicy policy(JsonObject json) {
+    Long range = json.getLong("range");
+    return GroupPolicy.of(
+        json.getString("mode", GroupPolicy.MODE_SHARDED),
+        // Beyond an int it is out of bounds in any case, and must not come round to the front.
+        range == null ? null : (Integer) (int) Math.max(-1, Math.min(Integer.MAX_VALUE, range)),
+        json.getString("strategy"),
+        json.getString("dedup"));
   }
 
   private static List<ShardMark> marks(JsonArray json) {

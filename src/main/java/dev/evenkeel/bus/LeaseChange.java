@@ -8,9 +8,22 @@ import io.vertx.core.json.JsonObject;
  * A lease was granted, drained, released or forgotten. A hint: who misses it finds out by reading.
  *
  * @param owner null while nobody owns the shard
+ * @param groupTerm highest term of the group's lease that a grant named; 0: none did
  */
 public record LeaseChange(
-    String group, Shard shard, long epoch, String owner, String instance, long committed) {
+    String group,
+    Shard shard,
+    long epoch,
+    String owner,
+    String instance,
+    long committed,
+    long groupTerm) {
+
+  /** Of a group that has no lease of the whole. */
+  public LeaseChange(
+      String group, Shard shard, long epoch, String owner, String instance, long committed) {
+    this(group, shard, epoch, owner, instance, committed, 0);
+  }
 
   public static LeaseChange of(Lease lease) {
     return new LeaseChange(
@@ -19,7 +32,8 @@ public record LeaseChange(
         lease.epoch(),
         lease.owner(),
         lease.instance(),
-        lease.committed());
+        lease.committed(),
+        lease.groupTerm());
   }
 
   public JsonObject toJson() {
@@ -30,7 +44,8 @@ public record LeaseChange(
         .put("epoch", epoch)
         .put("owner", owner)
         .put("instance", instance)
-        .put("committed", committed);
+        .put("committed", committed)
+        .put("groupTerm", groupTerm);
   }
 
   public static LeaseChange fromJson(JsonObject json) {
@@ -40,6 +55,7 @@ public record LeaseChange(
         json.getLong("epoch"),
         json.getString("owner"),
         json.getString("instance"),
-        json.getLong("committed"));
+        json.getLong("committed"),
+        json.getLong("groupTerm", 0L));
   }
 }

@@ -4,6 +4,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * A program's connection to the cluster. It outlives the clustered Vert.x behind it, which may be
@@ -38,6 +39,13 @@ public interface Link {
    * not answered.
    */
   Listening listen(String address, Consumer<Buffer> handler);
+
+  /**
+   * As {@link #listen}, for requests: what {@code server} gives is sent back as the answer. A
+   * failure, thrown or of the future, is answered as {@link Frames#refusal(Throwable)}. An answer
+   * that comes after the connection was lost goes nowhere; whoever asked hears INDETERMINATE.
+   */
+  Listening serve(String address, Function<Buffer, Future<Buffer>> server);
 
   State state();
 

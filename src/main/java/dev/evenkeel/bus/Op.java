@@ -42,7 +42,18 @@ public enum Op {
    * No body. Answer: {@code RecordCodec} moves, oldest first: the rebalance history. To the leader
    * of meta.
    */
-  READ_MOVES;
+  READ_MOVES,
+  /** To a member. Body: {@code level.Collect}. Answer: {@code level.Place}. */
+  LEVEL_COLLECT,
+  /** To a member. Body: {@code level.Deal}. Answer: i64 messages received. */
+  LEVEL_DEAL,
+  /** To a dealer. Body: {@code level.Report}. Answer: {@code level.Permission}. */
+  LEVEL_REPORT,
+  /**
+   * No body. Answer: i32 count, then {@code RecordCodec} group leases: of groups whose lease was
+   * ever granted. To the leader of meta.
+   */
+  READ_GROUP_LEASES;
 
   private static final Op[] VALUES = values();
 

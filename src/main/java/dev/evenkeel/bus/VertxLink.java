@@ -3,14 +3,17 @@ package dev.evenkeel.bus;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.eventbus.ReplyException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * A link over one clustered Vert.x that somebody else makes and closes: that of a node, for its own
@@ -90,6 +93,30 @@ public final class VertxLink implements Link {
 
   @Override
   public Listening listen(String address, Consumer<Buffer> handler) {
+    return register(address, message -> handler.accept(buffer(message.body())));
+  }
+
+  @Override
+  public Listening serve(String address, Function<Buffer, Future<Buffer>> server) {
+    return register(
+        address, message -> serve(server, buffer(message.body())).onSuccess(message::reply));
+  }
+
+  /**
+   * The answer of {@code server} to {@code request}; never fails: a failure is answered as {@link
+   * Frames#refusal(Throwable)}.
+   */
+  public static Future<Buffer> serve(Function<Buffer, Future<Buffer>> server, Buffer request) {
+    try {
+      return server
+          .apply(request)
+          .recover(failure -> Future.succeededFuture(Frames.refusal(failure)));
+    } catch (RuntimeException e) {
+      return Future.succeededFuture(Frames.refusal(e));
+    }
+  }
+
+  private Listening register(String address, Handler<Message<Object>> handler) {
     Registration registration = new Registration(address, handler);
     registrations.add(registration);
     return registration;
@@ -142,9 +169,8 @@ public final class VertxLink implements Link {
   private final class Registration implements Listening {
     private final MessageConsumer<Object> consumer;
 
-    Registration(String address, Consumer<Buffer> handler) {
-      consumer =
-          vertx.eventBus().consumer(address, message -> handler.accept(buffer(message.body())));
+    Registration(String address, Handler<Message<Object>> handler) {
+      consumer = vertx.eventBus().consumer(address, handler);
     }
 
     @Override

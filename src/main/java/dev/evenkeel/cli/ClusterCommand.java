@@ -7,10 +7,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code evenkeel cluster}. */
 @Command(
@@ -23,14 +20,11 @@ import picocli.CommandLine.Spec;
       "  evenkeel cluster status",
       "  evenkeel cluster replace n2",
     })
-final class ClusterCommand implements Runnable {
+final class ClusterCommand extends CommandGroup {
   private static final long POLL_MILLIS = 1_000;
 
-  @Spec private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "a command is missing: status or replace");
+  ClusterCommand() {
+    super("status or replace");
   }
 
   @Command(
@@ -44,22 +38,12 @@ final class ClusterCommand implements Runnable {
   }
 
   private static String statusText(JsonObject cluster) {
-    Table nodes = new Table("NODE", "ALIVE", "HOST");
-    for (Object each : cluster.getJsonArray("nodes", new JsonArray())) {
-      JsonObject node = (JsonObject) each;
-      nodes.row(node.getString("node"), node.getBoolean("alive"), node.getString("host"));
-    }
-    Table logs = new Table("LOG", "LEADER", "TERM", "COMMITTED", "APPLIED", "BEHIND");
-    for (Object each : cluster.getJsonArray("logs", new JsonArray())) {
-      JsonObject log = (JsonObject) each;
-      logs.row(
-          log.getString("group"),
-          log.getString("leader"),
-          log.getLong("term"),
-          log.getLong("commitIndex"),
-          log.getLong("appliedIndex"),
-          behind(log.getJsonArray("followers", new JsonArray())));
-    }
+    Table nodes =
+        new Table("NODE", "ALIVE", "HOST")
+            .rows(cluster.getJsonArray("nodes"), "node", "alive", "host");
+    Table logs =
+        new Table("LOG", "LEADER", "TERM", "COMMITTED", "APPLIED", "BEHIND")
+            .rows(cluster.getJsonArray("logs"), ClusterCommand::logCells);
     return "cluster     "
         + cluster.getString("cluster")
         + "\ndispatcher  "
@@ -68,6 +52,17 @@ final class ClusterCommand implements Runnable {
         + nodes.text()
         + "\n"
         + logs.text();
+  }
+
+  private static Object[] logCells(JsonObject log) {
+    return new Object[] {
+      log.getString("group"),
+      log.getString("leader"),
+      log.getLong("term"),
+      log.getLong("commitIndex"),
+      log.getLong("appliedIndex"),
+      behind(log.getJsonArray("followers", new JsonArray()))
+    };
   }
 
   private static String behind(JsonArray followers) {

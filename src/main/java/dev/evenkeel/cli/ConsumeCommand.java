@@ -39,6 +39,7 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel consume orders --group billing",
       "  evenkeel consume orders --group billing --format json --max 10",
       "  evenkeel consume orders --group mail --exec './send-mail.sh' --order key --parallel 8",
+      "  evenkeel consume orders --group even --mode level --range 10 --exec './send-mail.sh'",
       "  evenkeel consume orders --group late --from 2026-01-31T12:00:00Z --idle-exit 10s",
       "  evenkeel consume orders --group sums --exec ./add.sh \\",
       "      --on-assign 'cat > sum.$EVENKEEL_SHARD' --on-release 'cat sum.$EVENKEEL_SHARD'"
@@ -78,12 +79,7 @@ final class ConsumeCommand implements Callable<Integer> {
       description = "Name in the group; a second member of the same name takes over.")
   private String member;
 
-  @Option(
-      names = "--mode",
-      paramLabel = "MODE",
-      defaultValue = "sharded",
-      description = "sharded: each shard to one member (default).")
-  private String mode;
+  @Mixin private ModeOptions mode;
 
   @Option(
       names = "--assignor",
@@ -102,6 +98,14 @@ final class ConsumeCommand implements Callable<Integer> {
   private String stuckTimeout;
 
   @Option(
+      names = "--lock-time",
+      paramLabel = "TIME",
+      defaultValue = "50s",
+      description =
+          "How long a hand-over waits for this member's release at most (default: ${DEFAULT-VALUE}).")
+  private String lockTime;
+
+  @Option(
       names = "--crash-lock-time",
       paramLabel = "TIME",
       description =
@@ -111,8 +115,8 @@ final class ConsumeCommand implements Callable<Integer> {
   @Option(
       names = "--order",
       paramLabel = "shard|key|none",
-      defaultValue = "shard",
-      description = "What is kept in order (default: ${DEFAULT-VALUE}).")
+      description =
+          "What is kept in order; none: all in parallel (default: shard; in mode level: none).")
   private Order order;
 
   @Option(
@@ -202,9 +206,11 @@ final class ConsumeCommand implements Callable<Integer> {
   }
 
   private ConsumerOptions options() {
-    if (!mode.equals("sharded")) {
-      throw CommandFailure.usage("--mode '" + mode + "': this version knows sharded only");
-    }
+    mode.onlySharded("--assignor", assignor);
+    mode.onlySharded("--stuck-timeout", stuckTimeout);
+    mode.onlySharded("--crash-lock-time", crashLockTime);
+    mode.onlySharded("--on-assign", onAssign);
+    mode.onlySharded("--on-release", onRelease);
     if (parallel < 1 || parallel > PARALLEL_MAX) {
       throw CommandFailure.usage(
           "--parallel " + parallel + ": it must be from 1 to " + PARALLEL_MAX);
@@ -231,15 +237,19 @@ final class ConsumeCommand implements Callable<Integer> {
             .setStuckTimeoutMillis(
                 stuckTimeout == null
                     ? null
-                    : (Long) millis("--stuck-timeout", stuckTimeout, 1_000, 86_400_000))
+                    : (Long)
+                        CommandTimes.millis("--stuck-timeout", stuckTimeout, 1_000, 86_400_000))
+            .setLockTimeMillis(CommandTimes.millis("--lock-time", lockTime, 0, 3_600_000))
             .setCrashLockTimeMillis(
                 crashLockTime == null
                     ? 0
-                    : millis("--crash-lock-time", crashLockTime, 0, 3_600_000));
+                    : CommandTimes.millis("--crash-lock-time", crashLockTime, 0, 3_600_000));
+    mode.apply(options);
     if (exec != null) {
-      return options
-          .setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)))
-          .setParallel(parallel);
+      if (order != null) {
+        options.setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)));
+      }
+      return options.setParallel(parallel);
     }
     // Lines are written in the order in which messages are handed out, which is a shard's own, and
     // no line fails alone: so every order holds without waiting for one line before the next.
@@ -285,26 +295,6 @@ final class ConsumeCommand implements Callable<Integer> {
       throw CommandFailure.usage("--max " + max + ": it must be at least 1");
     }
     return max;
-  }
-
-  private static long millis(String option, String text, long min, long max) {
-    try {
-      long millis = Durations.parseMillis(text);
-      if (millis >= min && millis <= max) {
-        return millis;
-      }
-    } catch (RefusedException | ArithmeticException e) {
-      // The line below says what is right.
-    }
-    throw CommandFailure.usage(
-        option
-            + " '"
-            + text
-            + "': write a time from "
-            + Durations.format(min)
-            + " to "
-            + Durations.format(max)
-            + ", like 200ms, 5s, 2m or 1h");
   }
 
   private long idleExitMillis() {

@@ -5,11 +5,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code evenkeel group}. */
 @Command(
@@ -24,13 +21,9 @@ import picocli.CommandLine.Spec;
       "  evenkeel group describe billing --format json",
       "  evenkeel group rebalances billing --limit 20"
     })
-final class GroupCommand implements Runnable {
-  @Spec private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "a command is missing: list, describe or rebalances");
+final class GroupCommand extends CommandGroup {
+  GroupCommand() {
+    super("list, describe or rebalances");
   }
 
   @Command(
@@ -41,19 +34,20 @@ final class GroupCommand implements Runnable {
   int list(@Mixin ApiOptions options) {
     return options.print(
         options.api().get("/api/groups"),
-        answer -> {
-          Table table = new Table("GROUP", "MODE", "STATUS", "MEMBERS", "LAG");
-          for (Object each : (JsonArray) answer) {
-            JsonObject group = (JsonObject) each;
-            table.row(
-                group.getString("group"),
-                group.getString("mode"),
-                group.getString("status"),
-                members(group),
-                group.getLong("lag"));
-          }
-          return table.text();
-        });
+        answer ->
+            new Table("GROUP", "MODE", "STATUS", "MEMBERS", "LAG")
+                .rows((JsonArray) answer, GroupCommand::cells)
+                .text());
+  }
+
+  private static Object[] cells(JsonObject group) {
+    return new Object[] {
+      group.getString("group"),
+      group.getString("mode"),
+      group.getString("status"),
+      members(group),
+      group.getLong("lag")
+    };
   }
 
   @Command(
@@ -92,8 +86,7 @@ final class GroupCommand implements Runnable {
   }
 
   private static String moves(JsonArray moves) {
-    Table table =
-        new Table(
+    return new Table(
             "TIME",
             "TOPIC",
             "SHARD",
@@ -104,67 +97,96 @@ final class GroupCommand implements Runnable {
             "RELEASE MS",
             "REDELIVERED",
             "CAP HIT",
-            "EPOCH");
-    for (Object each : moves) {
-      JsonObject move = (JsonObject) each;
-      Boolean capped = move.getBoolean("capped");
-      table.row(
-          move.getString("time"),
-          move.getString("topic"),
-          move.getInteger("shard"),
-          move.getString("from"),
-          move.getString("to"),
-          move.getString("reason"),
-          move.getLong("pauseMs"),
-          move.getLong("releaseMs"),
-          move.getLong("redelivered"),
-          capped == null ? null : capped ? "yes" : "no",
-          move.getLong("epoch"));
-    }
-    return table.text();
+            "EPOCH")
+        .rows(moves, GroupCommand::moveCells)
+        .text();
   }
 
-  private static String text(JsonObject group) {
-    Table members = new Table("MEMBER", "HOST", "NODE", "SHARDS", "CONSUMED", "HEARTBEAT", "STUCK");
-    for (Object each : group.getJsonArray("members", new JsonArray())) {
-      JsonObject member = (JsonObject) each;
-      Long silent = member.getLong("lastHeartbeatMs");
-      members.row(
-          member.getString("member"),
-          member.getString("host"),
-          member.getString("node"),
-          member.getJsonArray("shards", new JsonArray()).size(),
-          member.getLong("consumed"),
-          silent == null ? null : silent + " ms ago",
-          stuck(member));
-    }
+  private static Object[] moveCells(JsonObject move) {
+    Boolean capped = move.getBoolean("capped");
+    return new Object[] {
+      move.getString("time"),
+      move.getString("topic"),
+      move.getInteger("shard"),
+      move.getString("from"),
+      move.getString("to"),
+      move.getString("reason"),
+      move.getLong("pauseMs"),
+      move.getLong("releaseMs"),
+      move.getLong("redelivered"),
+      capped == null ? null : capped ? "yes" : "no",
+      move.getLong("epoch")
+    };
+  }
+
+  static String text(JsonObject group) {
+    LevelText level = new LevelText(group);
+    Table members =
+        level.applies() ? levelMembers(group, level) : members(group.getJsonArray("members"));
     Table shards =
-        new Table("TOPIC", "SHARD", "OWNER", "NEXT", "STATE", "EPOCH", "COMMITTED", "END", "LAG");
-    for (Object each : group.getJsonArray("shards", new JsonArray())) {
-      JsonObject shard = (JsonObject) each;
-      shards.row(
-          shard.getString("topic"),
-          shard.getInteger("shard"),
-          shard.getString("owner"),
-          shard.getString("nextOwner"),
-          shard.getString("state"),
-          shard.getLong("epoch"),
-          shard.getLong("committed"),
-          shard.getLong("end"),
-          shard.getLong("lag"));
-    }
+        new Table("TOPIC", "SHARD", "OWNER", "NEXT", "STATE", "EPOCH", "COMMITTED", "END", "LAG")
+            .rows(
+                group.getJsonArray("shards"),
+                "topic",
+                "shard",
+                "owner",
+                "nextOwner",
+                "state",
+                "epoch",
+                "committed",
+                "end",
+                "lag");
     return "group     "
         + group.getString("group")
         + "\nmode      "
         + group.getString("mode")
         + "\nassignor  "
-        + group.getString("assignor")
+        + (group.getString("assignor") == null ? "-" : group.getString("assignor"))
         + "\nstatus    "
         + group.getString("status")
+        + level.lines()
         + "\n\n"
         + members.text()
         + "\n"
         + shards.text();
+  }
+
+  private static Table members(JsonArray members) {
+    return new Table("MEMBER", "HOST", "NODE", "SHARDS", "CONSUMED", "HEARTBEAT", "STUCK")
+        .rows(
+            members,
+            member ->
+                new Object[] {
+                  member.getString("member"),
+                  member.getString("host"),
+                  member.getString("node"),
+                  member.getJsonArray("shards", new JsonArray()).size(),
+                  member.getLong("consumed"),
+                  heard(member),
+                  stuck(member)
+                });
+  }
+
+  /** They own no shards: what counts is how level they are. */
+  private static Table levelMembers(JsonObject group, LevelText level) {
+    return new Table("MEMBER", "HOST", "NODE", "FINISHED", "IN HAND", "CONSUMED", "HEARTBEAT")
+        .rows(
+            group.getJsonArray("members"),
+            member ->
+                new Object[] {
+                  member.getString("member"),
+                  member.getString("host"),
+                  member.getString("node"),
+                  level.finished(member.getString("member")),
+                  level.inHand(member.getString("member")),
+                  member.getLong("consumed"),
+                  heard(member)
+                });
+  }
+
+  private static String heard(JsonObject member) {
+    Long silent = member.getLong("lastHeartbeatMs");
+    return silent == null ? null : silent + " ms ago";
   }
 
   /** On which shards a member finishes nothing, and for how long; null if unknown. */

@@ -1,7 +1,11 @@
 package dev.evenkeel.cli;
 
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Lines of columns for people. Numbers stand to the right; what is unknown is a hyphen. */
 public final class Table {
@@ -20,6 +24,23 @@ public final class Table {
       row[i] = cells[i] == null ? "-" : cells[i].toString();
     }
     rows.add(row);
+    return this;
+  }
+
+  /** A row for each object of a list, of its fields. */
+  public Table rows(JsonArray objects, String... fields) {
+    return rows(objects, object -> Stream.of(fields).map(object::getValue).toArray());
+  }
+
+  /**
+   * A row for each object of a list.
+   *
+   * @param objects null: none
+   */
+  public Table rows(JsonArray objects, Function<JsonObject, Object[]> cells) {
+    for (int i = 0; objects != null && i < objects.size(); i++) {
+      row(cells.apply(objects.getJsonObject(i)));
+    }
     return this;
   }
 

@@ -7,11 +7,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code evenkeel topic}. */
 @Command(
@@ -27,13 +24,9 @@ import picocli.CommandLine.Spec;
       "  evenkeel topic describe orders --format json",
       "  evenkeel topic delete orders --http http://10.0.0.1:8080"
     })
-final class TopicCommand implements Runnable {
-  @Spec private CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "a command is missing: create, list, describe or delete");
+final class TopicCommand extends CommandGroup {
+  TopicCommand() {
+    super("create, list, describe or delete");
   }
 
   @Command(
@@ -101,19 +94,20 @@ final class TopicCommand implements Runnable {
   int list(@Mixin ApiOptions options) {
     return options.print(
         options.api().get("/api/topics"),
-        answer -> {
-          Table table = new Table("TOPIC", "SHARDS", "MESSAGES", "BYTES", "RETENTION");
-          for (Object each : (JsonArray) answer) {
-            JsonObject topic = (JsonObject) each;
-            table.row(
-                topic.getString("name"),
-                topic.getInteger("shards"),
-                topic.getLong("messages"),
-                topic.getLong("bytes"),
-                Durations.format(topic.getLong("retentionMillis")));
-          }
-          return table.text();
-        });
+        answer ->
+            new Table("TOPIC", "SHARDS", "MESSAGES", "BYTES", "RETENTION")
+                .rows((JsonArray) answer, TopicCommand::cells)
+                .text());
+  }
+
+  private static Object[] cells(JsonObject topic) {
+    return new Object[] {
+      topic.getString("name"),
+      topic.getInteger("shards"),
+      topic.getLong("messages"),
+      topic.getLong("bytes"),
+      Durations.format(topic.getLong("retentionMillis"))
+    };
   }
 
   @Command(
@@ -128,16 +122,10 @@ final class TopicCommand implements Runnable {
         options.api().get("/api/topics/" + HttpApi.segment(name)),
         answer -> {
           JsonObject topic = (JsonObject) answer;
-          Table table = new Table("SHARD", "START", "END", "BYTES", "LEADER");
-          for (Object each : topic.getJsonArray("shardList", new JsonArray())) {
-            JsonObject shard = (JsonObject) each;
-            table.row(
-                shard.getInteger("shard"),
-                shard.getLong("start"),
-                shard.getLong("end"),
-                shard.getLong("bytes"),
-                shard.getString("leader"));
-          }
+          Table table =
+              new Table("SHARD", "START", "END", "BYTES", "LEADER")
+                  .rows(
+                      topic.getJsonArray("shardList"), "shard", "start", "end", "bytes", "leader");
           return heading(topic) + table.text();
         });
   }

@@ -6,13 +6,20 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** An address that a {@link RejoiningLink} listens at, on whichever clustered Vert.x it has now. */
 final class LinkListening implements Link.Listening {
+  private static final Logger LOG = LoggerFactory.getLogger(LinkListening.class);
+
   private final String address;
-  private final Consumer<Buffer> handler;
+  private final Function<Buffer, Future<Buffer>> server;
   private final Context context;
   private final Consumer<LinkListening> onEnd;
   private final Promise<Void> registered = Promise.promise();
@@ -20,12 +27,16 @@ final class LinkListening implements Link.Listening {
   private boolean ended;
 
   /**
-   * @param context of the application's Vert.x, on which the handler runs
+   * @param server gives the answer, or null if what comes is not answered
+   * @param context of the application's Vert.x, on which the server runs
    */
   LinkListening(
-      String address, Consumer<Buffer> handler, Context context, Consumer<LinkListening> onEnd) {
+      String address,
+      Function<Buffer, Future<Buffer>> server,
+      Context context,
+      Consumer<LinkListening> onEnd) {
     this.address = address;
-    this.handler = handler;
+    this.server = server;
     this.context = context;
     this.onEnd = onEnd;
   }
@@ -44,9 +55,31 @@ final class LinkListening implements Link.Listening {
                   Object body = message.body();
                   Buffer buffer =
                       body instanceof Buffer same ? same : Buffer.buffer(String.valueOf(body));
-                  context.runOnContext(none -> handler.accept(buffer));
+                  Context bus = Vertx.currentContext();
+                  context.runOnContext(none -> answer(message, buffer, bus));
                 });
     return consumer.completion().onSuccess(none -> registered.tryComplete());
+  }
+
+  /**
+   * On the application's context.
+   *
+   * @param bus the context that the request came on: the answer goes out from there
+   */
+  private void answer(Message<Object> message, Buffer body, Context bus) {
+    Future<Buffer> answered = server.apply(body);
+    if (answered == null) {
+      return;
+    }
+    answered.onSuccess(
+        answer -> {
+          try {
+            bus.runOnContext(none -> message.reply(answer));
+          } catch (RejectedExecutionException e) {
+            // Its Vert.x was closed: whoever asked has lost sight of us, too.
+            LOG.debug("an answer that nobody awaits any more", e);
+          }
+        });
   }
 
   @Override

@@ -22,6 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -117,8 +118,25 @@ final class RejoiningLink implements Link {
 
   @Override
   public Listening listen(String address, Consumer<Buffer> handler) {
+    return listening(
+        address,
+        body -> {
+          handler.accept(body);
+          return null;
+        });
+  }
+
+  @Override
+  public Listening serve(String address, Function<Buffer, Future<Buffer>> server) {
+    return listening(address, request -> VertxLink.serve(server, request));
+  }
+
+  /**
+   * @param server may give null: then nothing is answered
+   */
+  private Listening listening(String address, Function<Buffer, Future<Buffer>> server) {
     LinkListening listening =
-        new LinkListening(address, handler, vertx.getOrCreateContext(), listenings::remove);
+        new LinkListening(address, server, vertx.getOrCreateContext(), listenings::remove);
     onControl(
         () -> {
           listenings.add(listening);

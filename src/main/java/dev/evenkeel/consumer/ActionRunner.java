@@ -2,6 +2,7 @@ package dev.evenkeel.consumer;
 
 import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.ConsumerCore;
+import dev.evenkeel.consumer.core.Hold;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
@@ -69,7 +70,10 @@ final class ActionRunner {
               answer ->
                   told(
                       answer.cause(),
-                      now -> core.committed(commit.hold(), commit.command().offset()),
+                      now -> {
+                        core.committed(commit.hold(), commit.command().offset());
+                        callCommitted(commit.hold(), commit.command().offset());
+                      },
                       (refused, now) -> core.commitFailed(commit.hold(), refused, now)));
     } else if (action instanceof Action.ReadLease read) {
       calls
@@ -87,12 +91,17 @@ final class ActionRunner {
               answer ->
                   told(
                       answer.cause(),
-                      now -> core.released(release.hold()),
+                      now -> {
+                        core.released(release.hold());
+                        callCommitted(release.hold(), release.command().offset());
+                      },
                       (refused, now) -> core.releaseFailed(release.hold(), refused, now)));
     } else if (action instanceof Action.CallAssign assign) {
       callAssign(assign);
     } else if (action instanceof Action.CallDraining draining) {
       safely("onDraining", () -> handler.onDraining(draining.shard()));
+    } else if (action instanceof Action.CallKept kept) {
+      safely("onKept", () -> handler.onKept(kept.shard()));
     } else if (action instanceof Action.CallRelease release) {
       callRelease(release);
     } else if (action instanceof Action.CallLost lost) {
@@ -181,6 +190,10 @@ final class ActionRunner {
                       core.assignDone(assign.hold(), ended.cause(), Clock.millis());
                       around.turn();
                     }));
+  }
+
+  private void callCommitted(Hold hold, long offset) {
+    safely("onCommitted", () -> handler.onCommitted(hold.topic, hold.shard.shard(), offset));
   }
 
   private void callRelease(Action.CallRelease release) {

@@ -13,7 +13,11 @@ public interface Consumer {
   /** Messages finished by this run. */
   long consumed();
 
-  /** Stops pulling; what was pulled is still handled. */
+  /**
+   * Stops pulling; what was pulled is still handled. In mode level, where messages are dealt and
+   * not pulled, no further one is begun; the group waits for this member then, until it is set
+   * aside.
+   */
   void pause();
 
   void resume();
@@ -29,7 +33,8 @@ public interface Consumer {
 
   /**
    * Finishes what runs, releases every shard, commits, leaves the group. It takes the lock time at
-   * most; what is not released by then is another's at once.
+   * most; what is not released by then is another's at once. In mode level: finishes what runs,
+   * tells the dealer, leaves the group; what was dealt and not begun is dealt to others.
    */
   Future<Void> close();
 

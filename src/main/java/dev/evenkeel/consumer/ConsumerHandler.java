@@ -31,8 +31,16 @@ public interface ConsumerHandler {
    * twice; no others are started. All that for the lock time at most. Work that takes long can be
    * given up: what fails with {@link GivenBackException} is not tried again here, and comes to the
    * next owner together with all that was finished above it.
+   *
+   * <p>In mode level it is called when the consumer closes, for each shard of which a message runs.
    */
   default void onDraining(ShardContext shard) {}
+
+  /**
+   * Called when the hand-over that {@link #onDraining} told of is called off: the shard stays, and
+   * its messages come again.
+   */
+  default void onKept(ShardContext shard) {}
 
   /**
    * Called after the last message of a shard that goes to another owner.
@@ -64,6 +72,14 @@ public interface ConsumerHandler {
     return overrides("onRelease", ShardContext.class);
   }
 
+  /**
+   * Called when the log has taken a commit or a release of a shard: all below {@code offset} is
+   * done. A commit or release whose answer was lost is not told; a later commit tells more.
+   *
+   * @param offset the next offset to be consumed; it does not go back while the shard is held
+   */
+  default void onCommitted(String topic, int shard, long offset) {}
+
   private boolean overrides(String method, Class<?>... parameters) {
     try {
       return getClass().getMethod(method, parameters).getDeclaringClass() != ConsumerHandler.class;
@@ -72,6 +88,9 @@ public interface ConsumerHandler {
     }
   }
 
-  /** Called when a shard was lost without a release: another owner may be at work already. */
+  /**
+   * Called when a shard was lost without a release: another owner may be at work already. In mode
+   * level: all messages of the shard that run were taken back and are dealt again.
+   */
   default void onLost(ShardContext shard) {}
 }

@@ -1,5 +1,7 @@
 package dev.evenkeel.consumer;
 
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -18,6 +20,39 @@ public class ConsumerOptions {
     /** Everything in parallel. */
     NONE
   }
+
+  /** How the group consumes. */
+  public enum Mode {
+    /** Each shard to one member. */
+    SHARDED,
+    /** Messages to members so that none has finished many more than another. */
+    LEVEL
+  }
+
+  /** Who moves the messages in mode level. */
+  public enum Strategy {
+    /** Members draw as many as they may have. */
+    PULL,
+    /** They are dealt to the members in turn. */
+    PUSH
+  }
+
+  /** What makes a message the same as another. */
+  public enum Dedup {
+    /** Nothing. */
+    OFF,
+    /** The key. */
+    KEY,
+    /** The payload. */
+    PAYLOAD
+  }
+
+  /** Mode level: no member has finished over 100 messages more than another. */
+  public static final int DEFAULT_RANGE = GroupPolicy.RANGE_DEFAULT;
+
+  /** Mode level: who holds the others up for 10 s is set aside. */
+  public static final long DEFAULT_STALL_TIMEOUT_MILLIS =
+      Heartbeat.Wishes.STALL_TIMEOUT_MILLIS_DEFAULT;
 
   /** 16 handlers at once. */
   public static final int DEFAULT_PARALLEL = 16;
@@ -42,10 +77,18 @@ public class ConsumerOptions {
   /** Messages of a shard that are handed out at once, at most. */
   public static final int DEFAULT_HAND_OUT_MESSAGES = 32;
 
+  /** The most that {@link #setHandOutMessages} takes. */
+  public static final int HAND_OUT_MESSAGES_MAX = 65_536;
+
   private String group;
   private String member;
   private List<String> topics = List.of();
-  private Order order = Order.SHARD;
+  private Mode mode = Mode.SHARDED;
+  private Integer range;
+  private Strategy strategy;
+  private Long stallTimeoutMillis;
+  private Dedup dedup = Dedup.OFF;
+  private Order order;
   private int parallel = DEFAULT_PARALLEL;
   private StartAt start = StartAt.EARLIEST;
   private long heartbeatMillis = DEFAULT_HEARTBEAT_MILLIS;
@@ -60,6 +103,7 @@ public class ConsumerOptions {
   private int fetchWaitMillis = DEFAULT_FETCH_WAIT_MILLIS;
   private long commitMillis = DEFAULT_COMMIT_MILLIS;
   private int commitMessages = DEFAULT_COMMIT_MESSAGES;
+  private int handOutMessages = DEFAULT_HAND_OUT_MESSAGES;
 
   public ConsumerOptions() {}
 
@@ -69,7 +113,12 @@ public class ConsumerOptions {
     List<String> names = new ArrayList<>();
     json.getJsonArray("topics", new JsonArray()).forEach(name -> names.add((String) name));
     topics = List.copyOf(names);
-    order = Order.valueOf(json.getString("order", order.name()).toUpperCase(Locale.ROOT));
+    mode = constant(Mode.class, json, "mode", mode);
+    range = json.getInteger("range");
+    strategy = constant(Strategy.class, json, "strategy", null);
+    stallTimeoutMillis = json.getLong("stallTimeoutMillis");
+    dedup = constant(Dedup.class, json, "dedup", dedup);
+    order = constant(Order.class, json, "order", null);
     parallel = json.getInteger("parallel", parallel);
     start =
         new StartAt(
@@ -87,14 +136,27 @@ public class ConsumerOptions {
     fetchWaitMillis = json.getInteger("fetchWaitMillis", fetchWaitMillis);
     commitMillis = json.getLong("commitMillis", commitMillis);
     commitMessages = json.getInteger("commitMessages", commitMessages);
+    handOutMessages = json.getInteger("handOutMessages", handOutMessages);
   }
 
+  private static <E extends Enum<E>> E constant(
+      Class<E> type, JsonObject json, String key, E unset) {
+    String word = json.getString(key);
+    return word == null ? unset : Enum.valueOf(type, word.toUpperCase(Locale.ROOT));
+  }
+
+  /** What was not set, and has no default of its own, is null. */
   public JsonObject toJson() {
     return new JsonObject()
         .put("group", group)
         .put("member", member)
         .put("topics", new JsonArray(new ArrayList<>(topics)))
-        .put("order", order.name().toLowerCase(Locale.ROOT))
+        .put("mode", word(mode))
+        .put("range", range)
+        .put("strategy", word(strategy))
+        .put("stallTimeoutMillis", stallTimeoutMillis)
+        .put("dedup", word(dedup))
+        .put("order", word(order))
         .put("parallel", parallel)
         .put("startKind", start.kind().name())
         .put("startValue", start.value())
@@ -109,7 +171,22 @@ public class ConsumerOptions {
         .put("fetchBytesMax", fetchBytesMax)
         .put("fetchWaitMillis", fetchWaitMillis)
         .put("commitMillis", commitMillis)
-        .put("commitMessages", commitMessages);
+        .put("commitMessages", commitMessages)
+        .put("handOutMessages", handOutMessages);
+  }
+
+  private static String word(Enum<?> constant) {
+    return constant == null ? null : constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** What all members of the group must agree on. */
+  GroupPolicy policy() {
+    return GroupPolicy.of(word(mode), range, word(strategy), word(dedup));
+  }
+
+  /** As set, else null. */
+  Long givenStallTimeoutMillis() {
+    return stallTimeoutMillis;
   }
 
   public String getGroup() {
@@ -142,10 +219,74 @@ public class ConsumerOptions {
     return this;
   }
 
-  public Order getOrder() {
-    return order;
+  public Mode getMode() {
+    return mode;
   }
 
+  /** How the group consumes, by default SHARDED. All its members must agree. */
+  public ConsumerOptions setMode(Mode mode) {
+    this.mode = mode;
+    return this;
+  }
+
+  /** By default {@link #DEFAULT_RANGE}. */
+  public int getRange() {
+    return range == null ? DEFAULT_RANGE : range;
+  }
+
+  /**
+   * Mode LEVEL only: most messages that one member may have finished more than another, counted
+   * since the later of the two joined. From 1 to 1,000,000. All members must agree.
+   */
+  public ConsumerOptions setRange(int range) {
+    this.range = range;
+    return this;
+  }
+
+  /** By default PULL. */
+  public Strategy getStrategy() {
+    return strategy == null ? Strategy.PULL : strategy;
+  }
+
+  /** Mode LEVEL only: who moves the messages. All members must agree. */
+  public ConsumerOptions setStrategy(Strategy strategy) {
+    this.strategy = strategy;
+    return this;
+  }
+
+  /** By default {@link #DEFAULT_STALL_TIMEOUT_MILLIS}. */
+  public long getStallTimeoutMillis() {
+    return stallTimeoutMillis == null ? DEFAULT_STALL_TIMEOUT_MILLIS : stallTimeoutMillis;
+  }
+
+  /**
+   * Mode LEVEL only: if this member has finished nothing for so long while others wait for it, it
+   * is set aside: what it has in hand is dealt again, and it comes back as one that newly joined.
+   * From 1,000 to 3,600,000. It must be longer than the slowest message takes.
+   */
+  public ConsumerOptions setStallTimeoutMillis(long stallTimeoutMillis) {
+    this.stallTimeoutMillis = stallTimeoutMillis;
+    return this;
+  }
+
+  public Dedup getDedup() {
+    return dedup;
+  }
+
+  /** What makes a message the same as another, by default OFF. All members must agree. */
+  public ConsumerOptions setDedup(Dedup dedup) {
+    this.dedup = dedup;
+    return this;
+  }
+
+  /** By default SHARD; in mode LEVEL NONE. */
+  public Order getOrder() {
+    return order != null ? order : mode == Mode.LEVEL ? Order.NONE : Order.SHARD;
+  }
+
+  /**
+   * @param order null: as the mode has it by default
+   */
   public ConsumerOptions setOrder(Order order) {
     this.order = order;
     return this;
@@ -290,8 +431,26 @@ public class ConsumerOptions {
     return commitMessages;
   }
 
+  /**
+   * How many finished messages of a shard may be uncommitted. A commit begins at half of them, and
+   * two commits of a shard are at least 50 ms apart.
+   */
   public ConsumerOptions setCommitMessages(int commitMessages) {
     this.commitMessages = commitMessages;
+    return this;
+  }
+
+  public int getHandOutMessages() {
+    return handOutMessages;
+  }
+
+  /**
+   * Most messages of one shard that are handed out at once, with those that failed and wait for
+   * their next try: from 1 to {@link #HAND_OUT_MESSAGES_MAX}. {@link #setParallel} bounds what runs
+   * of all shards together.
+   */
+  public ConsumerOptions setHandOutMessages(int handOutMessages) {
+    this.handOutMessages = handOutMessages;
     return this;
   }
 }

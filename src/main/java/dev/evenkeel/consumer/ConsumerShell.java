@@ -7,6 +7,8 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.ConsumerCore;
+import dev.evenkeel.consumer.core.MessageSource;
+import dev.evenkeel.consumer.level.LevelWork;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
@@ -14,6 +16,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +24,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A consumer at work: carries out what {@link ConsumerCore} wants and tells it what came of it. All
  * of it happens on one context.
+ *
+ * <p>In mode level it owns no shards: its messages are dealt to it, and come from {@link LevelWork}
+ * instead.
  */
 final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRunner.Surroundings {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
@@ -35,12 +41,21 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private final ConsumerOptions options;
   private final String instance;
   private final String host;
+  private final boolean keepsState;
   private final long bornMillis = System.currentTimeMillis();
   private final OwnContext context;
   private final ConsumerCore core;
   private final ActionRunner actions;
   private final HeartbeatLoop heartbeats;
-  private final MessageLoop messages;
+  private final MessageLoop<?> messages;
+
+  /** Where the messages come from: the core, or what a dealer deals. */
+  private final MessageSource<?> source;
+
+  /** Null in mode sharded, as is {@code level}. */
+  private final LevelWork work;
+
+  private final LevelMember level;
   private final ApplicationEvents events;
   private final Promise<Consumer> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
@@ -52,6 +67,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private long closeDeadlineMillis;
   private long lostSinceMillis;
   private boolean linkLost;
+  private boolean begun;
   private boolean closing;
   private boolean leaving;
   private boolean ended;
@@ -63,24 +79,41 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   private volatile long consumed;
 
+  /**
+   * @param instance this run of the member
+   * @param host for people
+   * @param levelRange the group's range in mode level; 0 in mode sharded
+   */
   ConsumerShell(
       Link link,
       ClusterDirectory directory,
       ConsumerOptions options,
       ConsumerHandler handler,
       String instance,
-      String host) {
+      String host,
+      int levelRange) {
     this.link = link;
     this.directory = directory;
     this.options = options;
     this.instance = instance;
     this.host = host;
+    keepsState = handler.keepsState();
     context = new OwnContext(link.vertx());
     SplittableRandom random = new SplittableRandom();
-    core = new ConsumerCore(options, instance, handler.keepsState(), handler.givesState(), random);
+    core = new ConsumerCore(options, instance, keepsState, handler.givesState(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
     actions = new ActionRunner(core, calls, handler, this);
-    messages = new MessageLoop(core, handler, options.getMember(), context, this::turn);
+    if (levelRange > 0) {
+      work = new LevelWork(options, instance, levelRange, random, this::warn);
+      level = new LevelMember(link, work, handler, instance, this, actions);
+      source = work;
+      messages = new MessageLoop<>(work, handler, options.getMember(), context, this::turn);
+    } else {
+      work = null;
+      level = null;
+      source = core;
+      messages = new MessageLoop<>(core, handler, options.getMember(), context, this::turn);
+    }
     events = new ApplicationEvents(actions::safely);
     heartbeats =
         new HeartbeatLoop(
@@ -98,13 +131,33 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
           }
           pushes = link.listen(Addresses.member(instance), body -> onContext(() -> pushed(body)));
           ticker = link.vertx().setPeriodic(TICK_MILLIS, id -> onContext(this::tick));
+          Future<Void> prepared = prepared();
           // Whoever pushes must find somebody who listens; a heartbeat says where.
+          Future<Void> served = level == null ? Future.succeededFuture() : level.begin();
           pushes
               .registered()
-              .onComplete(
-                  done -> directory.view().onComplete(view -> onContext(heartbeats::hurry)));
+              .transform(registered -> served)
+              .transform(registered -> directory.view())
+              .transform(view -> prepared)
+              .onComplete(done -> onContext(this::begin));
         });
     return started.future();
+  }
+
+  private Future<Void> prepared() {
+    return link.vertx()
+        .executeBlocking(
+            () -> {
+              Rehearsal.once(options.getOrder(), keepsState);
+              return null;
+            });
+  }
+
+  private void begin() {
+    begun = true;
+    if (!ended) {
+      heartbeats.hurry();
+    }
   }
 
   /** Runs {@code action} on the consumer's context: now if this is it. */
@@ -124,7 +177,10 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     turning = true;
     try {
       messages.run(this::act);
-      consumed = core.consumed();
+      consumed = source.consumed();
+      if (level != null) {
+        level.turn();
+      }
     } finally {
       turning = false;
     }
@@ -174,18 +230,22 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         bornMillis,
         leave,
         closing,
-        "sharded",
+        options.policy(),
         options.getTopics(),
         options.getStart(),
         link.clusterMember(),
         host,
-        core.consumed(),
+        source.consumed(),
         options.getMemberTimeoutMillis(),
         options.getLockTimeMillis(),
         new Heartbeat.Wishes(
             options.getAssignor(),
             options.getStuckTimeoutMillis(),
-            options.getCrashLockTimeMillis()),
+            options.getCrashLockTimeMillis(),
+            options.givenStallTimeoutMillis(),
+            options.getMode() == ConsumerOptions.Mode.LEVEL
+                ? options.getOrder().name().toLowerCase(Locale.ROOT)
+                : null),
         core.marks(Clock.millis()));
   }
 
@@ -195,6 +255,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       return;
     }
     core.heartbeatAnswered(sentMillis);
+    if (work != null) {
+      work.heartbeatAnswered(sentMillis);
+    }
     core.assigned(assignment, Clock.millis());
     started.tryComplete(this);
     turn();
@@ -234,6 +297,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     linkLost = !up;
     core.link(up, Clock.millis());
+    if (work != null) {
+      work.link(up, Clock.millis());
+    }
     turn();
     if (state == Link.State.CLOSED) {
       endBecause(new RefusedException(Refusal.UNAVAILABLE, "the connection was closed"));
@@ -254,10 +320,15 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     actions.checkLeaders();
     core.tick(now);
-    if (!linkLost && !leaving) {
+    if (begun && !linkLost && !leaving) {
       heartbeats.tick();
     }
     turn();
+  }
+
+  private void warn(String text, Throwable cause) {
+    LOG.warn("{}: {}: {}", this, text, cause.toString());
+    LOG.debug("Where", cause);
   }
 
   // Ends
@@ -295,6 +366,10 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
           if (!closing && !ended) {
             closing = true;
             core.close(now, timeoutMillis);
+            if (level != null) {
+              level.close();
+              heartbeatNow();
+            }
           }
           turn();
         });
@@ -307,14 +382,17 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         now >= closeDeadlineMillis
             // Without a connection nothing can be released, and by now we count as dead.
             || linkLost
-                && core.running() == 0
+                && source.running() == 0
                 && now - lostSinceMillis >= options.getMemberTimeoutMillis();
-    if (leaving || ended || !core.drained() && !givenUp) {
+    boolean drained = core.drained() && (work == null || work.drained(now));
+    if (leaving || ended || !drained && !givenUp) {
       return;
     }
     leaving = true;
     if (!core.drained()) {
       LOG.warn("{}: closed with {} shards that could not be released", this, core.owned());
+    } else if (!drained) {
+      LOG.warn("{}: closed with messages whose ends the dealer may not know of", this);
     }
     heartbeats.leave().onComplete(done -> onContext(this::finishClose));
   }
@@ -333,8 +411,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   private void stop() {
     ended = true;
-    consumed = core.consumed();
+    consumed = source.consumed();
     owned = 0;
+    if (level != null) {
+      level.end();
+    }
     if (linkStates != null) {
       linkStates.end();
     }
@@ -365,16 +446,23 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   @Override
   public void pause() {
-    onContext(() -> core.pause(true, Clock.millis()));
+    onContext(() -> pause(true));
   }
 
   @Override
   public void resume() {
     onContext(
         () -> {
-          core.pause(false, Clock.millis());
+          pause(false);
           turn();
         });
+  }
+
+  private void pause(boolean on) {
+    core.pause(on, Clock.millis());
+    if (work != null) {
+      work.pause(on);
+    }
   }
 
   @Override

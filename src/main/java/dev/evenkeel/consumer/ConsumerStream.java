@@ -10,6 +10,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.streams.ReadStream;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * A consumer as a stream of messages.
@@ -18,6 +19,10 @@ import java.util.List;
  * and tried again if it threw. With MANUAL it is finished by {@link #finish} and tried again after
  * {@link #fail}; at most {@code parallel} messages are unfinished at a time, and no further ones
  * come while they are. The order is that of the options.
+ *
+ * <p>In mode level a stream that is paused, or whose messages are not finished, holds the others of
+ * the group back, until the member is set aside: then what is unfinished here is dealt to others,
+ * and finishing it has no effect.
  *
  * <p>The stream's handlers run on the consumer's context; its methods may be called from anywhere.
  * What is unfinished when a shard is lost, or when the stream is closed, comes again to the next
@@ -51,8 +56,14 @@ public final class ConsumerStream implements ReadStream<Delivery> {
    */
   public static Future<ConsumerStream> start(
       Link link, ClusterDirectory directory, ConsumerOptions options, Finishing finishing) {
+    return start(handler -> Consumers.start(link, directory, options, handler), finishing);
+  }
+
+  static Future<ConsumerStream> start(
+      Function<ConsumerHandler, Future<Consumer>> starter, Finishing finishing) {
     ConsumerStream stream = new ConsumerStream(finishing);
-    return Consumers.start(link, directory, options, stream.new Source())
+    return starter
+        .apply(stream.new Source())
         .map(
             consumer -> {
               stream.bind(consumer);
@@ -87,9 +98,16 @@ public final class ConsumerStream implements ReadStream<Delivery> {
     }
 
     @Override
+    public void onKept(ShardContext shard) {
+      synchronized (ConsumerStream.this) {
+        book.goesNoMore(shard);
+      }
+    }
+
+    @Override
     public Future<Buffer> onRelease(ShardContext shard) {
       synchronized (ConsumerStream.this) {
-        book.gone(shard);
+        book.goesNoMore(shard);
       }
       return Future.succeededFuture();
     }
@@ -102,7 +120,7 @@ public final class ConsumerStream implements ReadStream<Delivery> {
     @Override
     public void onLost(ShardContext shard) {
       synchronized (ConsumerStream.this) {
-        book.gone(shard);
+        book.goesNoMore(shard);
       }
       giveUp(shard, true);
     }

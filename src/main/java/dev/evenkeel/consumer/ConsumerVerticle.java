@@ -38,6 +38,7 @@ import io.vertx.core.VerticleBase;
  * fetchWaitMillis      15000
  * commitMillis         5000
  * commitMessages       1000
+ * handOutMessages      most messages of one shard that are handed out at once, 32
  * </pre>
  *
  * <p>It uses the {@link Link} (and {@link ClusterDirectory}) that {@link LocalObjects} has for its

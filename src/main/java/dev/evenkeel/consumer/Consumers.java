@@ -24,17 +24,37 @@ public final class Consumers {
    */
   public static Future<Consumer> start(
       Link link, ClusterDirectory directory, ConsumerOptions options, ConsumerHandler handler) {
+    return start(link, directory, options, handler, UUID.randomUUID().toString());
+  }
+
+  /**
+   * As {@link #start(Link, ClusterDirectory, ConsumerOptions, ConsumerHandler)}, as a run that
+   * somebody else expects.
+   *
+   * @param instance unique for ever
+   */
+  public static Future<Consumer> start(
+      Link link,
+      ClusterDirectory directory,
+      ConsumerOptions options,
+      ConsumerHandler handler,
+      String instance) {
     ConsumerOptions own = new ConsumerOptions(options.toJson());
     try {
       OptionsCheck.check(own);
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
-    String instance = UUID.randomUUID().toString();
     if (own.getMember() == null) {
       own.setMember(HOST + "-" + instance.substring(0, 6));
     }
-    return new ConsumerShell(link, directory, own, handler, instance, HOST).start();
+    return new ConsumerShell(link, directory, own, handler, instance, HOST, levelRange(own))
+        .start();
+  }
+
+  /** The range of a consumer in mode level; 0 in mode sharded. */
+  private static int levelRange(ConsumerOptions options) {
+    return options.getMode() == ConsumerOptions.Mode.LEVEL ? options.getRange() : 0;
   }
 
   /** The name of this machine, as far as a member's name may hold it. */

@@ -1,23 +1,24 @@
 package dev.evenkeel.consumer;
 
-import dev.evenkeel.consumer.core.ConsumerCore;
-import dev.evenkeel.consumer.core.Task;
+import dev.evenkeel.consumer.core.MessageSource;
 import io.vertx.core.Future;
 
 /**
- * Hands messages to the handler and tells the core how they ended.
+ * Hands messages to the handler and tells their source how they ended.
  *
  * <p>A handler that is over when it returns costs no hop and no timer: messages are taken in a
  * loop, which gives the event loop back after {@link #TURN_MESSAGES_MAX} messages or {@link
  * #TURN_NANOS_MAX}.
+ *
+ * @param <T> what the source gives
  */
-final class MessageLoop {
+final class MessageLoop<T extends MessageSource.Handed> {
   /** Messages that are handled before the event loop gets its turn. */
   private static final int TURN_MESSAGES_MAX = 1_000;
 
   private static final long TURN_NANOS_MAX = 5_000_000;
 
-  private final ConsumerCore core;
+  private final MessageSource<T> source;
   private final ConsumerHandler handler;
   private final String member;
   private final OwnContext context;
@@ -28,12 +29,12 @@ final class MessageLoop {
    * @param turn does everything that can be done now, this loop included
    */
   MessageLoop(
-      ConsumerCore core,
+      MessageSource<T> source,
       ConsumerHandler handler,
       String member,
       OwnContext context,
       Runnable turn) {
-    this.core = core;
+    this.source = source;
     this.handler = handler;
     this.member = member;
     this.context = context;
@@ -52,7 +53,7 @@ final class MessageLoop {
     long now = begin;
     int messages = 0;
     while (between.goOn()) {
-      Task task = core.next(now / 1_000_000);
+      T task = source.next(now / 1_000_000);
       if (task == null) {
         return;
       }
@@ -76,7 +77,7 @@ final class MessageLoop {
   }
 
   /** Returns the time after it: the clock is read once a message. */
-  private long handle(Task task) {
+  private long handle(T task) {
     Future<Void> result;
     try {
       result = handler.handle(task.delivery(member));
@@ -99,12 +100,12 @@ final class MessageLoop {
     return System.nanoTime();
   }
 
-  private long done(Task task, Throwable failure) {
+  private long done(T task, Throwable failure) {
     long now = System.nanoTime();
     if (failure == null) {
-      core.finished(task, now / 1_000_000);
+      source.finished(task, now / 1_000_000);
     } else {
-      core.failed(task, failure, now / 1_000_000);
+      source.failed(task, failure, now / 1_000_000);
     }
     return now;
   }

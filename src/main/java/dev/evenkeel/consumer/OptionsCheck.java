@@ -10,6 +10,8 @@ import dev.evenkeel.model.RefusedException;
 final class OptionsCheck {
   private static final long STUCK_TIMEOUT_MILLIS_MIN = 1_000;
   private static final long STUCK_TIMEOUT_MILLIS_MAX = 86_400_000;
+  private static final long STALL_TIMEOUT_MILLIS_MIN = 1_000;
+  private static final long STALL_TIMEOUT_MILLIS_MAX = 3_600_000;
   private static final long CRASH_LOCK_TIME_MILLIS_MAX = 3_600_000;
 
   private OptionsCheck() {}
@@ -20,12 +22,13 @@ final class OptionsCheck {
   static void check(ConsumerOptions options) {
     Names.check("group", options.getGroup());
     if (options.getMember() != null) {
-      Names.check("member", options.getMember());
+      Names.checkHolder(options.getMember());
     }
     if (options.getTopics() == null || options.getTopics().isEmpty()) {
       throw new RefusedException(Refusal.INVALID, "a consumer needs at least one topic");
     }
     options.getTopics().forEach(topic -> Names.check("topic", topic));
+    mode(options);
     atLeast("parallel", options.getParallel(), 1);
     atLeast("heartbeatMillis", options.getHeartbeatMillis(), 10);
     atLeast(
@@ -50,6 +53,32 @@ final class OptionsCheck {
     atMost("fetchWaitMillis", options.getFetchWaitMillis(), Limits.FETCH_WAIT_MILLIS_MAX);
     atLeast("commitMillis", options.getCommitMillis(), 1);
     atLeast("commitMessages", options.getCommitMessages(), 1);
+    atLeast("handOutMessages", options.getHandOutMessages(), 1);
+    atMost("handOutMessages", options.getHandOutMessages(), ConsumerOptions.HAND_OUT_MESSAGES_MAX);
+  }
+
+  private static void mode(ConsumerOptions options) {
+    if (options.getMode() == null || options.getDedup() == null) {
+      throw new RefusedException(Refusal.INVALID, "a consumer needs a mode and a dedup");
+    }
+    options.policy().check();
+    Long stall = options.givenStallTimeoutMillis();
+    if (stall != null) {
+      if (options.getMode() != ConsumerOptions.Mode.LEVEL) {
+        throw new RefusedException(
+            Refusal.INVALID, "stallTimeoutMillis is given: only mode level has one");
+      }
+      atLeast("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN);
+      atMost("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MAX);
+    }
+    notBuiltYet(options);
+  }
+
+  /** To go when the capability is there. */
+  private static void notBuiltYet(ConsumerOptions options) {
+    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+      throw new RefusedException(Refusal.INVALID, "dedup is not built yet: leave it off");
+    }
   }
 
   private static void atLeast(String name, long value, long min) {

@@ -36,14 +36,15 @@ final class StreamBook {
   /** Given to the handler, not yet finished by hand. At most {@code parallel}. */
   private final Map<Place, Promise<Void>> unfinished = new HashMap<>();
 
-  /** Shards that are being let go; a drain that is called off leaves its shard here. */
+  /** Shards that are being let go. */
   private final Set<Held> going = new HashSet<>();
 
   void going(ShardContext shard) {
     going.add(new Held(shard.topic(), shard.shard(), shard.epoch()));
   }
 
-  void gone(ShardContext shard) {
+  /** It is gone, or it stays. */
+  void goesNoMore(ShardContext shard) {
     going.remove(new Held(shard.topic(), shard.shard(), shard.epoch()));
   }
 

@@ -12,7 +12,9 @@ import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.StallGuard;
+import dev.evenkeel.dispatcher.level.LevelDealers;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
@@ -58,6 +60,7 @@ final class Activation {
   private final HintTable registry;
   private final HintTable ownership;
   private final LiveLook live;
+  private final LevelGroups levels;
   private final Map<Long, Message<?>> requests = new HashMap<>();
   private final List<LeaseChange> early = new ArrayList<>();
   private long nextRequest;
@@ -65,6 +68,9 @@ final class Activation {
   private boolean ready;
   private boolean stopped;
   private boolean pushSet;
+
+  /** Somebody came or went since the groups in mode level were looked at. */
+  private boolean membersChanged;
 
   /** When the core shall be woken, or {@link Long#MAX_VALUE}. */
   private long wakeMillis = Long.MAX_VALUE;
@@ -79,6 +85,7 @@ final class Activation {
       Brokers brokers,
       ClusterMember cluster,
       DispatcherMeters meters,
+      LevelDealers dealers,
       long term,
       long revision) {
     this.vertx = vertx;
@@ -96,6 +103,12 @@ final class Activation {
             revision,
             cluster.members());
     this.live = new LiveLook(vertx, this, clock);
+    this.levels =
+        new LevelGroups(
+            core,
+            dealers,
+            (group, instance) -> run(core.appoint(group, instance, clock.millis())),
+            (group, instance) -> context.runOnContext(now -> dealerEnded(group, instance)));
     this.registry = new HintTable(cluster.registry(), context);
     this.ownership = new HintTable(cluster.ownership(), context);
   }
@@ -111,7 +124,8 @@ final class Activation {
     }
     Future<ClusterView> view = brokers.view();
     Future<List<GroupInfo>> groups = view.compose(v -> brokers.groups());
-    Future<List<MoveRecord>> moves = groups.compose(g -> brokers.moves());
+    Future<List<GroupLease>> groupLeases = groups.compose(g -> brokers.groupLeases());
+    Future<List<MoveRecord>> moves = groupLeases.compose(g -> brokers.moves());
     // Leases after moves: what these lack shows in those.
     Future<Brokers.Shards> shards = moves.compose(m -> brokers.shards(null));
     Future<Map<String, JsonObject>> entries =
@@ -131,6 +145,7 @@ final class Activation {
               result.succeeded()
                   && (shards.result().complete() || clock.millis() >= patientUntilMillis);
           if (enough) {
+            core.groupLeasesRead(groupLeases.result(), clock.millis());
             core.recall(moves.result());
             begin(view.result(), groups.result(), shards.result(), entries.result());
           } else {
@@ -190,6 +205,12 @@ final class Activation {
     return core.revision();
   }
 
+  private void dealerEnded(String group, String instance) {
+    if (!stopped) {
+      levels.ended(group, instance);
+    }
+  }
+
   // ---- Inputs
 
   void heartbeat(Message<?> message, Heartbeat beat) {
@@ -226,6 +247,7 @@ final class Activation {
     if (stalls.mayJudge(nowMillis)) {
       run(core.tick(nowMillis));
     }
+    levels.sync(nowMillis);
     meters.observe(core);
     if (nowMillis >= reconcileAtMillis) {
       reconcileAtMillis = nowMillis + options.rebalanceMillis();
@@ -245,8 +267,13 @@ final class Activation {
             shards -> {
               List<ShardStatus> statuses = shards.statuses();
               run(core.leasesRead(read.id(), statuses, clock.millis()));
-              return report.apply(core, new GroupReport(core, statuses, clock.millis()));
+              return report.apply(
+                  core, new GroupReport(core, statuses, this::level, clock.millis()));
             });
+  }
+
+  private LevelFigures level(String group) {
+    return levels.figures(group);
   }
 
   /** Everything that a live view shows; see {@link LiveLook}. */
@@ -262,6 +289,7 @@ final class Activation {
     run(core.stop(refusal, detail));
     meters.observe(core);
     stopped = true;
+    levels.abandon();
     registry.close();
     ownership.close();
   }
@@ -273,6 +301,10 @@ final class Activation {
       return;
     }
     actions.forEach(this::run);
+    if (membersChanged && ready) {
+      membersChanged = false;
+      levels.sync(clock.millis());
+    }
     if (!pushSet && core.pushesDue()) {
       pushSet = true;
       vertx.setTimer(
@@ -334,6 +366,13 @@ final class Activation {
       brokers
           .shards(a.group())
           .onSuccess(shards -> run(core.leasesRead(a.id(), shards.statuses(), clock.millis())));
+    } else if (action instanceof Action.Holds a) {
+      levels.holds(a.group(), a.instance(), a.term());
+    } else if (action instanceof Action.ReadGroupLeases) {
+      brokers
+          .groupLeases()
+          .otherwiseEmpty()
+          .onSuccess(leases -> run(core.groupLeasesRead(leases, clock.millis())));
     } else if (action instanceof Action.ReadGroups a) {
       brokers
           .groups()
@@ -345,6 +384,9 @@ final class Activation {
   }
 
   private void hint(Action action) {
+    if (action instanceof Action.Register || action instanceof Action.Unregister) {
+      membersChanged = true;
+    }
     if (action instanceof Action.Register a) {
       registry.put(
           RegistryEntries.key(a.member().beat().group(), a.member().name()),

@@ -9,6 +9,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
@@ -91,6 +92,41 @@ final class Brokers {
               return groups;
             })
         .recover(Brokers::refused);
+  }
+
+  /** The leases of groups that were ever granted. */
+  Future<List<GroupLease>> groupLeases() {
+    return request(
+            Addresses.control(node),
+            Frames.request(Op.READ_GROUP_LEASES, new Bytes()),
+            localOptions)
+        .map(
+            answer -> {
+              ByteReader in = Frames.answerReader(answer);
+              int count = in.count();
+              List<GroupLease> leases = new ArrayList<>(count);
+              for (int i = 0; i < count; i++) {
+                leases.add(RecordCodec.groupLease(in));
+              }
+              return leases;
+            })
+        .recover(Brokers::refused);
+  }
+
+  /**
+   * Takes a group's lease for a run of a holder. Does not fail: the reply is {@link
+   * Reply.OfGroupLease} or a refusal, FENCED if the lease is not at {@code expectedTerm}. After
+   * INDETERMINATE the same may be asked again.
+   *
+   * @param expectedTerm the term that it was last seen at; 0: never granted
+   */
+  Future<Reply> grantGroupLease(String group, String holder, String instance, long expectedTerm) {
+    return submitMeta(new MetaCommand.GrantGroupLease(group, holder, instance, expectedTerm));
+  }
+
+  /** Lets go of a group's lease. Does not fail, and may be repeated, like the grant. */
+  Future<Reply> releaseGroupLease(String group, String instance, long term) {
+    return submitMeta(new MetaCommand.ReleaseGroupLease(group, instance, term));
   }
 
   /** The rebalance history, oldest first. */

@@ -12,6 +12,7 @@ import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.MoveLog;
+import dev.evenkeel.dispatcher.level.LevelDealers;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
@@ -60,6 +61,7 @@ public final class DispatcherVerticle extends VerticleBase {
   /** For those who look from another thread. */
   private volatile boolean active;
 
+  private LevelDealers dealers;
   private long lastRevision;
   private long timer = -1;
   private int looks;
@@ -109,6 +111,7 @@ public final class DispatcherVerticle extends VerticleBase {
     figures = new GroupFigures(scope);
     scope.reading(this::readFigures);
     brokers = new Brokers(vertx, log.nodeId(), options.requestTimeoutMillis());
+    dealers = new LevelDealers(vertx, log.nodeId());
     listen(Addresses.dispatcher(log.nodeId()), this::heartbeat);
     listen(Addresses.groups(log.nodeId()), this::groups);
     listen(Addresses.LEASE_CHANGES, this::leaseChange);
@@ -153,6 +156,9 @@ public final class DispatcherVerticle extends VerticleBase {
     List<Future<Void>> gone = new ArrayList<>();
     consumers.forEach(consumer -> gone.add(consumer.unregister()));
     deactivate(Refusal.UNAVAILABLE, "the dispatcher is stopping");
+    if (dealers != null) {
+      dealers.end();
+    }
     if (scope != null) {
       scope.close();
     }
@@ -183,7 +189,15 @@ public final class DispatcherVerticle extends VerticleBase {
     if (activation == null && leadership.ready()) {
       activation =
           new Activation(
-              vertx, context, options, brokers, cluster, meters, leadership.term(), lastRevision);
+              vertx,
+              context,
+              options,
+              brokers,
+              cluster,
+              meters,
+              dealers,
+              leadership.term(),
+              lastRevision);
       meters.activated();
       active = true;
       activation.start();

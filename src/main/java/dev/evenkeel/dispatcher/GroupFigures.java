@@ -9,7 +9,9 @@ import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.ShardStep;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -28,6 +30,7 @@ final class GroupFigures {
   private final FigureTable unowned;
   private final FigureTable draining;
   private final FigureTable stuck;
+  private final LevelTables level;
 
   GroupFigures(MeterScope scope) {
     groupNames = new LabelLimit(scope.labelsMax());
@@ -53,6 +56,7 @@ final class GroupFigures {
             "evenkeel.group.shards.stuck",
             "Shards on which a live member finishes nothing of what it has in hand",
             "group");
+    level = new LevelTables(scope, groupRowsMax);
   }
 
   /** Shows what a fresh look found. */
@@ -72,6 +76,7 @@ final class GroupFigures {
     Rows free = new Rows(groupRowsMax);
     Rows drains = new Rows(groupRowsMax);
     Rows stucks = new Rows(groupRowsMax);
+    List<LevelTables.Row> levels = new ArrayList<>();
     for (GroupState group : core.all()) {
       String name = groupNames.of(group.name());
       memberCounts.add(group.members().live().size(), name);
@@ -79,6 +84,10 @@ final class GroupFigures {
       free.add(0, name);
       drains.add(0, name);
       stucks.add(group.stuck().count(), name);
+      if (group.info() != null && group.info().policy().isLevel()) {
+        int range = group.info().policy().range();
+        levels.add(new LevelTables.Row(name, range, report.levelFigures(group)));
+      }
       for (Shard shard : group.shards(core.topics())) {
         String topic = topicNames.of(core.topics().name(shard.topicId()));
         lags.add(known(report.lag(group, shard)), name, topic);
@@ -98,6 +107,7 @@ final class GroupFigures {
     unowned.show(free);
     draining.show(drains);
     stuck.show(stucks);
+    level.show(levels);
   }
 
   /** NaN stays NaN whatever is added to it. */
@@ -115,5 +125,6 @@ final class GroupFigures {
     unowned.show(none);
     draining.show(none);
     stuck.show(none);
+    level.clear();
   }
 }

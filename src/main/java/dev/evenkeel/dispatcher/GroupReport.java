@@ -8,6 +8,7 @@ import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.ShardStep;
+import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicInfo;
@@ -20,18 +21,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /** Groups as the outside contract shows them. An unknown figure is null, never 0. */
 final class GroupReport {
   private final DispatcherCore core;
+  private final Function<String, LevelFigures> level;
   private final Map<Shard, ShardStatus> fresh = new HashMap<>();
   private final long nowMillis;
 
   /**
    * @param statuses read just now; figures of other shards are unknown
+   * @param level figures of a group in mode level, or null if there are none now
    */
-  GroupReport(DispatcherCore core, List<ShardStatus> statuses, long nowMillis) {
+  GroupReport(
+      DispatcherCore core,
+      List<ShardStatus> statuses,
+      Function<String, LevelFigures> level,
+      long nowMillis) {
     this.core = core;
+    this.level = level;
     this.nowMillis = nowMillis;
     statuses.forEach(status -> fresh.put(status.shard(), status));
   }
@@ -131,10 +140,44 @@ final class GroupReport {
         .put("status", group.status(core.topics()).name())
         .put("members", members)
         .put("shards", shards)
-        .put("level", unknown("range", "gap", "round"))
-        .put(
-            "dedup",
-            unknown("accepted", "blocked", "declined", "evicted", "processing", "waiting"));
+        .put("level", level(group.info(), level.apply(group.name())))
+        .put("dedup", dedup(group.info()));
+  }
+
+  private static JsonObject level(GroupInfo info, LevelFigures figures) {
+    JsonObject level =
+        unknown("range", "strategy", "gap", "round", "holder", "heldMs", "setAside", "bars");
+    if (info != null && info.policy().isLevel()) {
+      level.put("range", info.policy().range()).put("strategy", info.policy().strategy());
+    }
+    if (figures != null) {
+      JsonArray bars = new JsonArray();
+      for (LevelFigures.Bar bar : figures.bars()) {
+        bars.add(
+            new JsonObject()
+                .put("member", bar.member())
+                .put("finished", bar.finished())
+                .put("inHand", bar.inHand()));
+      }
+      level
+          .put("gap", figures.gap())
+          .put("round", figures.round())
+          .put("holder", figures.holder())
+          .put("heldMs", figures.holder() == null ? null : (Long) figures.heldMillis())
+          .put("setAside", figures.setAside())
+          .put("bars", bars);
+    }
+    return level;
+  }
+
+  /** Figures of a group in mode level, or null if there are none now. */
+  LevelFigures levelFigures(GroupState group) {
+    return level.apply(group.name());
+  }
+
+  private static JsonObject dedup(GroupInfo info) {
+    return unknown("mode", "accepted", "blocked", "declined", "evicted", "processing", "waiting")
+        .put("mode", info == null ? null : info.policy().dedup());
   }
 
   /**

@@ -19,14 +19,35 @@ public sealed interface DataCommand {
 
   /**
    * Gives a shard to a member: compare and set. Refuses FENCED unless the lease's epoch is {@code
-   * expectedEpoch} (0: no lease yet). Takes the shard from whoever owns it. Answers {@link
-   * Reply.OfLease} with epoch {@code expectedEpoch + 1}.
+   * expectedEpoch} (0: no lease yet), or if {@code groupTerm} is lower than the lease's. Takes the
+   * shard from whoever owns it. Answers {@link Reply.OfLease} with epoch {@code expectedEpoch + 1}.
    *
+   * @param owner a member's name; with a {@code groupTerm} also "dispatcher@NODE"
    * @param start used only if the lease does not exist yet
+   * @param groupTerm term of the group's lease under which it is granted; 0: none. The lease keeps
+   *     it, so that nobody who held the group at a lower term can grant again
    */
   record Grant(
-      String group, Shard shard, String owner, String instance, long expectedEpoch, StartAt start)
-      implements DataCommand {}
+      String group,
+      Shard shard,
+      String owner,
+      String instance,
+      long expectedEpoch,
+      StartAt start,
+      long groupTerm)
+      implements DataCommand {
+
+    /** Without a lease of the whole group. */
+    public Grant(
+        String group,
+        Shard shard,
+        String owner,
+        String instance,
+        long expectedEpoch,
+        StartAt start) {
+      this(group, shard, owner, instance, expectedEpoch, start, 0);
+    }
+  }
 
   /**
    * Starts, redirects or (with a null {@code drain}) calls off a hand-over. Refuses FENCED unless

@@ -6,7 +6,7 @@ import java.util.List;
  * A group as the meta log holds it. It outlives its members, so that their successors go on where
  * they stopped.
  *
- * @param mode how the group consumes: "sharded" (others come with their capability)
+ * @param policy what its members agree on
  * @param topics names of the topics that members have subscribed to, sorted
  * @param start where it begins in a shard without a lease
  * @param lastSeenMillis when it last had a live member, to the hour; milliseconds since 1970
@@ -14,7 +14,7 @@ import java.util.List;
  */
 public record GroupInfo(
     String name,
-    String mode,
+    GroupPolicy policy,
     List<String> topics,
     StartAt start,
     long createdMillis,
@@ -24,8 +24,13 @@ public record GroupInfo(
   /** What a group uses if no member ever named another. */
   public static final String ASSIGNOR_DEFAULT = "sticky";
 
+  /** How the group consumes. */
+  public String mode() {
+    return policy.mode();
+  }
+
   /** The same, seen at another time. */
   public GroupInfo seenAt(long millis) {
-    return new GroupInfo(name, mode, topics, start, createdMillis, millis, assignor);
+    return new GroupInfo(name, policy, topics, start, createdMillis, millis, assignor);
   }
 }

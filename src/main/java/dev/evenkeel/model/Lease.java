@@ -13,6 +13,8 @@ package dev.evenkeel.model;
  * @param stateOffset the offset that {@code state} stands for, or -1 if there is no state
  * @param state the shard's state, or null; never modified
  * @param drain the hand-over under way, or null
+ * @param groupTerm highest term of the group's lease that a grant named; 0: none did. It never goes
+ *     back
  */
 public record Lease(
     String group,
@@ -23,7 +25,22 @@ public record Lease(
     long committed,
     long stateOffset,
     byte[] state,
-    Drain drain) {
+    Drain drain,
+    long groupTerm) {
+
+  /** Of a group that has no lease of the whole. */
+  public Lease(
+      String group,
+      Shard shard,
+      long epoch,
+      String owner,
+      String instance,
+      long committed,
+      long stateOffset,
+      byte[] state,
+      Drain drain) {
+    this(group, shard, epoch, owner, instance, committed, stateOffset, state, drain, 0);
+  }
 
   public boolean owned() {
     return owner != null;
@@ -39,36 +56,63 @@ public record Lease(
     return state == null ? committed : Math.min(committed, stateOffset);
   }
 
-  public Lease granted(String newOwner, String newInstance) {
+  public Lease granted(String newOwner, String newInstance, long newGroupTerm) {
     return new Lease(
-        group, shard, epoch + 1, newOwner, newInstance, committed, stateOffset, state, null);
+        group,
+        shard,
+        epoch + 1,
+        newOwner,
+        newInstance,
+        committed,
+        stateOffset,
+        state,
+        null,
+        newGroupTerm);
   }
 
   public Lease draining(Drain newDrain) {
-    return new Lease(group, shard, epoch, owner, instance, committed, stateOffset, state, newDrain);
+    return new Lease(
+        group, shard, epoch, owner, instance, committed, stateOffset, state, newDrain, groupTerm);
   }
 
   public Lease committedAt(long offset) {
-    return new Lease(group, shard, epoch, owner, instance, offset, stateOffset, state, drain);
+    return new Lease(
+        group, shard, epoch, owner, instance, offset, stateOffset, state, drain, groupTerm);
   }
 
   /** The state's bytes are kept apart. */
   public Lease withStateAt(long newStateOffset) {
-    return new Lease(
-        group, shard, epoch, owner, instance, committed, newStateOffset, new byte[0], drain);
+    return withState(newStateOffset, new byte[0]);
   }
 
   /** The owner has let go; who is next stays known, so that a new dispatcher can go on. */
   public Lease released(long offset, long newStateOffset, byte[] newState) {
-    return new Lease(group, shard, epoch, null, null, offset, newStateOffset, newState, drain);
+    return new Lease(
+        group, shard, epoch, null, null, offset, newStateOffset, newState, drain, groupTerm);
+  }
+
+  /** The same with these bytes of its state. */
+  public Lease withState(byte[] newState) {
+    return withState(stateOffset, newState);
+  }
+
+  private Lease withState(long newStateOffset, byte[] newState) {
+    return new Lease(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        newStateOffset,
+        newState,
+        drain,
+        groupTerm);
   }
 
   /** The same without the state's bytes, for those who only look. */
   public Lease withoutState() {
-    return state == null
-        ? this
-        : new Lease(
-            group, shard, epoch, owner, instance, committed, stateOffset, new byte[0], drain);
+    return state == null ? this : withState(new byte[0]);
   }
 
   @Override
@@ -81,6 +125,7 @@ public record Lease(
         + (owner == null ? " free" : " " + owner)
         + " committed="
         + committed
+        + (groupTerm == 0 ? "" : " term=" + groupTerm)
         + (drain == null ? "" : " " + drain);
   }
 }

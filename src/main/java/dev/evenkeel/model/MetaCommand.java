@@ -20,21 +20,26 @@ public sealed interface MetaCommand {
   record RemoveTopic(int topicId) implements MetaCommand {}
 
   /**
-   * Creates the group, or adds topics to it. Refuses GROUP_MISMATCH if it exists with another mode
-   * or assignor and {@code force} is false (the dispatcher forces when the group has no live
+   * Creates the group, or adds topics to it. Refuses GROUP_MISMATCH if it exists with another
+   * policy or assignor and {@code force} is false (the dispatcher forces when the group has no live
    * member).
    *
    * @param assignor null: the one that the group has; a new group gets {@link
    *     GroupInfo#ASSIGNOR_DEFAULT}
    */
   record DeclareGroup(
-      String name, String mode, List<String> topics, StartAt start, boolean force, String assignor)
+      String name,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      boolean force,
+      String assignor)
       implements MetaCommand {
 
     /** With the assignor that the group has. */
     public DeclareGroup(
-        String name, String mode, List<String> topics, StartAt start, boolean force) {
-      this(name, mode, topics, start, force, null);
+        String name, GroupPolicy policy, List<String> topics, StartAt start, boolean force) {
+      this(name, policy, topics, start, force, null);
     }
   }
 
@@ -42,6 +47,25 @@ public sealed interface MetaCommand {
   record SeeGroup(String name) implements MetaCommand {}
 
   record ForgetGroup(String name) implements MetaCommand {}
+
+  /**
+   * Gives a group's lease to a run: compare and set. Refuses FENCED unless the lease's term is
+   * {@code expectedTerm} (0: never granted yet), UNKNOWN_GROUP if there is no such group. Takes the
+   * lease from whoever has it. Answers {@link Reply.OfGroupLease} with term {@code expectedTerm +
+   * 1}; so does a repeat, as long as that run has it at that term.
+   *
+   * @param holder for people: "dispatcher@NODE" or a member's name
+   * @param instance which run of the holder
+   */
+  record GrantGroupLease(String group, String holder, String instance, long expectedTerm)
+      implements MetaCommand {}
+
+  /**
+   * The holder lets go of a group's lease, which keeps its term. Refuses FENCED unless {@code
+   * instance} has it at {@code term}; a repeat after it was taken answers as the first: {@link
+   * Reply.OfGroupLease}.
+   */
+  record ReleaseGroupLease(String group, String instance, long term) implements MetaCommand {}
 
   /**
    * Gives out a producer id ({@link Reply.OfProducer}). With a name: the same id each time, with an

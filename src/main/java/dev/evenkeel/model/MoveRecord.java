@@ -79,9 +79,9 @@ public record MoveRecord(
   public MoveRecord check() {
     Names.check("group", group);
     Names.check("topic", topic);
-    Names.check("member", to);
+    Names.checkHolder(to);
     if (from != null) {
-      Names.check("member", from);
+      Names.checkHolder(from);
     }
     if (reason != null && reason.length() > REASON_CHARS_MAX) {
       throw invalid("a reason of at most " + REASON_CHARS_MAX + " characters");

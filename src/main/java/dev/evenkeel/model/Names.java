@@ -2,6 +2,9 @@ package dev.evenkeel.model;
 
 /** What names of topics, groups, members, producers and nodes may look like. */
 public final class Names {
+  /** What the name of a dispatcher that holds a lease begins with; the node's follows. */
+  public static final String DISPATCHER_HOLDER = "dispatcher@";
+
   private Names() {}
 
   /**
@@ -41,7 +44,22 @@ public final class Names {
     return name;
   }
 
-  private static String printable(String name) {
+  /**
+   * Returns {@code name} if it is that of a member, or {@link #DISPATCHER_HOLDER} and that of a
+   * node. No member can be named like a dispatcher.
+   *
+   * @throws RefusedException {@link Refusal#INVALID} otherwise, saying what would be right
+   */
+  public static String checkHolder(String name) {
+    if (name != null && name.startsWith(DISPATCHER_HOLDER)) {
+      check("node", name.substring(DISPATCHER_HOLDER.length()));
+      return name;
+    }
+    return check("member", name);
+  }
+
+  /** For messages: without control characters. */
+  static String printable(String name) {
     StringBuilder out = new StringBuilder();
     name.codePoints().forEach(c -> out.appendCodePoint(Character.isISOControl(c) ? '?' : c));
     return out.toString();

@@ -19,6 +19,8 @@ public sealed interface Reply {
 
   record OfLease(Lease lease) implements Reply {}
 
+  record OfGroupLease(GroupLease lease) implements Reply {}
+
   record OfProducer(long producerId, int epoch) implements Reply {}
 
   /** For each shard of this log group that the producer wrote to: the last sequence taken. */

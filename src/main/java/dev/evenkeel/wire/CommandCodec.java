@@ -1,6 +1,7 @@
 package dev.evenkeel.wire;
 
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -28,7 +29,13 @@ public final class CommandCodec {
     } else if (command instanceof MetaCommand.RemoveTopic c) {
       out.u8(5).i32(c.topicId());
     } else if (command instanceof MetaCommand.DeclareGroup c) {
-      out.u8(6).text(c.name()).text(c.mode());
+      boolean plain = c.policy().equals(GroupPolicy.SHARDED);
+      out.u8(plain ? 6 : 12).text(c.name());
+      if (plain) {
+        out.text(c.policy().mode());
+      } else {
+        RecordCodec.write(out, c.policy());
+      }
       RecordCodec.writeTexts(out, c.topics());
       RecordCodec.write(out, c.start());
       out.bool(c.force()).text(c.assignor());
@@ -41,6 +48,10 @@ public final class CommandCodec {
     } else if (command instanceof MetaCommand.RecordMoves c) {
       out.u8(11);
       RecordCodec.writeMoves(out, c.moves());
+    } else if (command instanceof MetaCommand.GrantGroupLease c) {
+      out.u8(13).text(c.group()).text(c.holder()).text(c.instance()).i64(c.expectedTerm());
+    } else if (command instanceof MetaCommand.ReleaseGroupLease c) {
+      out.u8(14).text(c.group()).text(c.instance()).i64(c.term());
     }
   }
 
@@ -56,7 +67,7 @@ public final class CommandCodec {
           case 6 ->
               new MetaCommand.DeclareGroup(
                   in.text(),
-                  in.text(),
+                  GroupPolicy.of(in.text()),
                   RecordCodec.texts(in),
                   RecordCodec.start(in),
                   in.bool(),
@@ -66,6 +77,16 @@ public final class CommandCodec {
           case 8 -> new MetaCommand.ForgetGroup(in.text());
           case 9 -> new MetaCommand.RegisterProducer(in.text());
           case 11 -> new MetaCommand.RecordMoves(RecordCodec.moves(in));
+          case 12 ->
+              new MetaCommand.DeclareGroup(
+                  in.text(),
+                  RecordCodec.policy(in),
+                  RecordCodec.texts(in),
+                  RecordCodec.start(in),
+                  in.bool(),
+                  in.text());
+          case 13 -> new MetaCommand.GrantGroupLease(in.text(), in.text(), in.text(), in.i64());
+          case 14 -> new MetaCommand.ReleaseGroupLease(in.text(), in.text(), in.i64());
           default -> throw unknown(tag);
         };
     in.end();
@@ -83,10 +104,14 @@ public final class CommandCodec {
       out.u8(3).i32(c.topicId());
       RecordCodec.write(out, c.config());
     } else if (command instanceof DataCommand.Grant c) {
-      out.u8(4).text(c.group());
+      boolean term = c.groupTerm() != 0;
+      out.u8(term ? 12 : 4).text(c.group());
       RecordCodec.write(out, c.shard());
       out.text(c.owner()).text(c.instance()).i64(c.expectedEpoch());
       RecordCodec.write(out, c.start());
+      if (term) {
+        out.i64(c.groupTerm());
+      }
     } else if (command instanceof DataCommand.SetDrain c) {
       out.u8(5).text(c.group());
       RecordCodec.write(out, c.shard());
@@ -143,6 +168,15 @@ public final class CommandCodec {
           case 11 ->
               new DataCommand.Commit(
                   in.text(), RecordCodec.shard(in), in.i64(), in.i64(), in.i64());
+          case 12 ->
+              new DataCommand.Grant(
+                  in.text(),
+                  RecordCodec.shard(in),
+                  in.text(),
+                  in.text(),
+                  in.i64(),
+                  RecordCodec.start(in),
+                  in.i64());
           default -> throw unknown(tag);
         };
     in.end();

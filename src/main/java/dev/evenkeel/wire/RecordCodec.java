@@ -2,6 +2,8 @@ package dev.evenkeel.wire;
 
 import dev.evenkeel.model.Drain;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
@@ -16,7 +18,16 @@ import java.util.List;
 
 /** Bytes of the records that commands, replies and the store share. */
 public final class RecordCodec {
-  private static final int GROUP_FORM = 2;
+  /** With an assignor; the policy is a mode. */
+  private static final int GROUP_FORM_PLAIN = 2;
+
+  /** With a policy. */
+  private static final int GROUP_FORM = 3;
+
+  /** With a group term; the first form begins with the group's name. */
+  private static final int LEASE_FORM = 2;
+
+  private static final int GROUP_LEASE_FORM = 1;
 
   private RecordCodec() {}
 
@@ -47,7 +58,15 @@ public final class RecordCodec {
     return in.bool() ? new Drain(in.text(), in.i64()) : null;
   }
 
+  /**
+   * A lease's group has a name: null in its place says that the number of the form follows. Most
+   * leases name no term, and are written in the first form.
+   */
   public static void write(Bytes out, Lease lease) {
+    boolean term = lease.groupTerm() != 0;
+    if (term) {
+      out.text(null).u8(LEASE_FORM).i64(lease.groupTerm());
+    }
     out.text(lease.group());
     write(out, lease.shard());
     out.i64(lease.epoch()).text(lease.owner()).text(lease.instance());
@@ -56,9 +75,34 @@ public final class RecordCodec {
   }
 
   public static Lease lease(ByteReader in) {
+    String group = in.text();
+    long groupTerm = 0;
+    if (group == null) {
+      form("a lease", in.u8(), LEASE_FORM, LEASE_FORM);
+      groupTerm = in.i64();
+      group = in.text();
+    }
     return new Lease(
-        in.text(), shard(in), in.i64(), in.text(), in.text(), in.i64(), in.i64(), in.blob(),
-        drain(in));
+        group, shard(in), in.i64(), in.text(), in.text(), in.i64(), in.i64(), in.blob(), drain(in),
+        groupTerm);
+  }
+
+  public static void write(Bytes out, GroupLease lease) {
+    out.u8(GROUP_LEASE_FORM).text(lease.group()).i64(lease.term());
+    out.text(lease.holder()).text(lease.instance());
+  }
+
+  public static GroupLease groupLease(ByteReader in) {
+    form("a group's lease", in.u8(), GROUP_LEASE_FORM, GROUP_LEASE_FORM);
+    return new GroupLease(in.text(), in.i64(), in.text(), in.text());
+  }
+
+  public static void write(Bytes out, GroupPolicy policy) {
+    out.text(policy.mode()).i32(policy.range()).text(policy.strategy()).text(policy.dedup());
+  }
+
+  public static GroupPolicy policy(ByteReader in) {
+    return new GroupPolicy(in.text(), in.i32(), in.text(), in.text());
   }
 
   public static void write(Bytes out, TopicConfig config) {
@@ -85,10 +129,18 @@ public final class RecordCodec {
         in.i64());
   }
 
-  /** A group has a name: null in its place says that the number of the form follows. */
+  /**
+   * A group has a name: null in its place says that the number of the form follows. A group that
+   * only shares its shards out is written in the form of before there were policies.
+   */
   public static void write(Bytes out, GroupInfo group) {
-    out.text(null).u8(GROUP_FORM);
-    out.text(group.name()).text(group.mode());
+    boolean plain = group.policy().equals(GroupPolicy.SHARDED);
+    out.text(null).u8(plain ? GROUP_FORM_PLAIN : GROUP_FORM).text(group.name());
+    if (plain) {
+      out.text(group.mode());
+    } else {
+      write(out, group.policy());
+    }
     writeTexts(out, group.topics());
     write(out, group.start());
     out.i64(group.createdMillis()).i64(group.lastSeenMillis()).text(group.assignor());
@@ -98,23 +150,27 @@ public final class RecordCodec {
   public static GroupInfo group(ByteReader in) {
     String name = in.text();
     boolean first = name != null;
+    int form = 1;
     if (!first) {
-      int form = in.u8();
-      if (form != GROUP_FORM) {
-        throw new RefusedException(
-            Refusal.WRONG_VERSION,
-            "a group's record of form " + form + ": this node reads up to " + GROUP_FORM);
-      }
+      form = form("a group's record", in.u8(), GROUP_FORM_PLAIN, GROUP_FORM);
       name = in.text();
     }
     return new GroupInfo(
         name,
-        in.text(),
+        form == GROUP_FORM ? policy(in) : GroupPolicy.of(in.text()),
         texts(in),
         start(in),
         in.i64(),
         in.i64(),
         first ? GroupInfo.ASSIGNOR_DEFAULT : in.text());
+  }
+
+  private static int form(String what, int form, int from, int to) {
+    if (form < from || form > to) {
+      throw new RefusedException(
+          Refusal.WRONG_VERSION, what + " of form " + form + ": this node reads up to " + to);
+    }
+    return form;
   }
 
   public static void write(Bytes out, MoveRecord move) {

@@ -27,6 +27,9 @@ public final class ReplyCodec {
     } else if (reply instanceof Reply.OfLease r) {
       out.u8(4);
       RecordCodec.write(out, r.lease());
+    } else if (reply instanceof Reply.OfGroupLease r) {
+      out.u8(7);
+      RecordCodec.write(out, r.lease());
     } else if (reply instanceof Reply.OfProducer r) {
       out.u8(5).i64(r.producerId()).i32(r.epoch());
     } else if (reply instanceof Reply.OfSequences r) {
@@ -52,6 +55,7 @@ public final class ReplyCodec {
       case 4 -> new Reply.OfLease(RecordCodec.lease(in));
       case 5 -> new Reply.OfProducer(in.i64(), in.i32());
       case 6 -> sequences(in);
+      case 7 -> new Reply.OfGroupLease(RecordCodec.groupLease(in));
       default -> throw new RefusedException(Refusal.WRONG_VERSION, "unknown reply " + tag);
     };
   }

@@ -37,7 +37,17 @@ class PackageTableTest {
           Map.entry("bus", Set.of("model", "wire")),
           Map.entry(
               "dispatcher",
-              Set.of("model", "wire", "bus", "assign", "level", "dedup", "cluster", "log")),
+              // The consumer: the level dispatcher of a group is one (decision 11).
+              Set.of(
+                  "model",
+                  "wire",
+                  "bus",
+                  "assign",
+                  "level",
+                  "dedup",
+                  "cluster",
+                  "log",
+                  "consumer")),
           Map.entry("consumer", Set.of("model", "wire", "bus", "level", "dedup", "cluster")),
           Map.entry("producer", Set.of("model", "wire", "bus", "level", "dedup", "cluster")),
           Map.entry("client", Set.of("model", "wire", "bus", "consumer", "producer", "cluster")),
@@ -62,11 +72,24 @@ class PackageTableTest {
     ROOT + "level..",
     ROOT + "dedup..",
     ROOT + "dispatcher.core..",
+    ROOT + "dispatcher.level.core..",
     ROOT + "consumer.core..",
+    ROOT + "consumer.level..",
     ROOT + "producer.core..",
     ROOT + "broker.state..",
     ROOT + "broker.decide.."
   };
+
+  /**
+   * Of Vert.x, what {@code level} may know: a track's {@code ready()} is a future on the asker's
+   * context.
+   */
+  private static final Set<String> FUTURES =
+      Set.of(
+          "io.vertx.core.Context",
+          "io.vertx.core.Future",
+          "io.vertx.core.Promise",
+          "io.vertx.core.Vertx");
 
   /** It applies what was decided, alike on every node; its store lies in files. */
   private static final String REPLICATED = ROOT + "broker.machine..";
@@ -163,8 +186,13 @@ class PackageTableTest {
         .that()
         .resideInAnyPackage(PURE)
         .should()
+        .dependOnClassesThat(
+            DescribedPredicate.describe(
+                "of Vert.x, but for the futures of a track",
+                target -> target.getPackageName().startsWith("io.vertx") && !isFuture(target)))
+        .orShould()
         .dependOnClassesThat()
-        .resideInAnyPackage("io.vertx..", "java.nio.file..", "java.util.concurrent.locks..")
+        .resideInAnyPackage("java.nio.file..", "java.util.concurrent.locks..")
         .orShould()
         .callMethod(System.class, "currentTimeMillis")
         .orShould()
@@ -172,6 +200,23 @@ class PackageTableTest {
         .orShould()
         .callMethod(Math.class, "random")
         .check(classes);
+  }
+
+  @Test
+  void futures_among_what_decides_are_for_level_alone() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(PURE)
+        .and()
+        .resideOutsideOfPackage(ROOT + "level..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.vertx..")
+        .check(classes);
+  }
+
+  private static boolean isFuture(JavaClass target) {
+    return FUTURES.contains(target.getName());
   }
 
   @Test

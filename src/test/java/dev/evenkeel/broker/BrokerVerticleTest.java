@@ -18,6 +18,8 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
@@ -432,11 +434,20 @@ class BrokerVerticleTest {
     Bytes declare = new Bytes();
     CommandCodec.write(
         declare,
-        new MetaCommand.DeclareGroup("g", "sharded", List.of("orders"), StartAt.EARLIEST, false));
+        new MetaCommand.DeclareGroup(
+            "g", GroupPolicy.SHARDED, List.of("orders"), StartAt.EARLIEST, false));
     bench.control(Op.SUBMIT_META, declare);
     ByteReader groups = new ByteReader(bench.control(Op.READ_GROUPS, new Bytes()));
     assertThat(groups.i32()).isEqualTo(1);
     assertThat(RecordCodec.group(groups).topics()).containsExactly("orders");
+
+    Bytes grant = new Bytes();
+    CommandCodec.write(grant, new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 0));
+    bench.control(Op.SUBMIT_META, grant);
+    ByteReader leases = new ByteReader(bench.control(Op.READ_GROUP_LEASES, new Bytes()));
+    assertThat(leases.i32()).isEqualTo(1);
+    assertThat(RecordCodec.groupLease(leases))
+        .isEqualTo(new GroupLease("g", 1, "dispatcher@n1", "i"));
   }
 
   @Test

@@ -26,8 +26,20 @@ public final class FakeLink implements Link {
     this.vertx = vertx;
   }
 
-  public void serve(String address, Function<Buffer, Future<Buffer>> server) {
+  @Override
+  public Listening serve(String address, Function<Buffer, Future<Buffer>> server) {
     servers.put(address, server);
+    return new Listening() {
+      @Override
+      public Future<Void> registered() {
+        return Future.succeededFuture();
+      }
+
+      @Override
+      public void end() {
+        servers.remove(address, server);
+      }
+    };
   }
 
   public void publish(String address, Buffer body) {

@@ -2,6 +2,7 @@ package dev.evenkeel.bus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import io.vertx.core.json.JsonObject;
@@ -18,7 +19,7 @@ class HeartbeatTest {
           1,
           false,
           false,
-          "sharded",
+          GroupPolicy.SHARDED,
           List.of("t"),
           StartAt.EARLIEST,
           "c",
@@ -49,6 +50,27 @@ class HeartbeatTest {
     JsonObject old = beat.toJson();
     List.of("assignor", "stuckTimeoutMillis", "crashLockTimeMillis").forEach(old::remove);
     assertThat(Heartbeat.fromJson(old)).isEqualTo(beat);
+  }
+
+  @Test
+  void thePolicyIsFlatAndWhatIsMissingIsTheDefault() {
+    GroupPolicy policy = new GroupPolicy("level", 20, "push", "key");
+    Heartbeat level =
+        beat.withPolicy(policy).withWishes(new Heartbeat.Wishes(null, null, 0, 30_000L));
+    JsonObject json = new JsonObject(level.toJson().toBuffer());
+    assertThat(Heartbeat.fromJson(json)).isEqualTo(level);
+    assertThat(json.getString("mode")).isEqualTo("level");
+    assertThat(json.getInteger("range")).isEqualTo(20);
+    assertThat(json.getString("strategy")).isEqualTo("push");
+    assertThat(json.getString("dedup")).isEqualTo("key");
+    List.of("range", "strategy", "dedup", "stallTimeoutMillis").forEach(json::remove);
+    Heartbeat bare = Heartbeat.fromJson(json);
+    assertThat(bare.policy()).isEqualTo(new GroupPolicy("level", 100, "pull", "off"));
+    assertThat(bare.stallTimeoutMillis()).isEqualTo(10_000);
+    json.remove("mode");
+    assertThat(Heartbeat.fromJson(json).policy()).isEqualTo(GroupPolicy.SHARDED);
+    json.put("mode", "level").put("range", (1L << 32) + 5);
+    assertThat(Heartbeat.fromJson(json).policy().range()).isEqualTo(Integer.MAX_VALUE);
   }
 
   @Test

@@ -56,6 +56,33 @@ class VertxLinkTest {
   }
 
   @Test
+  void answersRequestsUntilTold() {
+    Link.Listening serving =
+        link.serve(
+            "here",
+            request ->
+                switch (request.toString()) {
+                  case "fails" ->
+                      Future.failedFuture(new RefusedException(Refusal.FENCED, "too late"));
+                  case "throws" -> throw new RefusedException(Refusal.INVALID, "nonsense");
+                  default -> Future.succeededFuture(request.copy().appendString("!"));
+                });
+    result(serving.registered());
+    assertThat(result(link.request("here", Buffer.buffer("x"), 1_000)).toString()).isEqualTo("x!");
+    answered("fails", Refusal.FENCED);
+    answered("throws", Refusal.INVALID);
+    serving.end();
+    refused("here", Refusal.UNAVAILABLE);
+  }
+
+  private void answered(String request, Refusal refusal) {
+    Buffer answer = result(link.request("here", Buffer.buffer(request), 1_000));
+    assertThatThrownBy(() -> Frames.answerBody(answer))
+        .isInstanceOfSatisfying(
+            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
+  }
+
+  @Test
   void isLostForGoodWithoutNodes() {
     List<Link.State> states = new CopyOnWriteArrayList<>();
     link.onState(states::add);

@@ -40,7 +40,7 @@ class UsageTest {
         List.of("unknown option '--acks'", "produce", "t", "--acks", "all"),
         List.of("unknown option '--spool'", "produce", "t", "--spool", "x"),
         List.of("unknown option '--name'", "produce", "t", "--name", "x"),
-        List.of("produce, consume, latency, failover or rebalance", "bench"),
+        List.of("produce, consume, latency, failover, rebalance or level", "bench"),
         List.of("--nodes 2", "bench", "produce", "--nodes", "2"),
         List.of("mutually exclusive", "bench", "produce", "--nodes=1", "--cluster=h:1"),
         List.of("--size is 'big'", "bench", "produce", "--size", "big"),
@@ -56,9 +56,26 @@ class UsageTest {
         List.of("needs 3", "bench", "failover", "--nodes", "1"),
         List.of("write leave, kill or vanish", "bench", "rebalance", "--kinds", "leave,gone"),
         List.of("--consumers 12", "bench", "rebalance", "--consumers", "12"),
+        List.of("--range 0", "bench", "level", "--range", "0"),
+        List.of("--work is 'long'", "bench", "level", "--work", "long"),
+        List.of("--duration '0s'", "bench", "level", "--duration", "0s"),
         List.of("--group", "consume", "t"),
-        List.of("sharded only", "consume", "t", "--group", "g", "--mode", "level"),
-        List.of("unknown option '--range'", "consume", "t", "--group", "g", "--range", "1"),
+        List.of("write sharded or level", "consume", "t", "--group", "g", "--mode", "even"),
+        List.of("--range 10: only --mode level", "consume", "t", "--group=g", "--range=10"),
+        List.of(
+            "--strategy push: only --mode level", "consume", "t", "--group=g", "--strategy=push"),
+        List.of("only --mode level", "consume", "t", "--group=g", "--stall-timeout=2s"),
+        level("--range 0: it must be from 1 to 1000000", "--range=0"),
+        level("--range 1000001", "--range=1000001"),
+        level("--range", "--range=many"),
+        level("--strategy", "--strategy=throw"),
+        level("--stall-timeout '200ms': write a time from 1s to 1h", "--stall-timeout=200ms"),
+        level("--stall-timeout 'soon'", "--stall-timeout=soon"),
+        level("--assignor: in --mode level no member owns shards", "--assignor=sticky"),
+        level("--on-assign: in --mode level", "--on-assign=cat"),
+        level("--on-release: in --mode level", "--on-release=cat"),
+        level("--stuck-timeout: in --mode level", "--stuck-timeout=5s"),
+        level("--crash-lock-time: in --mode level", "--crash-lock-time=5s"),
         List.of("unknown option '--dedup'", "consume", "t", "--group", "g", "--dedup", "key"),
         List.of("unknown option '--offsets'", "consume", "t", "--group", "g", "--offsets", "x"),
         List.of(
@@ -82,6 +99,10 @@ class UsageTest {
         List.of("--limit 2001: use 1 to 2000", "group", "rebalances", "g", "--limit", "2001"),
         List.of("unknown command 'dead-letters'", "group", "dead-letters"),
         List.of("write http://127.0.0.1:8080", "topic", "list", "--http", "nowhere"));
+  }
+
+  private static List<String> level(String expected, String option) {
+    return List.of(expected, "consume", "t", "--group", "g", "--mode", "level", option);
   }
 
   @ParameterizedTest

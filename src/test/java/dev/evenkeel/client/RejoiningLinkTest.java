@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.FreePorts;
@@ -46,6 +47,15 @@ class RejoiningLinkTest {
     List<String> heard = new CopyOnWriteArrayList<>();
     Link.Listening listening = link.listen("here", body -> heard.add(body.toString()));
     result(listening.registered());
+    List<Boolean> onLinksVertx = new CopyOnWriteArrayList<>();
+    result(
+        link.serve(
+                "served",
+                request -> {
+                  onLinksVertx.add(io.vertx.core.Vertx.currentContext().owner() == link.vertx());
+                  return Future.succeededFuture(request.copy().appendString("!"));
+                })
+            .registered());
     List<Link.State> states = new CopyOnWriteArrayList<>();
     link.onState(states::add);
 
@@ -70,7 +80,10 @@ class RejoiningLinkTest {
                 node.vertx().eventBus().publish("here", Buffer.buffer(text));
                 return heard.contains(text);
               });
+      Buffer answer = result(VertxLink.send(node.vertx(), "served", Buffer.buffer(text), 5_000));
+      assertThat(answer.toString()).isEqualTo(text + "!");
     }
+    assertThat(onLinksVertx).hasSize(RESTARTS).containsOnly(true);
     assertThat(states).startsWith(Link.State.LOST, Link.State.CONNECTED, Link.State.LOST);
     assertThat(states).hasSize(2 * RESTARTS);
   }

@@ -125,6 +125,39 @@ class ConsumerStreamTest {
   }
 
   @Test
+  void afterAHandoverThatWasCalledOffMessagesWaitToBeAskedForAgain() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.MANUAL);
+    List<Delivery> seen = new CopyOnWriteArrayList<>();
+    stream.pause();
+    stream.handler(seen::add);
+    append(0, 20);
+    cluster.grant(0, null, -1);
+    stream.fetch(1);
+    Awaitility.await().until(() -> seen.size() == 1);
+    // Three more wait to be asked for; they are given back, so that the shard can go.
+    cluster.drain(0);
+    cluster.callOff(0);
+    // What comes with this says so too.
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> stream.consumer().ownedShards() == 2);
+    stream.finish(seen.get(0));
+    Awaitility.await().until(() -> stream.consumer().consumed() == 1);
+    stream.fetch(1);
+    Awaitility.await().until(() -> seen.size() == 2);
+    assertThat(seen.get(1).offset()).isEqualTo(4);
+    assertThat(seen.get(1).attempt()).as("attempts at one that had been let wait").isEqualTo(1);
+    stream.resume();
+    Awaitility.await()
+        .until(
+            () -> {
+              seen.forEach(stream::finish);
+              return stream.consumer().consumed() == 20;
+            });
+    await(stream.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(20);
+  }
+
+  @Test
   void aLostShardSetsItsPlacesFree() throws Exception {
     ConsumerStream stream = stream(ConsumerStream.Finishing.MANUAL);
     List<Delivery> seen = new CopyOnWriteArrayList<>();

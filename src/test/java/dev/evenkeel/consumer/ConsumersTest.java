@@ -177,6 +177,65 @@ class ConsumersTest {
   }
 
   @Test
+  void tellsTheHandlerHowFarItHasCommitted() {
+    List<String> told = new CopyOnWriteArrayList<>();
+    ConsumerHandler handler =
+        new ConsumerHandler() {
+          @Override
+          public Future<Void> handle(Delivery delivery) {
+            return Future.succeededFuture();
+          }
+
+          @Override
+          public void onCommitted(String topic, int shard, long offset) {
+            told.add(topic + "/" + shard + " " + offset);
+            assertThat(cluster.lease(shard).committed()).isGreaterThanOrEqualTo(offset);
+            throw new IllegalStateException("a handler's own trouble");
+          }
+        };
+    ConsumerOptions options = options().setCommitMillis(60_000).setCommitMessages(10);
+    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
+    cluster.append(1, messages(0, 10));
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> told.equals(List.of("t/1 10")));
+    cluster.append(1, messages(10, 3));
+    Awaitility.await().until(() -> consumer.consumed() == 13);
+    await(consumer.close());
+    assertThat(told).startsWith("t/1 10").endsWith("t/1 13");
+  }
+
+  @Test
+  void handsOutNoMoreOfAShardThanItsOptionsSay() {
+    Held handler = new Held();
+    ConsumerOptions options =
+        options().setOrder(ConsumerOptions.Order.NONE).setParallel(8).setHandOutMessages(2);
+    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> handler.seen.size() == 2);
+    handler.running.get(0).complete();
+    Awaitility.await().until(() -> handler.seen.size() == 3);
+    handler.running.get(1).complete();
+    handler.running.get(2).complete();
+    Awaitility.await().until(() -> handler.seen.size() == 5);
+    assertThat(consumer.consumed()).isEqualTo(3);
+    Future<Void> closed = consumer.close();
+    Awaitility.await()
+        .until(
+            () -> {
+              handler.running.forEach(Promise::tryComplete);
+              return closed.isComplete();
+            });
+    for (int wrong : List.of(0, ConsumerOptions.HAND_OUT_MESSAGES_MAX + 1)) {
+      assertThat(
+              failure(
+                  Consumers.start(
+                      cluster, directory, options().setHandOutMessages(wrong), handler)))
+          .hasMessageContaining("handOutMessages is " + wrong);
+    }
+  }
+
+  @Test
   void overAClosedConnectionNothingIsStarted() {
     cluster.become(Link.State.CLOSED);
     Future<Consumer> started = Consumers.start(cluster, directory, options(), new Held());

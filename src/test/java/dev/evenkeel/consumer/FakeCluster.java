@@ -8,6 +8,7 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Message;
@@ -38,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * One node's broker and dispatcher behind a link, in memory: topic "t" (number 1) with some shards
@@ -56,6 +58,7 @@ final class FakeCluster implements Link {
   private final Map<Shard, Log> logs = new HashMap<>();
   private final Map<Shard, Lease> leases = new LinkedHashMap<>();
   private final Map<String, Consumer<Buffer>> listeners = new HashMap<>();
+  private final Map<String, Function<Buffer, Future<Buffer>>> servers = new HashMap<>();
   private final List<Consumer<State>> stateHandlers = new CopyOnWriteArrayList<>();
   private final List<Promise<Buffer>> inFlight = new ArrayList<>();
   private final List<Heartbeat> heartbeats = new ArrayList<>();
@@ -125,7 +128,7 @@ final class FakeCluster implements Link {
   /** Gives the shard to somebody else. */
   synchronized void steal(int shard) {
     Lease old = leases.get(shard(shard));
-    leases.put(shard(shard), old.granted("other", "other-instance"));
+    leases.put(shard(shard), old.granted("other", "other-instance", 0));
     push();
   }
 
@@ -134,6 +137,12 @@ final class FakeCluster implements Link {
     leases.put(
         shard(shard),
         old.draining(new dev.evenkeel.model.Drain("other", System.currentTimeMillis() + 50_000)));
+    push();
+  }
+
+  /** The hand-over is called off. */
+  synchronized void callOff(int shard) {
+    leases.put(shard(shard), leases.get(shard(shard)).draining(null));
     push();
   }
 
@@ -202,7 +211,8 @@ final class FakeCluster implements Link {
                 lease.shard(),
                 lease.epoch(),
                 lease.drain() != null,
-                lease.drain() == null ? 0 : lease.drain().deadlineMillis()));
+                lease.drain() == null ? 0 : lease.drain().deadlineMillis(),
+                lease.committed()));
       }
     }
     return new Assignment("g", member.member(), member.instance(), 1, revision, owned);
@@ -383,6 +393,8 @@ final class FakeCluster implements Link {
         result = Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, "n1"));
       } else if (address.equals(Addresses.dispatcher("n2"))) {
         result = Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, "n1"));
+      } else if (servers.containsKey(address)) {
+        result = VertxLink.serve(servers.get(address), body);
       } else {
         result =
             Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "nobody at " + address));
@@ -423,6 +435,24 @@ final class FakeCluster implements Link {
       public void end() {
         synchronized (FakeCluster.this) {
           listeners.remove(address);
+        }
+      }
+    };
+  }
+
+  @Override
+  public synchronized Listening serve(String address, Function<Buffer, Future<Buffer>> server) {
+    servers.put(address, server);
+    return new Listening() {
+      @Override
+      public Future<Void> registered() {
+        return Future.succeededFuture();
+      }
+
+      @Override
+      public void end() {
+        synchronized (FakeCluster.this) {
+          servers.remove(address);
         }
       }
     };

@@ -14,9 +14,12 @@ import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -24,6 +27,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -100,7 +104,7 @@ class DispatcherVerticleTest {
               100,
               leaving,
               false,
-              "sharded",
+              GroupPolicy.SHARDED,
               List.of("t"),
               StartAt.EARLIEST,
               "c-" + instance,
@@ -279,6 +283,12 @@ class DispatcherVerticleTest {
 
     JsonObject group =
         (JsonObject) get(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
+    assertThat(group.getJsonObject("level").getMap())
+        .containsOnlyKeys(
+            "range", "strategy", "gap", "round", "holder", "heldMs", "setAside", "bars")
+        .containsEntry("range", null)
+        .containsEntry("strategy", null);
+    assertThat(group.getJsonObject("dedup").getString("mode")).isEqualTo("off");
     assertThat(group.getString("mode")).isEqualTo("sharded");
     assertThat(group.getString("status")).isEqualTo("OK");
     JsonObject first = group.getJsonArray("members").getJsonObject(0);
@@ -405,7 +415,7 @@ class DispatcherVerticleTest {
             1,
             false,
             false,
-            "sharded",
+            GroupPolicy.SHARDED,
             List.of("none"),
             StartAt.EARLIEST,
             null,
@@ -427,5 +437,23 @@ class DispatcherVerticleTest {
     }
     vertx.eventBus().publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
     await().until(() -> lease(4) != null && "a".equals(lease(4).owner()));
+  }
+
+  @Test
+  void groupLeasesAreReadTakenAndLetGo() throws Exception {
+    Promise<Brokers> made = Promise.promise();
+    vertx.runOnContext(go -> made.complete(new Brokers(vertx, "n1", 5_000)));
+    Brokers brokers = get(made.future());
+    assertThat(get(brokers.groupLeases())).isEmpty();
+    GroupLease held = new GroupLease("g", 1, "dispatcher@n1", "i");
+    assertThat(get(brokers.grantGroupLease("g", "dispatcher@n1", "i", 0)))
+        .isEqualTo(new Reply.OfGroupLease(held));
+    assertThat(get(brokers.groupLeases())).containsExactly(held);
+    assertThat(get(brokers.grantGroupLease("g", "dispatcher@n2", "j", 0)))
+        .isInstanceOfSatisfying(
+            Reply.Refused.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.FENCED));
+    assertThat(get(brokers.releaseGroupLease("g", "i", 1)))
+        .isEqualTo(new Reply.OfGroupLease(held.released()));
   }
 }

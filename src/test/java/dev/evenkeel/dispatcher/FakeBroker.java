@@ -71,6 +71,11 @@ final class FakeBroker {
               log.groups().forEach(group -> RecordCodec.write(out, group));
               yield Frames.answer(out.view());
             }
+            case READ_GROUP_LEASES -> {
+              Bytes out = new Bytes().i32(log.groupLeases.size());
+              log.groupLeases.values().forEach(lease -> RecordCodec.write(out, lease));
+              yield Frames.answer(out.view());
+            }
             case READ_MOVES -> {
               Bytes out = new Bytes();
               RecordCodec.writeMoves(out, log.moves.values());

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.SharedTable;
+import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -75,6 +76,11 @@ final class FakeCluster implements ClusterMember {
   @Override
   public SharedTable ownership() {
     return ownership;
+  }
+
+  @Override
+  public SharedAutomata dedup() {
+    throw new UnsupportedOperationException();
   }
 
   @Override

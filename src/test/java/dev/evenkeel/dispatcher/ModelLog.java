@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.MoveRecord;
@@ -23,6 +24,7 @@ import java.util.TreeSet;
 public final class ModelLog {
   public final List<TopicInfo> topics = new ArrayList<>();
   public final Map<String, GroupInfo> groups = new TreeMap<>();
+  public final Map<String, GroupLease> groupLeases = new TreeMap<>();
   public final Map<String, Map<Shard, Lease>> leases = new TreeMap<>();
   public final Map<MoveRecord.Key, MoveRecord> moves =
       Collections.synchronizedMap(new LinkedHashMap<>());
@@ -43,9 +45,12 @@ public final class ModelLog {
       if ((lease == null ? 0 : lease.epoch()) != c.expectedEpoch()) {
         return Reply.refused(Refusal.FENCED, "another epoch");
       }
+      if (lease != null && c.groupTerm() < lease.groupTerm()) {
+        return Reply.refused(Refusal.FENCED, "a lower group term");
+      }
       Lease before =
           lease == null ? new Lease(c.group(), c.shard(), 0, null, null, 0, -1, null, null) : lease;
-      return put(before.granted(c.owner(), c.instance()));
+      return put(before.granted(c.owner(), c.instance(), c.groupTerm()));
     }
     if (command instanceof DataCommand.SetDrain c) {
       Lease lease = lease(c.group(), c.shard());
@@ -71,11 +76,17 @@ public final class ModelLog {
     return new Reply.OfLease(lease);
   }
 
+  private Reply put(GroupLease lease) {
+    groupLeases.put(lease.group(), lease);
+    return new Reply.OfGroupLease(lease);
+  }
+
   public Reply apply(MetaCommand command, long nowMillis) {
     if (command instanceof MetaCommand.DeclareGroup c) {
       GroupInfo info = groups.get(c.name());
-      if (info != null && !info.mode().equals(c.mode()) && !c.force()) {
-        return Reply.refused(Refusal.GROUP_MISMATCH, "group runs in mode " + info.mode());
+      if (info != null && !info.policy().equals(c.policy()) && !c.force()) {
+        return Reply.refused(
+            Refusal.GROUP_MISMATCH, "group " + info.policy().differenceTo(c.policy()));
       }
       String assignor = c.assignor();
       if (assignor == null) {
@@ -91,7 +102,7 @@ public final class ModelLog {
       GroupInfo next =
           new GroupInfo(
               c.name(),
-              c.mode(),
+              c.policy(),
               List.copyOf(names),
               info == null ? c.start() : info.start(),
               info == null ? nowMillis : info.createdMillis(),
@@ -111,8 +122,24 @@ public final class ModelLog {
     }
     if (command instanceof MetaCommand.ForgetGroup c) {
       groups.remove(c.name());
+      groupLeases.remove(c.name());
       moves.keySet().removeIf(key -> key.group().equals(c.name()));
       return Reply.DONE;
+    }
+    if (command instanceof MetaCommand.GrantGroupLease c) {
+      GroupLease lease = groupLeases.getOrDefault(c.group(), GroupLease.none(c.group()));
+      if (lease.heldBy(c.instance(), c.expectedTerm() + 1)) {
+        return new Reply.OfGroupLease(lease);
+      }
+      return lease.term() != c.expectedTerm()
+          ? Reply.refused(Refusal.FENCED, "another term")
+          : put(lease.granted(c.holder(), c.instance()));
+    }
+    if (command instanceof MetaCommand.ReleaseGroupLease c) {
+      GroupLease lease = groupLeases.getOrDefault(c.group(), GroupLease.none(c.group()));
+      return !lease.heldBy(c.instance(), c.term())
+          ? Reply.refused(Refusal.FENCED, "not held")
+          : put(lease.released());
     }
     if (command instanceof MetaCommand.RecordMoves c) {
       c.moves().forEach(move -> moves.merge(move.check().key(), move, MoveRecord::updatedBy));

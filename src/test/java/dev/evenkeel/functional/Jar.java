@@ -79,7 +79,7 @@ final class Jar {
     }
 
     /** It is one of many. */
-    private Running inCrowd() {
+    Running inCrowd() {
       blockedMillisMax = BLOCKED_MILLIS_MAX_IN_A_CROWD;
       return this;
     }

@@ -54,13 +54,31 @@ class LivePageIT {
           visit.reads(visit.table("Recent moves"), Pattern.compile("member (timed out|crashed)"));
         }
 
+        // A handler of it ends only when the consumer does.
+        String hanging = "while kill -0 $PPID 2>/dev/null; do sleep 0.2; done";
+        try (Jar.Running fourth =
+            node.consume("fourth", "lines", GROUP, "--stuck-timeout", "1s", "--exec", hanging)) {
+          visit.sees(visit.lane("fourth", 3));
+          assertThat(
+                  node.produce("p2", input, "lines", "--key-regex", Lines.KEY_REGEX)
+                      .await()
+                      .status())
+              .isZero();
+          visit.reads(visit.lane("fourth"), "stuck on 3 shards");
+          visit.sees(visit.lane("first", 6));
+          visit.reads(visit.table("Recent moves"), "member stuck");
+          fourth.kill();
+          visit.seesNoMore(visit.lane("fourth"));
+        }
+        node.awaitConsumed(GROUP, 4_000);
+
         node.kill();
         visit.seesStale();
         visit.sees(visit.lane("first", 6));
         node.start();
         visit.seesLive();
         visit.sees(visit.lane("first", 6));
-        visit.reads(visit.table("Topics"), "2,000");
+        visit.reads(visit.table("Topics"), "4,000");
         assertThat(first.stop().status()).isZero();
         visit.sees(visit.page().getByText(Pattern.compile("^6 shards waiting$")));
         assertThat(visit.errors()).isEmpty();

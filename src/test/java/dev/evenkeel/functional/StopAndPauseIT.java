@@ -111,7 +111,8 @@ class StopAndPauseIT {
       JsonObject report = group();
       assertThat(report.fieldNames()).containsExactlyInAnyOrder(GROUP_KEYS);
       assertThat(report.getJsonObject("level").fieldNames())
-          .containsExactlyInAnyOrder("range", "gap", "round");
+          .containsExactlyInAnyOrder(
+              "range", "strategy", "gap", "round", "holder", "heldMs", "setAside", "bars");
       long lines = feeder.finish();
       assertThat(producer.await().status()).isZero();
       await(

@@ -13,7 +13,13 @@ enum Bugs implements Bug {
     public DataCommand command(DataCommand command, Lease lease) {
       return command instanceof DataCommand.Grant c && lease != null
           ? new DataCommand.Grant(
-              c.group(), c.shard(), c.owner(), c.instance(), lease.epoch(), c.start())
+              c.group(),
+              c.shard(),
+              c.owner(),
+              c.instance(),
+              lease.epoch(),
+              c.start(),
+              c.groupTerm())
           : command;
     }
   },

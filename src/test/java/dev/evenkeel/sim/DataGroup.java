@@ -298,7 +298,8 @@ final class DataGroup {
       return null;
     }
     List<FetchAnswer.Placed> placed = new ArrayList<>();
-    for (TailCache.Cached each : state.tail().read(shard, request.offset(), request.bytesMax())) {
+    for (TailCache.Cached each :
+        state.tail().read(shard, request.offset(), record.end(), request.bytesMax())) {
       placed.add(new FetchAnswer.Placed(each.baseOffset(), each.batch()));
     }
     return new FetchAnswer(record.start(), record.end(), placed);

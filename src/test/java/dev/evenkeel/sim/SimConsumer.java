@@ -10,6 +10,7 @@ import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.consumer.core.HeartbeatPlan;
 import dev.evenkeel.consumer.core.Task;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -156,7 +157,7 @@ final class SimConsumer extends Actor {
         bornMillis,
         leave,
         closing,
-        "sharded",
+        GroupPolicy.SHARDED,
         topics,
         StartAt.EARLIEST,
         place,

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Drain;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.MoveRecord;
@@ -37,9 +39,21 @@ class CodecTest {
           new MetaCommand.ConfigureTopic(5, CONFIG),
           new MetaCommand.DeleteTopic("t"),
           new MetaCommand.RemoveTopic(5),
-          new MetaCommand.DeclareGroup("g", "sharded", List.of("a", "b"), StartAt.LATEST, true),
           new MetaCommand.DeclareGroup(
-              "g", "sharded", List.of("a"), StartAt.EARLIEST, false, "average"),
+              "g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true),
+          new MetaCommand.DeclareGroup(
+              "g", GroupPolicy.SHARDED, List.of("a"), StartAt.EARLIEST, false, "average"),
+          new MetaCommand.DeclareGroup(
+              "g",
+              new GroupPolicy("level", 7, "push", "key"),
+              List.of("a"),
+              StartAt.EARLIEST,
+              false,
+              "average"),
+          new MetaCommand.DeclareGroup(
+              "g", new GroupPolicy("sharded", 0, null, "payload"), List.of(), StartAt.LATEST, true),
+          new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4),
+          new MetaCommand.ReleaseGroupLease("g", "i", 5),
           new MetaCommand.SeeGroup("g"),
           new MetaCommand.ForgetGroup("g"),
           new MetaCommand.RegisterProducer(""),
@@ -56,6 +70,7 @@ class CodecTest {
           new DataCommand.DropShards(7),
           new DataCommand.ConfigureShards(7, CONFIG),
           new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
+          new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 9),
           new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 50)),
           new DataCommand.SetDrain("g", SHARD, 4, null),
           new DataCommand.Commit("g", SHARD, 4, 100),
@@ -98,9 +113,23 @@ class CodecTest {
             Reply.refused(Refusal.FENCED, "epoch 4 is over"),
             new Reply.OfTopic(new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)),
             new Reply.OfGroup(
-                new GroupInfo("g", "sharded", List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
+                new GroupInfo(
+                    "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
             new Reply.OfLease(lease),
             new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
+            new Reply.OfLease(
+                new Lease("g", SHARD, 5, "m", "i", 100, -1, null, new Drain("n", 12), 8)),
+            new Reply.OfGroup(
+                new GroupInfo(
+                    "g",
+                    new GroupPolicy("level", 7, "push", "key"),
+                    List.of("t"),
+                    StartAt.EARLIEST,
+                    1,
+                    2,
+                    "average")),
+            new Reply.OfGroupLease(GroupLease.none("g")),
+            new Reply.OfGroupLease(new GroupLease("g", 3, "dispatcher@n1", "i")),
             new Reply.OfProducer(3, 1),
             new Reply.OfSequences(Map.of(SHARD, 17L)));
     for (Reply reply : replies) {
@@ -117,21 +146,53 @@ class CodecTest {
     RecordCodec.write(record, StartAt.LATEST);
     record.i64(1).i64(2);
     assertThat(RecordCodec.group(new ByteReader(record.toArray())))
-        .isEqualTo(new GroupInfo("g", "sharded", List.of("t"), StartAt.LATEST, 1, 2, "sticky"));
+        .isEqualTo(
+            new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, 1, 2, "sticky"));
     Bytes command = new Bytes().u8(6).text("g").text("sharded");
     RecordCodec.writeTexts(command, List.of("t"));
     RecordCodec.write(command, StartAt.LATEST);
     command.bool(true);
     assertThat(CommandCodec.meta(new ByteReader(command.toArray())))
         .isEqualTo(
-            new MetaCommand.DeclareGroup("g", "sharded", List.of("t"), StartAt.LATEST, true, null));
+            new MetaCommand.DeclareGroup(
+                "g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, true, null));
+  }
+
+  @Test
+  void what_uses_nothing_new_is_written_as_before_and_read_from_there() {
+    Bytes group = new Bytes().text(null).u8(2).text("g").text("sharded");
+    RecordCodec.writeTexts(group, List.of("t"));
+    RecordCodec.write(group, StartAt.LATEST);
+    group.i64(1).i64(2).text("average");
+    GroupInfo info =
+        new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, 1, 2, "average");
+    Bytes written = new Bytes();
+    RecordCodec.write(written, info);
+    assertThat(written.toArray()).isEqualTo(group.toArray());
+    assertThat(RecordCodec.group(new ByteReader(group.toArray()))).isEqualTo(info);
+
+    Bytes lease = new Bytes().text("g");
+    RecordCodec.write(lease, SHARD);
+    lease.i64(5).text("m").text("i").i64(100).i64(-1).blob(null).bool(false);
+    written = new Bytes();
+    RecordCodec.write(written, new Lease("g", SHARD, 5, "m", "i", 100, -1, null, null));
+    assertThat(written.toArray()).isEqualTo(lease.toArray());
+    assertThat(RecordCodec.lease(new ByteReader(lease.toArray())).groupTerm()).isZero();
+
+    Bytes grant = new Bytes().u8(4).text("g");
+    RecordCodec.write(grant, SHARD);
+    grant.text("m").text("i").i64(4);
+    RecordCodec.write(grant, StartAt.LATEST);
+    written = new Bytes();
+    CommandCodec.write(written, new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.LATEST));
+    assertThat(written.toArray()).isEqualTo(grant.toArray());
   }
 
   @Test
   void a_group_of_a_later_form_is_refused() {
-    byte[] later = new Bytes().text(null).u8(3).text("g").toArray();
+    byte[] later = new Bytes().text(null).u8(4).text("g").toArray();
     assertThatThrownBy(() -> RecordCodec.group(new ByteReader(later)))
-        .hasMessageContaining("form 3: this node reads up to 2");
+        .hasMessageContaining("form 4: this node reads up to 3");
   }
 
   @Test
@@ -167,7 +228,7 @@ class CodecTest {
   /** One byte of a command that is right is another, or the end is missing. */
   @Property(tries = 3000)
   void mutated_commands_are_refused(
-      @ForAll @IntRange(max = 9) int which,
+      @ForAll @IntRange(max = 14) int which,
       @ForAll int at,
       @ForAll byte value,
       @ForAll boolean cut) {

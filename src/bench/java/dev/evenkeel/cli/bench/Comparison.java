@@ -173,7 +173,8 @@ public final class Comparison {
     // What an earlier run has left unwritten must not be written during this one.
     new ProcessBuilder("sync").start().waitFor();
     Path out = data.resolve("run.out");
-    Path err = data.resolve(mode.name() + "-" + system.name().replace(' ', '-') + ".err");
+    Path err =
+        data.resolve(mode.name() + "-" + system.name().replaceAll("[^A-Za-z0-9]+", "-") + ".err");
     Process process =
         new ProcessBuilder(command)
             .redirectOutput(out.toFile())

@@ -27,7 +27,7 @@ public final class GroupDecider {
 
   public Decision<MetaChange> declare(MetaCommand.DeclareGroup command, long nowMillis) {
     String name = Names.check("group", command.name());
-    Names.check("mode", command.mode());
+    command.policy().check();
     command.topics().forEach(topic -> Names.check("topic", topic));
     if (command.assignor() != null) {
       Names.check("assignor", command.assignor());
@@ -37,10 +37,9 @@ public final class GroupDecider {
       return Decision.refused(
           Refusal.TOO_LARGE, "there are " + GROUPS_MAX + " groups, no more are allowed");
     }
-    if (known != null && !known.mode().equals(command.mode()) && !command.force()) {
-      return Decision.refused(
-          Refusal.GROUP_MISMATCH,
-          "group '" + name + "' runs in mode " + known.mode() + ", not " + command.mode());
+    String difference = known == null ? null : known.policy().differenceTo(command.policy());
+    if (difference != null && !command.force()) {
+      return Decision.refused(Refusal.GROUP_MISMATCH, "group '" + name + "' " + difference);
     }
     String assignor = command.assignor();
     if (assignor == null) {
@@ -63,7 +62,7 @@ public final class GroupDecider {
     return put(
         new GroupInfo(
             name,
-            command.mode(),
+            command.policy(),
             List.copyOf(topics),
             known == null ? command.start() : known.start(),
             known == null ? nowMillis : known.createdMillis(),
@@ -80,8 +79,9 @@ public final class GroupDecider {
   }
 
   /**
-   * Forgets the group, and its moves with it: its epochs begin anew should it come back, so that
-   * moves of its former life could not be told from those of the next.
+   * Forgets the group, its lease and its moves: its epochs begin anew should it come back, so that
+   * moves of its former life could not be told from those of the next. Its term may begin anew too:
+   * the data groups have forgotten the group's leases before.
    */
   public Decision<MetaChange> forget(MetaCommand.ForgetGroup command) {
     if (tables.group(command.name()) == null) {
@@ -89,6 +89,7 @@ public final class GroupDecider {
     }
     List<MetaChange> changes = new ArrayList<>();
     changes.add(new MetaChange.RemoveGroup(command.name()));
+    changes.add(new MetaChange.RemoveGroupLease(command.name()));
     tables
         .moves()
         .ofGroup(command.name())

@@ -24,7 +24,7 @@ import java.util.List;
  */
 public final class LeaseDecider {
   /** Longest id of a member's run. */
-  private static final int INSTANCE_CHARS_MAX = 4 * Limits.NAME_CHARS_MAX;
+  static final int INSTANCE_CHARS_MAX = 4 * Limits.NAME_CHARS_MAX;
 
   private final DataTables tables;
   private final Store store;
@@ -36,11 +36,19 @@ public final class LeaseDecider {
 
   public Decision<Change> grant(DataCommand.Grant command) {
     Names.check("group", command.group());
-    Names.check("member", command.owner());
+    if (command.groupTerm() == 0) {
+      Names.check("member", command.owner());
+    } else {
+      Names.checkHolder(command.owner());
+    }
     String instance = command.instance();
     if (instance == null || instance.isEmpty() || instance.length() > INSTANCE_CHARS_MAX) {
       return Decision.refused(
           Refusal.INVALID, "a grant needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
+    }
+    if (command.groupTerm() < 0) {
+      return Decision.refused(
+          Refusal.INVALID, "group term of " + command.groupTerm() + ": it cannot be negative");
     }
     shard(command.shard());
     Lease lease = tables.lease(command.group(), command.shard());
@@ -51,7 +59,19 @@ public final class LeaseDecider {
     if (lease.epoch() != command.expectedEpoch()) {
       return fenced(lease, command.expectedEpoch());
     }
-    return lease(lease.granted(command.owner(), instance));
+    if (command.groupTerm() < lease.groupTerm()) {
+      return Decision.refused(
+          Refusal.FENCED,
+          "group term "
+              + command.groupTerm()
+              + " of "
+              + lease.group()
+              + ":"
+              + lease.shard()
+              + ": the lease is at group term "
+              + lease.groupTerm());
+    }
+    return lease(lease.granted(command.owner(), instance, command.groupTerm()));
   }
 
   public Decision<Change> drain(DataCommand.SetDrain command) {

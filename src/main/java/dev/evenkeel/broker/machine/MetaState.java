@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.decide.Decision;
 import dev.evenkeel.broker.decide.GroupDecider;
+import dev.evenkeel.broker.decide.GroupLeaseDecider;
 import dev.evenkeel.broker.decide.MoveDecider;
 import dev.evenkeel.broker.decide.RegisterDecider;
 import dev.evenkeel.broker.decide.TopicDecider;
@@ -20,7 +21,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
-/** State machine of the meta group: topics, groups, moves, and ids of producers. */
+/**
+ * State machine of the meta group: topics, groups and their leases, moves, and ids of producers.
+ */
 public final class MetaState extends StoredState {
   private volatile MetaTables tables = new MetaTables();
 
@@ -67,6 +70,10 @@ public final class MetaState extends StoredState {
       return new GroupDecider(tables).see(c, now);
     } else if (command instanceof MetaCommand.ForgetGroup c) {
       return new GroupDecider(tables).forget(c);
+    } else if (command instanceof MetaCommand.GrantGroupLease c) {
+      return new GroupLeaseDecider(tables).grant(c);
+    } else if (command instanceof MetaCommand.ReleaseGroupLease c) {
+      return new GroupLeaseDecider(tables).release(c);
     } else if (command instanceof MetaCommand.RecordMoves c) {
       return new MoveDecider(tables.moves()).record(c);
     }

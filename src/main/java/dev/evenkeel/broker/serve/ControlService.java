@@ -10,6 +10,7 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.MoveRecord;
@@ -61,6 +62,8 @@ public final class ControlService {
           MetaCommand.DeclareGroup.class,
           MetaCommand.SeeGroup.class,
           MetaCommand.ForgetGroup.class,
+          MetaCommand.GrantGroupLease.class,
+          MetaCommand.ReleaseGroupLease.class,
           MetaCommand.RecordMoves.class,
           MetaCommand.RegisterProducer.class);
 
@@ -104,10 +107,13 @@ public final class ControlService {
       case CONFIGURE_TOPIC -> configureTopic(in);
       case DELETE_TOPIC -> deleteTopic(in);
       case READ_GROUPS -> readGroups(in);
+      case READ_GROUP_LEASES -> readGroupLeases(in);
       case READ_LOGS -> readLogs(in);
       case READ_MOVES -> readMoves(in);
       case APPEND, FETCH ->
           throw new RefusedException(Refusal.INVALID, op + " belongs to the data address");
+      case LEVEL_COLLECT, LEVEL_DEAL, LEVEL_REPORT ->
+          throw new RefusedException(Refusal.INVALID, op + " is not for a broker");
     };
   }
 
@@ -250,6 +256,15 @@ public final class ControlService {
     Collection<GroupInfo> known = List.copyOf(node.meta().tables().groups());
     Bytes out = new Bytes().i32(known.size());
     known.forEach(group -> RecordCodec.write(out, group));
+    return Future.succeededFuture(Frames.answer(out.view()));
+  }
+
+  private Future<Buffer> readGroupLeases(ByteReader in) {
+    in.end();
+    ServedGroup.requireReady(node.nodeId(), node.log().meta());
+    List<GroupLease> known = List.copyOf(node.meta().tables().groupLeases());
+    Bytes out = new Bytes().i32(known.size());
+    known.forEach(lease -> RecordCodec.write(out, lease));
     return Future.succeededFuture(Frames.answer(out.view()));
   }
 

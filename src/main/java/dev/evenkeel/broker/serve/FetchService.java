@@ -106,7 +106,7 @@ public final class FetchService {
     }
     long startNanos = System.nanoTime();
     int bytesMax = batchBytesMax(request);
-    List<Cached> cached = group.state().tail().read(shard, offset, bytesMax);
+    List<Cached> cached = group.state().tail().read(shard, offset, record.end(), bytesMax);
     if (!cached.isEmpty()) {
       if (owner) {
         meters.fetched(cached, startNanos, false);
@@ -165,6 +165,7 @@ public final class FetchService {
   /** One copy, from the log entries into the answer. */
   private static Buffer answer(ShardRecord record, List<Cached> batches) {
     int bytes = Frames.HEADER_BYTES + 16;
+    // The disk may have been read after the shard had grown.
     long end = record.end();
     for (Cached each : batches) {
       bytes += 8 + each.batch().length();

@@ -13,6 +13,7 @@ import java.util.Arrays;
  *            'S' topicId shard      shard
  *            'R' topicId shard      retention marks
  *            'G' name               group             (meta group)
+ *            'L' name               lease of a group  (meta group)
  *            'P' name               named producer    (meta group)
  *            'N'                    next ids          (meta group)
  *            'M' number             move              (meta group)

@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.state;
 
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.store.Store;
@@ -64,6 +65,32 @@ public sealed interface MetaChange {
     @Override
     public void show(MetaTables tables) {
       tables.groups.remove(name);
+    }
+  }
+
+  record PutGroupLease(GroupLease lease) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      Bytes out = new Bytes();
+      RecordCodec.write(out, lease);
+      write.put(Store.Table.META, Keys.named('L', lease.group()), out.toArray());
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.groupLeases.put(lease.group(), lease);
+    }
+  }
+
+  record RemoveGroupLease(String group) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.META, Keys.named('L', group));
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.groupLeases.remove(group);
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.state;
 
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.ByteReader;
@@ -12,13 +13,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The meta group's state. Only {@link MetaChange} alters it, on the applying thread; topics, groups
- * and moves may be read from any.
+ * The meta group's state. Only {@link MetaChange} alters it, on the applying thread; topics,
+ * groups, their leases and moves may be read from any.
  */
 public final class MetaTables {
   final Map<Integer, TopicInfo> topics = new ConcurrentSkipListMap<>();
   final Map<String, Integer> topicIds = new ConcurrentHashMap<>();
   final Map<String, GroupInfo> groups = new ConcurrentSkipListMap<>();
+  final Map<String, GroupLease> groupLeases = new ConcurrentSkipListMap<>();
   final Map<String, NamedProducer> producers = new ConcurrentHashMap<>();
   final MoveTable moves = new MoveTable();
   Counters counters = new Counters(1, 1);
@@ -36,6 +38,7 @@ public final class MetaTables {
           switch (key[0]) {
             case 'T' -> new MetaChange.PutTopic(RecordCodec.topic(in)).show(tables);
             case 'G' -> new MetaChange.PutGroup(RecordCodec.group(in)).show(tables);
+            case 'L' -> new MetaChange.PutGroupLease(RecordCodec.groupLease(in)).show(tables);
             case 'P' -> new MetaChange.PutProducer(NamedProducer.decode(value)).show(tables);
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.move(in));
             case 'N' -> tables.counters = new Counters(in.i32(), in.i64());
@@ -68,6 +71,17 @@ public final class MetaTables {
   /** All groups, by name; a live view. */
   public Collection<GroupInfo> groups() {
     return Collections.unmodifiableCollection(groups.values());
+  }
+
+  /** The lease of a group: at term 0 if it was never granted. */
+  public GroupLease groupLease(String group) {
+    GroupLease lease = groupLeases.get(group);
+    return lease == null ? GroupLease.none(group) : lease;
+  }
+
+  /** The leases of groups that were ever granted, by group; a live view. */
+  public Collection<GroupLease> groupLeases() {
+    return Collections.unmodifiableCollection(groupLeases.values());
   }
 
   /** The rebalance history. */

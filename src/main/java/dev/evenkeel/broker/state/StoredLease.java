@@ -25,17 +25,6 @@ public final class StoredLease {
         }
       }
     }
-    return lease == null || state == null
-        ? lease
-        : new Lease(
-            lease.group(),
-            lease.shard(),
-            lease.epoch(),
-            lease.owner(),
-            lease.instance(),
-            lease.committed(),
-            lease.stateOffset(),
-            state,
-            lease.drain());
+    return lease == null || state == null ? lease : lease.withState(state);
   }
 }

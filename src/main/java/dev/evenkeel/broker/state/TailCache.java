@@ -74,8 +74,11 @@ public final class TailCache {
   /**
    * Batches from the one that holds {@code offset} on, without a gap: at least one, more only while
    * they fit into {@code bytesMax}. Empty if that batch is not held here.
+   *
+   * @param end the shard's end as readers are shown it. What was added above it is not shown yet,
+   *     and who got it would next ask for an offset that is out of range
    */
-  public List<Cached> read(Shard shard, long offset, int bytesMax) {
+  public List<Cached> read(Shard shard, long offset, long end, int bytesMax) {
     ConcurrentSkipListMap<Long, Cached> of = shards.get(shard);
     Map.Entry<Long, Cached> first = of == null ? null : of.floorEntry(offset);
     if (first == null || first.getValue().endOffset() <= offset) {
@@ -86,7 +89,9 @@ public final class TailCache {
     long next = first.getKey();
     for (Cached each : of.tailMap(first.getKey()).values()) {
       sum += each.batch().length();
-      if (each.baseOffset() != next || !found.isEmpty() && sum > bytesMax) {
+      if (each.baseOffset() != next
+          || each.endOffset() > end
+          || !found.isEmpty() && sum > bytesMax) {
         break;
       }
       found.add(each);

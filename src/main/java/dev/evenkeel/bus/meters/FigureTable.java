@@ -1,6 +1,8 @@
 package dev.evenkeel.bus.meters;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import java.util.ArrayList;
@@ -8,24 +10,29 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A gauge with labels whose values come and go, such as a figure for each topic. */
+/** A figure with labels whose values come and go, such as one for each topic. */
 public final class FigureTable {
   private static final class Cell {
     private volatile double value;
-    private Gauge gauge;
+    private Meter meter;
   }
 
   private final MeterRegistry registry;
   private final String name;
   private final String help;
   private final String[] labels;
+  private final boolean counted;
   private final Map<List<String>, Cell> cells = new HashMap<>();
 
-  FigureTable(MeterRegistry registry, String name, String help, String[] labels) {
+  /**
+   * @param counted whether the figures only grow, until they begin anew
+   */
+  FigureTable(MeterRegistry registry, String name, String help, String[] labels, boolean counted) {
     this.registry = registry;
     this.name = name;
     this.help = help;
     this.labels = labels;
+    this.counted = counted;
   }
 
   /** From now on these are the figures; what is not among them is not shown any more. */
@@ -37,7 +44,7 @@ public final class FigureTable {
             each -> {
               boolean gone = !sums.containsKey(each.getKey());
               if (gone) {
-                registry.remove(each.getValue().gauge);
+                registry.remove(each.getValue().meter);
               }
               return gone;
             });
@@ -50,8 +57,13 @@ public final class FigureTable {
     for (int i = 0; i < labels.length; i++) {
       tags.add(Tag.of(labels[i], values.get(i)));
     }
-    cell.gauge =
-        Gauge.builder(name, () -> cell.value).description(help).tags(tags).register(registry);
+    cell.meter =
+        counted
+            ? FunctionCounter.builder(name, cell, it -> it.value)
+                .description(help)
+                .tags(tags)
+                .register(registry)
+            : Gauge.builder(name, () -> cell.value).description(help).tags(tags).register(registry);
     return cell;
   }
 

@@ -104,7 +104,19 @@ public final class MeterScope implements AutoCloseable {
 
   /** A gauge whose labels come and go. */
   public synchronized FigureTable table(String name, String help, String... labels) {
-    FigureTable table = new FigureTable(registry, name, help, labels);
+    return keep(new FigureTable(registry, name, help, labels, false));
+  }
+
+  /**
+   * A counter whose labels come and go, and whose counts are somebody else's.
+   *
+   * @param name without {@code total}, which Prometheus adds
+   */
+  public synchronized FigureTable counterTable(String name, String help, String... labels) {
+    return keep(new FigureTable(registry, name, help, labels, true));
+  }
+
+  private FigureTable keep(FigureTable table) {
     tables.add(table);
     return table;
   }

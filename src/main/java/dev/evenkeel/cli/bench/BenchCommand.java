@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
       "  evenkeel bench latency --rate 1000",
       "  evenkeel bench failover --rounds 5",
       "  evenkeel bench rebalance --repeats 20",
+      "  evenkeel bench level --curve",
       "",
       "Figures of two systems or versions can be compared only if they come from one machine, one",
       "disk and one hour. Repeat a run, and take the median."
@@ -57,7 +58,8 @@ public final class BenchCommand implements Runnable {
         .addSubcommand(new LatencyBench())
         .addSubcommand(new FailoverBench())
         .addSubcommand(new RebalanceBench())
-        .addSubcommand(new RebalanceMember());
+        .addSubcommand(new RebalanceMember())
+        .addSubcommand(new LevelBench());
   }
 
   Target open(BenchOptions options) {
@@ -74,6 +76,6 @@ public final class BenchCommand implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "a command is missing: produce, consume, latency, failover or rebalance");
+        "a command is missing: produce, consume, latency, failover, rebalance or level");
   }
 }

@@ -183,7 +183,12 @@ public final class BenchOptions {
   }
 
   List<String> nodeJvmOptions() {
-    return nodeJvm.isBlank() ? List.of() : List.of(nodeJvm.trim().split("\\s+"));
+    return jvmOptions(nodeJvm);
+  }
+
+  /** The single options in {@code text}, which are parted by spaces. */
+  static List<String> jvmOptions(String text) {
+    return text.isBlank() ? List.of() : List.of(text.trim().split("\\s+"));
   }
 
   int sizeBytes() {

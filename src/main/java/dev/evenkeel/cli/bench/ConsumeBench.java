@@ -31,19 +31,9 @@ final class ConsumeBench implements Callable<Integer> {
 
   @Mixin private BenchOptions options;
 
-  @Option(
-      names = "--producers",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Producers that fill the topic (default: ${DEFAULT-VALUE}).")
-  private int producers;
+  @Mixin private ProducersOption producersOption;
 
-  @Option(
-      names = "--consumers",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Members of the group (default: ${DEFAULT-VALUE}).")
-  private int consumers;
+  @Mixin private ConsumersOption consumersOption;
 
   @Option(
       names = "--messages",
@@ -63,8 +53,8 @@ final class ConsumeBench implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     options.check();
-    BenchOptions.range("--producers", producers, 1, 1_000);
-    BenchOptions.range("--consumers", consumers, 1, 1_000);
+    int producers = producersOption.checked();
+    int consumers = consumersOption.checked();
     BenchOptions.range("--messages", messages, 1, 10_000_000_000L);
     BenchOptions.range("--warmup", warmup, 0, 100);
     bench.logging();

@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.consumer.Consumer;
+import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.producer.Producer;
@@ -128,28 +129,33 @@ final class EvenkeelTarget implements Target {
 
   @Override
   public List<String> memberCommand(String topic, String group, String member) {
-    List<String> seeds = nodes == null ? options.cluster() : nodes.seeds();
-    List<String> command = new ArrayList<>(OwnNode.javaCommand(options.nodeJvmOptions()));
-    command.addAll(List.of("bench", "rebalance-member", "--cluster", String.join(",", seeds)));
+    List<String> command = new ArrayList<>(OwnNode.javaCommand(List.of()));
+    command.addAll(List.of("bench", "rebalance-member", "--cluster", String.join(",", seeds())));
     command.addAll(List.of("--topic", topic, "--group", group, "--member", member));
     return command;
   }
 
   @Override
   public Receiver receiver(String topic, String group, Arrival arrival) {
-    ConsumerOptions consumerOptions =
-        new ConsumerOptions().setGroup(group).setTopics(List.of(topic));
+    return receiver(
+        client,
+        new ConsumerOptions().setGroup(group).setTopics(List.of(topic)),
+        delivery -> {
+          arrival.arrived(delivery.message().payload());
+          return DONE;
+        });
+  }
+
+  static Receiver receiver(
+      EvenkeelClient client, ConsumerOptions options, ConsumerHandler handler) {
     Consumer consumer =
-        onOwnContext(
-            () ->
-                ClientConnection.await(
-                    client.consumer(
-                        consumerOptions,
-                        delivery -> {
-                          arrival.arrived(delivery.message().payload());
-                          return DONE;
-                        })));
+        onOwnContext(() -> ClientConnection.await(client.consumer(options, handler)));
     return () -> ClientConnection.await(consumer.close());
+  }
+
+  /** Nodes to join by. */
+  List<String> seeds() {
+    return nodes == null ? options.cluster() : nodes.seeds();
   }
 
   /** A thread has one context: each producer and consumer is to have one for itself. */

@@ -41,19 +41,9 @@ final class LatencyBench implements Callable<Integer> {
       description = "Messages a second (default: ${DEFAULT-VALUE}).")
   private double rate;
 
-  @Option(
-      names = "--producers",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Producers that take turns (default: ${DEFAULT-VALUE}).")
-  private int producers;
+  @Mixin private ProducersOption producersOption;
 
-  @Option(
-      names = "--consumers",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Members of the group (default: ${DEFAULT-VALUE}).")
-  private int consumers;
+  @Mixin private ConsumersOption consumersOption;
 
   @Option(
       names = "--duration",
@@ -72,8 +62,8 @@ final class LatencyBench implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     options.check();
-    BenchOptions.range("--producers", producers, 1, 1_000);
-    BenchOptions.range("--consumers", consumers, 1, 1_000);
+    int producers = producersOption.checked();
+    int consumers = consumersOption.checked();
     if (!(rate > 0 && rate <= 1e7)) {
       throw CommandFailure.usage("--rate " + rate + ": it must be above 0, and at most 10000000");
     }

@@ -31,12 +31,7 @@ final class ProduceBench implements Callable<Integer> {
 
   @Mixin private BenchOptions options;
 
-  @Option(
-      names = "--producers",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Producers, each with a thread (default: ${DEFAULT-VALUE}).")
-  private int producers;
+  @Mixin private ProducersOption producersOption;
 
   @Option(
       names = "--messages",
@@ -61,7 +56,7 @@ final class ProduceBench implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     options.check();
-    BenchOptions.range("--producers", producers, 1, 1_000);
+    int producers = producersOption.checked();
     Amount amount = BenchRun.amount(messages, duration);
     Amount before = Amount.millis(BenchOptions.millis("--warmup", warmup));
     bench.logging();

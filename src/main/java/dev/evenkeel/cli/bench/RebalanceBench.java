@@ -78,8 +78,27 @@ final class RebalanceBench implements Callable<Integer> {
       description = "Messages a second, over all shards (default: ${DEFAULT-VALUE}).")
   private double rate;
 
+  @Option(
+      names = "--member-jvm",
+      paramLabel = "OPTIONS",
+      defaultValue = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+      description =
+          "Options for the consumers' JVMs, '' for none (default: ${DEFAULT-VALUE}: they live for"
+              + " half a minute, in which a JVM as it comes does little but compile itself).")
+  private String memberJvm;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "TIME",
+      defaultValue = "30s",
+      description =
+          "Load before the first change, so that nodes have compiled what they run (default:"
+              + " ${DEFAULT-VALUE}).")
+  private String warmUp;
+
   @Override
   public Integer call() throws InterruptedException {
+    long warmUpMillis = BenchOptions.millis("--warm-up", warmUp);
     options.check();
     BenchOptions.range("--repeats", repeats, 1, 10_000);
     BenchOptions.range("--consumers", consumers, 1, options.shards() - 1L);
@@ -93,8 +112,15 @@ final class RebalanceBench implements Callable<Integer> {
       String topic = BenchRun.newTopic(target, options);
       RebalanceLoad load =
           new RebalanceLoad(
-              target, topic, options.shards(), keys(), options.sizeBytes(), rate, errors);
-      RebalanceLoad.Outcome outcome = load.run(consumers, repeats, wanted);
+              target,
+              topic,
+              options.shards(),
+              keys(),
+              options.sizeBytes(),
+              rate,
+              BenchOptions.jvmOptions(memberJvm),
+              errors);
+      RebalanceLoad.Outcome outcome = load.run(consumers, repeats, wanted, warmUpMillis);
       tell(target, outcome);
       delete(errors);
       return BenchRun.status(outcome.sent(), outcome.failed(), outcome.firstFailure());
@@ -147,6 +173,7 @@ final class RebalanceBench implements Callable<Integer> {
             .put("keys", keys())
             .put("rate", rate)
             .put("consumers", consumers)
+            .put("memberJvm", memberJvm)
             .put("repeats", repeats)
             .put("sent", outcome.sent())
             .put("acked", outcome.sent() - outcome.failed())

@@ -49,6 +49,7 @@ final class RebalanceLoad {
   private final int keys;
   private final int sizeBytes;
   private final double perSecond;
+  private final List<String> memberJvm;
   private final Path errors;
   private final Handlings handlings;
   private final InFlight inFlight = new InFlight(Long.MAX_VALUE);
@@ -59,6 +60,7 @@ final class RebalanceLoad {
   private int started;
 
   /**
+   * @param memberJvm options for the consumers' JVMs
    * @param errors where the consumers' standard error goes
    */
   RebalanceLoad(
@@ -68,12 +70,14 @@ final class RebalanceLoad {
       int keys,
       int sizeBytes,
       double perSecond,
+      List<String> memberJvm,
       Path errors) {
     this.target = target;
     this.topic = topic;
     this.keys = keys;
     this.sizeBytes = sizeBytes;
     this.perSecond = perSecond;
+    this.memberJvm = memberJvm;
     this.errors = errors;
     handlings = new Handlings(shards);
   }
@@ -89,8 +93,10 @@ final class RebalanceLoad {
   /**
    * @param consumers before and after each round
    * @param kinds what happens, beside the joins that each of them needs
+   * @param warmUpMillis how long the load goes on before the first change
    */
-  Outcome run(int consumers, int repeats, Set<Kind> kinds) throws InterruptedException {
+  Outcome run(int consumers, int repeats, Set<Kind> kinds, long warmUpMillis)
+      throws InterruptedException {
     Target.Sender sender = target.sender(topic);
     Thread sending = new Thread(() -> send(sender), "bench-rebalance");
     sending.setDaemon(true);
@@ -100,6 +106,7 @@ final class RebalanceLoad {
         members.add(begin());
       }
       awaitRest(0, consumers, null);
+      TimeUnit.MILLISECONDS.sleep(warmUpMillis);
       for (int repeat = 0; repeat < repeats; repeat++) {
         for (Kind kind : kinds) {
           if (kind != Kind.JOIN) {
@@ -125,8 +132,9 @@ final class RebalanceLoad {
 
   private MemberProcess begin() {
     String name = "m" + ++started;
-    return MemberProcess.start(
-        name, target.memberCommand(topic, topic + "-group", name), errors, handlings::add);
+    List<String> command = new ArrayList<>(target.memberCommand(topic, topic + "-group", name));
+    command.addAll(1, memberJvm);
+    return MemberProcess.start(name, command, errors, handlings::add);
   }
 
   private void measured(Kind kind) throws InterruptedException {

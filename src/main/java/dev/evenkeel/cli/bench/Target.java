@@ -21,9 +21,9 @@ public interface Target extends AutoCloseable {
   Receiver receiver(String topic, String group, Arrival arrival);
 
   /**
-   * The command line of a process that joins {@code group} as {@code member}, works for a
-   * millisecond on each message, tells of each by a {@link HandledLine}, and leaves in good order
-   * on SIGTERM.
+   * The command line, from the JVM's program on and without options for it, of a process that joins
+   * {@code group} as {@code member}, works for a millisecond on each message, tells of each by a
+   * {@link HandledLine}, and leaves in good order on SIGTERM.
    */
   List<String> memberCommand(String topic, String group, String member);
 

@@ -115,7 +115,14 @@ final class ClusterCalls {
 
   private static boolean onlyAsks(Op op) {
     return switch (op) {
-      case READ_LEASE, READ_SHARDS, READ_GROUPS, READ_MOVES, BROWSE, FIND_OFFSET -> true;
+      case READ_LEASE,
+          READ_SHARDS,
+          READ_GROUPS,
+          READ_GROUP_LEASES,
+          READ_MOVES,
+          BROWSE,
+          FIND_OFFSET ->
+          true;
       default -> false;
     };
   }

@@ -25,6 +25,9 @@ public sealed interface Action {
   /** Calls onDraining. Not answered. */
   record CallDraining(ShardContext shard) implements Action {}
 
+  /** Calls onKept. Not answered. */
+  record CallKept(ShardContext shard) implements Action {}
+
   /** Calls onRelease; answered by stateGiven. */
   record CallRelease(Hold hold, ShardContext shard) implements Action {}
 

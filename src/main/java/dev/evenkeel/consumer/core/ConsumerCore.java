@@ -23,7 +23,7 @@ import java.util.random.RandomGenerator;
  * <p>The caller feeds events, then takes {@link #poll actions} and {@link #next messages} until
  * both give null. It may feed events while it carries them out.
  */
-public final class ConsumerCore implements HoldMachine.Owner {
+public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owner {
   private final ConsumerOptions options;
   private final LatestAssignment latest;
   private final FlowControl flow;
@@ -61,7 +61,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
       RandomGenerator random) {
     this.options = options;
     latest = new LatestAssignment(instance);
-    shards = new HeldShards(options.getOrder());
+    shards = new HeldShards(options.getOrder(), options.getHandOutMessages());
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     fence = new SelfFence(options.getMemberTimeoutMillis());
     machine =
@@ -78,10 +78,12 @@ public final class ConsumerCore implements HoldMachine.Owner {
     return shards.count();
   }
 
+  @Override
   public long consumed() {
     return consumed;
   }
 
+  @Override
   public int running() {
     return running;
   }
@@ -155,7 +157,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
     }
   }
 
-  /** The next message to hand to the handler, or null. Its end must be told. */
+  @Override
   public Task next(long now) {
     if (running >= options.getParallel() || ready.isEmpty() || !fence.mayStart(now)) {
       return null;
@@ -199,7 +201,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
     }
   }
 
-  /** The handler has ended well. */
+  @Override
   public void finished(Task task, long now) {
     Hold hold = task.hold;
     running--;
@@ -211,7 +213,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
       if (hold.pendingMessages == 0) {
         machine.puller().fetch(hold, now);
       }
-      if (hold.window.committed() - hold.committed >= options.getCommitMessages()) {
+      if (machine.puller().isMany(hold.window.committed() - hold.committed)) {
         machine.puller().commitIfDue(hold, now);
       }
     } else {
@@ -227,6 +229,7 @@ public final class ConsumerCore implements HoldMachine.Owner {
    * The handler has failed: the message keeps its place and is tried again after a pause. If its
    * shard is being let go, that is so only while messages above it are finished.
    */
+  @Override
   public void failed(Task task, Throwable cause, long now) {
     Hold hold = task.hold;
     running--;

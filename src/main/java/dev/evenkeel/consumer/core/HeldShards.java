@@ -10,6 +10,7 @@ import java.util.Map;
 /** The shards that a consumer holds, and what it must remember of those that it held. */
 final class HeldShards {
   private final ConsumerOptions.Order order;
+  private final int handOutMax;
   private final Map<Shard, Hold> holds = new HashMap<>();
 
   /** Holds that are over while handlers or calls of theirs still run. */
@@ -18,10 +19,17 @@ final class HeldShards {
   /** Up to which epoch each shard was let go: an assignment that still names it is out of date. */
   private final Map<Shard, Long> releasedEpochs = new HashMap<>();
 
+  /** The highest epoch of each shard that was held here, however it ended. */
+  private final Map<Shard, Long> heldEpochs = new HashMap<>();
+
   private boolean changed;
 
-  HeldShards(ConsumerOptions.Order order) {
+  /**
+   * @param handOutMax messages of one shard that are handed out at once, at most
+   */
+  HeldShards(ConsumerOptions.Order order, int handOutMax) {
     this.order = order;
+    this.handOutMax = handOutMax;
   }
 
   int count() {
@@ -43,14 +51,13 @@ final class HeldShards {
   }
 
   Hold take(Assignment.Owned owned) {
-    Hold hold =
-        new Hold(
-            owned.topic(),
-            owned.shard(),
-            owned.epoch(),
-            order,
-            ConsumerOptions.DEFAULT_HAND_OUT_MESSAGES);
+    Hold hold = new Hold(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax);
     hold.predecessor = lingering.get(owned.shard());
+    if (heldEpochs.getOrDefault(owned.shard(), 0L) < owned.epoch()) {
+      // Nobody can have committed in this epoch yet.
+      heldEpochs.put(owned.shard(), owned.epoch());
+      hold.grantedCommitted = owned.committed();
+    }
     holds.put(owned.shard(), hold);
     changed = true;
     return hold;

@@ -23,7 +23,7 @@ public final class Hold {
    */
   static final int SPAN_MESSAGES_MAX = 65_536;
 
-  final String topic;
+  public final String topic;
   public final Shard shard;
   final long epoch;
 
@@ -49,6 +49,9 @@ public final class Hold {
 
   /** The last problem reported, so that each is reported once. */
   String reported;
+
+  /** The committed offset that the grant found, or -1 if the lease must be read for it. */
+  long grantedCommitted = -1;
 
   byte[] givenState;
 

@@ -115,7 +115,11 @@ final class HoldMachine {
       }
       hold.predecessor = null;
     }
-    if (!hold.busy && linkUp && now >= hold.retryMillis) {
+    if (!keepsState && hold.grantedCommitted >= 0) {
+      // State is in the log alone; where to begin without it came with the assignment, and should
+      // that be of a grant that is over, the first request with its epoch is refused.
+      attached(hold, hold.grantedCommitted, now);
+    } else if (!hold.busy && linkUp && now >= hold.retryMillis) {
       hold.busy = true;
       out.accept(new Action.ReadLease(hold));
     }
@@ -136,14 +140,19 @@ final class HoldMachine {
       return;
     }
     boolean given = keepsState && lease.state() != null && lease.stateOffset() >= 0;
-    hold.leaseCommitted = lease.committed();
     boolean empty = given && lease.state().length == 0;
     hold.givenState = given && !empty ? lease.state() : null;
     // The empty state stands where the first owner that keeps state begins: an owner after a crash
     // needs all messages from there. Once told, the log keeps it.
     hold.markOffset =
         empty ? lease.stateOffset() : marksState && lease.state() == null ? lease.committed() : -1;
-    hold.begin(given ? lease.stateOffset() : lease.committed());
+    hold.leaseCommitted = lease.committed();
+    attached(hold, given ? lease.stateOffset() : lease.committed(), now);
+  }
+
+  private void attached(Hold hold, long offset, long now) {
+    hold.leaseCommitted = Math.max(hold.leaseCommitted, offset);
+    hold.begin(offset);
     hold.lastCommitMillis = now;
     hold.state = hold.draining ? HoldState.RELEASING : HoldState.ASSIGNING;
     step(hold, now);
@@ -271,6 +280,7 @@ final class HoldMachine {
       hold.state = HoldState.RUNNING;
       hold.stoppedMillis = -1;
       hold.givenBack = false;
+      out.accept(new Action.CallKept(hold.context(options.getMember())));
       owner.ready(hold);
     } else if (hold.running > 0 || hold.mayClose() && !tooLate(hold, now)) {
       if (hold.wake(now)) {

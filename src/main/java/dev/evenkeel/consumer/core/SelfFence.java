@@ -15,27 +15,27 @@ public final class SelfFence {
   private long lastAnsweredSentMillis;
   private boolean linkUp = true;
 
-  SelfFence(long memberTimeoutMillis) {
+  public SelfFence(long memberTimeoutMillis) {
     reachMillis = memberTimeoutMillis - MARGIN_MILLIS;
   }
 
   /** A heartbeat sent at {@code sentMillis} was answered. Answers may come out of order. */
-  void answered(long sentMillis) {
+  public void answered(long sentMillis) {
     if (!everAnswered || sentMillis > lastAnsweredSentMillis) {
       everAnswered = true;
       lastAnsweredSentMillis = sentMillis;
     }
   }
 
-  void link(boolean up) {
+  public void link(boolean up) {
     linkUp = up;
   }
 
-  boolean linkUp() {
+  public boolean linkUp() {
     return linkUp;
   }
 
-  boolean mayStart(long nowMillis) {
+  public boolean mayStart(long nowMillis) {
     return linkUp && everAnswered && nowMillis - lastAnsweredSentMillis <= reachMillis;
   }
 }

@@ -4,7 +4,7 @@ import dev.evenkeel.consumer.Delivery;
 import dev.evenkeel.model.Message;
 
 /** A message on its way through a handler, with all its tries. */
-public final class Task {
+public final class Task implements MessageSource.Handed {
   final Hold hold;
   final long offset;
   final Message message;
@@ -28,6 +28,7 @@ public final class Task {
     this.bytes = bytes;
   }
 
+  @Override
   public Delivery delivery(String member) {
     return new Delivery(
         hold.topic, hold.shard.shard(), offset, message, member, hold.epoch, attempt);

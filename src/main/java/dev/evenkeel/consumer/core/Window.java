@@ -8,7 +8,7 @@ package dev.evenkeel.consumer.core;
  * <p>One bit an offset in a ring of words; every operation is O(1) amortised and allocates nothing
  * but a larger ring. The caller bounds {@link #span()}.
  */
-final class Window {
+public final class Window {
   private static final int WORDS_FIRST = 16;
 
   private long[] ring = new long[WORDS_FIRST];
@@ -21,14 +21,14 @@ final class Window {
   /**
    * @param start the first offset to be handed out
    */
-  Window(long start) {
+  public Window(long start) {
     low = start;
     next = start;
     top = start;
   }
 
   /** Everything below is finished. */
-  long committed() {
+  public long committed() {
     return low;
   }
 
@@ -41,7 +41,7 @@ final class Window {
    * One more than the highest offset whose handler has ended well; what lies between {@link
    * #committed} and it has holes.
    */
-  long top() {
+  public long top() {
     return Math.max(top, low);
   }
 
@@ -55,7 +55,7 @@ final class Window {
     return next - low;
   }
 
-  boolean isFinished(long offset) {
+  public boolean isFinished(long offset) {
     return offset < low || offset < next && bit(offset);
   }
 
@@ -63,7 +63,7 @@ final class Window {
    * Notes that {@code offset} is handed out. Offsets that were passed over count as finished: the
    * log has them no more. One that was handed out before and dropped unfinished may come again.
    */
-  void handOut(long offset) {
+  public void handOut(long offset) {
     if (offset < next) {
       return;
     }
@@ -90,7 +90,7 @@ final class Window {
   }
 
   /** Notes that the handler of {@code offset}, which was handed out, has ended well. */
-  void finish(long offset) {
+  public void finish(long offset) {
     if (offset < low || offset >= next) {
       return;
     }

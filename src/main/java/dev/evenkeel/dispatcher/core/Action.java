@@ -36,6 +36,12 @@ public sealed interface Action {
   /** Then {@link DispatcherCore#groupsRead}. */
   record ReadGroups(long id) implements Action {}
 
+  /** Of all groups; then {@link DispatcherCore#groupLeasesRead}. */
+  record ReadGroupLeases() implements Action {}
+
+  /** A run holds the group's lease at this term: it is being granted the shards. */
+  record Holds(String group, String instance, long term) implements Action {}
+
   /** A hint for the registry map: this member is there. */
   record Register(Member member) implements Action {}
 

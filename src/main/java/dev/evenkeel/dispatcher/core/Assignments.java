@@ -67,7 +67,7 @@ final class Assignments {
 
   private void push(GroupState state) {
     for (String name : new TreeSet<>(state.takeChanged())) {
-      Member member = state.members().live(name);
+      Member member = state.live(name);
       Assignment before = state.given(name);
       if (member != null) {
         Assignment now = of(state, member);

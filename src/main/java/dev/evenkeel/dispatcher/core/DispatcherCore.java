@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
@@ -46,6 +47,7 @@ public final class DispatcherCore {
   private final LeaseReads reads;
   private final LeaseWrites writes;
   private final MoveWrites moveWrites;
+  private final GroupLeases groupLeases;
   private long rebalanceAtMillis;
 
   /**
@@ -87,6 +89,7 @@ public final class DispatcherCore {
     reads = new LeaseReads(groups, news, ends, out);
     writes = new LeaseWrites(groups, view, news, reads, figures, missed, agenda, out);
     moveWrites = new MoveWrites(moves, out, settings.retryMillis());
+    groupLeases = new GroupLeases(groups, assignments, figures, out, settings.retryMillis());
   }
 
   /** Every group uses one assignor, by whatever name. */
@@ -145,7 +148,11 @@ public final class DispatcherCore {
    * @param request names it in the answer
    */
   public List<Action> heartbeat(long request, Heartbeat beat, long nowMillis) {
-    desk.heartbeat(request, beat, nowMillis);
+    if (GroupLeases.isHolder(beat)) {
+      groupLeases.heartbeat(request, beat, nowMillis);
+    } else {
+      desk.heartbeat(request, beat, nowMillis);
+    }
     return done(nowMillis);
   }
 
@@ -154,7 +161,7 @@ public final class DispatcherCore {
     Set<String> gone = places.present(ids);
     if (!gone.isEmpty()) {
       for (Group group : groups.all()) {
-        group.ended(group.state().members().clusterMembersLeft(gone, nowMillis), out);
+        group.ended(group.state().members().clusterMembersLeft(gone, nowMillis), out, nowMillis);
       }
     }
     return done(nowMillis);
@@ -203,7 +210,7 @@ public final class DispatcherCore {
 
   /** Answers {@link Action.WriteMeta}. */
   public List<Action> metaWritten(long id, Reply reply, long nowMillis) {
-    if (!moveWrites.written(id, reply, nowMillis)) {
+    if (!moveWrites.written(id, reply, nowMillis) && !groupLeases.written(id, reply)) {
       desk.admit(records.written(id, reply, nowMillis), nowMillis);
     }
     return done(nowMillis);
@@ -226,6 +233,35 @@ public final class DispatcherCore {
    */
   public List<Action> leasesForgotten(long id, boolean everywhere, long nowMillis) {
     desk.admit(records.leasesForgotten(id, everywhere), nowMillis);
+    return done(nowMillis);
+  }
+
+  // ---- Groups that one run holds
+
+  /**
+   * That run shall hold all shards of a group, in a mode in which one does.
+   *
+   * @param instance which is not heard yet; null: nobody shall, until another call
+   */
+  public List<Action> appoint(String group, String instance, long nowMillis) {
+    Group of = groups.get(group);
+    if (of != null) {
+      groupLeases.appoint(of, instance);
+    }
+    return done(nowMillis);
+  }
+
+  /**
+   * Answers {@link Action.ReadGroupLeases}; to be called before {@link #recover}, too.
+   *
+   * @param leases null if they cannot be read now
+   */
+  public List<Action> groupLeasesRead(List<GroupLease> leases, long nowMillis) {
+    if (leases == null) {
+      groupLeases.unreadable();
+    } else {
+      groupLeases.read(leases);
+    }
     return done(nowMillis);
   }
 
@@ -267,9 +303,10 @@ public final class DispatcherCore {
   /** To be called a few times a second. */
   public List<Action> tick(long nowMillis) {
     for (Group group : groups.all()) {
-      group.ended(group.state().members().expire(nowMillis), out);
+      group.ended(group.state().members().expire(nowMillis), out, nowMillis);
       group.plan().wake(nowMillis);
     }
+    groupLeases.tick(nowMillis);
     if (nowMillis >= rebalanceAtMillis) {
       rebalanceAtMillis = nowMillis + settings.rebalanceMillis();
       rebalance(nowMillis);

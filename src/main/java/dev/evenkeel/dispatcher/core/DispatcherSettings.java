@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.model.GroupPolicy;
 import java.util.Set;
 
 /**
@@ -44,7 +45,7 @@ public record DispatcherSettings(
           10_000,
           100,
           1_000,
-          Set.of("sharded"));
+          Set.of(GroupPolicy.MODE_SHARDED, GroupPolicy.MODE_LEVEL));
 
   public DispatcherSettings withTimes(long rebalance, long memberTimeout, long retry) {
     return new DispatcherSettings(

@@ -23,7 +23,13 @@ final class GroupInfos {
         assignor = before == null ? GroupInfo.ASSIGNOR_DEFAULT : before.assignor();
       }
       return new GroupInfo(
-          declare.name(), declare.mode(), List.copyOf(topics), start, created, nowMillis, assignor);
+          declare.name(),
+          declare.policy(),
+          List.copyOf(topics),
+          start,
+          created,
+          nowMillis,
+          assignor);
     }
     return before == null ? null : before.seenAt(nowMillis);
   }

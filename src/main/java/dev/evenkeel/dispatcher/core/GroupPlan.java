@@ -174,8 +174,7 @@ final class GroupPlan {
     }
     ShardStep.Owner owner = owner(lease);
     // A later run of its name is what the lock would wait for.
-    boolean returned =
-        lease != null && lease.owned() && group.members().live(lease.owner()) != null;
+    boolean returned = lease != null && lease.owned() && group.live(lease.owner()) != null;
     if (owner == ShardStep.Owner.DEAD && !returned) {
       long lockedMillis = group.lockedUntilMillis(lease.instance());
       if (nowMillis < lockedMillis) {
@@ -183,12 +182,18 @@ final class GroupPlan {
         return;
       }
     }
+    if (owner == ShardStep.Owner.ALIVE && lease.drain() == null) {
+      long untilMillis = group.leavers().unaskedUntilMillis(group.live(lease.owner()), nowMillis);
+      if (nowMillis < untilMillis) {
+        handovers.begun(shard, lease.owner(), Cause.LEAVE, nowMillis);
+        wakeTimes.set(shard, untilMillis);
+        return;
+      }
+    }
     String target = group.target(shard);
-    Member targetMember = target == null ? null : group.members().live(target);
+    Member targetMember = target == null ? null : group.live(target);
     long lockTimeMillis =
-        owner == ShardStep.Owner.ALIVE
-            ? group.members().live(lease.owner()).beat().lockTimeMillis()
-            : 0;
+        owner == ShardStep.Owner.ALIVE ? group.live(lease.owner()).beat().lockTimeMillis() : 0;
     ShardStep step =
         ShardStep.next(
             lease,
@@ -219,7 +224,9 @@ final class GroupPlan {
               grant.member(),
               targetMember.instance(),
               epoch,
-              group.info.start()),
+              group.info.start(),
+              // Whoever had the whole group before may not grant again.
+              Math.max(group.groupTerm, lease == null ? 0 : lease.groupTerm())),
           shard,
           handovers.formerOwner(shard, lease),
           grantCause(shard, lease, grant.capped()),

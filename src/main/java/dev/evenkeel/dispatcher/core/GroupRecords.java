@@ -54,7 +54,7 @@ final class GroupRecords {
   /**
    * Records the group as {@code beat} wants it.
    *
-   * @param force also in another mode or with another assignor than before
+   * @param force also with another policy or with another assignor than before
    */
   void declare(Heartbeat beat, boolean force) {
     GroupState state = groups.make(beat.group()).state();
@@ -63,7 +63,7 @@ final class GroupRecords {
           state,
           new MetaCommand.DeclareGroup(
               beat.group(),
-              beat.mode(),
+              beat.policy(),
               List.copyOf(new TreeSet<>(beat.topics())),
               beat.start(),
               force,
@@ -158,6 +158,9 @@ final class GroupRecords {
   private static void show(Group group, GroupInfo info) {
     GroupInfo before = group.state().info;
     group.state().info = info;
+    if (before != null && info != null && !info.policy().mode().equals(before.policy().mode())) {
+      group.plan().retarget();
+    }
     if (before != null && info != null && !info.assignor().equals(before.assignor())) {
       group.state().cause = Cause.ASSIGNOR;
       group.plan().retarget();

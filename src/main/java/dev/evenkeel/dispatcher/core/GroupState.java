@@ -4,6 +4,7 @@ import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** All that the dispatcher knows of one group. */
@@ -30,6 +32,15 @@ public final class GroupState {
   /** As the meta log has it; null until it was declared. */
   GroupInfo info;
 
+  /** The run that shall hold all shards, in a mode in which one does; else null. */
+  String holderInstance;
+
+  /** That run, once it has been heard; else null. It is no member. */
+  Member holder;
+
+  /** Term at which it holds the group's lease; 0 until then. */
+  long groupTerm;
+
   /** A command about the group is on its way to the meta log. */
   boolean metaInFlight;
 
@@ -40,6 +51,9 @@ public final class GroupState {
   Cause cause;
 
   Map<Shard, String> target = Map.of();
+
+  /** Instances by name of runs that have ended and are in the registry still. */
+  final Map<String, String> awaited = new TreeMap<>();
 
   /**
    * Shards of a run that was given up which another is being granted, for as long as the log may
@@ -91,14 +105,28 @@ public final class GroupState {
     return target.get(shard);
   }
 
+  /** Whether one run holds all shards, and members own none. */
+  boolean heldAsAWhole() {
+    return info != null && info.policy().isLevel();
+  }
+
+  /** Who may own shards under that name: the live member, or the holder of the group; or null. */
+  Member live(String owner) {
+    return holder != null && holder.name().equals(owner) ? holder : members.live(owner);
+  }
+
   /** Who holds a lease. */
   public ShardStep.Owner owner(Lease lease) {
     if (lease == null || !lease.owned()) {
       return ShardStep.Owner.NONE;
     }
-    Member member = members.live(lease.owner());
+    Member member = live(lease.owner());
     if (member != null && member.instance().equals(lease.instance())) {
       return ShardStep.Owner.ALIVE;
+    }
+    if (lease.owner().startsWith(Names.DISPATCHER_HOLDER)) {
+      // That of an earlier dispatcher. Nobody waits for it: the term fences it.
+      return ShardStep.Owner.DEAD;
     }
     return members.isGhost(lease.instance()) ? ShardStep.Owner.UNHEARD : ShardStep.Owner.DEAD;
   }
@@ -124,6 +152,7 @@ public final class GroupState {
         && !metaInFlight
         && !forgetting
         && members.isEmpty()
+        && awaited.isEmpty()
         && book.all().isEmpty();
   }
 
@@ -188,7 +217,8 @@ public final class GroupState {
                 shard,
                 lease.epoch(),
                 draining,
-                draining ? lease.drain().deadlineMillis() : 0));
+                draining ? lease.drain().deadlineMillis() : 0,
+                book.committedAtGrant(shard)));
       }
     }
     return owned;

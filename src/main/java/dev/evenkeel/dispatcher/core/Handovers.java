@@ -20,7 +20,10 @@ final class Handovers {
 
   private final Map<Shard, Handover> byShard = new HashMap<>();
 
-  /** The log has taken a drain; one that redirects goes on with the hand-over that it redirects. */
+  /**
+   * The log has taken a drain, or the owner has said that it lets go; a drain that redirects goes
+   * on with the hand-over that it redirects.
+   */
   void begun(Shard shard, String from, Cause cause, long nowMillis) {
     byShard.putIfAbsent(shard, new Handover(from, cause, nowMillis, null));
   }

@@ -64,7 +64,7 @@ final class HeartbeatDesk {
       stalls(group, beat, nowMillis);
     }
     if (beat.leaving()) {
-      leave(request, beat);
+      leave(request, beat, nowMillis);
     } else {
       admit(new HeldBeats.Held(request, beat.withMarks(List.of()), false), nowMillis);
     }
@@ -84,14 +84,14 @@ final class HeartbeatDesk {
     }
   }
 
-  private void leave(long request, Heartbeat beat) {
+  private void leave(long request, Heartbeat beat, long nowMillis) {
     Group group = groups.get(beat.group());
     if (group == null) {
       groups.endings().add(beat.instance(), Cause.LEAVE);
     } else {
       MemberTable.Ended ended = group.state().members().leave(beat.member(), beat.instance());
       if (ended != null) {
-        group.ended(List.of(ended), out);
+        group.ended(List.of(ended), out, nowMillis);
       }
     }
     out.add(
@@ -146,8 +146,15 @@ final class HeartbeatDesk {
     GroupInfo info = group == null ? null : group.state().info;
     if (group != null && group.state().forgetting) {
       refuseDropped(held.forGroup(arrival));
-    } else if (info == null || !info.mode().equals(beat.mode()) || asksForAnother(beat, info)) {
-      agree(arrival, info);
+    } else if (info == null) {
+      agree(arrival, null);
+    } else if (!info.policy().equals(beat.policy()) || asksForAnother(beat, info)) {
+      if (group.state().members().replaced(beat)) {
+        // It has no say in what its later run has agreed on.
+        take(group, request, beat, nowMillis);
+      } else {
+        agree(arrival, info);
+      }
     } else if (!info.topics().containsAll(beat.topics())) {
       declare(arrival, false);
     } else {
@@ -160,13 +167,13 @@ final class HeartbeatDesk {
     return assignor != null && !assignor.equals(info.assignor());
   }
 
-  /** The group is new, or runs in another mode or with another assignor. */
+  /** The group is new, or runs with another policy or assignor. */
   private void agree(HeldBeats.Held arrival, GroupInfo info) {
     Heartbeat beat = arrival.beat();
     long request = arrival.request();
     boolean others =
         info != null && groups.get(beat.group()).state().members().othersThan(beat.member());
-    boolean sameMode = info != null && info.mode().equals(beat.mode());
+    String difference = info == null ? null : info.policy().differenceTo(beat.policy());
     boolean sameAssignor = info != null && !asksForAnother(beat, info);
     String assignor = beat.wishes().assignor();
     if (!sameAssignor && assignor != null && !assignorNames.contains(assignor)) {
@@ -174,11 +181,8 @@ final class HeartbeatDesk {
           request,
           Refusal.INVALID,
           "unknown assignor '" + assignor + "': use " + String.join(" or ", assignorNames));
-    } else if (others && !sameMode) {
-      out.refuse(
-          request,
-          Refusal.GROUP_MISMATCH,
-          "group " + beat.group() + " runs in mode " + info.mode() + ", not " + beat.mode());
+    } else if (others && difference != null) {
+      out.refuse(request, Refusal.GROUP_MISMATCH, "group " + beat.group() + " " + difference);
     } else if (others && !sameAssignor) {
       out.refuse(
           request,

@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import java.util.Set;
 
 /** What a heartbeat must look like, whatever the state. */
 final class HeartbeatRules {
@@ -17,6 +18,10 @@ final class HeartbeatRules {
   static final long STUCK_TIMEOUT_MILLIS_MIN = 1_000;
   static final long STUCK_TIMEOUT_MILLIS_MAX = 24 * 3_600_000L;
   static final long CRASH_LOCK_TIME_MILLIS_MAX = 3_600_000;
+  static final long STALL_TIMEOUT_MILLIS_MIN = 1_000;
+  static final long STALL_TIMEOUT_MILLIS_MAX = 3_600_000;
+
+  private static final Set<String> ORDERS = Set.of("none", "key", "shard");
 
   private HeartbeatRules() {}
 
@@ -30,7 +35,7 @@ final class HeartbeatRules {
     if (beat.mode() == null || beat.start() == null) {
       throw invalid("a heartbeat needs a mode and a start");
     }
-    Names.check("mode", beat.mode());
+    beat.policy().check();
     if (beat.clusterMember() != null) {
       text("cluster member", beat.clusterMember(), INSTANCE_CHARS_MAX);
     }
@@ -49,6 +54,15 @@ final class HeartbeatRules {
         MEMBER_TIMEOUT_MILLIS_MAX);
     between("lockTimeMillis", beat.lockTimeMillis(), 0, LOCK_TIME_MILLIS_MAX);
     wishes(beat.wishes());
+    stall(beat);
+    order(beat);
+  }
+
+  private static void order(Heartbeat beat) {
+    String order = beat.wishes().order();
+    if (order != null && !(beat.policy().isLevel() && ORDERS.contains(order))) {
+      throw invalid("order: none, key or shard, in mode level only");
+    }
   }
 
   private static void wishes(Heartbeat.Wishes wishes) {
@@ -63,6 +77,17 @@ final class HeartbeatRules {
           STUCK_TIMEOUT_MILLIS_MAX);
     }
     between("crashLockTimeMillis", wishes.crashLockTimeMillis(), 0, CRASH_LOCK_TIME_MILLIS_MAX);
+  }
+
+  private static void stall(Heartbeat beat) {
+    Long stall = beat.wishes().stallTimeoutMillis();
+    if (stall == null) {
+      return;
+    }
+    if (!beat.policy().isLevel()) {
+      throw invalid("stallTimeoutMillis in mode " + beat.mode() + ": only mode level has one");
+    }
+    between("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN, STALL_TIMEOUT_MILLIS_MAX);
   }
 
   private static void text(String what, String text, int charsMax) {

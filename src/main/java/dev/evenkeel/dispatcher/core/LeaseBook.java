@@ -22,6 +22,7 @@ import java.util.TreeSet;
 public final class LeaseBook {
   private final TreeMap<Shard, Lease> leases = new TreeMap<>();
   private final Map<String, TreeSet<Shard>> byInstance = new HashMap<>();
+  private final Map<Shard, Long> granted = new HashMap<>();
   private final Map<Shard, Long> touched = new HashMap<>();
   private final Map<Shard, Long> doubted = new HashMap<>();
   private long sequence;
@@ -58,7 +59,8 @@ public final class LeaseBook {
             change.committed(),
             sameEpoch ? known.stateOffset() : -1,
             sameEpoch ? known.state() : null,
-            sameEpoch ? known.drain() : null));
+            sameEpoch ? known.drain() : null,
+            sameEpoch ? known.groupTerm() : change.groupTerm()));
   }
 
   /**
@@ -107,6 +109,11 @@ public final class LeaseBook {
         byInstance.remove(former.instance());
       }
     }
+    if (lease == null) {
+      granted.remove(shard);
+    } else if (former == null || former.epoch() != lease.epoch()) {
+      granted.put(shard, lease.committed());
+    }
     if (lease != null && lease.owned()) {
       byInstance.computeIfAbsent(lease.instance(), instance -> new TreeSet<>()).add(shard);
     }
@@ -126,6 +133,14 @@ public final class LeaseBook {
   /** The lease, or null if none is known. */
   public Lease get(Shard shard) {
     return leases.get(shard);
+  }
+
+  /**
+   * The committed offset of a shard when its present epoch was first seen here. Until the owner of
+   * that epoch commits, it is what the grant found.
+   */
+  long committedAtGrant(Shard shard) {
+    return granted.getOrDefault(shard, -1L);
   }
 
   public Collection<Lease> all() {

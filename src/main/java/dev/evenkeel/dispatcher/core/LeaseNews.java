@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Shard;
 
 /** What follows when a group's {@link LeaseBook} holds something new about a shard. */
@@ -43,7 +44,10 @@ final class LeaseNews {
         state.assignmentChanged(lease.owner());
       }
     }
-    if (after != null && after.owned() && state.members().sighted(ghost(after, nowMillis))) {
+    if (after != null
+        && after.owned()
+        && !after.owner().startsWith(Names.DISPATCHER_HOLDER)
+        && state.members().sighted(ghost(after, nowMillis))) {
       group.plan().retarget();
     }
     String topic = view.topics().name(shard.topicId());

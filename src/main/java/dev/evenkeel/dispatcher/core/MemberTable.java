@@ -54,7 +54,7 @@ public final class MemberTable {
 
   Heard heard(Heartbeat beat, long nowMillis) {
     String instance = beat.instance();
-    if (endings.of(instance) == Cause.REPLACED || outlived(beat)) {
+    if (replaced(beat)) {
       endings.add(instance, Cause.REPLACED);
       removeGhost(instance);
       return Heard.REFUSED;
@@ -79,6 +79,11 @@ public final class MemberTable {
     }
     boolean sameTopics = Set.copyOf(former.beat().topics()).equals(Set.copyOf(beat.topics()));
     return sameTopics ? Heard.SAME : Heard.CHANGED;
+  }
+
+  /** Whether a later run has its place. */
+  boolean replaced(Heartbeat beat) {
+    return endings.of(beat.instance()) == Cause.REPLACED || outlived(beat);
   }
 
   private boolean outlived(Heartbeat beat) {

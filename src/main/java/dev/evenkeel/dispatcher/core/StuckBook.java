@@ -25,10 +25,21 @@ public final class StuckBook {
   /** What counts as stuck if the member set no timeout: it is only shown. */
   public static final long SHOWN_MILLIS = 30_000;
 
+  /**
+   * A member with more shards than a heartbeat has marks names them in turns: what it has not named
+   * for so long, in some 60 heartbeats with 60,000 marks, it has no more.
+   */
+  static final long UNNAMED_MILLIS_MAX = 60_000;
+
   private record Hold(Shard shard, long epoch) {}
 
+  /**
+   * @param namedMillis when a heartbeat named it last
+   */
+  private record Stall(long sinceMillis, long namedMillis) {}
+
   private static final class Track {
-    final Map<Hold, Long> sinceMillis = new HashMap<>();
+    final Map<Hold, Stall> stalls = new HashMap<>();
     Long timeoutMillis;
     Set<Hold> overdue = Set.of();
     boolean passedOver;
@@ -62,10 +73,10 @@ public final class StuckBook {
     note(track, beat, nowMillis);
     boolean passedBefore = track.passedOver;
     Set<Hold> overdueBefore = track.overdue;
-    track.overdue = overdue(track, nowMillis);
+    track.overdue = overdue(track);
     boolean resting = nowMillis < track.takenUntilMillis && track.consumed <= track.takenConsumed;
     track.passedOver = track.timeoutMillis != null && (resting || !track.overdue.isEmpty());
-    if (track.sinceMillis.isEmpty() && !track.passedOver) {
+    if (track.stalls.isEmpty() && !track.passedOver) {
       byInstance.remove(beat.instance());
     }
     return passedBefore != track.passedOver
@@ -73,25 +84,28 @@ public final class StuckBook {
   }
 
   private static void note(Track track, Heartbeat beat, long nowMillis) {
-    if (beat.marks().size() < Heartbeat.MARKS_MAX) {
-      // It tells of all that it has: what is not named any more is over.
-      track.sinceMillis.clear();
-    }
+    boolean tellsAll = beat.marks().size() < Heartbeat.MARKS_MAX;
+    track
+        .stalls
+        .values()
+        .removeIf(stall -> tellsAll || nowMillis - stall.namedMillis() > UNNAMED_MILLIS_MAX);
     for (ShardMark mark : beat.marks()) {
       Hold hold = new Hold(mark.shard(), mark.epoch());
       if (mark.stalledMillis() == null) {
-        track.sinceMillis.remove(hold);
+        track.stalls.remove(hold);
       } else {
-        track.sinceMillis.put(hold, nowMillis - Math.max(0, mark.stalledMillis()));
+        long sinceMillis = nowMillis - Math.max(0, mark.stalledMillis());
+        track.stalls.put(hold, new Stall(sinceMillis, nowMillis));
       }
     }
   }
 
-  private static Set<Hold> overdue(Track track, long nowMillis) {
+  /** Each is judged by the heartbeat that named it last: it may have been finished since. */
+  private static Set<Hold> overdue(Track track) {
     Set<Hold> overdue = new HashSet<>();
-    track.sinceMillis.forEach(
-        (hold, since) -> {
-          if (nowMillis - since >= track.limitMillis()) {
+    track.stalls.forEach(
+        (hold, stall) -> {
+          if (stall.namedMillis() - stall.sinceMillis() >= track.limitMillis()) {
             overdue.add(hold);
           }
         });
@@ -172,7 +186,7 @@ public final class StuckBook {
     long longest = 0;
     if (track != null) {
       for (Hold hold : track.overdue) {
-        longest = Math.max(longest, nowMillis - track.sinceMillis.get(hold));
+        longest = Math.max(longest, nowMillis - track.stalls.get(hold).sinceMillis());
       }
     }
     return longest;

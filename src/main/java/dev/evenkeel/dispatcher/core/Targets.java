@@ -28,6 +28,9 @@ import java.util.TreeMap;
 record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
 
   static Targets of(GroupState group, Topics topics, Assignor assignor) {
+    if (group.heldAsAWhole()) {
+      return new Targets(whole(group, topics), Map.of());
+    }
     Map<String, Set<Integer>> readers = subscriptions(group, topics);
     Map<Shard, String> kept = new HashMap<>();
     Map<Shard, Long> taken = new HashMap<>();
@@ -46,6 +49,15 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
       }
     }
     return new Targets(owners, taken);
+  }
+
+  /** All to the holder, as soon as it holds the group's lease. */
+  private static Map<Shard, String> whole(GroupState group, Topics topics) {
+    Map<Shard, String> owners = new HashMap<>();
+    if (group.holder != null && group.groupTerm > 0) {
+      group.shards(topics).forEach(shard -> owners.put(shard, group.holder.name()));
+    }
+    return owners;
   }
 
   /** How evenly all shards of the group are owned, also those that no live member reads. */
@@ -140,6 +152,12 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   /** Numbers of the topics that each member reads, by its name. */
   private static Map<String, Set<Integer>> subscriptions(GroupState group, Topics topics) {
     Map<String, Set<Integer>> subscriptions = new TreeMap<>();
+    if (group.heldAsAWhole()) {
+      if (group.holder != null) {
+        subscriptions.put(group.holder.name(), topics.ids(group.topicNames()));
+      }
+      return subscriptions;
+    }
     Set<Integer> all = group.settled() ? Set.of() : topics.ids(group.topicNames());
     for (Ghost ghost : group.members().ghosts()) {
       Set<Integer> ids = ghost.topics() == null ? all : topics.ids(ghost.topics());

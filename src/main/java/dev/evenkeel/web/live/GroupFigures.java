@@ -59,6 +59,7 @@ final class GroupFigures {
     Json.put(state, "rate", Json.rounded(sums.rate));
     state.put("members", members);
     state.put("shards", shards);
+    Json.put(state, "level", LevelState.of(group.getJsonObject("level")));
     return state;
   }
 

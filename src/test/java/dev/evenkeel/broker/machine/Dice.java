@@ -47,7 +47,9 @@ final class Dice {
     Shard shard = shard();
     long epoch = upTo(6);
     return switch (upTo(12)) {
-      case 0, 1, 2, 3 -> new DataCommand.Grant(group, shard, member, member + "-1", epoch, start());
+      case 0, 1, 2, 3 ->
+          new DataCommand.Grant(
+              group, shard, member, member + "-1", epoch, start(), Math.max(0, upTo(6) - 2));
       case 4 ->
           new DataCommand.SetDrain(
               group, shard, epoch, upTo(2) == 0 ? null : new Drain(member, upTo(99)));

@@ -53,13 +53,21 @@ class LeaseModelTest {
 
   private static void checkStep(DataCommand command, Lease before, Lease after) {
     assertThat(after.epoch()).isBetween(before.epoch(), before.epoch() + 1);
+    assertThat(after.groupTerm()).isGreaterThanOrEqualTo(before.groupTerm());
     assertThat(after.committed()).isGreaterThanOrEqualTo(before.committed());
     assertThat(after.committed()).isLessThanOrEqualTo(20);
     assertThat(after.stateOffset() == -1).isEqualTo(after.state() == null);
     if (after.epoch() > before.epoch()) {
-      assertThat(command).isInstanceOf(DataCommand.Grant.class);
+      DataCommand.Grant grant = (DataCommand.Grant) command;
+      assertThat(grant.groupTerm())
+          .as("a lower term grants nothing")
+          .isGreaterThanOrEqualTo(before.groupTerm())
+          .isEqualTo(after.groupTerm());
       assertThat(after.owned()).isTrue();
-    } else if (after.owned() != before.owned()) {
+    } else {
+      assertThat(after.groupTerm()).isEqualTo(before.groupTerm());
+    }
+    if (after.epoch() == before.epoch() && after.owned() != before.owned()) {
       assertThat(command).isInstanceOf(DataCommand.Release.class);
     }
     if (after.committed() != before.committed()) {

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
@@ -60,7 +61,8 @@ class MetaTest {
   }
 
   private Reply declare(String mode, List<String> topics, boolean force) {
-    return rig.run(new MetaCommand.DeclareGroup("g", mode, topics, StartAt.EARLIEST, force));
+    return rig.run(
+        new MetaCommand.DeclareGroup("g", GroupPolicy.of(mode), topics, StartAt.EARLIEST, force));
   }
 
   @Test
@@ -81,7 +83,7 @@ class MetaTest {
   private Reply declareWith(String assignor, boolean force) {
     return rig.run(
         new MetaCommand.DeclareGroup(
-            "g", "sharded", List.of("t"), StartAt.EARLIEST, force, assignor));
+            "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, force, assignor));
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.MoveRecord;
@@ -140,7 +141,8 @@ class MoveHistoryTest {
   void aForgottenGroupTakesItsMovesAlongForItsEpochsBeginAnew() {
     for (String group : List.of("g", "h")) {
       rig.run(
-          new MetaCommand.DeclareGroup(group, "sharded", List.of("t"), StartAt.EARLIEST, false));
+          new MetaCommand.DeclareGroup(
+              group, GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, false));
       record(move(group, 0, 1), move(group, 0, 2));
     }
     rig.run(new MetaCommand.ForgetGroup("g"));

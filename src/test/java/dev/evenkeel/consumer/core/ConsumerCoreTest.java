@@ -42,7 +42,7 @@ class ConsumerCoreTest {
   }
 
   private static Assignment.Owned owned(Shard shard, long epoch, boolean draining) {
-    return new Assignment.Owned("t", shard, epoch, draining, 0);
+    return new Assignment.Owned("t", shard, epoch, draining, 0, -1);
   }
 
   private void assign(long term, long revision, Assignment.Owned... owned) {
@@ -259,17 +259,17 @@ class ConsumerCoreTest {
   }
 
   @Test
-  void aThousandMessagesAreCommittedAtOnce() {
+  void halfOfAThousandMessagesAreCommittedAtOnce() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     String[] keys = new String[1_500];
     run(S0, keys);
     now += 1_000;
-    for (int i = 0; i < 1_000; i++) {
+    for (int i = 0; i < 500; i++) {
       assertThat(takeAll(Action.Commit.class)).isEmpty();
       core.finished(next(i), now);
     }
-    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(1_000);
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(500);
   }
 
   @Test
@@ -398,6 +398,21 @@ class ConsumerCoreTest {
     assertThat(take(Action.Release.class).command().offset()).isZero();
     core.released(other);
     assertThat(core.owned()).isEqualTo(1);
+  }
+
+  @Test
+  void whoWasToldOfAHandoverIsToldThatItIsCalledOff() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    Task zero = next(0);
+    assign(owned(S0, 1, true));
+    assertThat(take(Action.CallDraining.class).shard().epoch()).isEqualTo(1);
+    assertThat(takeAll(Action.CallKept.class)).isEmpty();
+    assign(owned(S0, 1, false));
+    assertThat(take(Action.CallKept.class).shard().epoch()).isEqualTo(1);
+    core.finished(zero, now);
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
   }
 
   @Test

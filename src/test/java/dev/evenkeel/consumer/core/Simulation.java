@@ -369,12 +369,12 @@ final class Simulation {
           lease.owned() && members.stream().noneMatch(m -> m.instance.equals(lease.instance()));
       if (!lease.owned() || deserted || !calm && random.nextInt(60) == 0) {
         Member member = members.get(random.nextInt(members.size()));
-        log.lease = lease.granted("m", member.instance);
+        log.lease = lease.granted("m", member.instance, 0);
       } else if (!calm && random.nextInt(20) == 0) {
         boolean on = lease.drain() == null || random.nextInt(3) > 0;
         log.lease = lease.draining(on ? new Drain("", now + 5_000) : null);
       } else if (lease.drain() != null && now > lease.drain().deadlineMillis()) {
-        log.lease = lease.granted("m", members.get(random.nextInt(members.size())).instance);
+        log.lease = lease.granted("m", members.get(random.nextInt(members.size())).instance, 0);
       }
     }
     revision++;
@@ -403,7 +403,12 @@ final class Simulation {
       if (log.lease.owned() && log.lease.instance().equals(member.instance)) {
         owned.add(
             new Assignment.Owned(
-                "t", log.lease.shard(), log.lease.epoch(), log.lease.drain() != null, 0));
+                "t",
+                log.lease.shard(),
+                log.lease.epoch(),
+                log.lease.drain() != null,
+                0,
+                random.nextBoolean() ? log.lease.committed() : -1));
       }
     }
     return new Assignment("g", "m", member.instance, term, revision++, owned);

@@ -7,6 +7,7 @@ import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Shard;
 import java.util.HashMap;
@@ -136,7 +137,12 @@ class AssignorChoiceTest {
     // Another dispatcher has taken the change in; this one reads of it.
     bench.log.apply(
         new dev.evenkeel.model.MetaCommand.DeclareGroup(
-            "g", "sharded", List.of("t"), dev.evenkeel.model.StartAt.EARLIEST, true, "last"),
+            "g",
+            GroupPolicy.SHARDED,
+            List.of("t"),
+            dev.evenkeel.model.StartAt.EARLIEST,
+            true,
+            "last"),
         bench.now);
     bench.pass(6_000, a, b);
     bench.release(0);

@@ -8,6 +8,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
@@ -98,6 +99,7 @@ final class Bench {
     core =
         new DispatcherCore(settings, assignors::get, assignors.keySet(), term++, 0, clusterMembers);
     core.recall(List.copyOf(log.moves.values()));
+    run(core.groupLeasesRead(List.copyOf(log.groupLeases.values()), now));
     run(core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
   }
 
@@ -113,7 +115,7 @@ final class Bench {
         born,
         false,
         false,
-        "sharded",
+        GroupPolicy.SHARDED,
         List.of("t"),
         StartAt.EARLIEST,
         null,
@@ -131,7 +133,7 @@ final class Bench {
         beat.bornMillis(),
         true,
         beat.closing(),
-        beat.mode(),
+        beat.policy(),
         beat.topics(),
         beat.start(),
         beat.clusterMember(),
@@ -149,7 +151,7 @@ final class Bench {
         beat.bornMillis(),
         false,
         beat.closing(),
-        mode,
+        GroupPolicy.of(mode),
         topics,
         beat.start(),
         clusterMember,
@@ -280,6 +282,8 @@ final class Bench {
       run(core.leasesRead(a.id(), log.statuses(a.group()), now));
     } else if (action instanceof Action.ReadGroups a) {
       run(core.groupsRead(a.id(), log.groups(), now));
+    } else if (action instanceof Action.ReadGroupLeases) {
+      run(core.groupLeasesRead(List.copyOf(log.groupLeases.values()), now));
     }
   }
 

@@ -25,11 +25,10 @@ class ClosingMemberTest {
   }
 
   @Test
-  void itsShardsArePlannedToTheOthersBeforeTheyAreReleased() {
+  void itsShardsGoToTheOthersWithoutBeingAskedFor() {
     twoEach();
     Assignment answer = (Assignment) bench.send(b.asClosing());
-    assertThat(bench.writes()).containsExactly("SetDrain 2", "SetDrain 3");
-    assertThat(bench.lease(2).drain().to()).isEqualTo("a");
+    assertThat(bench.writes()).isEmpty();
     assertThat(answer.shards()).hasSize(2);
 
     bench.now += 300;
@@ -42,6 +41,22 @@ class ClosingMemberTest {
     bench.release(3);
     assertThat(bench.owners()).isEqualTo("aaaa");
     assertThat(bench.lease(0).epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void whatItKeepsForLongIsAskedFor() {
+    twoEach();
+    Heartbeat closing = b.asClosing();
+    bench.send(closing);
+    bench.pass(1_000, a, closing);
+    assertThat(bench.lease(2).drain().to()).isEqualTo("a");
+    assertThat(bench.lease(3).drain().to()).isEqualTo("a");
+    bench.clear();
+    bench.now += 500;
+    bench.release(2);
+    assertThat(bench.core.moves().recent("g", 1).get(0).releaseMillis()).isEqualTo(1_500);
+    bench.pass(70_000, a, closing);
+    assertThat(bench.owners()).isEqualTo("aaaa");
   }
 
   @Test

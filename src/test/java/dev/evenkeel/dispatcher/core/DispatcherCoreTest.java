@@ -9,11 +9,13 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
@@ -270,8 +272,6 @@ class DispatcherCoreTest {
     @Test
     void memberOfAnotherModeIsRefusedWhileOthersLive() {
       Bench bench = Bench.withShards(2);
-      bench.settings = bench.settings.withModes(Set.of("sharded", "level"));
-      bench.activate(List.of());
       bench.send(bench.beat("a"));
       Action.Refuse refuse =
           (Action.Refuse) bench.send(Bench.in(bench.beat("b"), "level", List.of("t"), null));
@@ -281,6 +281,76 @@ class DispatcherCoreTest {
       assertThat(bench.send(Bench.in(bench.beat("b"), "level", List.of("t"), null)))
           .isInstanceOf(Assignment.class);
       assertThat(bench.log.groups.get("g").mode()).isEqualTo("level");
+    }
+
+    private static Heartbeat level(Heartbeat beat, int range, String strategy, String dedup) {
+      return beat.withPolicy(new GroupPolicy("level", range, strategy, dedup));
+    }
+
+    private static void mismatch(Object answer, String detail) {
+      Action.Refuse refuse = (Action.Refuse) answer;
+      assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
+      assertThat(refuse.detail()).isEqualTo(detail);
+    }
+
+    @Test
+    void membersAgreeOnTheWholePolicy() {
+      Bench bench = Bench.withShards(2);
+      bench.send(level(bench.beat("a"), 10, "pull", "off"));
+      Heartbeat b = bench.beat("b");
+      mismatch(bench.send(level(b, 20, "pull", "off")), "group g runs with range 10, not 20");
+      mismatch(
+          bench.send(level(b, 10, "push", "off")), "group g runs with strategy pull, not push");
+      mismatch(bench.send(level(b, 10, "pull", "key")), "group g runs with dedup off, not key");
+      mismatch(bench.send(b), "group g runs in mode level, not sharded");
+      assertThat(bench.send(level(b, 10, "pull", "off"))).isInstanceOf(Assignment.class);
+      bench.send(Bench.leaving(bench.beat("b")));
+      assertThat(bench.send(level(bench.beat("a"), 20, "push", "key")))
+          .as("who is alone may change it")
+          .isInstanceOf(Assignment.class);
+      assertThat(bench.log.groups.get("g").policy())
+          .isEqualTo(new GroupPolicy("level", 20, "push", "key"));
+    }
+
+    @Test
+    void aReplacedRunHasNoSay() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat former = level(bench.beat("a", "x", 100), 10, "pull", "off");
+      bench.send(former);
+      bench.send(level(bench.beat("a", "y", 200), 20, "pull", "off"));
+      bench.clear();
+      assertThat(bench.refusal(former)).isEqualTo(Refusal.MEMBER_REPLACED);
+      assertThat(bench.metaWrites()).isEmpty();
+      assertThat(bench.log.groups.get("g").policy().range()).isEqualTo(20);
+    }
+
+    @Test
+    void policiesAndStallTimesThatMakeNoSenseAreInvalid() {
+      Bench bench = Bench.withShards(1);
+      Heartbeat a = bench.beat("a");
+      assertThat(bench.refusal(level(a, 0, "pull", "off"))).isEqualTo(Refusal.INVALID);
+      assertThat(bench.refusal(level(a, 5, "pull", "odd"))).isEqualTo(Refusal.INVALID);
+      Heartbeat.Wishes stall = new Heartbeat.Wishes(null, null, 0, 5_000L);
+      assertThat(bench.refusal(a.withWishes(stall))).isEqualTo(Refusal.INVALID);
+      Heartbeat good = level(a, 5, "pull", "off");
+      assertThat(bench.refusal(good.withWishes(new Heartbeat.Wishes(null, null, 0, 999L))))
+          .isEqualTo(Refusal.INVALID);
+      assertThat(bench.refusal(good.withWishes(new Heartbeat.Wishes(null, null, 0, 3_600_001L))))
+          .isEqualTo(Refusal.INVALID);
+      assertThat(bench.send(good.withWishes(stall))).isInstanceOf(Assignment.class);
+    }
+
+    @Test
+    void grantsNameTheTermThatTheLeaseHasSoThatAGroupMayLeaveModeLevel() {
+      Bench bench = Bench.withShards(1);
+      bench.log.apply(
+          new DataCommand.Grant("g", new Shard(1, 0), "z", "z1", 0, StartAt.EARLIEST, 7));
+      bench.activate(List.of());
+      Heartbeat a = bench.beat("a");
+      bench.send(a);
+      bench.pass(8_000, a);
+      assertThat(bench.owners()).isEqualTo("a");
+      assertThat(bench.log.lease("g", new Shard(1, 0)).groupTerm()).isEqualTo(7);
     }
 
     @Test

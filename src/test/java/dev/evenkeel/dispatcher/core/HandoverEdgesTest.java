@@ -364,6 +364,45 @@ class HandoverEdgesTest {
   }
 
   @Test
+  void whoIsWaitedForAfterItsDeathStaysInTheRegistryUntilThen() {
+    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    bench.send(careful);
+    bench.send(b);
+    bench.clear();
+    bench.pass(6_000, b);
+    assertThat(bench.core.find("g").members().live("a")).isNull();
+    assertThat(unregistered()).isEmpty();
+    bench.pass(6_000, b);
+    assertThat(unregistered()).isEmpty();
+    bench.pass(3_000, b);
+    assertThat(unregistered()).containsExactly("a");
+    bench.pass(20_000, b);
+    assertThat(unregistered()).containsExactly("a");
+    bench.send(Bench.leaving(b));
+    assertThat(unregistered()).containsExactly("a", "b");
+  }
+
+  @Test
+  void aRunThatTakesTheNameKeepsTheEntry() {
+    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    bench.send(careful);
+    bench.send(b);
+    bench.pass(6_000, b);
+    Heartbeat later = bench.beat("a", "a2", 200);
+    bench.clear();
+    bench.send(later);
+    bench.pass(20_000, later, b);
+    assertThat(unregistered()).isEmpty();
+  }
+
+  private List<String> unregistered() {
+    return bench.actions.stream()
+        .filter(Action.Unregister.class::isInstance)
+        .map(action -> ((Action.Unregister) action).member())
+        .toList();
+  }
+
+  @Test
   void aHintOfAnotherDispatchersGrantEndsTheMove() {
     movingTwo();
     Shard shard = new Shard(1, 2);

@@ -46,7 +46,7 @@ class StuckMemberTest {
         beat.bornMillis(),
         false,
         false,
-        beat.mode(),
+        beat.policy(),
         beat.topics(),
         beat.start(),
         null,
@@ -142,6 +142,36 @@ class StuckMemberTest {
     assertThat(bench.lease(0).drain()).isNull();
     bench.pass(2_000, a, b);
     assertThat(bench.lease(0).drain().to()).isEqualTo("a");
+  }
+
+  /** As many marks as go into a heartbeat, of shards that are nobody's business here. */
+  private static Heartbeat partial(Heartbeat beat, ShardMark... first) {
+    List<ShardMark> marks = new ArrayList<>(List.of(first));
+    for (int i = marks.size(); i < Heartbeat.MARKS_MAX; i++) {
+      marks.add(new ShardMark(new Shard(9, i), 1, 1L, null, null, null));
+    }
+    return beat.withMarks(marks);
+  }
+
+  @Test
+  void whatAPartOfTheMarksDoesNotNameIsNotJudgedByIt() {
+    Heartbeat a = member("a", 10_000L);
+    Heartbeat b = bench.beat("b");
+    twoEach(a, b);
+    bench.send(partial(a, mark(1, 1, 9_000L)));
+    // It may have finished something since; nobody knows before it is named again.
+    bench.pass(4_000, partial(a), b);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    assertThat(stuck().shards("a1")).isEmpty();
+    bench.send(partial(a, mark(1, 1, 10_000L)));
+    assertThat(bench.owners()).isEqualTo("abbb");
+    // That it is stuck holds until it is named again,
+    bench.pass(4_000, partial(a), b);
+    assertThat(stuck().shards("a1")).containsExactly(new Shard(1, 1));
+    // or until its turn has passed.
+    bench.pass(StuckBook.UNNAMED_MILLIS_MAX, partial(a), b);
+    assertThat(stuck().shards("a1")).isEmpty();
+    assertThat(stuck().count()).isZero();
   }
 
   @Test

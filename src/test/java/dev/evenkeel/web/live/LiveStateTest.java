@@ -50,6 +50,30 @@ class LiveStateTest {
         .put("shards", shards);
   }
 
+  @Example
+  void aGroupInModeLevelHasItsBarsByMember() {
+    JsonObject level =
+        new JsonObject()
+            .put("range", 10)
+            .put("strategy", "pull")
+            .put("gap", 0)
+            .put("round", 7)
+            .putNull("holder")
+            .putNull("heldMs")
+            .put("setAside", 1)
+            .put(
+                "bars",
+                new JsonArray()
+                    .add(new JsonObject().put("member", "a").put("finished", 70).put("inHand", 2)));
+    Map<String, Object> facts = LevelState.of(level);
+    assertThat(facts).doesNotContainKeys("holder", "heldMs").containsEntry("gap", 0L);
+    assertThat(facts.get("bars")).isEqualTo(Map.of("a", Map.of("finished", 70L, "inHand", 2L)));
+    // A group in another mode has none of it, and a level group whose figures are unknown no bars.
+    assertThat(LevelState.of(new JsonObject().putNull("range"))).isNull();
+    assertThat(LevelState.of(null)).isNull();
+    assertThat(LevelState.of(new JsonObject().put("range", 10)).get("bars")).isEqualTo(Map.of());
+  }
+
   private static JsonObject move(long epoch, Long pause) {
     return new JsonObject()
         .put("time", "2026-01-01T00:00:00Z")

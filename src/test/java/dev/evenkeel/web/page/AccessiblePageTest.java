@@ -9,6 +9,7 @@ import com.microsoft.playwright.options.ReducedMotion;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -46,6 +47,25 @@ class AccessiblePageTest extends PageBase {
     live.cut();
     visit.seesStale();
     assertNothingSerious();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"DARK,1280", "LIGHT,1280", "DARK,360", "LIGHT,360"})
+  void aGroupInModeLevel(ColorScheme scheme, int width) {
+    JsonObject state = Facts.empty();
+    JsonObject group = Facts.level("orders", 12, 10, "amber", "birch", "cedar");
+    group.getJsonObject("level").put("holder", "amber").put("heldMs", 1_234);
+    state.getJsonObject("groups").put("billing", group);
+    visit(scheme, ReducedMotion.REDUCE, width, 800, state, "#group=billing");
+    visit.reads(visit.level("billing"), "amber holds the round for 1.2 s");
+    assertNothingSerious();
+    live.change(Facts.patch(Facts.level("orders", 12, 100, many()), "groups", "billing"));
+    visit.reads(visit.level("billing"), "m59");
+    assertNothingSerious();
+  }
+
+  private static String[] many() {
+    return IntStream.range(0, 60).mapToObj(i -> "m" + i).toArray(String[]::new);
   }
 
   @ParameterizedTest

@@ -90,6 +90,33 @@ final class Facts {
         .put("shards", all);
   }
 
+  /**
+   * A group in mode level: its shards are the dispatcher's, and each member has finished one
+   * message more than the one before it, the first of them 1,000.
+   */
+  static JsonObject level(String topic, int shards, int range, String... members) {
+    JsonObject group = group(topic, shards, "dispatcher@n1").put("mode", "level");
+    JsonObject people = new JsonObject();
+    JsonObject bars = new JsonObject();
+    for (String member : members) {
+      bars.put(member, bar(1_000 + bars.size(), 2));
+      people.put(member, member(0));
+    }
+    JsonObject level =
+        new JsonObject()
+            .put("range", range)
+            .put("strategy", "pull")
+            .put("gap", members.length - 1)
+            .put("round", 412)
+            .put("setAside", 0)
+            .put("bars", bars);
+    return group.put("members", people).put("level", level);
+  }
+
+  static JsonObject bar(long finished, int inHand) {
+    return new JsonObject().put("finished", finished).put("inHand", inHand);
+  }
+
   static JsonObject member(int shards) {
     return new JsonObject()
         .put("node", "8f14e45f")

@@ -142,6 +142,33 @@ class LargePageTest extends PageBase {
     assertThat(moving).isEqualTo(0);
   }
 
+  @Test
+  void barsOfManyMembersFollowTenChangesASecond() {
+    String[] members = new String[250];
+    for (int i = 0; i < members.length; i++) {
+      members[i] = String.format("c%03d", i + 1);
+    }
+    JsonObject state = Facts.empty();
+    state.getJsonObject("groups").put("large", Facts.level("events", 12, 1_000, members));
+    visit(ColorScheme.DARK, ReducedMotion.NO_PREFERENCE, 1280, 800, state, "");
+    Locator bars = visit.level("large").getByRole(AriaRole.LISTITEM);
+    assertThat(bars).hasCount(200);
+    visit.reads(visit.level("large"), "and 50 more");
+    Random random = new Random(12);
+    for (int change = 1; change <= 30; change++) {
+      JsonObject all = new JsonObject();
+      for (String member : members) {
+        all.put(member, Facts.bar(1_000 + change * 500L + random.nextInt(1_000), 3));
+      }
+      live.change(Facts.patch(all, "groups", "large", "level", "bars"));
+      visit.page().waitForTimeout(100);
+    }
+    live.change(Facts.patch("c007", "groups", "large", "level", "holder"));
+    visit.reads(visit.level("large"), "c007 holds the round");
+    // So many do not glide: each change is drawn once.
+    assertThat(visit.page().evaluate("() => document.getAnimations().length")).isEqualTo(0);
+  }
+
   private void watchSky() {
     visit
         .page()

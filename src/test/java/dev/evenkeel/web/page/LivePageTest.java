@@ -8,6 +8,7 @@ import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
+import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -91,6 +92,85 @@ class LivePageTest extends PageBase {
 
   private Locator.FilterOptions holding(String shard) {
     return new Locator.FilterOptions().setHas(visit.shard(shard));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void aConsumerThatFinishesNothingIsMarked(ColorScheme scheme) {
+    visitTwo(scheme);
+    live.change(member("birch", Facts.member(3).put("stuck", 2).put("stuckMs", 34_200)));
+    visit.reads(visit.lane("birch"), "stuck on 2 shards for 34");
+    visit.seesNoMore(visit.lane("amber").getByText("stuck"));
+    visit.shard("orders/1").click();
+    visit.page().keyboard().press("Home");
+    visit.reads(visit.details(), "stuck on2 shards for");
+    live.change(member("birch", Facts.member(3).put("stuck", 0).put("stuckMs", 0)));
+    visit.seesNoMore(visit.lane("birch").getByText("stuck"));
+    visit.reads(visit.details(), "stuck onnothing");
+    // The sign is for what is known.
+    live.change(member("birch", Facts.member(3).putNull("stuck").putNull("stuckMs")));
+    visit.reads(visit.details(), "stuck on—unknown");
+  }
+
+  private static JsonObject level(String field, Object value) {
+    return Facts.patch(value, "groups", GROUP, "level", field);
+  }
+
+  /** How long a part of a member's bar is, of the range. */
+  private double drawn(String member, String part) {
+    Locator bar = visit.level(GROUP).getByRole(AriaRole.LISTITEM).filter(named(member));
+    String transform =
+        (String) bar.locator("." + part).evaluate("(element) => element.style.transform", null);
+    return Double.parseDouble(transform.replaceAll("[^0-9.]", ""));
+  }
+
+  private Locator.FilterOptions named(String text) {
+    return new Locator.FilterOptions().setHasText(text);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void aGroupInModeLevelShowsHowLevelItsMembersAre(ColorScheme scheme) {
+    JsonObject state = Facts.empty();
+    state.getJsonObject("groups").put(GROUP, Facts.level(TOPIC, 4, 10, "amber", "birch", "cedar"));
+    visit(scheme, state);
+    Locator level = visit.level(GROUP);
+    visit.reads(level, "gap2 of range 10");
+    visit.reads(level, "round412");
+    visit.reads(level, "nobody holds the round");
+    visit.reads(level, "1,002 messages finished, 2 more than the least, 2 in hand");
+    Assertions.assertThat(drawn("amber", "done")).isZero();
+    Assertions.assertThat(drawn("cedar", "done")).isEqualTo(0.2);
+    Assertions.assertThat(drawn("cedar", "hand")).isEqualTo(0.4);
+    // Its shards are the dispatcher's, which is no stranger.
+    visit.seesOwner("orders/3", "dispatcher@n1");
+    visit.reads(visit.lane("dispatcher@n1"), "deals to the members");
+    live.change(
+        Facts.patch(
+            new JsonObject()
+                .put("holder", "birch")
+                .put("heldMs", 1_234)
+                .put("gap", 10)
+                .put("setAside", 3)
+                .put("bars", new JsonObject().put("amber", Facts.bar(1_011, 40))),
+            "groups",
+            GROUP,
+            "level"));
+    visit.reads(level, "birch holds the round for 1.2 s");
+    visit.reads(level, "set aside3");
+    visit.reads(
+        level.getByRole(AriaRole.LISTITEM).filter(named("birch")), "holds the round for 1.2 s");
+    // A bar is never longer than the range.
+    Assertions.assertThat(drawn("amber", "hand")).isEqualTo(1);
+    Assertions.assertThat(drawn("amber", "done")).isEqualTo(1);
+    live.change(level("holder", null));
+    visit.reads(level, "nobody holds the round");
+    // Nobody is not unknown.
+    live.change(level("gap", null));
+    visit.reads(level, "gap—unknown of range 10");
+    visit.seesNoMore(level.getByText("nobody holds the round"));
+    live.change(Facts.patch(null, "groups", GROUP, "level"));
+    visit.seesNoMore(visit.level(GROUP));
   }
 
   @ParameterizedTest

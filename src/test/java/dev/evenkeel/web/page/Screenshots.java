@@ -6,6 +6,7 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -32,6 +33,8 @@ final class Screenshots {
     for (ColorScheme scheme : new ColorScheme[] {ColorScheme.DARK, ColorScheme.LIGHT}) {
       for (int[] size : new int[][] {{1280, 800}, {390, 844}}) {
         shoot(browser, small(), scheme, size, directory, "small", false);
+        shoot(browser, level(5, 10), scheme, size, directory, "level", false);
+        shoot(browser, level(200, 1_000), scheme, size, directory, "level-large", false);
         shoot(browser, Facts.large(200, 2000), scheme, size, directory, "large", false);
       }
     }
@@ -48,6 +51,26 @@ final class Screenshots {
         "large",
         false);
     shoot(browser, small(), ColorScheme.LIGHT, new int[] {360, 740}, directory, "small", false);
+  }
+
+  /** A group in mode level, whose members differ by up to eight of ten. */
+  private static JsonObject level(int members, int range) {
+    String[] names = new String[members];
+    for (int i = 0; i < members; i++) {
+      names[i] =
+          members > 5 ? "c" + (i + 1) : List.of("amber", "birch", "cedar", "dune", "elm").get(i);
+    }
+    JsonObject group = Facts.level("orders", 12, range, names);
+    Random random = new Random(3);
+    for (String name : names) {
+      JsonObject bar = Facts.bar(4_120 + random.nextInt(range), random.nextInt(1 + range / 4));
+      group.getJsonObject("level").getJsonObject("bars").put(name, bar);
+    }
+    group.getJsonObject("level").put("holder", names[1]).put("heldMs", 1_234);
+    group.getJsonObject("level").getJsonObject("bars").put(names[1], Facts.bar(4_119, 2));
+    JsonObject state = Facts.empty();
+    state.getJsonObject("groups").put("billing", group);
+    return state;
   }
 
   private static JsonObject small() {

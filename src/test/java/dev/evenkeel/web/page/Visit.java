@@ -106,6 +106,11 @@ public final class Visit implements AutoCloseable {
     return page.getByRole(AriaRole.COMPLEMENTARY, new GetByRoleOptions().setName("Details"));
   }
 
+  public Locator level(String group) {
+    return page.getByRole(
+        AriaRole.REGION, new GetByRoleOptions().setName("Level of " + group).setExact(true));
+  }
+
   public Locator banner() {
     return page.getByRole(AriaRole.BANNER);
   }

@@ -6,6 +6,7 @@ import { Groups } from './groups.js';
 import { Board } from './board.js';
 import { Chart } from './chart.js';
 import { Details } from './details.js';
+import { Level } from './level.js';
 import { Logs, Moves, Nodes, Topics } from './tables.js';
 
 const Figure = ({ name, children }) => html`<div class="figure"><dt>${name}</dt><dd>${children}</dd></div>`;
@@ -38,7 +39,7 @@ function Group({ name, group, focus, history, tick, lines, onClose }) {
   const shards = Object.keys(group.shards ?? {}).length;
   const members = Object.keys(group.members ?? {}).length;
   const { min, max, tilt } = balance(all);
-  const spread = min === null ? 'no consumer' : min === max ? `${count(min)} each` : `${count(min)}–${count(max)} each`;
+  const spread = group.mode === 'level' ? '' : min === null ? 'no consumer' : min === max ? `${count(min)} each` : `${count(min)}–${count(max)} each`;
   const well = group.status === 'OK';
   const label = `Lag ${unknownWord(brief(group.lag))} messages, consumed ${unknownWord(rate(group.rate))} messages a second`;
   return html`<section class="group" aria-labelledby="group-name">
@@ -59,6 +60,7 @@ function Group({ name, group, focus, history, tick, lines, onClose }) {
       </dl>
       <${Chart} key=${name} ring=${history.groups.get(name)} tick=${tick} label=${label} />
     </div>
+    ${known(group.level) && html`<${Level} group=${name} level=${group.level} />`}
     <div class="split">
       <${Board} group=${name} lanes=${all} density=${density(shards)} prefixes=${prefixesOf(group.shards ?? {})} tick=${tick} lines=${lines} />
       <${Details} focus=${focus} group=${group} history=${history} onClose=${onClose} />

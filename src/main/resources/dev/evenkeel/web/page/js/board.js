@@ -2,6 +2,7 @@ import { html, memo } from './lib.js';
 import { brief, count, describe, figure, known, plural, rate, seconds } from './words.js';
 import { level } from './model.js';
 import { Spark } from './spark.js';
+import { isDispatcher } from './level.js';
 
 /** A consumer that has not been heard for so long is marked; it counts as gone after five seconds. */
 const SILENT_MILLIS = 2500;
@@ -49,7 +50,8 @@ const sameLane = (a, b) =>
 function laneWords(name, member, cells) {
   const shards = plural(cells.length, 'shard');
   if (name === null) return `No owner, ${shards}`;
-  return member === null ? `${name}, not a member, ${shards}` : `${name}, ${shards}`;
+  if (member !== null) return `${name}, ${shards}`;
+  return `${name}, ${isDispatcher(name) ? 'deals to the members' : 'not a member'}, ${shards}`;
 }
 
 function sum(cells) {
@@ -76,7 +78,9 @@ const Lane = memo(({ name, member, cells, density, prefixes, tick, lines }) => {
             ? 'every shard has one'
             : `${plural(cells.length, 'shard')} waiting`
           : member === null
-            ? 'not a member'
+            ? isDispatcher(name)
+              ? 'deals to the members'
+              : 'not a member'
             : (trouble(member) ?? (known(member.host) ? `on ${member.host}` : known(member.node) ? `at ${member.node}` : ''))}
       </span>
       ${name !== null &&

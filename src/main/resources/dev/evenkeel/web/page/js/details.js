@@ -1,6 +1,7 @@
 import { html } from './lib.js';
 import { count, figure, known, millis, plural, rate, seconds, stateWord } from './words.js';
 import { Spark } from './spark.js';
+import { isDispatcher } from './level.js';
 
 const Row = ({ name, value }) => html`<div><dt>${name}</dt><dd>${figure(value)}</dd></div>`;
 
@@ -23,21 +24,23 @@ function ShardDetails({ name, shard, line }) {
     <${Spark} values=${line} width=${264} height=${56} />`;
 }
 
-function ConsumerDetails({ name, member, shards }) {
+function ConsumerDetails({ name, member, shards, level }) {
   if (name === '') {
     const free = Object.keys(shards).filter((key) => !known(shards[key].owner));
     return html`<h3>No owner</h3><p>${free.length === 0 ? 'Every shard has an owner.' : `${plural(free.length, 'shard')} ${free.length === 1 ? 'waits' : 'wait'}: ${free.slice(0, 50).join(', ')}`}</p>`;
   }
   const own = Object.keys(shards).filter((key) => shards[key].owner === name);
   const coming = Object.keys(shards).filter((key) => shards[key].nextOwner === name && shards[key].owner !== name);
-  return html`<h3><span class="kind">consumer</span> ${name}</h3>
+  const bar = level?.bars?.[name];
+  return html`<h3><span class="kind">${isDispatcher(name) ? 'level dispatcher' : 'consumer'}</span> ${name}</h3>
     ${member === null
-      ? html`<p>Owns shards but is not a member of the group.</p>`
+      ? html`<p>${isDispatcher(name) ? 'Owns the shards and deals their messages to the members, so that they stay level.' : 'Owns shards but is not a member of the group.'}</p>`
       : html`<dl class="rows">
           <${Row} name="host" value=${member.host} />
           <${Row} name="cluster member" value=${member.node} />
           <${Row} name="last heard" value=${known(member.lastHeartbeatMs) ? `${millis(member.lastHeartbeatMs)} ago` : null} />
           <${Row} name="stuck on" value=${known(member.stuck) ? (member.stuck === 0 ? 'nothing' : `${plural(member.stuck, 'shard')} for ${millis(member.stuckMs)}`) : null} />
+          ${known(level) && html`<${Row} name="finished, for the range" value=${count(bar?.finished)} /><${Row} name="in hand" value=${count(bar?.inHand)} />`}
           <${Row} name="consumed" value=${count(member.consumed)} />
           <${Row} name="rate" value=${known(member.rate) ? `${rate(member.rate)} /s` : null} />
           <${Row} name="shards" value=${count(own.length)} />
@@ -58,7 +61,7 @@ export function Details({ focus, group, history, onClose }) {
     ${shard
       ? html`<${ShardDetails} name=${name} shard=${shard} line=${history.shards.get(name)?.values(0)} />`
       : kind === 'lane'
-        ? html`<${ConsumerDetails} name=${name} member=${group.members?.[name] ?? null} shards=${shards} />`
+        ? html`<${ConsumerDetails} name=${name} member=${group.members?.[name] ?? null} shards=${shards} level=${group.level} />`
         : html`<h3>Details</h3><p class="quiet">Choose a shard or a consumer: click, or Tab to the board and use the arrow keys.</p>`}
   </aside>`;
 }

@@ -1,0 +1,90 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.MetaChange;
+import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import java.util.List;
+
+/**
+ * Decides about the leases of whole groups. The term only grows, and no two runs ever have the same
+ * one.
+ *
+ * <pre>
+ *              grant (compare and set: term + 1)
+ * free @ term ----------------------------------> held @ term + 1 --+ grant to another: term + 1
+ *      ^                                            |       ^-------+
+ *      `---- release by the holder of that term ----'
+ * </pre>
+ */
+public final class GroupLeaseDecider {
+  private final MetaTables tables;
+
+  public GroupLeaseDecider(MetaTables tables) {
+    this.tables = tables;
+  }
+
+  public Decision<MetaChange> grant(MetaCommand.GrantGroupLease command) {
+    Names.checkHolder(command.holder());
+    String instance = command.instance();
+    if (instance == null
+        || instance.isEmpty()
+        || instance.length() > LeaseDecider.INSTANCE_CHARS_MAX) {
+      return Decision.refused(
+          Refusal.INVALID,
+          "a group lease needs an instance of 1 to "
+              + LeaseDecider.INSTANCE_CHARS_MAX
+              + " letters");
+    }
+    if (tables.group(command.group()) == null) {
+      return unknown(command.group());
+    }
+    GroupLease lease = tables.groupLease(command.group());
+    if (lease.heldBy(instance, command.expectedTerm() + 1)) {
+      // The answer to the same grant was lost.
+      return Decision.unchanged(new Reply.OfGroupLease(lease));
+    }
+    if (lease.term() != command.expectedTerm()) {
+      return fenced(lease, command.expectedTerm());
+    }
+    return put(lease.granted(command.holder(), instance));
+  }
+
+  public Decision<MetaChange> release(MetaCommand.ReleaseGroupLease command) {
+    if (tables.group(command.group()) == null) {
+      return unknown(command.group());
+    }
+    GroupLease lease = tables.groupLease(command.group());
+    if (!lease.held() && lease.term() == command.term()) {
+      return Decision.unchanged(new Reply.OfGroupLease(lease));
+    }
+    if (!lease.heldBy(command.instance(), command.term())) {
+      return fenced(lease, command.term());
+    }
+    return put(lease.released());
+  }
+
+  private static Decision<MetaChange> put(GroupLease lease) {
+    return new Decision<>(
+        List.of(new MetaChange.PutGroupLease(lease)), new Reply.OfGroupLease(lease));
+  }
+
+  private static Decision<MetaChange> fenced(GroupLease lease, long term) {
+    return Decision.refused(
+        Refusal.FENCED,
+        "term "
+            + term
+            + " of group '"
+            + lease.group()
+            + "': its lease is at term "
+            + lease.term()
+            + (lease.held() ? ", held by " + lease.holder() : ", held by nobody"));
+  }
+
+  private static Decision<MetaChange> unknown(String group) {
+    return Decision.refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+  }
+}

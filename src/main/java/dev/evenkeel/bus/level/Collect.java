@@ -1,0 +1,38 @@
+package dev.evenkeel.bus.level;
+
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import java.nio.ByteBuffer;
+
+/**
+ * Dealer to member: begins a session. Answered by {@link Place}. One that comes again, before any
+ * {@link Deal} of its session, is answered with the same {@link Place} and allows nothing anew.
+ *
+ * @param term of the group lease
+ * @param session numbered by the dealer of this term; higher than any before it with this member
+ * @param node where the dealer is: reports go to {@code Addresses.dealer(node)}
+ * @param keep whether the member goes on with what it has in hand. False for one that was set aside
+ *     or counts as new: it drops what was not begun, what it has begun ends without being told, and
+ *     it counts from 0
+ * @param mayStartMillis for how long, from its first answer on, the member may start handlers
+ */
+public record Collect(
+    String group, long term, long session, String node, boolean keep, long mayStartMillis) {
+
+  public Bytes encode() {
+    return new Bytes(64)
+        .text(group)
+        .i64(term)
+        .i64(session)
+        .text(node)
+        .bool(keep)
+        .i64(mayStartMillis);
+  }
+
+  public static Collect decode(ByteBuffer body) {
+    ByteReader in = new ByteReader(body);
+    Collect collect = new Collect(in.text(), in.i64(), in.i64(), in.text(), in.bool(), in.i64());
+    in.end();
+    return collect;
+  }
+}

@@ -1,0 +1,112 @@
+package dev.evenkeel.bus.level;
+
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.RecordCodec;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Dealer to member: messages to handle. Answered by i64: how many messages of the session the
+ * member has got without a gap, these included. One that comes again is known by its number; one
+ * that comes before what it follows is dropped, and the answer says from where on the dealer has to
+ * repeat. So it does if the member takes a part only, because its pending limits are reached.
+ *
+ * @param firstSequence number of the first message in the session
+ * @param standing the member's place now, to be given back in {@link Place}; null if as before
+ * @param topics names of the topics of the messages, by id
+ * @param committed offsets below which the group is done, of shards where that has changed: the
+ *     member may forget what it finished there
+ */
+public record Deal(
+    long term,
+    long session,
+    long firstSequence,
+    byte[] standing,
+    Map<Integer, String> topics,
+    Map<Shard, Long> committed,
+    List<Dealt> messages) {
+
+  /**
+   * @param epoch of the lease that the dealer holds on the shard
+   * @param attempt 1 for the first
+   */
+  public record Dealt(MessageId id, long epoch, int attempt, Message message) {
+    /** About what it takes on the wire, in bytes. */
+    public int bytes() {
+      byte[] key = message.key();
+      return 64 + message.payload().length + (key == null ? 0 : key.length);
+    }
+  }
+
+  public Bytes encode() {
+    int bytes = 128 + (standing == null ? 0 : standing.length);
+    for (Dealt each : messages) {
+      bytes += each.bytes();
+    }
+    Bytes out = new Bytes(bytes).i64(term).i64(session).i64(firstSequence).blob(standing);
+    out.i32(topics.size());
+    topics.forEach((id, name) -> out.i32(id).text(name));
+    out.i32(committed.size());
+    committed.forEach(
+        (shard, offset) -> {
+          RecordCodec.write(out, shard);
+          out.varlong(offset);
+        });
+    out.i32(messages.size());
+    messages.forEach(each -> write(out, each));
+    return out;
+  }
+
+  private static void write(Bytes out, Dealt dealt) {
+    RecordCodec.write(out, dealt.id().shard());
+    out.varlong(dealt.id().offset()).varlong(dealt.epoch()).varint(dealt.attempt());
+    Message message = dealt.message();
+    out.varlong(message.timestampMillis()).blob(message.key());
+    out.varint(message.headers().size());
+    message.headers().forEach((name, value) -> out.text(name).blob(value));
+    out.blob(message.payload());
+  }
+
+  public static Deal decode(ByteBuffer body) {
+    ByteReader in = new ByteReader(body);
+    long term = in.i64();
+    long session = in.i64();
+    long first = in.i64();
+    byte[] standing = in.blob();
+    Map<Integer, String> topics = new LinkedHashMap<>();
+    for (int i = in.count(); i > 0; i--) {
+      topics.put(in.i32(), in.text());
+    }
+    Map<Shard, Long> committed = new LinkedHashMap<>();
+    for (int i = in.count(); i > 0; i--) {
+      committed.put(RecordCodec.shard(in), in.varlong());
+    }
+    int count = in.count();
+    List<Dealt> messages = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      messages.add(dealt(in));
+    }
+    in.end();
+    return new Deal(term, session, first, standing, topics, committed, messages);
+  }
+
+  private static Dealt dealt(ByteReader in) {
+    MessageId id = new MessageId(RecordCodec.shard(in), in.varlong());
+    long epoch = in.varlong();
+    int attempt = in.varint();
+    long timestamp = in.varlong();
+    byte[] key = in.blob();
+    int headerCount = in.varint();
+    Map<String, byte[]> headers = headerCount == 0 ? Map.of() : new LinkedHashMap<>();
+    for (int i = 0; i < headerCount; i++) {
+      headers.put(in.text(), in.blob());
+    }
+    return new Dealt(id, epoch, attempt, new Message(key, headers, timestamp, in.blob()));
+  }
+}

@@ -1,0 +1,106 @@
+package dev.evenkeel.consumer.level;
+
+import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Messages that were finished here and are not known to be committed. Past the limit those are
+ * forgotten first that lie lowest in the shard that has most.
+ */
+final class EndedIds {
+  /** Ascending offsets of one shard; they come nearly in order. */
+  private static final class Offsets {
+    private long[] offsets = new long[16];
+    private int from;
+    private int to;
+
+    int size() {
+      return to - from;
+    }
+
+    boolean add(long offset) {
+      int at = to;
+      while (at > from && offsets[at - 1] > offset) {
+        at--;
+      }
+      if (at > from && offsets[at - 1] == offset) {
+        return false;
+      }
+      if (to == offsets.length) {
+        at -= from;
+        long[] room = size() * 2 > offsets.length ? new long[offsets.length * 2] : offsets;
+        System.arraycopy(offsets, from, room, 0, size());
+        to -= from;
+        from = 0;
+        offsets = room;
+      }
+      System.arraycopy(offsets, at, offsets, at + 1, to - at);
+      offsets[at] = offset;
+      to++;
+      return true;
+    }
+
+    int dropBelow(long offset) {
+      int before = from;
+      int found = Arrays.binarySearch(offsets, from, to, offset);
+      from = found < 0 ? -found - 1 : found;
+      return from - before;
+    }
+  }
+
+  private final int most;
+  private final Map<Shard, Offsets> shards = new HashMap<>();
+  private int size;
+
+  /**
+   * @param most how many are remembered
+   */
+  EndedIds(int most) {
+    this.most = most;
+  }
+
+  int size() {
+    return size;
+  }
+
+  void add(MessageId id) {
+    if (shards.computeIfAbsent(id.shard(), shard -> new Offsets()).add(id.offset())
+        && ++size > most) {
+      Offsets fullest = null;
+      for (Offsets each : shards.values()) {
+        if (fullest == null || each.size() > fullest.size()) {
+          fullest = each;
+        }
+      }
+      fullest.from++;
+      size--;
+    }
+  }
+
+  /** All of {@code shard} below {@code offset} is committed. */
+  void committed(Shard shard, long offset) {
+    Offsets ofShard = shards.get(shard);
+    if (ofShard != null) {
+      size -= ofShard.dropBelow(offset);
+      if (ofShard.size() == 0) {
+        shards.remove(shard);
+      }
+    }
+  }
+
+  List<MessageId> all() {
+    List<MessageId> all = new ArrayList<>(size);
+    shards.forEach(
+        (shard, ofShard) -> {
+          for (int i = ofShard.from; i < ofShard.to; i++) {
+            all.add(new MessageId(shard, ofShard.offsets[i]));
+          }
+        });
+    return all;
+  }
+}

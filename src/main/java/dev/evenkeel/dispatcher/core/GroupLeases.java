@@ -1,0 +1,140 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Groups of which one run holds all shards: in mode level that is the level dispatcher of this
+ * node. The run takes the group's lease in the meta log first; its term is in the grants of the
+ * shards, so that whoever had the group before can neither commit nor be granted anything again.
+ */
+final class GroupLeases {
+  private record Ref(String group, String instance) {}
+
+  private final Groups groups;
+  private final Assignments assignments;
+  private final MoveFigures figures;
+  private final Outbox out;
+  private final long retryMillis;
+  private final Map<String, GroupLease> known = new HashMap<>();
+  private final Map<Long, Ref> writes = new HashMap<>();
+  private final Map<String, Long> retryAt = new HashMap<>();
+  private boolean reading;
+
+  GroupLeases(
+      Groups groups, Assignments assignments, MoveFigures figures, Outbox out, long retryMillis) {
+    this.groups = groups;
+    this.assignments = assignments;
+    this.figures = figures;
+    this.out = out;
+    this.retryMillis = retryMillis;
+  }
+
+  /** Whether a heartbeat is that of a holder, which is no member. */
+  static boolean isHolder(Heartbeat beat) {
+    return beat.member() != null && beat.member().startsWith(Names.DISPATCHER_HOLDER);
+  }
+
+  /** What the meta log says. */
+  void read(List<GroupLease> leases) {
+    reading = false;
+    for (GroupLease each : leases) {
+      GroupLease before = known.get(each.group());
+      if (before == null || each.term() >= before.term()) {
+        known.put(each.group(), each);
+      }
+    }
+  }
+
+  /** They cannot be read now. */
+  void unreadable() {
+    reading = false;
+  }
+
+  /** This run shall hold the group once it has been heard; null: nobody shall. */
+  void appoint(Group group, String instance) {
+    GroupState state = group.state();
+    state.holderInstance = instance;
+    state.holder = null;
+    state.groupTerm = 0;
+    group.plan().retarget();
+  }
+
+  /** The heartbeat of one that holds a group, or would like to. */
+  void heartbeat(long request, Heartbeat beat, long nowMillis) {
+    Group group = groups.get(beat.group());
+    if (group == null || !beat.instance().equals(group.state().holderInstance)) {
+      out.refuse(
+          request, Refusal.MEMBER_REPLACED, "group " + beat.group() + " has another dispatcher");
+      return;
+    }
+    GroupState state = group.state();
+    figures.heard(state, beat, nowMillis);
+    boolean first = state.holder == null;
+    state.holder = new Member(beat.withMarks(List.of()), nowMillis);
+    if (first) {
+      take(state, nowMillis);
+    }
+    out.add(new Action.Answer(request, assignments.of(state, state.holder)));
+  }
+
+  private void take(GroupState state, long nowMillis) {
+    retryAt.put(state.name(), nowMillis + retryMillis);
+    long id = out.nextId();
+    writes.put(id, new Ref(state.name(), state.holderInstance));
+    GroupLease lease = known.getOrDefault(state.name(), GroupLease.none(state.name()));
+    out.add(
+        new Action.WriteMeta(
+            id,
+            new MetaCommand.GrantGroupLease(
+                state.name(), state.holder.name(), state.holderInstance, lease.term())));
+  }
+
+  /**
+   * A command was answered.
+   *
+   * @return whether it was one of these
+   */
+  boolean written(long id, Reply reply) {
+    Ref ref = writes.remove(id);
+    if (ref == null) {
+      return false;
+    }
+    if (reply instanceof Reply.OfGroupLease of) {
+      read(List.of(of.lease()));
+      Group group = groups.get(ref.group());
+      if (group != null && ref.instance().equals(group.state().holderInstance)) {
+        group.state().groupTerm = of.lease().term();
+        group.state().cause = Cause.DISPATCHER;
+        group.plan().retarget();
+        out.add(new Action.Holds(ref.group(), ref.instance(), of.lease().term()));
+      }
+    } else if (reply instanceof Reply.Refused no && no.refusal() == Refusal.FENCED && !reading) {
+      reading = true;
+      out.add(new Action.ReadGroupLeases());
+    }
+    return true;
+  }
+
+  /** Asks again for what was not taken. */
+  void tick(long nowMillis) {
+    for (Group group : groups.all()) {
+      GroupState state = group.state();
+      if (state.holder != null
+          && state.groupTerm == 0
+          && !reading
+          && writes.values().stream().noneMatch(ref -> ref.group().equals(state.name()))
+          && nowMillis >= retryAt.getOrDefault(state.name(), 0L)) {
+        take(state, nowMillis);
+      }
+    }
+    retryAt.keySet().removeIf(name -> groups.get(name) == null);
+  }
+}

@@ -1,0 +1,56 @@
+package dev.evenkeel.dispatcher.level.core;
+
+import dev.evenkeel.model.Shard;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Below which offsets the group is done, and who knows how much of it. One entry a shard. */
+final class CommitNews {
+  private record Known(long offset, long version) {}
+
+  private final Map<Shard, Known> byShard = new HashMap<>();
+  private final TreeMap<Long, Shard> byVersion = new TreeMap<>();
+  private long version;
+
+  /** Grows with each change. */
+  long version() {
+    return version;
+  }
+
+  void committed(Shard shard, long offset) {
+    Known known = byShard.get(shard);
+    if (known != null && known.offset() >= offset) {
+      return;
+    }
+    forget(shard);
+    byShard.put(shard, new Known(offset, ++version));
+    byVersion.put(version, shard);
+  }
+
+  /** Below which offset the group is done; 0 if unknown. */
+  long below(Shard shard) {
+    Known known = byShard.get(shard);
+    return known == null ? 0 : known.offset();
+  }
+
+  void forget(Shard shard) {
+    Known known = byShard.remove(shard);
+    if (known != null) {
+      byVersion.remove(known.version());
+    }
+  }
+
+  /** What has changed since {@code known}, a version. */
+  Map<Shard, Long> since(long known) {
+    if (known >= version) {
+      return Map.of();
+    }
+    Map<Shard, Long> news = new LinkedHashMap<>();
+    byVersion
+        .tailMap(known, false)
+        .forEach((each, shard) -> news.put(shard, byShard.get(shard).offset()));
+    return news;
+  }
+}

@@ -1,0 +1,139 @@
+package dev.evenkeel.dispatcher.level.core;
+
+import dev.evenkeel.level.LevelBook;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Who gets the waiting messages. What one may be dealt does not depend on what others are, so each
+ * is asked once.
+ */
+final class Draw {
+  private final DealPolicy.Strategy strategy;
+
+  /** Where the next draw begins. */
+  private int turn;
+
+  Draw(DealPolicy.Strategy strategy) {
+    this.strategy = strategy;
+  }
+
+  /** A member has come or gone before this place in the ring. */
+  void ringChanged(int members) {
+    turn = members == 0 ? 0 : turn % members;
+  }
+
+  void left(int place) {
+    if (place < turn) {
+      turn--;
+    }
+  }
+
+  /** Deals from {@code line} to {@code ring}, whose members are all in the book. */
+  void deal(List<Hand> ring, Map<String, Hand> byName, WaitingLine line, LevelBook book, long now) {
+    if (ring.isEmpty() || line.isEmpty()) {
+      return;
+    }
+    if (strategy == DealPolicy.Strategy.PUSH) {
+      push(ring, byName, line, book, now);
+      return;
+    }
+    ringChanged(ring.size());
+    int able = 0;
+    for (Hand hand : ring) {
+      hand.drawn = 0;
+      hand.credit = credit(hand, book);
+      able += hand.credit > 0 ? 1 : 0;
+    }
+    if (able == 0) {
+      return;
+    }
+    pull(ring, line, able, now);
+    for (Hand hand : ring) {
+      if (hand.drawn > 0) {
+        book.dealt(hand.name, hand.drawn, now);
+      }
+    }
+  }
+
+  /** How many more it may be dealt now. */
+  private int credit(Hand hand, LevelBook book) {
+    if (hand.closing) {
+      return 0;
+    }
+    int may = Math.min(book.mayDeal(hand.name), hand.spanLeft());
+    return strategy == DealPolicy.Strategy.PUSH ? may : Math.min(may, hand.capacity - hand.items());
+  }
+
+  /** The one whose turn it is and who may not take, or null. */
+  Hand turnHolder(List<Hand> ring) {
+    if (strategy != DealPolicy.Strategy.PUSH || ring.isEmpty()) {
+      return null;
+    }
+    skipClosing(ring);
+    return ring.get(turn);
+  }
+
+  private void push(
+      List<Hand> ring, Map<String, Hand> byName, WaitingLine line, LevelBook book, long now) {
+    while (!line.isEmpty()) {
+      skipClosing(ring);
+      Hand hand = ring.get(turn);
+      Hand taker = credit(hand, book) > 0 ? hand : behind(hand, ring.size(), byName, book);
+      if (taker == null) {
+        return;
+      }
+      taker.deal(line.poll(), now);
+      book.dealt(taker.name, 1, now);
+      if (taker == hand) {
+        turn = (turn + 1) % ring.size();
+      }
+    }
+  }
+
+  /**
+   * Who takes out of turn: one that has nothing in hand and is behind, since what it was dealt
+   * failed or it joined just now. Whoever's turn it is would wait for it for ever. Null if nobody.
+   */
+  private Hand behind(Hand turn, int members, Map<String, Hand> byName, LevelBook book) {
+    Hand hand = turn;
+    for (int i = 0; i < members; i++) {
+      String other = book.waitsFor(hand.name);
+      hand = other == null ? null : byName.get(other);
+      if (hand == null || hand.items() > 0) {
+        return null;
+      }
+      if (credit(hand, book) > 0) {
+        return hand;
+      }
+    }
+    return null;
+  }
+
+  private void skipClosing(List<Hand> ring) {
+    ringChanged(ring.size());
+    for (int i = ring.size(); i > 0 && ring.get(turn).closing; i--) {
+      turn = (turn + 1) % ring.size();
+    }
+  }
+
+  private void pull(List<Hand> ring, WaitingLine line, int able, long now) {
+    while (able > 0 && !line.isEmpty()) {
+      int share = Math.max(1, line.size() / able);
+      able = 0;
+      for (int i = 0; i < ring.size() && !line.isEmpty(); i++) {
+        Hand hand = ring.get(turn);
+        turn = (turn + 1) % ring.size();
+        int count = Math.min(share, Math.min(hand.credit, line.size()));
+        for (int each = 0; each < count; each++) {
+          hand.deal(line.poll(), now);
+        }
+        if (count > 0) {
+          hand.credit -= count;
+          hand.drawn += count;
+        }
+        able += hand.credit > 0 ? 1 : 0;
+      }
+    }
+  }
+}

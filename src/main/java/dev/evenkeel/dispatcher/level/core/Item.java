@@ -1,0 +1,29 @@
+package dev.evenkeel.dispatcher.level.core;
+
+import dev.evenkeel.bus.level.Deal.Dealt;
+import dev.evenkeel.bus.level.MessageId;
+
+/** A message on its way to a member and back. */
+final class Item {
+  final MessageId id;
+
+  /** As it is dealt; null if a member has it from an earlier dealer and the log did not yet. */
+  Dealt dealt;
+
+  /** Whoever delivered it and waits for its end; null if nobody does now. */
+  Object ticket;
+
+  Item(MessageId id) {
+    this.id = id;
+  }
+
+  void deliver(Dealt as, Object by) {
+    dealt = as;
+    ticket = by;
+  }
+
+  static int byPlace(Item a, Item b) {
+    int byShard = a.id.shard().compareTo(b.id.shard());
+    return byShard != 0 ? byShard : Long.compare(a.id.offset(), b.id.offset());
+  }
+}

@@ -1,0 +1,71 @@
+package dev.evenkeel.dispatcher.level.core;
+
+import dev.evenkeel.level.LevelBook;
+import dev.evenkeel.level.Range;
+import dev.evenkeel.level.Standing;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Who of those that told their place goes on from it. Who does not joins anew: it was never told
+ * one, it had left the book when others were dealt more, or it and an older one do not know of each
+ * other.
+ */
+final class Restoring {
+  private final Map<Hand, Standing> fit = new HashMap<>();
+
+  Restoring(Range range, Collection<Hand> placed) {
+    Map<Hand, Standing> standings = new HashMap<>();
+    Told latest = null;
+    for (Hand hand : placed) {
+      Told told = Told.decode(hand.place.standing());
+      if (told != null && told.standing().name().equals(hand.name)) {
+        int held = hand.place.held().size();
+        standings.put(hand, told.standing().with(hand.place.finished(), held));
+        latest = latest == null || Told.BY_TIME.compare(latest, told) < 0 ? told : latest;
+      }
+    }
+    Set<Long> members = latest == null ? Set.of() : latest.members();
+    List<Hand> inOrder = new ArrayList<>(standings.keySet());
+    inOrder.sort(Comparator.comparingLong(hand -> standings.get(hand).joined()));
+    for (Hand hand : inOrder) {
+      Standing standing = standings.get(hand);
+      if (members.contains(standing.joined()) && fits(standing, range)) {
+        fit.put(hand, standing);
+      }
+    }
+  }
+
+  private boolean fits(Standing young, Range range) {
+    Map<Long, Standing.Reference> known = new HashMap<>();
+    young.references().forEach(each -> known.put(each.joined(), each));
+    for (Standing old : fit.values()) {
+      Standing.Reference reference = known.get(old.joined());
+      if (reference == null
+          || old.finished() - reference.low() - young.finished() > range.steps()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The book of those that fit. */
+  LevelBook book(Range range, long joinedFrom, long now) {
+    try {
+      return LevelBook.restore(range, fit.values(), joinedFrom, now);
+    } catch (IllegalArgumentException | IllegalStateException e) {
+      // What was told makes no sense: begin afresh.
+      fit.clear();
+      return LevelBook.restore(range, List.of(), joinedFrom, now);
+    }
+  }
+
+  boolean fits(Hand hand) {
+    return fit.containsKey(hand);
+  }
+}

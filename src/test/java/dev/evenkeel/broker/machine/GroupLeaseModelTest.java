@@ -1,0 +1,80 @@
+package dev.evenkeel.broker.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.StartAt;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.Size;
+
+/** What must hold of a group's lease whatever comes: the term is what user code fences with. */
+class GroupLeaseModelTest {
+  private static final int RUNS = 3;
+  private static final int TERMS = 5;
+
+  private static MetaCommand command(int number) {
+    Random dice = new Random(number);
+    String run = "i" + dice.nextInt(RUNS);
+    long term = dice.nextInt(TERMS);
+    return switch (dice.nextInt(8)) {
+      case 0, 1, 2, 3 -> new MetaCommand.GrantGroupLease("g", "holder-" + run, run, term);
+      case 4, 5, 6 -> new MetaCommand.ReleaseGroupLease("g", run, term);
+      default -> declare();
+    };
+  }
+
+  private static MetaCommand declare() {
+    return new MetaCommand.DeclareGroup(
+        "g", GroupPolicy.of("level"), List.of("t"), StartAt.EARLIEST, true);
+  }
+
+  @Property(tries = 500)
+  void oneHolderATermAndTermsOnlyGrow(@ForAll @Size(max = 60) List<Integer> numbers)
+      throws Exception {
+    Rig rig = new Rig();
+    rig.run(declare());
+    Map<Long, String> holders = new HashMap<>();
+    for (int number : numbers) {
+      MetaCommand command = command(number);
+      GroupLease before = rig.meta.tables().groupLease("g");
+      Reply reply = rig.run(command);
+      GroupLease after = rig.meta.tables().groupLease("g");
+      if (reply instanceof Reply.OfGroupLease of) {
+        assertThat(of.lease()).as("the answer is the lease").isEqualTo(after);
+        if (command instanceof MetaCommand.GrantGroupLease grant) {
+          assertThat(after.heldBy(grant.instance(), grant.expectedTerm() + 1)).isTrue();
+          String other = holders.putIfAbsent(after.term(), grant.instance());
+          assertThat(other).as("at term " + after.term()).isIn(null, grant.instance());
+        }
+      } else {
+        assertThat(after).as("nothing else changes it").isEqualTo(before);
+      }
+      checkStep(command, before, after);
+    }
+    GroupLease last = rig.meta.tables().groupLease("g");
+    rig.meta.close();
+    rig.meta.open();
+    assertThat(rig.meta.tables().groupLease("g")).isEqualTo(last);
+  }
+
+  private static void checkStep(MetaCommand command, GroupLease before, GroupLease after) {
+    assertThat(after.term()).isBetween(before.term(), before.term() + 1);
+    assertThat(after.held()).isEqualTo(after.holder() != null);
+    if (after.term() > before.term()) {
+      assertThat(((MetaCommand.GrantGroupLease) command).expectedTerm()).isEqualTo(before.term());
+      assertThat(after.held()).isTrue();
+    } else if (!after.equals(before)) {
+      MetaCommand.ReleaseGroupLease release = (MetaCommand.ReleaseGroupLease) command;
+      assertThat(before.heldBy(release.instance(), release.term())).isTrue();
+      assertThat(after).isEqualTo(before.released());
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package dev.evenkeel.bus.level;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Shard;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.StringLength;
+
+class LevelFramesTest {
+  @Property(tries = 200)
+  void whatIsSentIsWhatIsRead(
+      @ForAll @LongRange(min = 0, max = Long.MAX_VALUE / 2) long number,
+      @ForAll @IntRange(min = 0, max = 50) int count,
+      @ForAll boolean flag,
+      @ForAll @StringLength(max = 20) String text) {
+    Collect collect = new Collect(text, number, number + 1, "n1", flag, number);
+    assertThat(Collect.decode(collect.encode().view())).isEqualTo(collect);
+
+    List<MessageId> ids =
+        java.util.stream.IntStream.range(0, count)
+            .mapToObj(i -> new MessageId(new Shard(i, i * 7), number + i))
+            .toList();
+    Place place = new Place(flag ? new byte[] {1, 2} : null, number, ids, ids, 7);
+    assertThat(Place.decode(place.encode().view())).usingRecursiveComparison().isEqualTo(place);
+
+    long[] above = new long[count];
+    for (int i = 0; i < count; i++) {
+      above[i] = number + 2L * i;
+    }
+    Report report =
+        new Report(
+            "g", text, 1, 2, 3, number, number, above, List.of(new Report.Failed(4, text)), 9);
+    assertThat(Report.decode(report.encode().view())).usingRecursiveComparison().isEqualTo(report);
+
+    Permission permission = new Permission(number, count);
+    assertThat(Permission.decode(permission.encode().view())).isEqualTo(permission);
+  }
+
+  @Property(tries = 200)
+  void dealtMessagesAreReadAsTheyWere(
+      @ForAll @LongRange(min = 0, max = Long.MAX_VALUE / 2) long offset,
+      @ForAll byte[] payload,
+      @ForAll boolean keyed,
+      @ForAll @StringLength(max = 20) String text) {
+    Message message =
+        new Message(
+            keyed ? payload : null,
+            keyed ? Map.of("name", payload) : Map.of(),
+            1_700_000_000_000L,
+            payload);
+    Deal deal =
+        new Deal(
+            1,
+            2,
+            offset,
+            keyed ? payload : null,
+            Map.of(4, text),
+            Map.of(new Shard(4, 1), offset),
+            List.of(new Deal.Dealt(new MessageId(new Shard(4, 1), offset), 3, 2, message)));
+    assertThat(Deal.decode(deal.encode().view())).usingRecursiveComparison().isEqualTo(deal);
+  }
+}

@@ -1,0 +1,59 @@
+package dev.evenkeel.consumer.level;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeSet;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+class EndedIdsTest {
+  private static final int MOST = 200;
+
+  /** Beside a set that is slow and surely right. */
+  @Property(tries = 300)
+  void remembersWhatIsNotCommittedAndTheLatestOfThat(@ForAll long seed) {
+    Random random = new Random(seed);
+    EndedIds ended = new EndedIds(MOST);
+    List<TreeSet<Long>> model = List.of(new TreeSet<>(), new TreeSet<>(), new TreeSet<>());
+    long top = 0;
+    for (int step = 0; step < 2_000; step++) {
+      int shard = random.nextInt(model.size());
+      TreeSet<Long> offsets = model.get(shard);
+      if (random.nextInt(40) == 0) {
+        long offset = Math.max(0, top - random.nextInt(120));
+        ended.committed(new Shard(1, shard), offset);
+        offsets.headSet(offset).clear();
+      } else {
+        long offset = Math.max(0, top++ - random.nextInt(20));
+        int before = model.stream().mapToInt(TreeSet::size).sum();
+        ended.add(new MessageId(new Shard(1, shard), offset));
+        if (offsets.add(offset) && before == MOST) {
+          assertThat(ended.size()).isEqualTo(MOST);
+          // Which of equally full shards loses one is open.
+          for (int i = 0; i < model.size(); i++) {
+            model.get(i).retainAll(of(ended, i));
+          }
+        }
+      }
+      assertThat(ended.size()).isEqualTo(model.stream().mapToInt(TreeSet::size).sum());
+    }
+    for (int i = 0; i < model.size(); i++) {
+      assertThat(of(ended, i)).containsExactlyElementsOf(model.get(i));
+    }
+  }
+
+  private static List<Long> of(EndedIds ended, int shard) {
+    List<Long> offsets = new ArrayList<>();
+    for (MessageId id : ended.all()) {
+      if (id.shard().shard() == shard) {
+        offsets.add(id.offset());
+      }
+    }
+    return offsets;
+  }
+}

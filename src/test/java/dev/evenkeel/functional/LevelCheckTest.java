@@ -1,0 +1,155 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The checker finds what is wrong in made-up files, and nothing in right ones. */
+class LevelCheckTest {
+  private static final int RANGE = 3;
+
+  private final List<String> lines = new ArrayList<>();
+  private int message;
+
+  private LevelCheckTest ends(String member, int times) {
+    for (int i = 0; i < times; i++) {
+      lines.add(member + " 0/" + message++);
+    }
+    return this;
+  }
+
+  private LevelCheckTest marks(String what, String member) {
+    lines.add("! " + what + " " + member);
+    return this;
+  }
+
+  private LevelCheck check(String... fromStart) {
+    return new LevelCheck(RANGE, Set.of(fromStart), lines);
+  }
+
+  @Test
+  void the_range_is_allowed_and_one_more_is_not_at_any_prefix() {
+    ends("a", 3).ends("b", 6).ends("a", 3);
+    assertThat(check("a", "b").broken()).isEmpty();
+    assertThat(check("a", "b").gap()).isEqualTo(3);
+    ends("a", 4).ends("b", 4);
+    assertThat(check("a", "b").broken())
+        .containsExactly("a and b differ by 4 somewhere in lines 1 to 20");
+  }
+
+  @Test
+  void a_member_that_writes_nothing_is_compared_too() {
+    ends("a", 4);
+    assertThat(check("a", "b").broken()).hasSize(1);
+  }
+
+  @Test
+  void who_never_joined_is_found() {
+    ends("a", 1).ends("ghost", 1);
+    assertThat(check("a").broken()).containsExactly("ghost writes line 2 and never joined");
+  }
+
+  @Test
+  void a_newcomer_counts_from_some_place_between_its_mark_and_its_first_line() {
+    ends("a", 100).marks("join", "b").ends("a", 50).ends("b", 1).ends("a", 4);
+    assertThat(check("a").broken()).as("joined just before its first line").isEmpty();
+    ends("a", 1);
+    assertThat(check("a").broken()).as("one too many wherever it joined").hasSize(1);
+  }
+
+  @Test
+  void one_place_must_do_for_both_sides() {
+    // Joined early: a is 5 ahead. Joined late: b gets 5 ahead. There is no place between.
+    ends("a", 1).marks("join", "b").ends("b", 1).ends("a", 4).ends("b", 8);
+    assertThat(check("a").broken()).hasSize(1);
+  }
+
+  @Test
+  void who_is_out_does_not_bind_the_others_and_its_lines_still_count_as_done() {
+    ends("a", 3).marks("out", "b").ends("a", 100).ends("b", 30);
+    LevelCheck check = check("a", "b");
+    assertThat(check.broken()).isEmpty();
+    assertThat(check.distinct()).isEqualTo(133);
+    assertThat(check.finished()).containsEntry("b", 30);
+  }
+
+  @Test
+  void who_comes_back_may_first_end_what_it_had_in_hand_and_is_then_bound() {
+    ends("a", 1).marks("out", "b").ends("a", 50).marks("back", "b").ends("b", RANGE).ends("a", 20);
+    ends("b", 1).ends("a", 4);
+    assertThat(check("a", "b").broken()).isEmpty();
+    ends("a", 1);
+    assertThat(check("a", "b").broken()).hasSize(1);
+  }
+
+  @Test
+  void a_former_stay_does_not_excuse_the_next() {
+    ends("a", 2).marks("out", "b").marks("join", "b").ends("b", 1).ends("a", 5);
+    assertThat(check("a", "b").broken()).hasSize(1);
+  }
+
+  @Test
+  void repeated_and_lost_messages_are_counted() {
+    lines.addAll(List.of("a 0/1", "b 0/2", "a 0/2", "b 1/1"));
+    LevelCheck check = check("a", "b");
+    assertThat(check.distinct()).isEqualTo(3);
+    assertThat(check.repeated()).isEqualTo(1);
+  }
+
+  /**
+   * A right dispatcher, members that come and go, and joins that the file does not show at once.
+   */
+  @Test
+  void files_of_a_right_dispatcher_pass_and_one_step_too_many_does_not() {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    boolean[] live = {true, true, false, false, false};
+    // How far one is ahead of another since the later of them joined.
+    int[][] ahead = new int[live.length][live.length];
+    for (int step = 0; step < 20_000; step++) {
+      int one = random.nextInt(live.length);
+      if (!live[one] && random.nextInt(50) == 0) {
+        marks("join", "m" + one);
+        live[one] = true;
+        for (int other = 0; other < live.length; other++) {
+          ahead[one][other] = 0;
+          ahead[other][one] = 0;
+        }
+      } else if (live[one] && random.nextInt(200) == 0) {
+        live[one] = false;
+        marks("out", "m" + one);
+      } else if (live[one] && mayEnd(one, ahead, live)) {
+        for (int other = 0; other < live.length; other++) {
+          ahead[one][other]++;
+          ahead[other][one]--;
+        }
+        ends("m" + one, 1);
+      }
+    }
+    assertThat(check("m0", "m1").broken()).as("seed " + seed).isEmpty();
+    for (int one = 0; one < live.length; one++) {
+      if (!live[one]) {
+        marks("join", "m" + one);
+      }
+    }
+    // All show themselves, and then one runs away.
+    for (int one = 0; one < live.length; one++) {
+      ends("m" + one, 1);
+    }
+    ends("m0", 2 * RANGE + 1);
+    assertThat(check("m0", "m1").broken()).as("seed " + seed).isNotEmpty();
+  }
+
+  private static boolean mayEnd(int one, int[][] ahead, boolean[] live) {
+    for (int other = 0; other < live.length; other++) {
+      if (other != one && live[other] && ahead[one][other] >= RANGE) {
+        return false;
+      }
+    }
+    return true;
+  }
+}
