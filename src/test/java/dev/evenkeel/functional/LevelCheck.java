@@ -77,7 +77,7 @@ final class LevelCheck {
    */
   LevelCheck(int range, Set<String> fromStart, List<String> lines) {
     this.range = range;
-    fromStart.forEach(member -> join(member, 0).joinedMax = 0);
+    fromStart.stream().sorted().forEach(member -> join(member, 0).joinedMax = 0);
     for (String line : lines) {
       String[] words = line.split(" ");
       if (words[0].equals(MARK)) {
