@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 class RecordFormatTest {
   /** {@code -Pfull} makes it a million. */
-  private static final int MUTANTS = Integer.getInteger("evenkeel.fuzz", 50_000);
+  private static final int MUTANTS = Integer.getInteger("evenkeel.fuzz", 20_000);
 
   @Property(tries = 500)
   void what_goes_in_comes_out(@ForAll long seed) {
