@@ -40,6 +40,10 @@ final class SpoolRun implements Progress.Source {
   private long pieceBytes;
   private long refused;
   private boolean news;
+
+  /** Up to the end of the last line that is in a piece, or was refused. */
+  private long bytesTaken;
+
   private LineReader lines;
 
   /**
@@ -145,6 +149,7 @@ final class SpoolRun implements Progress.Source {
     }
     piece.add(new Message(keys.keyOf(line), Map.of(), System.currentTimeMillis(), line));
     pieceBytes += line.length;
+    bytesTaken = lines.lineEnd();
     linesRead = linesRead + 1;
     if (pieceBytes >= 2L * PIECE_BYTES) {
       submitInLine();
@@ -154,6 +159,7 @@ final class SpoolRun implements Progress.Source {
   private void refuse(long bytes) {
     refused++;
     news = true;
+    bytesTaken = lines.lineEnd();
     linesRead = linesRead + 1;
     show(
         "line "
@@ -190,7 +196,8 @@ final class SpoolRun implements Progress.Source {
   }
 
   private void submit(boolean complete) throws InterruptedException {
-    boolean tellsMore = start != null && complete && !start.complete();
+    boolean tellsMore =
+        start != null && complete && !(start.complete() && linesRead == start.lines());
     if (piece.isEmpty() && !news && !tellsMore) {
       return;
     }
@@ -202,7 +209,7 @@ final class SpoolRun implements Progress.Source {
         full,
         start == null
             ? null
-            : new SourcePosition(start.bytes() + lines.lineEnd(), linesRead, refused, complete));
+            : new SourcePosition(start.bytes() + bytesTaken, linesRead, refused, complete));
   }
 
   /** Ends reading; what was read is still sent. */

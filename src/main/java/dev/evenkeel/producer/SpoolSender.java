@@ -5,7 +5,6 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.producer.core.CoreSettings;
 import dev.evenkeel.producer.core.OutBatch;
@@ -22,7 +21,6 @@ import io.vertx.core.internal.ContextInternal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -55,28 +53,22 @@ final class SpoolSender {
     void ended(RefusedException reason);
   }
 
-  /** A batch of a frame. */
-  private record Held(
-      long frame, int shard, long endSequence, List<Token<Promise<Producer.Position>>> tokens) {}
-
   private final ContextInternal context;
   private final ClusterDirectory directory;
   private final EpochOpener opener;
+  private final SpoolEpochs epochs;
   private final SpoolDisk disk;
   private final Listener listener;
   private final SpoolState.Identity identity;
-  private final ProducerCore<Held> core;
-  private final Appender<Held> appender;
+  private final ProducerCore<SpooledBatch> core;
+  private final Appender<SpooledBatch> appender;
   private final WakeTimer timer;
   private final Runnable onLeader = this::leaderIsThere;
   private final long tick;
   private final SpoolWindow window;
   private final AckPrefix prefix;
-  private final TreeMap<Integer, Map<Integer, Long>> formerEnds;
   private final Map<Long, List<List<Token<Promise<Producer.Position>>>>> waiting = new HashMap<>();
-  private final Map<Integer, Long> taken = new HashMap<>();
   private final int ownRun;
-  private Map<Integer, Long> bases;
   private List<TopicInfo> topicsSeen;
   private boolean pollScheduled;
   private boolean behind;
@@ -84,10 +76,10 @@ final class SpoolSender {
   private boolean opening;
   private boolean noteDue;
   private long noted;
+  private long told;
   private boolean ended;
 
   private volatile long ackedMessages;
-  private volatile long lostMessages;
   private volatile long oldestMillis = -1;
 
   /**
@@ -107,14 +99,13 @@ final class SpoolSender {
     context = (ContextInternal) link.vertx().getOrCreateContext();
     this.directory = directory;
     this.opener = opener;
+    epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;
     this.listener = listener;
     this.window = window;
     this.behind = behind;
     identity = state.identity();
     ownRun = state.run();
-    bases = state.bases();
-    formerEnds = state.ends();
     prefix = new AckPrefix(state.ackedFrame(), state.ackedMessages());
     noted = state.ackedFrame();
     ackedMessages = state.ackedMessages();
@@ -142,7 +133,7 @@ final class SpoolSender {
   }
 
   long lostMessages() {
-    return lostMessages;
+    return epochs.lostMessages();
   }
 
   /** When the oldest that is on its way was spooled, or -1. */
@@ -174,11 +165,12 @@ final class SpoolSender {
       SpoolRecord.Item item = frame.items().get(i);
       long first = item.batch().firstSequence();
       long end = first + item.batch().count();
-      long base = bases.getOrDefault(item.shard(), 0L);
-      Held held =
-          new Held(frame.number(), item.shard(), end, tokens == null ? List.of() : tokens.get(i));
+      long base = epochs.base(item.shard());
+      SpooledBatch held =
+          new SpooledBatch(
+              frame.number(), item.shard(), end, tokens == null ? List.of() : tokens.get(i));
       if (ended) {
-        fail(held, core.endedBy());
+        held.failed(core.endedBy());
       } else if (end <= base) {
         acked(held, item.batch().count(), item.batch().length(), Result.OFFSET_FORGOTTEN);
       } else {
@@ -213,15 +205,15 @@ final class SpoolSender {
       return;
     }
     seeTopic();
-    List<OutBatch<Held>> sends = core.poll(nowMillis());
+    List<OutBatch<SpooledBatch>> sends = core.poll(nowMillis());
     if (!sends.isEmpty()) {
       appender.send(sends, core.epoch());
     }
     timer.wakeAt(core.wakeAtMillis(), nowMillis());
-    List<Outcome<Held>> outcomes = core.takeOutcomes();
+    List<Outcome<SpooledBatch>> outcomes = core.takeOutcomes();
     RefusedException refused = null;
-    for (Outcome<Held> outcome : outcomes) {
-      Held held = outcome.tokens().get(0);
+    for (Outcome<SpooledBatch> outcome : outcomes) {
+      SpooledBatch held = outcome.tokens().get(0);
       if (outcome.refused() == null) {
         acked(
             held,
@@ -230,7 +222,7 @@ final class SpoolSender {
             outcome.baseOffset());
       } else {
         refused = outcome.refused();
-        fail(held, refused);
+        held.failed(refused);
       }
     }
     if (core.state() == ProducerCore.State.ENDED) {
@@ -246,7 +238,8 @@ final class SpoolSender {
       context.owner().setTimer(NOTE_MILLIS, id -> note());
     }
     follow();
-    if (!outcomes.isEmpty()) {
+    if (prefix.frame() > told || !outcomes.isEmpty()) {
+      told = prefix.frame();
       listener.progress();
     }
   }
@@ -270,19 +263,12 @@ final class SpoolSender {
     }
   }
 
-  private void acked(Held held, int messages, int bytes, long baseOffset) {
+  private void acked(SpooledBatch held, int messages, int bytes, long baseOffset) {
     window.release(bytes);
     prefix.acked(held.frame());
-    taken.merge(held.shard(), held.endSequence(), Math::max);
+    epochs.taken(held.shard(), held.endSequence());
     ackedMessages = ackedMessages + messages;
-    for (Token<Promise<Producer.Position>> token : held.tokens()) {
-      long offset = baseOffset == Result.OFFSET_FORGOTTEN ? baseOffset : baseOffset + token.place();
-      token.value().tryComplete(new Producer.Position(held.shard(), offset));
-    }
-  }
-
-  private static void fail(Held held, RefusedException why) {
-    held.tokens().forEach(token -> token.value().tryFail(why));
+    held.acked(baseOffset);
   }
 
   /** Notes in the spool what is acknowledged. */
@@ -303,7 +289,8 @@ final class SpoolSender {
     }
   }
 
-  private void answered(List<OutBatch<Held>> batches, int epoch, List<Result> results, String why) {
+  private void answered(
+      List<OutBatch<SpooledBatch>> batches, int epoch, List<Result> results, String why) {
     context.emit(
         none -> {
           long now = nowMillis();
@@ -347,16 +334,15 @@ final class SpoolSender {
     for (SpoolRecord.Frame frame : loaded.frames()) {
       add(frame, waiting.remove(frame.number()));
     }
-    if (loaded.nextRun() == 0) {
-      behind = false;
-    } else if (loaded.nextRun() > run && loaded.frames().isEmpty() && core.isIdle()) {
-      open(loaded.nextRun());
-      return;
-    } else if (loaded.nextRun() > run && loaded.frames().isEmpty()) {
-      // Asked again when something is acknowledged.
-      return;
+    behind = loaded.nextRun() != 0;
+    if (loaded.nextRun() > run && loaded.frames().isEmpty()) {
+      if (core.isIdle()) {
+        open(loaded.nextRun());
+      }
+      // Else it is asked again when something is acknowledged.
+    } else {
+      poll();
     }
-    poll();
   }
 
   /** The log has forgotten the sequences of the run that is being sent. */
@@ -376,46 +362,11 @@ final class SpoolSender {
   private void open(int run) {
     opening = true;
     core.reopen();
-    int former = window.run();
-    long frame = prefix.frame();
-    long messages = prefix.messages();
-    noted = frame;
-    disk.run(
-            log -> {
-              log.acked(frame, messages);
-              log.force();
-              return null;
-            })
-        .compose(none -> opener.next(core.producerId(), core.epoch()))
-        .compose(
-            opened -> {
-              if (opened.producerId() != identity.producerId()) {
-                throw new RefusedException(
-                    Refusal.PRODUCER_FENCED,
-                    "the name of this spool's producer belongs to another one now");
-              }
-              Map<Integer, Long> begin = run == former ? basesAfter(opened) : Map.of();
-              if (run != former) {
-                lostMessages += lost(former, opened);
-              }
-              return disk.run(
-                      log -> {
-                        log.append(
-                            new SpoolRecord.Opened(
-                                run, opened.producerId(), opened.epoch(), begin));
-                        log.force();
-                        return null;
-                      })
-                  .map(none -> opened)
-                  .onSuccess(none -> bases = new HashMap<>(begin));
-            })
-        .onFailure(
-            failure ->
-                end(
-                    failure instanceof RefusedException refused
-                            && refused.refusal() == Refusal.PRODUCER_FENCED
-                        ? ProducerCore.fenced()
-                        : failure))
+    SpoolRecord.Acked acked = acknowledged();
+    noted = acked.frame();
+    epochs
+        .open(window.run(), run, acked, core.producerId(), core.epoch())
+        .onFailure(this::end)
         .onSuccess(
             opened -> {
               opening = false;
@@ -427,43 +378,13 @@ final class SpoolSender {
             });
   }
 
-  /** Where the sequences of a run go on that gets a further epoch. */
-  private Map<Integer, Long> basesAfter(EpochOpener.Opened opened) {
-    Map<Integer, Long> next = new HashMap<>(bases);
-    next.putAll(taken);
-    opened
-        .lastSequences()
-        .forEach(
-            (shard, last) -> {
-              if (shard.topicId() == identity.topicId()) {
-                long base = bases.getOrDefault(shard.shard(), 0L);
-                next.merge(shard.shard(), base + last + 1, Math::max);
-              }
-            });
-    return next;
-  }
-
-  /** Messages of a run that the log took and the spool has lost. */
-  private long lost(int run, EpochOpener.Opened opened) {
-    long sum = 0;
-    Map<Integer, Long> ends = formerEnds.getOrDefault(run, Map.of());
-    for (Map.Entry<Shard, Long> each : opened.lastSequences().entrySet()) {
-      int shard = each.getKey().shard();
-      if (each.getKey().topicId() == identity.topicId()) {
-        long end = bases.getOrDefault(shard, 0L) + each.getValue() + 1;
-        sum += Math.max(0, end - ends.getOrDefault(shard, 0L));
-      }
-    }
-    return sum;
-  }
-
   private void end(Throwable failure) {
     if (ended) {
       return;
     }
     RefusedException why =
         failure instanceof RefusedException refused
-            ? refused
+            ? refused.refusal() == Refusal.PRODUCER_FENCED ? ProducerCore.fenced() : refused
             : new RefusedException(Refusal.UNAVAILABLE, "the producer failed: " + failure);
     stop(why);
     listener.ended(why);
@@ -480,7 +401,7 @@ final class SpoolSender {
     context.owner().cancelTimer(tick);
     timer.cancel();
     core.end(why);
-    core.takeOutcomes().forEach(outcome -> fail(outcome.tokens().get(0), why));
+    core.takeOutcomes().forEach(outcome -> outcome.tokens().get(0).failed(why));
     waiting
         .values()
         .forEach(frame -> frame.forEach(batch -> batch.forEach(t -> t.value().tryFail(why))));

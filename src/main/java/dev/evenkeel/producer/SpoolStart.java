@@ -175,7 +175,7 @@ final class SpoolStart {
             ThreadLocalRandom.current().nextDouble());
     SpooledProducer producer =
         new SpooledProducer(
-            new SpooledProducer.Parts(
+            new SpoolParts(
                 context,
                 disk,
                 settings,

@@ -6,17 +6,13 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.spool.SourcePosition;
 import dev.evenkeel.producer.spool.SpoolIntake;
 import dev.evenkeel.producer.spool.SpoolLog;
-import dev.evenkeel.producer.spool.SpoolRecord;
 import dev.evenkeel.producer.spool.SpoolSettings;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 
 /**
@@ -28,20 +24,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   /** {@link #write} may go so many times over the limit of promises. */
   private static final int STRETCH = 2;
 
-  /** What is needed beside the options. */
-  record Parts(
-      ContextInternal context,
-      SpoolDisk disk,
-      SpoolSettings settings,
-      SpoolWindow window,
-      SpoolIntake<Promise<Position>> intake,
-      int run,
-      long messagesBeforeSource,
-      Opened opened) {}
-
-  private record Flush(long frame, Promise<Void> promise) {}
-
-  private final Parts parts;
+  private final SpoolParts parts;
   private final ContextInternal context;
   private final SpoolDisk disk;
   private final SpoolSettings settings;
@@ -49,25 +32,23 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   private final ProducerOptions.OnFull onFull;
   private final Promise<Void> end;
   private SpoolSender sender;
+  private SpoolWriter writer;
 
   // Guarded by this.
   private final SpoolIntake<Promise<Position>> intake;
   private final SpoolRoom room = new SpoolRoom();
   private List<Promise<Void>> unspooled = new ArrayList<>();
-  private final List<Flush> flushes = new ArrayList<>();
+  private final SpoolFlushes flushes = new SpoolFlushes();
   private boolean writeQueued;
   private boolean writeTimed;
   private boolean senderIdle;
   private RefusedException endedBy;
   private Promise<Void> closing;
 
-  // Of the disk's thread.
-  private boolean forceTimed;
-
   private volatile Handler<Throwable> exceptionHandler;
   private volatile Handler<Void> drainHandler;
 
-  SpooledProducer(Parts parts, ProducerOptions options) {
+  SpooledProducer(SpoolParts parts, ProducerOptions options) {
     this.parts = parts;
     context = parts.context();
     disk = parts.disk();
@@ -81,6 +62,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   /** On the context. */
   SpooledProducer start(SpoolSender with) {
     sender = with;
+    writer = new SpoolWriter(disk, settings, sender, this::failed);
     sender.start();
     return this;
   }
@@ -98,16 +80,6 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   @Override
   public Future<Position> send(Message message) {
     return submit(message).acknowledged();
-  }
-
-  @Override
-  public Future<Position> send(String key, byte[] payload) {
-    return send(
-        new Message(
-            key == null ? null : key.getBytes(StandardCharsets.UTF_8),
-            null,
-            System.currentTimeMillis(),
-            payload));
   }
 
   @Override
@@ -229,7 +201,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   }
 
   /** Writes all that is in memory. On the disk's thread. */
-  private Void write(SpoolLog log) throws IOException {
+  private Void write(SpoolLog log) {
     SpoolIntake.Chunk<Promise<Position>> chunk;
     List<Promise<Void>> spooled;
     synchronized (this) {
@@ -242,31 +214,8 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
       unspooled = new ArrayList<>();
       senderIdle = false;
     }
-    try {
-      log.append(chunk.frame());
-      if (settings.fsync() == SpoolSettings.Fsync.ALWAYS) {
-        log.force();
-      }
-    } catch (IOException | RuntimeException e) {
-      RefusedException why =
-          new RefusedException(Refusal.UNAVAILABLE, "cannot write to the spool: " + e);
-      spooled.forEach(promise -> promise.tryFail(why));
-      chunk.tokens().forEach(batch -> batch.forEach(token -> token.value().tryFail(why)));
-      throw why;
-    }
-    sender.offer(log, chunk.frame(), chunk.tokens());
-    spooled.forEach(Promise::tryComplete);
-    if (settings.fsync() == SpoolSettings.Fsync.INTERVAL && !forceTimed) {
-      forceTimed = true;
-      disk.after(settings.fsyncMillis(), () -> disk.run(this::force).onFailure(this::failed));
-    }
+    writer.write(log, chunk, spooled);
     roomAgain();
-    return null;
-  }
-
-  private Void force(SpoolLog log) throws IOException {
-    forceTimed = false;
-    log.force();
     return null;
   }
 
@@ -299,15 +248,9 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   @Override
   public void progress() {
     long frame = sender.acknowledged().frame();
-    List<Promise<Void>> done = new ArrayList<>();
+    List<Promise<Void>> done;
     synchronized (this) {
-      for (Iterator<Flush> each = flushes.iterator(); each.hasNext(); ) {
-        Flush flush = each.next();
-        if (flush.frame() <= frame) {
-          done.add(flush.promise());
-          each.remove();
-        }
-      }
+      done = flushes.upTo(frame);
     }
     done.forEach(Promise::tryComplete);
     roomAgain();
@@ -323,10 +266,21 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   @Override
   public void ended(RefusedException why) {
+    if (over(why)) {
+      Handler<Throwable> handler = exceptionHandler;
+      if (handler != null) {
+        handler.handle(why);
+      }
+      end.tryFail(why);
+    }
+  }
+
+  /** Fails all who wait; false if it was over before. */
+  private boolean over(RefusedException why) {
     List<Promise<?>> left = new ArrayList<>();
     synchronized (this) {
       if (endedBy != null) {
-        return;
+        return false;
       }
       endedBy = why;
       notifyAll();
@@ -336,15 +290,10 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
           left.add(waiter.acknowledged());
         }
       }
-      flushes.forEach(flush -> left.add(flush.promise()));
-      flushes.clear();
+      left.addAll(flushes.upTo(Long.MAX_VALUE));
     }
     left.forEach(promise -> promise.tryFail(why));
-    Handler<Throwable> handler = exceptionHandler;
-    if (handler != null) {
-      handler.handle(why);
-    }
-    end.tryFail(why);
+    return true;
   }
 
   @Override
@@ -363,7 +312,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
                   promise.tryFail(endedBy);
                   return;
                 }
-                flushes.add(new Flush(frame, promise));
+                flushes.add(frame, promise);
               }
               progress();
             });
@@ -380,7 +329,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
       notifyAll();
     }
     disk.run(this::write)
-        .transform(written -> lastNote())
+        .transform(written -> writer.lastNote())
         .onComplete(
             noted -> {
               RefusedException why = closedNow();
@@ -388,21 +337,12 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
               disk.close()
                   .onComplete(
                       closed -> {
-                        ended(why);
+                        over(why);
+                        end.tryComplete();
                         closing.tryComplete();
                       });
             });
     return closing.future();
-  }
-
-  private Future<Void> lastNote() {
-    SpoolRecord.Acked acked = sender.acknowledged();
-    return disk.run(
-        log -> {
-          log.acked(acked.frame(), acked.messages());
-          log.force();
-          return null;
-        });
   }
 
   private static RefusedException closedNow() {
@@ -423,15 +363,17 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   @Override
   public Status status() {
-    long before = parts.messagesBeforeSource();
-    long memory;
+    long acked = sender.ackedMessages();
+    long spooled;
     synchronized (this) {
-      memory = intake.messages();
+      spooled = window.spooledMessages() + intake.messages();
     }
+    long before = parts.messagesBeforeSource();
     long oldest = sender.oldestMillis();
     return new Status(
-        Math.max(0, window.spooledMessages() + memory - before),
-        Math.max(0, sender.ackedMessages() - before),
+        Math.max(0, spooled - before),
+        Math.max(0, acked - before),
+        Math.max(0, spooled - acked),
         window.spoolBytes(),
         oldest < 0 ? -1 : Math.max(0, System.currentTimeMillis() - oldest),
         sender.lostMessages());

@@ -65,19 +65,19 @@ public interface SpoolingProducer extends Producer {
   record Opened(Source source, SourcePosition position, long messages, String cut) {}
 
   /**
-   * @param spooledMessages of the source (without one: since the spool began), of this and of
-   *     earlier runs
+   * @param spooledMessages of the source in all runs; without a source, of this run
    * @param ackedMessages of those
+   * @param pendingMessages all that are not acknowledged, those of earlier runs included
    * @param bytes on the disk
-   * @param oldestMillis age of the oldest that is not acknowledged, or -1
+   * @param oldestMillis age of the oldest that is on its way, or -1
    * @param lostMessages that the log had taken of an earlier run and the spool did not know of,
    *     because a crash of the machine took its end; a source gives them once more
    */
   record Status(
-      long spooledMessages, long ackedMessages, long bytes, long oldestMillis, long lostMessages) {
-
-    public long pendingMessages() {
-      return spooledMessages - ackedMessages;
-    }
-  }
+      long spooledMessages,
+      long ackedMessages,
+      long pendingMessages,
+      long bytes,
+      long oldestMillis,
+      long lostMessages) {}
 }

@@ -69,8 +69,7 @@ class SpoolKillIT {
       assertAllAcked(again);
       assertThat(again.err()).contains("nothing is left of " + file);
       Jar.Running consumer =
-          node.consume(
-              "c", "events", "g", "--format", "json", "--max", String.valueOf(LINES));
+          node.consume("c", "events", "g", "--format", "json", "--max", String.valueOf(LINES));
       assertThat(consumer.await().status()).isZero();
       new DeliveryCheck(Lines.read(List.of(consumer.out))).assertEachKeyCompleteAndInOrder(LINES);
       assertThat(messages()).isEqualTo(LINES);
