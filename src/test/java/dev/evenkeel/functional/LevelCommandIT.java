@@ -17,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
  * another by more than the range, and each leaves when nothing comes any more.
  */
 class LevelCommandIT {
-  private static final int MESSAGES = 6_000;
-  private static final int RANGE = 20;
+  private static final int MESSAGES = 3_000;
+  private static final int RANGE = 50;
 
   @TempDir Path directory;
 
