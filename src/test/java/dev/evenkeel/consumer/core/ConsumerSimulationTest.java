@@ -10,6 +10,12 @@ class ConsumerSimulationTest {
   @Property(tries = 60)
   void commitsNothingUnfinishedKeepsOrderAndStopsItself(
       @ForAll long seed, @ForAll ConsumerOptions.Order order, @ForAll boolean keepsState) {
-    new Simulation(seed, order, keepsState).run();
+    new Simulation(seed, order, keepsState, false).run();
+  }
+
+  @Property(tries = 60)
+  void withDedupNothingIsLostNoLaneStaysAndOfOneKeyOneIsAtWork(
+      @ForAll long seed, @ForAll ConsumerOptions.Order order) {
+    new Simulation(seed, order, false, true).run();
   }
 }
