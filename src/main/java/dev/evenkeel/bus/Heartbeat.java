@@ -244,6 +244,28 @@ public record Heartbeat(
         dedupTally);
   }
 
+  /** The same with another tally. */
+  public Heartbeat withTally(DedupTally other) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        other);
+  }
+
   /** The same, of a member that has begun to close. */
   public Heartbeat asClosing() {
     return new Heartbeat(

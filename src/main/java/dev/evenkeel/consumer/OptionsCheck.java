@@ -73,9 +73,14 @@ final class OptionsCheck {
       atLeast("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN);
       atMost("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MAX);
     }
+    boolean dedup = options.getDedup() != ConsumerOptions.Dedup.OFF;
+    if (dedup && options.getMode() == ConsumerOptions.Mode.LEVEL) {
+      throw new RefusedException(
+          Refusal.INVALID, "dedup in mode level: only mode sharded has it, leave it off");
+    }
     Long dedupTimeout = options.givenDedupTimeoutMillis();
     if (dedupTimeout != null) {
-      if (options.getDedup() == ConsumerOptions.Dedup.OFF) {
+      if (!dedup) {
         throw new RefusedException(
             Refusal.INVALID, "dedupTimeoutMillis is given: without dedup nothing has one");
       }

@@ -67,9 +67,6 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
     if (!DEDUP_OFF.equals(dedup) && !DEDUP_KEY.equals(dedup) && !DEDUP_PAYLOAD.equals(dedup)) {
       throw unknown("dedup", dedup, "use off, key or payload");
     }
-    if (isLevel() && !DEDUP_OFF.equals(dedup)) {
-      throw invalid("dedup " + dedup + " in mode level: only mode sharded has it");
-    }
     return this;
   }
 

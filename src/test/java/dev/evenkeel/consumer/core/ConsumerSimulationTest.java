@@ -12,10 +12,4 @@ class ConsumerSimulationTest {
       @ForAll long seed, @ForAll ConsumerOptions.Order order, @ForAll boolean keepsState) {
     new Simulation(seed, order, keepsState, false).run();
   }
-
-  @Property(tries = 60)
-  void withDedupNothingIsLostNoLaneStaysAndOfOneKeyOneIsAtWork(
-      @ForAll long seed, @ForAll ConsumerOptions.Order order) {
-    new Simulation(seed, order, false, true).run();
-  }
 }
