@@ -79,7 +79,7 @@ class UsageTest {
         List.of("--dedup", "consume", "t", "--group", "g", "--dedup", "value"),
         List.of("only --dedup has one", "consume", "t", "--group=g", "--dedup-timeout=2s"),
         List.of(
-            "--dedup-timeout '2ms': write a time from 1s to 24h",
+            "--dedup-timeout '2ms': write a time from 1s to 1d",
             "consume",
             "t",
             "--group=g",
