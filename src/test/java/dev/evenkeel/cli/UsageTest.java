@@ -80,7 +80,16 @@ class UsageTest {
         level("--on-release: in --mode level", "--on-release=cat"),
         level("--stuck-timeout: in --mode level", "--stuck-timeout=5s"),
         level("--crash-lock-time: in --mode level", "--crash-lock-time=5s"),
-        List.of("unknown option '--dedup'", "consume", "t", "--group", "g", "--dedup", "key"),
+        List.of("--dedup", "consume", "t", "--group", "g", "--dedup", "value"),
+        List.of("only --dedup has one", "consume", "t", "--group=g", "--dedup-timeout=2s"),
+        List.of(
+            "--dedup-timeout '2ms': write a time from 1s to 1d",
+            "consume",
+            "t",
+            "--group=g",
+            "--dedup=key",
+            "--dedup-timeout=2ms"),
+        level("--dedup key: only --mode sharded has it", "--dedup=key"),
         List.of("unknown option '--offsets'", "consume", "t", "--group", "g", "--offsets", "x"),
         List.of(
             "unknown option '--retry-delays'", "consume", "t", "--group", "g", "--retry-delays=1s"),

@@ -80,7 +80,7 @@ final class FakeCluster implements ClusterMember {
 
   @Override
   public SharedAutomata dedup() {
-    throw new UnsupportedOperationException();
+    throw new UnsupportedOperationException("no group of these tests deduplicates");
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
@@ -125,13 +126,33 @@ public final class Hold {
 
   private final List<Task> waiting = new ArrayList<>();
 
+  /** Taken by a {@link DedupGate}, and not begun yet. */
+  private final Set<Task> held = new LinkedHashSet<>();
+
+  private final Drops drops;
   private final Lanes.Source source = this::decode;
   private final Lanes lanes;
   private long runningBytes;
   private long passedMessages;
   private long passedBytes;
 
+  /** How often held messages were dropped; one for all shards of a consumer. */
+  static final class Drops {
+    int count;
+  }
+
   Hold(String topic, Shard shard, long epoch, ConsumerOptions.Order order, int handOutMax) {
+    this(topic, shard, epoch, order, handOutMax, new Drops());
+  }
+
+  Hold(
+      String topic,
+      Shard shard,
+      long epoch,
+      ConsumerOptions.Order order,
+      int handOutMax,
+      Drops drops) {
+    this.drops = drops;
     this.topic = topic;
     this.shard = shard;
     this.epoch = epoch;
@@ -173,8 +194,25 @@ public final class Hold {
    * @throws dev.evenkeel.model.RefusedException INVALID if a batch is malformed inside
    */
   Task next() {
+    Task task = take();
+    if (task != null) {
+      begun(task);
+    }
+    return task;
+  }
+
+  /** As {@link #next} for one that may not begin yet: to be begun or declined if it still is. */
+  Task nextHeld() {
+    Task task = take();
+    if (task != null) {
+      held.add(task);
+    }
+    return task;
+  }
+
+  private Task take() {
     boolean open = state == HoldState.RUNNING || state == HoldState.DRAINING && !givenBack;
-    if (!open || running + waiting.size() >= handOutMax) {
+    if (!open || running + held.size() + waiting.size() >= handOutMax) {
       return null;
     }
     Task task = again.poll();
@@ -184,12 +222,32 @@ public final class Hold {
       }
       task = lanes.next(source);
     }
-    if (task != null) {
-      running++;
-      begunOffset = Math.max(begunOffset, task.offset + 1);
-      runningBytes += task.bytes;
-    }
     return task;
+  }
+
+  private void begun(Task task) {
+    running++;
+    begunOffset = Math.max(begunOffset, task.offset + 1);
+    runningBytes += task.bytes;
+  }
+
+  /** Whether {@code task} is held and wanted. */
+  boolean holds(Task task) {
+    return held.contains(task);
+  }
+
+  /** A held one is given to its handler. */
+  void begin(Task task) {
+    held.remove(task);
+    begun(task);
+  }
+
+  /** A held one is finished without its handler. */
+  void declined(Task task, long nowMillis) {
+    held.remove(task);
+    begunOffset = Math.max(begunOffset, task.offset + 1);
+    lastFinishedMillis = nowMillis;
+    done(task);
   }
 
   private Task decode() {
@@ -214,6 +272,10 @@ public final class Hold {
     if (state.over()) {
       return;
     }
+    done(task);
+  }
+
+  private void done(Task task) {
     window.finish(task.offset);
     lanes.finished(task);
     pendingMessages--;
@@ -272,6 +334,9 @@ public final class Hold {
     lanes.dropFrom(from);
     waiting.removeIf(task -> task.offset >= from && dropFailed(task));
     again.removeIf(task -> task.offset >= from && dropFailed(task));
+    if (held.removeIf(task -> task.offset >= from && dropFailed(task))) {
+      drops.count++;
+    }
     waiting.forEach(task -> task.dueMillis = Math.min(task.dueMillis, nowMillis));
     passedMessages = 0;
     passedBytes = 0;
@@ -297,6 +362,7 @@ public final class Hold {
   private List<Task> notRunning() {
     List<Task> tasks = new ArrayList<>(waiting);
     tasks.addAll(again);
+    tasks.addAll(held);
     lanes.forEachParked(tasks::add);
     return tasks;
   }
@@ -325,6 +391,10 @@ public final class Hold {
     lanes.clear();
     again.clear();
     waiting.clear();
+    if (!held.isEmpty()) {
+      held.clear();
+      drops.count++;
+    }
     passedMessages = 0;
     passedBytes = 0;
     Dropped dropped = new Dropped(pendingMessages - running, pendingBytes - runningBytes);
