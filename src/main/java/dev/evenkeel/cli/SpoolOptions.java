@@ -34,6 +34,14 @@ final class SpoolOptions {
       description = "Drop what is in the spool, and read FILE from its beginning.")
   private boolean restart;
 
+  @Option(
+      names = "--spool-resend",
+      description = {
+        "Send what an earlier run left even if the cluster has forgotten the producer and can no",
+        "longer tell what it has of it: lines may then be there twice."
+      })
+  private boolean resend;
+
   boolean isGiven() {
     return directory != null;
   }
@@ -47,22 +55,27 @@ final class SpoolOptions {
    */
   void apply(ProducerOptions options) {
     if (directory == null) {
-      if (limit != null || fsync != null || restart) {
-        throw CommandFailure.usage(
-            (limit != null ? "--spool-limit" : fsync != null ? "--spool-fsync" : "--spool-restart")
-                + ": only with --spool DIR");
-      }
+      refuse(limit != null, "--spool-limit");
+      refuse(fsync != null, "--spool-fsync");
+      refuse(restart, "--spool-restart");
+      refuse(resend, "--spool-resend");
       return;
     }
     if (directory.isEmpty()) {
       throw CommandFailure.usage("--spool '': it must be a directory");
     }
-    options.setSpool(directory).setSpoolRestart(restart);
+    options.setSpool(directory).setSpoolRestart(restart).setSpoolResend(resend);
     if (limit != null) {
       options.setSpoolLimitBytes(limitBytes());
     }
     if (fsync != null) {
       options.setSpoolFsync(fsyncPolicy());
+    }
+  }
+
+  private static void refuse(boolean given, String option) {
+    if (given) {
+      throw CommandFailure.usage(option + ": only with --spool DIR");
     }
   }
 

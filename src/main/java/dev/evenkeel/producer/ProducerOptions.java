@@ -64,6 +64,7 @@ public class ProducerOptions {
   private Fsync spoolFsync = Fsync.INTERVAL;
   private long spoolFsyncMillis = DEFAULT_SPOOL_FSYNC_MILLIS;
   private boolean spoolRestart;
+  private boolean spoolResend;
 
   public ProducerOptions() {}
 
@@ -86,6 +87,7 @@ public class ProducerOptions {
         Fsync.valueOf(json.getString("spoolFsync", spoolFsync.name()).toUpperCase(Locale.ROOT));
     spoolFsyncMillis = json.getLong("spoolFsyncMillis", spoolFsyncMillis);
     spoolRestart = json.getBoolean("spoolRestart", spoolRestart);
+    spoolResend = json.getBoolean("spoolResend", spoolResend);
   }
 
   public JsonObject toJson() {
@@ -106,7 +108,8 @@ public class ProducerOptions {
         .put("spoolFlushBytes", spoolFlushBytes)
         .put("spoolFsync", spoolFsync.name().toLowerCase(Locale.ROOT))
         .put("spoolFsyncMillis", spoolFsyncMillis)
-        .put("spoolRestart", spoolRestart);
+        .put("spoolRestart", spoolRestart)
+        .put("spoolResend", spoolResend);
   }
 
   public String getTopic() {
@@ -272,6 +275,19 @@ public class ProducerOptions {
   /** Drops what is in the spool, sent or not, and begins a new one. */
   public ProducerOptions setSpoolRestart(boolean spoolRestart) {
     this.spoolRestart = spoolRestart;
+    return this;
+  }
+
+  public boolean isSpoolResend() {
+    return spoolResend;
+  }
+
+  /**
+   * Sends what an earlier run left even if the cluster has forgotten the producer, so that it can no
+   * longer tell what it has: some of it may then be there twice.
+   */
+  public ProducerOptions setSpoolResend(boolean spoolResend) {
+    this.spoolResend = spoolResend;
     return this;
   }
 }

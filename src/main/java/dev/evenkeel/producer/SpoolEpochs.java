@@ -44,6 +44,13 @@ final class SpoolEpochs {
     return bases.getOrDefault(shard, 0L);
   }
 
+  /**
+   * A batch of the open run is about to be sent: the log has all of its shard before the first one.
+   */
+  void sending(int shard, long firstSequence) {
+    taken.putIfAbsent(shard, firstSequence);
+  }
+
   /** The log has the messages of the open run up to this sequence, which is the next. */
   void taken(int shard, long endSequence) {
     taken.merge(shard, endSequence, Math::max);

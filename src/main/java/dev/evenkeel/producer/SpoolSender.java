@@ -70,6 +70,7 @@ final class SpoolSender {
   private final Map<Long, List<List<Token<Promise<Producer.Position>>>>> waiting = new HashMap<>();
   private final int ownRun;
   private List<TopicInfo> topicsSeen;
+  private final boolean resend;
   private boolean pollScheduled;
   private boolean behind;
   private boolean loading;
@@ -106,6 +107,7 @@ final class SpoolSender {
     this.behind = behind;
     identity = state.identity();
     ownRun = state.run();
+    resend = options.isSpoolResend();
     prefix = new AckPrefix(state.ackedFrame(), state.ackedMessages());
     noted = state.ackedFrame();
     ackedMessages = state.ackedMessages();
@@ -175,6 +177,7 @@ final class SpoolSender {
         acked(held, item.batch().count(), item.batch().length(), Result.OFFSET_FORGOTTEN);
       } else {
         item.batch().stamped(core.producerId(), core.epoch(), first - base);
+        epochs.sending(item.shard(), first);
         core.addStamped(item.shard(), item.batch(), held);
       }
     }
@@ -347,14 +350,15 @@ final class SpoolSender {
 
   /** The log has forgotten the sequences of the run that is being sent. */
   private void forgotten() {
-    if (window.run() < ownRun) {
+    if (window.run() < ownRun && !resend) {
       end(
           new RefusedException(
               Refusal.UNKNOWN_PRODUCER,
               "the cluster has forgotten the producer of this spool, which was silent for too long:"
-                  + " what the log has of the messages that an earlier run left in it is unknown"));
+                  + " what the log has of the messages that an earlier run left in it is unknown;"
+                  + " to send them all the same, perhaps twice: --spool-resend"));
     } else {
-      open(ownRun);
+      open(window.run());
     }
   }
 

@@ -47,7 +47,12 @@ final class IdempotentAnswers {
    * @throws WebException if the key is too long, or was used with another body
    */
   Future<Answer> answer(
-      String topic, String key, Buffer body, int count, long nowMillis, Supplier<Future<Answer>> work) {
+      String topic,
+      String key,
+      Buffer body,
+      int count,
+      long nowMillis,
+      Supplier<Future<Answer>> work) {
     if (key.isEmpty() || key.length() > KEY_CHARS_MAX) {
       throw new WebException(
           ApiFailure.invalid("an Idempotency-Key has 1 to " + KEY_CHARS_MAX + " characters"));

@@ -80,8 +80,7 @@ class SpoolRunTest {
     assertThat(again.linesRead()).isEqualTo(10);
     SpoolRun more = new SpoolRun(producer(new ArrayList<>()), KeyExtractor.NONE, null, stream());
     more.read(new ByteArrayInputStream("more\n".getBytes(StandardCharsets.US_ASCII)));
-    assertThat(positions.get(positions.size() - 1))
-        .isEqualTo(new SourcePosition(105, 11, 1, true));
+    assertThat(positions.get(positions.size() - 1)).isEqualTo(new SourcePosition(105, 11, 1, true));
   }
 
   private PrintStream stream() {
@@ -99,8 +98,7 @@ class SpoolRunTest {
             (proxy, method, args) ->
                 switch (method.getName()) {
                   case "opened" ->
-                      new SpoolingProducer.Opened(
-                          new Source("/f", new byte[0]), start, 0, null);
+                      new SpoolingProducer.Opened(new Source("/f", new byte[0]), start, 0, null);
                   case "status" ->
                       new SpoolingProducer.Status(
                           spooled.size() + start.lines(),

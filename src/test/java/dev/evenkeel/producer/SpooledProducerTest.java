@@ -232,6 +232,12 @@ class SpooledProducerTest {
     SpoolingProducer second = start(options().setSpool(image.toString()));
     assertThatThrownBy(() -> result(second.ended())).hasMessageContaining("has forgotten");
     assertThat(second.status().pendingMessages()).isEqualTo(11);
+    result(second.close());
+    SpoolingProducer third =
+        start(options().setSpool(image.toString()).setSpoolResend(true).setBufferBytes(1));
+    result(third.send(message(30)));
+    result(third.flush());
+    assertThat(sent()).endsWith(IntStream.rangeClosed(20, 30).boxed().toArray(Integer[]::new));
   }
 
   private boolean allNoted() throws IOException {

@@ -26,9 +26,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.regex.Pattern;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,9 +150,10 @@ class WebVerticleTest {
 
   @Test
   void aMessageALine() throws Exception {
-    api(Addresses.API_PRODUCE, question -> new JsonObject("{\"results\":[{\"shard\":0},{\"shard\":1}]}"));
-    HttpResponse<Buffer> answer =
-        lines("{\"payload\":\"a\"}\n\n{\"payload\":\"b\"}\n", null);
+    api(
+        Addresses.API_PRODUCE,
+        question -> new JsonObject("{\"results\":[{\"shard\":0},{\"shard\":1}]}"));
+    HttpResponse<Buffer> answer = lines("{\"payload\":\"a\"}\n\n{\"payload\":\"b\"}\n", null);
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.bodyAsJsonArray()).hasSize(2);
     assertThat(asked.get(Addresses.API_PRODUCE).getJsonArray("messages"))
