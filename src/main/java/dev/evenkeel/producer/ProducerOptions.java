@@ -283,8 +283,8 @@ public class ProducerOptions {
   }
 
   /**
-   * Sends what an earlier run left even if the cluster has forgotten the producer, so that it can no
-   * longer tell what it has: some of it may then be there twice.
+   * Sends what an earlier run left even if the cluster has forgotten the producer, so that it can
+   * no longer tell what it has: some of it may then be there twice.
    */
   public ProducerOptions setSpoolResend(boolean spoolResend) {
     this.spoolResend = spoolResend;

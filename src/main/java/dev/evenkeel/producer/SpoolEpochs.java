@@ -8,6 +8,7 @@ import dev.evenkeel.producer.spool.SpoolState;
 import io.vertx.core.Future;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Gives the runs of a spool their epochs: each is recorded in the spool, on the disk, before
@@ -24,6 +25,9 @@ final class SpoolEpochs {
 
   /** Of the open run, by shard, the sequence after the last that the log has. */
   private final Map<Integer, Long> taken = new HashMap<>();
+
+  /** What is in the log above that: batches by their first sequence, with the one after them. */
+  private final Map<Integer, TreeMap<Long, Long>> takenAhead = new HashMap<>();
 
   private Map<Integer, Long> bases;
   private volatile long lostMessages;
@@ -51,9 +55,18 @@ final class SpoolEpochs {
     taken.putIfAbsent(shard, firstSequence);
   }
 
-  /** The log has the messages of the open run up to this sequence, which is the next. */
-  void taken(int shard, long endSequence) {
-    taken.merge(shard, endSequence, Math::max);
+  /**
+   * A batch of the open run is in the log. Answers may come out of order; what counts is up to where
+   * there are all.
+   */
+  void taken(int shard, long firstSequence, long endSequence) {
+    TreeMap<Long, Long> ahead = takenAhead.computeIfAbsent(shard, none -> new TreeMap<>());
+    ahead.put(firstSequence, endSequence);
+    long end = taken.getOrDefault(shard, firstSequence);
+    while (!ahead.isEmpty() && ahead.firstKey() <= end) {
+      end = Math.max(end, ahead.pollFirstEntry().getValue());
+    }
+    taken.put(shard, end);
   }
 
   /** Messages that the log took of earlier runs, and the spool has lost. */
@@ -99,6 +112,7 @@ final class SpoolEpochs {
               bases = new HashMap<>(begin);
               if (run != former) {
                 taken.clear();
+                takenAhead.clear();
               }
             });
   }
@@ -106,7 +120,7 @@ final class SpoolEpochs {
   /** Where the sequences of a run go on that gets a further epoch. */
   private Map<Integer, Long> basesAfter(EpochOpener.Opened opened) {
     Map<Integer, Long> next = new HashMap<>(bases);
-    next.putAll(taken);
+    taken.forEach((shard, end) -> next.merge(shard, end, Math::max));
     opened
         .lastSequences()
         .forEach(

@@ -269,7 +269,7 @@ final class SpoolSender {
   private void acked(SpooledBatch held, int messages, int bytes, long baseOffset) {
     window.release(bytes);
     prefix.acked(held.frame());
-    epochs.taken(held.shard(), held.endSequence());
+    epochs.taken(held.shard(), held.endSequence() - messages, held.endSequence());
     ackedMessages = ackedMessages + messages;
     held.acked(baseOffset);
   }
