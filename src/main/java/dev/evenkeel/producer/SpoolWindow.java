@@ -59,7 +59,7 @@ final class SpoolWindow {
   }
 
   boolean isHalfFull() {
-    return held.get() >= bytesMax / 2;
+    return held.get() > bytesMax / 2;
   }
 
   int run() {
