@@ -27,6 +27,13 @@ public interface ConsumerHandler {
   }
 
   /**
+   * Called in mode level, in which nobody is assigned shards, when the group's level dispatcher has
+   * taken this member in: from now on messages may come. Called again when another dispatcher does,
+   * or the same one after it had set this member aside.
+   */
+  default void onLevel() {}
+
+  /**
    * Called when a shard is about to go to another owner. Messages that run are awaited, and those
    * below the highest finished one are still handed out and tried again, so that nothing comes
    * twice; no others are started. All that for the lock time at most. Work that takes long can be
