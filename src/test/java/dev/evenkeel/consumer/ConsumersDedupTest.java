@@ -247,6 +247,28 @@ class ConsumersDedupTest {
   }
 
   @Test
+  void aStreamSeesWhatWasDeclined() {
+    List<Delivery> seen = new CopyOnWriteArrayList<>();
+    List<Delivery> declined = new CopyOnWriteArrayList<>();
+    ConsumerStream stream =
+        await(
+            ConsumerStream.start(
+                handler ->
+                    Consumers.start(cluster, directory, options(), handler, "run", id -> seat),
+                ConsumerStream.Finishing.MANUAL));
+    stream.declinedHandler(declined::add).handler(seen::add);
+    append(0, "a", "a", "a");
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 1 && declined.size() == 1);
+    assertThat(declined.get(0).offset()).isEqualTo(2);
+    stream.finish(seen.get(0));
+    Awaitility.await().until(() -> seen.size() == 2);
+    stream.finish(seen.get(1));
+    Awaitility.await().until(() -> cluster.lease(0).committed() == 3);
+    await(stream.close());
+  }
+
+  @Test
   void withoutDedupRepetitionIsTold() {
     ConsumerOptions options = options().setDedup(ConsumerOptions.Dedup.OFF);
     Consumer consumer = start(options, delivery -> Future.succeededFuture());
