@@ -56,8 +56,8 @@ final class SpoolEpochs {
   }
 
   /**
-   * A batch of the open run is in the log. Answers may come out of order; what counts is up to where
-   * there are all.
+   * A batch of the open run is in the log. Answers may come out of order; what counts is up to
+   * where there are all.
    */
   void taken(int shard, long firstSequence, long endSequence) {
     TreeMap<Long, Long> ahead = takenAhead.computeIfAbsent(shard, none -> new TreeMap<>());

@@ -5,6 +5,7 @@ import dev.evenkeel.producer.core.SendBuffer;
 import io.vertx.core.Promise;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 /** Messages that wait for room in a spool, in their order and bounded. Guarded by its producer. */
 final class SpoolRoom {
@@ -12,7 +13,22 @@ final class SpoolRoom {
    * @param spooled told when it is in the spool
    * @param acknowledged told when it is in the log; null: nobody wants to know
    */
-  record Waiter(Message message, Promise<Void> spooled, Promise<Producer.Position> acknowledged) {}
+  record Waiter(
+      Message message, Promise<Void> spooled, Promise<Producer.Position> acknowledged) {
+
+    void refuse(RefusedException why) {
+      spooled.tryFail(why);
+      if (acknowledged != null) {
+        acknowledged.tryFail(why);
+      }
+    }
+
+    SpoolingProducer.Receipt receipt() {
+      return new SpoolingProducer.Receipt(
+          spooled.future(),
+          acknowledged == null ? Future.succeededFuture() : acknowledged.future());
+    }
+  }
 
   private final Deque<Waiter> waiters = new ArrayDeque<>();
   private int promisesMax = SendBuffer.DEFAULT_MESSAGES_MAX;
@@ -21,6 +37,9 @@ final class SpoolRoom {
 
   /** So many may wait for their acknowledgement. */
   void promisesMax(int max) {
+    if (max < 1) {
+      throw new IllegalArgumentException("a write queue of " + max + ": use 1 or more");
+    }
     promisesMax = max;
   }
 
@@ -52,6 +71,13 @@ final class SpoolRoom {
 
   Waiter take() {
     return waiters.pollFirst();
+  }
+
+  /** All of them, which then wait no more. */
+  List<Waiter> takeAll() {
+    List<Waiter> all = List.copyOf(waiters);
+    waiters.clear();
+    return all;
   }
 
   int waiting() {

@@ -39,26 +39,12 @@ final class SpoolSender {
 
   private static final long LOAD_BYTES_MAX = 4 << 20;
 
-  /** What it tells, on the context. */
-  interface Listener {
-    /** The topic has so many shards. */
-    void shards(int count);
-
-    /** The spool has become smaller, or messages are acknowledged. */
-    void progress();
-
-    /** Nothing is on its way: what is in memory may be written and sent at once. */
-    void idle();
-
-    void ended(RefusedException reason);
-  }
-
   private final ContextInternal context;
   private final ClusterDirectory directory;
   private final EpochOpener opener;
   private final SpoolEpochs epochs;
   private final SpoolDisk disk;
-  private final Listener listener;
+  private final SpoolListener listener;
   private final SpoolState.Identity identity;
   private final ProducerCore<SpooledBatch> core;
   private final Appender<SpooledBatch> appender;
@@ -96,7 +82,7 @@ final class SpoolSender {
       SpoolState state,
       SpoolWindow window,
       boolean behind,
-      Listener listener) {
+      SpoolListener listener) {
     context = (ContextInternal) link.vertx().getOrCreateContext();
     this.directory = directory;
     this.opener = opener;

@@ -20,7 +20,7 @@ import java.util.List;
  * write them, and hands them to the {@link SpoolSender}. Nothing of the application is called under
  * the lock.
  */
-final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
+final class SpooledProducer implements SpoolingProducer, SpoolListener {
   /** {@link #write} may go so many times over the limit of promises. */
   private static final int STRETCH = 2;
 
@@ -92,9 +92,8 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   private Receipt take(Message message, boolean wantsAck, boolean mayWait, int stretch) {
     ContextInternal caller = ContextInternal.current();
     ContextInternal told = caller == null ? context : caller;
-    Promise<Void> spooled = told.promise();
-    Promise<Position> acknowledged = wantsAck ? told.promise() : null;
-    SpoolRoom.Waiter taken = new SpoolRoom.Waiter(message, spooled, acknowledged);
+    SpoolRoom.Waiter taken =
+        new SpoolRoom.Waiter(message, told.promise(), wantsAck ? told.promise() : null);
     try {
       message.checkLimits();
       synchronized (this) {
@@ -109,13 +108,9 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
         }
       }
     } catch (RefusedException refused) {
-      spooled.fail(refused);
-      if (wantsAck) {
-        acknowledged.fail(refused);
-      }
+      taken.refuse(refused);
     }
-    return new Receipt(
-        spooled.future(), acknowledged == null ? Future.succeededFuture() : acknowledged.future());
+    return taken.receipt();
   }
 
   private void checkOpen() {
@@ -227,7 +222,12 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
         if (room.first().acknowledged() != null && room.isFull(1)) {
           break;
         }
-        accept(room.take());
+        SpoolRoom.Waiter next = room.take();
+        try {
+          accept(next);
+        } catch (RefusedException refused) {
+          context.runOnContext(none -> next.refuse(refused));
+        }
       }
       notifyAll();
       drained = !isFull() && room.drained();
@@ -277,22 +277,19 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   /** Fails all who wait; false if it was over before. */
   private boolean over(RefusedException why) {
-    List<Promise<?>> left = new ArrayList<>();
+    List<SpoolRoom.Waiter> waiters;
+    List<Promise<Void>> unflushed;
     synchronized (this) {
       if (endedBy != null) {
         return false;
       }
       endedBy = why;
       notifyAll();
-      for (SpoolRoom.Waiter waiter = room.take(); waiter != null; waiter = room.take()) {
-        left.add(waiter.spooled());
-        if (waiter.acknowledged() != null) {
-          left.add(waiter.acknowledged());
-        }
-      }
-      left.addAll(flushes.upTo(Long.MAX_VALUE));
+      waiters = room.takeAll();
+      unflushed = flushes.upTo(Long.MAX_VALUE);
     }
-    left.forEach(promise -> promise.tryFail(why));
+    waiters.forEach(waiter -> waiter.refuse(why));
+    unflushed.forEach(promise -> promise.tryFail(why));
     return true;
   }
 
@@ -399,9 +396,6 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   @Override
   public synchronized Producer setWriteQueueMaxSize(int maxMessages) {
-    if (maxMessages < 1) {
-      throw new IllegalArgumentException("a write queue of " + maxMessages + ": use 1 or more");
-    }
     room.promisesMax(maxMessages);
     return this;
   }
