@@ -1,7 +1,9 @@
 package dev.evenkeel.producer;
 
 import dev.evenkeel.model.Message;
+import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.core.SendBuffer;
+import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -13,8 +15,7 @@ final class SpoolRoom {
    * @param spooled told when it is in the spool
    * @param acknowledged told when it is in the log; null: nobody wants to know
    */
-  record Waiter(
-      Message message, Promise<Void> spooled, Promise<Producer.Position> acknowledged) {
+  record Waiter(Message message, Promise<Void> spooled, Promise<Producer.Position> acknowledged) {
 
     void refuse(RefusedException why) {
       spooled.tryFail(why);
