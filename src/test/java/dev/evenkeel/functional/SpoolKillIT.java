@@ -15,9 +15,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A file is sent through a spool at full speed, while the node and the program that sends it are
- * killed. Short here; {@code -Pfull} makes it a million lines, ten kills of the node and two of the
- * producer.
+ * A file is sent through a spool while the node and the program that sends it are killed. It takes
+ * ten seconds to read, so that the kills find both at work; what has waited for the node is sent at
+ * full speed. Short here; {@code -Pfull} makes it a million lines, ten kills of the node and two of
+ * the producer.
  */
 class SpoolKillIT {
   private static final int LINES = Integer.getInteger("evenkeel.spoolLines", 100_000);
@@ -46,7 +47,8 @@ class SpoolKillIT {
       Collections.shuffle(kills, random);
       List<Integer> at = new ArrayList<>();
       for (int i = 0; i < kills.size(); i++) {
-        at.add(random.nextInt(LINES * 9 / 10));
+        // Early enough for the producer to be there still when its turn comes.
+        at.add(random.nextInt(LINES / 2));
       }
       Collections.sort(at);
       begin();
@@ -86,6 +88,8 @@ class SpoolKillIT {
             "events",
             "--key-regex",
             Lines.KEY_REGEX,
+            "--rate",
+            String.valueOf(LINES / 10),
             "--spool",
             directory.resolve("spool").toString());
   }
