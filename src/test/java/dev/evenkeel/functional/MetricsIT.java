@@ -39,6 +39,19 @@ class MetricsIT {
           "evenkeel_group_level_round",
           "evenkeel_group_level_set_aside_total");
 
+  /** Served only where a group deduplicates, or has members that look for repetitions. */
+  private static final Set<String> OF_DEDUP_GROUPS =
+      Set.of(
+          "evenkeel_group_dedup_accepted_total",
+          "evenkeel_group_dedup_blocked_total",
+          "evenkeel_group_dedup_declined_total",
+          "evenkeel_group_dedup_evicted_total",
+          "evenkeel_group_dedup_lost_total",
+          "evenkeel_group_dedup_processing",
+          "evenkeel_group_dedup_unguarded_total",
+          "evenkeel_group_dedup_waiting",
+          "evenkeel_group_repetition_share");
+
   @TempDir Path directory;
   private Node node;
 
@@ -200,6 +213,7 @@ class MetricsIT {
     }
     served.addAll(OF_SEVERAL_NODES);
     served.addAll(OF_LEVEL_GROUPS);
+    served.addAll(OF_DEDUP_GROUPS);
     assertThat(documented()).isEqualTo(served);
   }
 
