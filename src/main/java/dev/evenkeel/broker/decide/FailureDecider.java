@@ -50,7 +50,9 @@ public final class FailureDecider {
     FailureBook book = book(new LeaseKey(command.shard(), command.group()));
     List<Long> noRoom = new ArrayList<>();
     for (Outcome outcome : command.outcomes()) {
-      if (!taken(book, outcome, lease)) {
+      // What comes after one that found no room may be of the same lane, and must not pass it.
+      boolean passes = outcome instanceof Outcome.Parked && !noRoom.isEmpty();
+      if (passes || !taken(book, outcome, lease)) {
         noRoom.add(outcome.offset());
       }
     }

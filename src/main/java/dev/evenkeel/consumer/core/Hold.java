@@ -112,9 +112,20 @@ public final class Hold {
 
   Window window;
   boolean inReady;
+
+  /** Handlers that have not ended, of retries too. */
   int running;
+
+  /** Of retries. */
+  int retriesRunning;
+
   long pendingMessages;
   long pendingBytes;
+
+  final HoldFailures retries = new HoldFailures();
+
+  /** Whether messages keep the order of their key behind those that the log has. */
+  boolean ordersKeys;
 
   private final int handOutMax;
   private final Backlog backlog = new Backlog();
@@ -172,24 +183,51 @@ public final class Hold {
    *
    * @throws dev.evenkeel.model.RefusedException INVALID if a batch is malformed inside
    */
-  Task next() {
+  Task next(long nowMillis) {
     boolean open = state == HoldState.RUNNING || state == HoldState.DRAINING && !givenBack;
-    if (!open || running + waiting.size() >= handOutMax) {
+    if (!open || !retries.known()) {
       return null;
     }
-    Task task = again.poll();
-    if (task == null) {
-      if (window.span() >= SPAN_MESSAGES_MAX) {
-        return null;
-      }
-      task = lanes.next(source);
+    Task task = state == HoldState.RUNNING ? retries.inHand.next() : null;
+    if (task != null) {
+      running++;
+      retriesRunning++;
+      return task;
     }
+    task = nextOfWindow(nowMillis);
     if (task != null) {
       running++;
       begunOffset = Math.max(begunOffset, task.offset + 1);
       runningBytes += task.bytes;
     }
     return task;
+  }
+
+  private Task nextOfWindow(long nowMillis) {
+    while (running - retriesRunning + waiting.size() + retries.outbox.failedOfWindow()
+        < handOutMax) {
+      Task task = again.poll();
+      if (task != null) {
+        return task;
+      }
+      task =
+          retries.outbox.isFull() || window.span() >= SPAN_MESSAGES_MAX ? null : lanes.next(source);
+      if (task == null) {
+        return null;
+      }
+      if (ordersKeys && retries.isBehind(task)) {
+        begunOffset = Math.max(begunOffset, task.offset + 1);
+        lanes.finished(task);
+        task.lane = null;
+        retries.park(task);
+      } else if (retries.mustWait(task, nowMillis)) {
+        begunOffset = Math.max(begunOffset, task.offset + 1);
+        await(task);
+      } else {
+        return task;
+      }
+    }
+    return null;
   }
 
   private Task decode() {
@@ -200,7 +238,10 @@ public final class Hold {
       }
       if (!window.isFinished(task.offset)) {
         window.handOut(task.offset);
-        return task;
+        if (!retries.hasLeft(task.offset)) {
+          return task;
+        }
+        window.leave(task.offset);
       }
       passedMessages++;
       passedBytes += task.bytes;
@@ -211,20 +252,44 @@ public final class Hold {
   void finished(Task task, long nowMillis) {
     lastFinishedMillis = nowMillis;
     ended(task, nowMillis);
-    if (state.over()) {
+    if (state.over() || task.retry) {
       return;
     }
     window.finish(task.offset);
+    freed(task);
+  }
+
+  /** A message that ran, or is parked, leaves the window: the log knows what has become of it. */
+  void left(Task task) {
+    window.leave(task.offset);
+    freed(task);
+  }
+
+  private void freed(Task task) {
     lanes.finished(task);
     pendingMessages--;
     pendingBytes -= task.bytes;
+    retries.stuck.ended(task);
+    unstick(task.laneHash);
+  }
+
+  /** Lets the next message begin that found no room in the log, if it may. */
+  void unstick(long lane) {
+    Task next = retries.unstuck(lane);
+    if (next != null) {
+      again.add(next);
+    }
   }
 
   /** A handler of it has ended, well or not. */
   void ended(Task task, long nowMillis) {
     lastEndedMillis = nowMillis;
     running--;
-    runningBytes -= task.bytes;
+    if (task.retry) {
+      retriesRunning--;
+    } else {
+      runningBytes -= task.bytes;
+    }
   }
 
   /** Keeps a failed message, and its lane, for another try. */
@@ -270,6 +335,7 @@ public final class Hold {
     long from = begunEnd();
     backlog.clear();
     lanes.dropFrom(from);
+    retries.stuck.removeIf(task -> task.offset >= from);
     waiting.removeIf(task -> task.offset >= from && dropFailed(task));
     again.removeIf(task -> task.offset >= from && dropFailed(task));
     waiting.forEach(task -> task.dueMillis = Math.min(task.dueMillis, nowMillis));
@@ -279,17 +345,19 @@ public final class Hold {
     fetch = null;
     fetchOffset = from;
     List<Task> kept = notRunning();
-    long messages = running + kept.size();
+    kept.addAll(retries.outbox.ofWindow());
+    long messages = running - retriesRunning + kept.size();
     long bytes = runningBytes + kept.stream().mapToLong(task -> task.bytes).sum();
     Dropped dropped = new Dropped(pendingMessages - messages, pendingBytes - bytes);
     pendingMessages = messages;
     pendingBytes = bytes;
-    return dropped;
+    return dropped.and(retries.inHand.dropNotStarted());
   }
 
   /** All behind it in its lane is dropped already. */
   private boolean dropFailed(Task task) {
     lanes.finished(task);
+    retries.stuck.ended(task);
     return true;
   }
 
@@ -298,6 +366,7 @@ public final class Hold {
     List<Task> tasks = new ArrayList<>(waiting);
     tasks.addAll(again);
     lanes.forEachParked(tasks::add);
+    retries.stuck.forEach(tasks::add);
     return tasks;
   }
 
@@ -327,12 +396,13 @@ public final class Hold {
     waiting.clear();
     passedMessages = 0;
     passedBytes = 0;
-    Dropped dropped = new Dropped(pendingMessages - running, pendingBytes - runningBytes);
-    pendingMessages = running;
+    long messages = running - retriesRunning;
+    Dropped dropped = new Dropped(pendingMessages - messages, pendingBytes - runningBytes);
+    pendingMessages = messages;
     pendingBytes = runningBytes;
     // What a fetch under way brings is not wanted any more.
     fetch = null;
-    return dropped;
+    return dropped.and(retries.clear());
   }
 
   /** Where the next message to be decoded lies, else the next to be fetched. */
@@ -359,6 +429,11 @@ public final class Hold {
    */
   record Dropped(long messages, long bytes) {
     static final Dropped NONE = new Dropped(0, 0);
+
+    Dropped and(List<Task> tasks) {
+      long more = tasks.stream().mapToLong(task -> task.bytes).sum();
+      return tasks.isEmpty() ? this : new Dropped(messages + tasks.size(), bytes + more);
+    }
   }
 
   @Override
