@@ -301,7 +301,7 @@ final class FakeCluster implements Link {
       // There is never room, so that all stays in the window.
       return new Reply.OfOffsets(
           c.outcomes().stream()
-              .filter(each -> !(each instanceof Outcome.Failed f) || f.way() == Outcome.Way.MOVED)
+              .filter(each -> each instanceof Outcome.Failed f && f.way() == Outcome.Way.MOVED)
               .map(Outcome::offset)
               .toList());
     }

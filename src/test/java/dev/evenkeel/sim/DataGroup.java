@@ -231,7 +231,7 @@ final class DataGroup {
       throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
     }
     RetryAnswer found = failures(request.group(), request.shard()).answer(request, time.now());
-    answer.give(RetryAnswer.decode(found.encode().view()));
+    answer.give(bug.retries(RetryAnswer.decode(found.encode().view())));
   }
 
   private Lease whole(String group, Shard shard) {

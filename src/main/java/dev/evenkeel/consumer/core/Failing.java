@@ -88,12 +88,18 @@ final class Failing {
     if (breaker.succeeded(task.attempt)) {
       reports.warn("messages are handled again: it goes on as before");
     }
-    if (task.retry && !task.hold.state.over()) {
-      HoldFailures retries = task.hold.retries;
-      retries.inHand.finished(task);
-      retries.outbox.add(task, new Outcome.Settled(task.offset));
-      step(task.hold, now);
+    boolean held = !task.retry && task.attempt > 1;
+    // A release says of all that was held that it is over.
+    boolean told = task.retry || held && task.hold.state == HoldState.RUNNING;
+    if (task.hold.state.over() || !told) {
+      return;
     }
+    HoldFailures retries = task.hold.retries;
+    if (task.retry) {
+      retries.inHand.finished(task);
+    }
+    retries.outbox.add(task, new Outcome.Settled(task.offset));
+    step(task.hold, now);
   }
 
   /**
@@ -104,8 +110,8 @@ final class Failing {
   void failed(Task task, Throwable cause, int running, long now) {
     Hold hold = task.hold;
     boolean draining = hold.state == HoldState.DRAINING;
-    if (draining && cause instanceof GivenBackException) {
-      hold.givenBack = true;
+    if (cause instanceof GivenBackException) {
+      hold.givenBack = draining;
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
       return;
     }
@@ -255,6 +261,9 @@ final class Failing {
   private void taken(Hold hold, Task task, Outcome outcome, long now) {
     HoldFailures retries = hold.retries;
     if (outcome instanceof Outcome.Settled) {
+      if (!task.retry) {
+        return;
+      }
       retries.retryOver(task, now);
       hold.unstick(task.laneHash);
     } else if (outcome instanceof Outcome.Parked) {

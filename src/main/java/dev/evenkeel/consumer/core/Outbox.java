@@ -119,13 +119,18 @@ final class Outbox {
     notBeforeMillis = now;
   }
 
-  /** Messages of the window whose outcome the log has not taken. */
+  /** Messages that stay in the window until the log has taken their outcome. */
   List<Task> ofWindow() {
     List<Task> tasks = new ArrayList<>();
-    sent.forEach(each -> tasks.add(each.task()));
-    waiting.forEach(each -> tasks.add(each.task()));
-    tasks.removeIf(task -> task.retry);
+    sent.forEach(each -> addTo(tasks, each));
+    waiting.forEach(each -> addTo(tasks, each));
     return tasks;
+  }
+
+  private static void addTo(List<Task> tasks, Pending each) {
+    if (!each.task().retry && !(each.outcome() instanceof Outcome.Settled)) {
+      tasks.add(each.task());
+    }
   }
 
   void clear() {

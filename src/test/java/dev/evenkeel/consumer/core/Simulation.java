@@ -456,7 +456,7 @@ final class Simulation {
       throw new RefusedException(Refusal.FENCED, "fenced");
     }
     return command.outcomes().stream()
-        .filter(each -> !(each instanceof Outcome.Failed f) || f.way() == Outcome.Way.MOVED)
+        .filter(each -> each instanceof Outcome.Failed f && f.way() == Outcome.Way.MOVED)
         .map(Outcome::offset)
         .toList();
   }
