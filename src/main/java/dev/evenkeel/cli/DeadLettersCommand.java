@@ -39,7 +39,10 @@ final class DeadLettersCommand extends CommandGroup {
   int list(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
-      @Option(names = "--limit", paramLabel = "N", description = "Most dead letters (default: all).")
+      @Option(
+              names = "--limit",
+              paramLabel = "N",
+              description = "Most dead letters (default: all).")
           Long limit) {
     if (limit != null && limit < 1) {
       throw CommandFailure.usage("--limit " + limit + ": it must be at least 1");

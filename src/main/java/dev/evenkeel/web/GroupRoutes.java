@@ -18,9 +18,7 @@ final class GroupRoutes {
     router.get("/api/groups").handler(this::list);
     router.get("/api/groups/:group").handler(this::get);
     router.get("/api/groups/:group/dead-letters").handler(this::deadLetters);
-    router
-        .get("/api/groups/:group/dead-letters/:topic/:shard/:offset")
-        .handler(this::deadLetter);
+    router.get("/api/groups/:group/dead-letters/:topic/:shard/:offset").handler(this::deadLetter);
     router.post("/api/groups/:group/dead-letters/replay").handler(c -> change(c, "replay"));
     router.post("/api/groups/:group/dead-letters/drop").handler(c -> change(c, "drop"));
     router.get("/api/rebalances").handler(this::rebalances);

@@ -2,9 +2,7 @@ package dev.evenkeel.wire;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Messages whose next attempt is due.
@@ -26,14 +24,17 @@ public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
   /** A message that waits in the owner's window. */
   public record Held(long offset, int attempts, long dueInMillis) {}
 
+  /** A lane: how many messages of it were moved, and the lowest offset of them. */
+  public record Lane(long lane, int messages, long firstOffset) {}
+
   /**
    * What a new owner must know.
    *
    * @param marks offsets that have left the window
-   * @param lanes lanes with messages that were moved, and how many each
+   * @param lanes those with messages that were moved
    */
-  public record Known(List<Long> marks, List<Held> held, Map<Long, Integer> lanes) {
-    public static final Known NOTHING = new Known(List.of(), List.of(), Map.of());
+  public record Known(List<Long> marks, List<Held> held, List<Lane> lanes) {
+    public static final Known NOTHING = new Known(List.of(), List.of(), List.of());
   }
 
   public Bytes encode() {
@@ -47,7 +48,7 @@ public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
       out.i32(known.held().size());
       known.held().forEach(h -> out.i64(h.offset()).i32(h.attempts()).i64(h.dueInMillis()));
       out.i32(known.lanes().size());
-      known.lanes().forEach((lane, count) -> out.i64(lane).i32(count));
+      known.lanes().forEach(l -> out.i64(l.lane()).i32(l.messages()).i64(l.firstOffset()));
     }
     return out;
   }
@@ -73,9 +74,9 @@ public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
       held.add(new Held(in.i64(), in.i32(), in.i64()));
     }
     count = in.count();
-    Map<Long, Integer> lanes = new LinkedHashMap<>();
+    List<Lane> lanes = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      lanes.put(in.i64(), in.i32());
+      lanes.add(new Lane(in.i64(), in.i32(), in.i64()));
     }
     return new Known(marks, held, lanes);
   }

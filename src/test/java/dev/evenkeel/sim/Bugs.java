@@ -5,7 +5,6 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.wire.RetryAnswer;
 import java.util.List;
-import java.util.Map;
 
 /** Bugs that the simulation must find. */
 enum Bugs implements Bug {
@@ -79,7 +78,7 @@ enum Bugs implements Bug {
           : new RetryAnswer(
               answer.nextInMillis(),
               answer.due(),
-              new RetryAnswer.Known(answer.known().marks(), answer.known().held(), Map.of()));
+              new RetryAnswer.Known(answer.known().marks(), answer.known().held(), List.of()));
     }
   },
 

@@ -92,7 +92,8 @@ final class FailureBook {
     if (before != null) {
       take(parking.offset(), before);
     }
-    boolean behind = parking.lane() != Outcome.NO_LANE && headOf(parking.lane()) >= 0;
+    long head = parking.lane() == Outcome.NO_LANE ? -1 : headOf(parking.lane());
+    boolean behind = head >= 0 && head < parking.offset();
     add(
         parking.offset(),
         new FailureEntry(
@@ -108,6 +109,13 @@ final class FailureBook {
   }
 
   private void add(long offset, FailureEntry entry, byte[] copy) {
+    long head = entry.lane() == Outcome.NO_LANE ? -1 : headOf(entry.lane());
+    if (head > offset) {
+      // One that a former owner had done before those that it moved came again.
+      FailureEntry behind = entry(head);
+      take(head, behind);
+      put(head, behind.behind());
+    }
     put(offset, entry);
     edits.put(keys.at(FailureKeys.COPY, offset), copy);
     mark(offset);

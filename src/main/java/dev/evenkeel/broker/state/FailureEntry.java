@@ -41,6 +41,12 @@ public record FailureEntry(
         Kind.WAITING, attempts, nowMillis, lane, firstFailedMillis, lastFailedMillis, bytes);
   }
 
+  /** Something of its lane is before it. */
+  public FailureEntry behind() {
+    return new FailureEntry(
+        Kind.PARKED, attempts, dueMillis, lane, firstFailedMillis, lastFailedMillis, bytes);
+  }
+
   public FailureEntry failed(long dueMillis, long nowMillis) {
     long first = attempts == 0 ? nowMillis : firstFailedMillis;
     return new FailureEntry(kind, attempts + 1, dueMillis, lane, first, nowMillis, bytes);

@@ -116,7 +116,7 @@ public final class StoredFailures {
     List<Long> marks = new ArrayList<>();
     each(FailureKeys.MARK, (offset, value) -> marks.add(offset));
     List<RetryAnswer.Held> held = new ArrayList<>();
-    Map<Long, Integer> lanes = new LinkedHashMap<>();
+    Map<Long, RetryAnswer.Lane> lanes = new LinkedHashMap<>();
     each(
         FailureKeys.ENTRY,
         (offset, value) -> {
@@ -126,10 +126,15 @@ public final class StoredFailures {
                 new RetryAnswer.Held(
                     offset, entry.attempts(), Math.max(0, entry.dueMillis() - nowMillis)));
           } else if (entry.lane() != Outcome.NO_LANE) {
-            lanes.merge(entry.lane(), 1, Integer::sum);
+            lanes.merge(
+                entry.lane(),
+                new RetryAnswer.Lane(entry.lane(), 1, offset),
+                (before, one) ->
+                    new RetryAnswer.Lane(
+                        before.lane(), before.messages() + 1, before.firstOffset()));
           }
         });
-    return new RetryAnswer.Known(marks, held, lanes);
+    return new RetryAnswer.Known(marks, held, List.copyOf(lanes.values()));
   }
 
   private interface Row {

@@ -60,7 +60,8 @@ final class DeadLettersApi {
                       figures -> {
                         List<Shard> shards = new ArrayList<>();
                         for (FailureFigures each : figures) {
-                          boolean behind = last == null || each.shard().compareTo(last.shard()) >= 0;
+                          boolean behind =
+                              last == null || each.shard().compareTo(last.shard()) >= 0;
                           if (each.dead() > 0 && behind) {
                             shards.add(each.shard());
                           }
@@ -301,7 +302,11 @@ final class DeadLettersApi {
     if (shard >= topic.shards()) {
       throw new RefusedException(
           Refusal.UNKNOWN_SHARD,
-          "there is no shard " + shard + " of '" + topic.name() + "': use 0 to "
+          "there is no shard "
+              + shard
+              + " of '"
+              + topic.name()
+              + "': use 0 to "
               + (topic.shards() - 1));
     }
     return new Place(new Shard(topic.id(), shard), Long.parseLong(parts[2]));

@@ -8,7 +8,8 @@ import java.util.List;
 
 /** Answers {@code evenkeel.api.groups} by asking the active dispatcher. */
 final class GroupsApi {
-  private static final List<String> FIELDS = List.of("action", "group", "limit", "after", "deadLetter", "deadLetters", "all");
+  private static final List<String> FIELDS =
+      List.of("action", "group", "limit", "after", "deadLetter", "deadLetters", "all");
 
   private static final int MOVES_MAX = Limits.MOVES_KEPT_MAX;
 
@@ -53,7 +54,9 @@ final class GroupsApi {
     return calls.askDispatcher(question).map(Json::decodeValue);
   }
 
-  /** What the dispatcher knows, and what the logs know of failures: null while one has no leader. */
+  /**
+   * What the dispatcher knows, and what the logs know of failures: null while one has no leader.
+   */
   private Future<Object> get(JsonObject question) {
     Future<JsonObject> failures = deadLetters.summary(question.getString("group"));
     return calls

@@ -280,7 +280,7 @@ final class Failing {
           if (task.retry) {
             retries.retryFailureTaken(task);
           } else {
-            retries.more(task.laneHash);
+            puller.dropped(Hold.Dropped.NONE.and(retries.more(task)), now);
             leave(hold, task, now);
           }
           retries.moved(task.laneHash, failed.delayMillis(), now);

@@ -136,6 +136,9 @@ public final class Hold {
 
   private final List<Task> waiting = new ArrayList<>();
 
+  /** Retries that were given back while messages were decoded. */
+  private final List<Task> goneBack = new ArrayList<>();
+
   private final Lanes.Source source = this::decode;
   private final Lanes lanes;
   private long runningBytes;
@@ -188,7 +191,8 @@ public final class Hold {
     if (!open || !retries.known()) {
       return null;
     }
-    Task task = state == HoldState.RUNNING ? retries.inHand.next() : null;
+    Task task =
+        state == HoldState.RUNNING ? retries.nextRetry(ordersKeys, window.committed()) : null;
     if (task != null) {
       running++;
       retriesRunning++;
@@ -219,7 +223,7 @@ public final class Hold {
         begunOffset = Math.max(begunOffset, task.offset + 1);
         lanes.finished(task);
         task.lane = null;
-        retries.park(task);
+        goneBack.addAll(retries.park(task));
       } else if (retries.mustWait(task, nowMillis)) {
         begunOffset = Math.max(begunOffset, task.offset + 1);
         await(task);
@@ -315,6 +319,9 @@ public final class Hold {
 
   /** Takes what was passed over since the last call out of the books; see {@link Dropped}. */
   Dropped passed() {
+    if (!goneBack.isEmpty()) {
+      return Dropped.NONE.and(takeGoneBack());
+    }
     if (passedMessages == 0) {
       return Dropped.NONE;
     }
@@ -324,6 +331,12 @@ public final class Hold {
     passedMessages = 0;
     passedBytes = 0;
     return passed;
+  }
+
+  private List<Task> takeGoneBack() {
+    List<Task> tasks = List.copyOf(goneBack);
+    goneBack.clear();
+    return tasks;
   }
 
   /**
@@ -351,7 +364,7 @@ public final class Hold {
     Dropped dropped = new Dropped(pendingMessages - messages, pendingBytes - bytes);
     pendingMessages = messages;
     pendingBytes = bytes;
-    return dropped.and(retries.inHand.dropNotStarted());
+    return dropped.and(retries.inHand.dropNotStarted()).and(takeGoneBack());
   }
 
   /** All behind it in its lane is dropped already. */
@@ -402,7 +415,7 @@ public final class Hold {
     pendingBytes = runningBytes;
     // What a fetch under way brings is not wanted any more.
     fetch = null;
-    return dropped.and(retries.clear());
+    return dropped.and(retries.clear()).and(takeGoneBack());
   }
 
   /** Where the next message to be decoded lies, else the next to be fetched. */

@@ -37,8 +37,14 @@ final class HoldFailures {
   private Set<Long> marks = Set.of();
   private final Map<Long, Held> held = new HashMap<>();
 
+  /** The highest of the marks. */
+  private long lastMark = -1;
+
   /** How many messages of each lane the log has, those on their way there included. */
   private final Map<Long, Integer> lanes = new HashMap<>();
+
+  /** The lowest offset of each of those lanes so far. */
+  private final Map<Long, Long> firsts = new HashMap<>();
 
   /** Lanes whose first message waits for its time: an answer has said when, or we have. */
   private final Set<Long> waitingLanes = new HashSet<>();
@@ -99,18 +105,33 @@ final class HoldFailures {
       return false;
     }
     task.laneHash = LaneHash.of(task.message.key());
-    return lanes.containsKey(task.laneHash) || stuck.has(task.laneHash);
+    // One that a former owner had done may lie before those that it moved, and comes again.
+    return lanes.containsKey(task.laneHash) && task.offset > firsts.get(task.laneHash)
+        || stuck.has(task.laneHash);
   }
 
-  /** Parks a message behind its lane. */
-  void park(Task task) {
+  /**
+   * The next retry that may start, or null. What a former owner has moved must not pass messages of
+   * its lane that it had done and that come again: it waits for the window.
+   *
+   * @param ordered whether lanes count here
+   * @param committed everything below is done
+   */
+  Task nextRetry(boolean ordered, long committed) {
+    boolean all = !ordered || committed > lastMark;
+    return inHand.next(task -> all || task.offset <= committed || !marks.contains(task.offset));
+  }
+
+  /** Parks a message behind its lane. Returns what must go back to come behind it. */
+  List<Task> park(Task task) {
     if (stuck.has(task.laneHash)) {
       stuck.add(task);
-    } else {
-      more(task.laneHash);
-      outbox.add(
-          task, new Outcome.Parked(task.offset, task.laneHash, MessageCodec.encode(task.message)));
+      return List.of();
     }
+    List<Task> back = more(task);
+    outbox.add(
+        task, new Outcome.Parked(task.offset, task.laneHash, MessageCodec.encode(task.message)));
+    return back;
   }
 
   /** The log has no room for it: it waits in the window. */
@@ -119,16 +140,26 @@ final class HoldFailures {
     stuck.add(task);
   }
 
-  /** The log has one more message of that lane. */
-  void more(long lane) {
-    if (lane != Outcome.NO_LANE) {
-      lanes.merge(lane, 1, Integer::sum);
+  /** The log has one more message of its lane. Returns what must go back to come behind it. */
+  List<Task> more(Task task) {
+    if (task.laneHash == Outcome.NO_LANE) {
+      return List.of();
     }
+    lanes.merge(task.laneHash, 1, Integer::sum);
+    firsts.merge(task.laneHash, task.offset, Math::min);
+    if (task.offset > lastMark) {
+      return List.of();
+    }
+    failuresSeen++;
+    return inHand.giveBackAbove(task.laneHash, task.offset);
   }
 
   private void fewer(long lane) {
     if (lane != Outcome.NO_LANE) {
       lanes.computeIfPresent(lane, (any, count) -> count == 1 ? null : (Integer) (count - 1));
+      if (!lanes.containsKey(lane)) {
+        firsts.remove(lane);
+      }
     }
   }
 
@@ -268,8 +299,12 @@ final class HoldFailures {
     of.held()
         .forEach(
             each -> held.put(each.offset(), new Held(each.attempts(), now + each.dueInMillis())));
-    lanes.putAll(of.lanes());
-    waitingLanes.addAll(of.lanes().keySet());
+    marks.forEach(mark -> lastMark = Math.max(lastMark, mark));
+    for (RetryAnswer.Lane lane : of.lanes()) {
+      lanes.put(lane.lane(), lane.messages());
+      firsts.put(lane.lane(), lane.firstOffset());
+      waitingLanes.add(lane.lane());
+    }
   }
 
   /** All that is not running is forgotten; returns the retries that were in hand and not begun. */
