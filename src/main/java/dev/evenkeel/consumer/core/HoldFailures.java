@@ -252,6 +252,12 @@ final class HoldFailures {
     return true;
   }
 
+  /** A hand-over was called off: what it gave back comes again, and no former request counts. */
+  void resumed(long now) {
+    asked = null;
+    askAt(now);
+  }
+
   void linkUp(long now) {
     outbox.linkUp(now);
     notBeforeMillis = now;

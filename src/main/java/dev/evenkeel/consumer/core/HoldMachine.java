@@ -334,6 +334,7 @@ final class HoldMachine {
       hold.state = HoldState.RUNNING;
       hold.stoppedMillis = -1;
       hold.givenBack = false;
+      hold.retries.resumed(now);
       out.accept(new Action.CallKept(hold.context(options.getMember())));
       owner.ready(hold);
     } else if (hold.running > 0
