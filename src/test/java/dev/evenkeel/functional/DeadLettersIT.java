@@ -83,8 +83,7 @@ class DeadLettersIT {
                 "lastFailed");
         assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(3);
         assertThat(letter.getString("error")).contains("7");
-        assertThat(letter.getString("key"))
-            .isEqualTo(letter.getString("payload").substring(4, 5));
+        assertThat(letter.getString("key")).isEqualTo(letter.getString("payload").substring(4, 5));
         assertThat(dead.add(letter.getString("payload"))).as("once").isTrue();
       }
       assertThat(dead).isEqualTo(poison);
@@ -138,7 +137,8 @@ class DeadLettersIT {
   }
 
   private static JsonArray list(Node node) {
-    return new JsonArray(node.admin("group", "dead-letters", "list", "g", "--format", "json").out());
+    return new JsonArray(
+        node.admin("group", "dead-letters", "list", "g", "--format", "json").out());
   }
 
   private static void awaitDone(Path done, int lines) {

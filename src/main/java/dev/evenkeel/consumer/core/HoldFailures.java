@@ -194,6 +194,8 @@ final class HoldFailures {
 
   /** The log has taken a retry's failure. */
   void retryFailureTaken(Task task) {
+    // An answer that was asked for before may have those behind it.
+    failuresSeen++;
     failingLanes.computeIfPresent(
         task.laneHash, (any, count) -> count == 1 ? null : (Integer) (count - 1));
     inHand.gone(task.offset);

@@ -53,7 +53,8 @@ class FailureTest {
 
   private RetryAnswer answer(Long... inHand) {
     RetryRequest request = new RetryRequest("g", SHARD, 1, true, List.of(inHand), 100, 1 << 20);
-    RetryAnswer found = rig.data.read(store -> new StoredFailures(store, KEY).answer(request, rig.now));
+    RetryAnswer found =
+        rig.data.read(store -> new StoredFailures(store, KEY).answer(request, rig.now));
     RetryAnswer read = RetryAnswer.decode(found.encode().view());
     assertThat(read.nextInMillis()).isEqualTo(found.nextInMillis());
     return found;
@@ -161,8 +162,7 @@ class FailureTest {
     record(1, failed(0, 2, Outcome.Way.HELD, 0));
     rig.grant("g", SHARD, "b", 1);
     assertThat(due()).isEmpty();
-    assertThat(answer().known().held())
-        .containsExactly(new RetryAnswer.Held(0, 2, 1_000));
+    assertThat(answer().known().held()).containsExactly(new RetryAnswer.Held(0, 2, 1_000));
     rig.run(new DataCommand.Commit("g", SHARD, 2, 1));
     assertThat(stand()).isEqualTo(FailureStand.NONE);
   }
@@ -186,7 +186,10 @@ class FailureTest {
     assertThat(stand()).isEqualTo(FailureStand.NONE);
   }
 
-  /** Whatever is told in whatever order: the figures are those of the rows, and memory those of disk. */
+  /**
+   * Whatever is told in whatever order: the figures are those of the rows, and memory those of
+   * disk.
+   */
   @Property(tries = 200)
   void figuresAndRowsAgree(@ForAll @Size(max = 80) List<Integer> numbers) {
     rig = Rig.opened();
@@ -203,14 +206,17 @@ class FailureTest {
           Outcome.Way way = Outcome.Way.values()[random.nextInt(3)];
           int attempt = 1 + random.nextInt(3);
           record(
-              epoch, new Outcome.Failed(offset, attempt, way, random.nextInt(3_000), lane, "x", COPY));
+              epoch,
+              new Outcome.Failed(offset, attempt, way, random.nextInt(3_000), lane, "x", COPY));
         }
         case 3, 4 -> record(epoch, new Outcome.Parked(offset, lane, COPY));
         case 5, 6 -> record(epoch, new Outcome.Settled(offset));
         case 7 -> rig.run(new DataCommand.Commit("g", SHARD, epoch, random.nextInt(12)));
         default -> epoch = rig.grant("g", SHARD, "a", epoch).epoch();
       }
-      assertThat(letters()).as("no dead letter goes by itself").hasSizeGreaterThanOrEqualTo(letters);
+      assertThat(letters())
+          .as("no dead letter goes by itself")
+          .hasSizeGreaterThanOrEqualTo(letters);
       letters = letters().size();
       RetryAnswer answer = answer();
       assertThat(stand().dead()).isEqualTo(letters);
