@@ -30,6 +30,7 @@ import java.util.List;
  * @param wishes what else it asks for
  * @param marks of shards that it holds or let go of lately, at most {@link #MARKS_MAX}; a part if
  *     there are more
+ * @param dedupTally what deduplication did for it; null: not told
  */
 public record Heartbeat(
     String group,
@@ -47,7 +48,8 @@ public record Heartbeat(
     long memberTimeoutMillis,
     long lockTimeMillis,
     Wishes wishes,
-    List<ShardMark> marks) {
+    List<ShardMark> marks,
+    DedupTally dedupTally) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
@@ -138,6 +140,44 @@ public record Heartbeat(
         List.of());
   }
 
+  /** Without a tally. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      boolean leaving,
+      boolean closing,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long consumed,
+      long memberTimeoutMillis,
+      long lockTimeMillis,
+      Wishes wishes,
+      List<ShardMark> marks) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        null);
+  }
+
   /** The same with other marks. */
   public Heartbeat withMarks(List<ShardMark> others) {
     return new Heartbeat(
@@ -156,7 +196,8 @@ public record Heartbeat(
         memberTimeoutMillis,
         lockTimeMillis,
         wishes,
-        others);
+        others,
+        dedupTally);
   }
 
   /** The same with other wishes. */
@@ -177,7 +218,8 @@ public record Heartbeat(
         memberTimeoutMillis,
         lockTimeMillis,
         others,
-        marks);
+        marks,
+        dedupTally);
   }
 
   /** The same with another policy. */
@@ -198,7 +240,30 @@ public record Heartbeat(
         memberTimeoutMillis,
         lockTimeMillis,
         wishes,
-        marks);
+        marks,
+        dedupTally);
+  }
+
+  /** The same with another tally. */
+  public Heartbeat withTally(DedupTally other) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        other);
   }
 
   /** The same, of a member that has begun to close. */
@@ -219,7 +284,8 @@ public record Heartbeat(
         memberTimeoutMillis,
         lockTimeMillis,
         wishes,
-        marks);
+        marks,
+        dedupTally);
   }
 
   public JsonObject toJson() {
@@ -259,6 +325,9 @@ public record Heartbeat(
     if (wishes.order() != null) {
       json.put("order", wishes.order());
     }
+    if (dedupTally != null) {
+      json.put("dedupTally", dedupTally.toJson());
+    }
     return json;
   }
 
@@ -286,7 +355,8 @@ public record Heartbeat(
             json.getLong("crashLockTimeMillis", 0L),
             json.getLong("stallTimeoutMillis"),
             json.getString("order")),
-        marks(json.getJsonArray("marks")));
+        marks(json.getJsonArray("marks")),
+        DedupTally.fromJson(json.getJsonObject("dedupTally")));
   }
 
   /** What is missing is as the mode has it by default; mode sharded if that is missing. */

@@ -40,6 +40,7 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel consume orders --group billing --format json --max 10",
       "  evenkeel consume orders --group mail --exec './send-mail.sh' --order key --parallel 8",
       "  evenkeel consume orders --group even --mode level --range 10 --exec './send-mail.sh'",
+      "  evenkeel consume refreshes --group cache --dedup payload --order none --exec ./refresh.sh",
       "  evenkeel consume orders --group late --from 2026-01-31T12:00:00Z --idle-exit 10s",
       "  evenkeel consume orders --group sums --exec ./add.sh \\",
       "      --on-assign 'cat > sum.$EVENKEEL_SHARD' --on-release 'cat sum.$EVENKEEL_SHARD'"
@@ -80,6 +81,8 @@ final class ConsumeCommand implements Callable<Integer> {
   private String member;
 
   @Mixin private ModeOptions mode;
+
+  @Mixin private DedupOptions dedup;
 
   @Option(
       names = "--assignor",
@@ -248,11 +251,16 @@ final class ConsumeCommand implements Callable<Integer> {
                     : CommandTimes.millis("--crash-lock-time", crashLockTime, 0, 3_600_000));
     mode.apply(options);
     failures.apply(options, mode);
+    dedup.apply(options);
+    if (order != null) {
+      options.setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)));
+    }
     if (exec != null) {
-      if (order != null) {
-        options.setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)));
-      }
       return options.setParallel(parallel);
+    }
+    if (dedup.on()) {
+      // One that waits for its key must not be passed by those behind it.
+      return options.setParallel(LINES_WAITING_MAX);
     }
     // Lines are written in the order in which messages are handed out, which is a shard's own, and
     // no line fails alone: so every order holds without waiting for one line before the next.

@@ -125,15 +125,19 @@ final class ConsumeHandler implements ConsumerHandler {
 
   @Override
   public Future<Void> onAssign(ShardContext shard, Buffer state) {
-    return commands
-        .assign(shard, state)
-        .onSuccess(
-            done -> {
-              if (!assigned) {
-                assigned = true;
-                quietSinceNanos = nanoClock.getAsLong();
-              }
-            });
+    return commands.assign(shard, state).onSuccess(done -> assigned());
+  }
+
+  @Override
+  public void onLevel() {
+    assigned();
+  }
+
+  private void assigned() {
+    if (!assigned) {
+      assigned = true;
+      quietSinceNanos = nanoClock.getAsLong();
+    }
   }
 
   @Override
@@ -148,7 +152,10 @@ final class ConsumeHandler implements ConsumerHandler {
     commands.lost(shard);
   }
 
-  /** Since when nothing came and nothing runs; 0 before the first assignment and at work. */
+  /**
+   * Since when nothing came and nothing runs; 0 before the first assignment, or before a level
+   * dispatcher has taken this member in, and at work.
+   */
   long quietNanos() {
     return assigned && running == 0 ? Math.max(1, nanoClock.getAsLong() - quietSinceNanos) : 0;
   }

@@ -147,6 +147,7 @@ final class GroupCommand extends CommandGroup {
         + "\nstatus    "
         + group.getString("status")
         + level.lines()
+        + new DedupText(group).lines()
         + "\n\n"
         + members.text()
         + "\n"

@@ -5,10 +5,12 @@ import dev.evenkeel.consumer.Consumer;
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.ConsumerStream;
+import dev.evenkeel.model.Message;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
 import dev.evenkeel.producer.Router;
 import io.vertx.core.Future;
+import java.util.function.Function;
 
 /** An application's way to a cluster. */
 public interface EvenkeelClient {
@@ -31,6 +33,15 @@ public interface EvenkeelClient {
 
   /** Joins a group as {@link #consumer} does; the messages come as a stream. */
   Future<ConsumerStream> stream(ConsumerOptions options, ConsumerStream.Finishing finishing);
+
+  /**
+   * As {@link #stream(ConsumerOptions, ConsumerStream.Finishing)}, with dedup by {@code dedupKey}:
+   * see {@link ConsumerHandler#dedupKey}.
+   */
+  Future<ConsumerStream> stream(
+      ConsumerOptions options,
+      ConsumerStream.Finishing finishing,
+      Function<Message, byte[]> dedupKey);
 
   /** The connection, for those who want to see its state or speak to the cluster themselves. */
   Link link();

@@ -7,6 +7,7 @@ import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.ConsumerStream;
 import dev.evenkeel.consumer.Consumers;
+import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
@@ -60,9 +61,17 @@ final class EvenkeelClientImpl implements EvenkeelClient {
   @Override
   public Future<ConsumerStream> stream(
       ConsumerOptions options, ConsumerStream.Finishing finishing) {
+    return stream(options, finishing, null);
+  }
+
+  @Override
+  public Future<ConsumerStream> stream(
+      ConsumerOptions options,
+      ConsumerStream.Finishing finishing,
+      Function<Message, byte[]> dedupKey) {
     return isClosing()
         ? closed()
-        : ConsumerStream.start(link, directory, options, finishing)
+        : ConsumerStream.start(link, directory, options, finishing, dedupKey)
             .compose(stream -> kept(streams, stream, ConsumerStream::close));
   }
 

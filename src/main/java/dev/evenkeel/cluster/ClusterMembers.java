@@ -2,6 +2,7 @@ package dev.evenkeel.cluster;
 
 import com.hazelcast.config.Config;
 import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
@@ -83,6 +84,16 @@ public final class ClusterMembers {
     HazelcastInstance instance = hazelcast.getHazelcastInstance();
     return clustered.executeBlocking(
         () -> new HazelcastMember(clustered, instance, hazelcast.getNodeId(), false));
+  }
+
+  /**
+   * The automata of a member of this JVM: the same for all who are that member, because messages to
+   * it are for one of them.
+   *
+   * @return null if there is no such member here
+   */
+  public static SharedAutomata shared(String memberId) {
+    return ClusterSeat.of(memberId);
   }
 
   /** Where the nodes that {@code member} sees listen. */

@@ -52,13 +52,16 @@ final class HazelcastMember implements ClusterMember {
     this.ours = ours;
     registry = new ImapTable(vertx, hazelcast.getMap(ImapTable.REGISTRY), calls);
     ownership = new ImapTable(vertx, hazelcast.getMap(ImapTable.OWNERSHIP), calls);
-    dedup = new HazelcastAutomata(vertx, hazelcast, id);
+    dedup = ClusterSeat.take(id, () -> new HazelcastAutomata(vertx, hazelcast, id));
     hazelcast.getCluster().addMembershipListener(new Listener());
     hazelcast
         .getLifecycleService()
         .addLifecycleListener(
             event -> {
               LifecycleState state = event.getState();
+              if (state == LifecycleState.SHUTDOWN) {
+                ClusterSeat.leave(id);
+              }
               if (state == LifecycleState.SHUTDOWN || state == LifecycleState.MERGE_FAILED) {
                 tell(new Change(id, true, 0));
               }
@@ -214,7 +217,9 @@ final class HazelcastMember implements ClusterMember {
     closing = true;
     handlers.clear();
     calls.close();
-    dedup.close();
+    if (ours) {
+      ClusterSeat.leave(id);
+    }
     return ours ? vertx.close() : Future.succeededFuture();
   }
 

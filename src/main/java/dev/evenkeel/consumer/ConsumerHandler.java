@@ -1,5 +1,6 @@
 package dev.evenkeel.consumer;
 
+import dev.evenkeel.model.Message;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 
@@ -24,6 +25,13 @@ public interface ConsumerHandler {
   default Future<Void> onAssign(ShardContext shard, Buffer state) {
     return Future.succeededFuture();
   }
+
+  /**
+   * Called in mode level, in which nobody is assigned shards, when the group's level dispatcher has
+   * taken this member in: from now on messages may come. Called again when another dispatcher does,
+   * or the same one after it had set this member aside.
+   */
+  default void onLevel() {}
 
   /**
    * Called when a shard is about to go to another owner. Messages that run are awaited, and those
@@ -79,6 +87,32 @@ public interface ConsumerHandler {
    * @param offset the next offset to be consumed; it does not go back while the shard is held
    */
   default void onCommitted(String topic, int shard, long offset) {}
+
+  /**
+   * With dedup, what identifies the work that a message asks for: of messages with the same bytes
+   * one is handled and one waits at a time, and every further one is declined. Called often; it
+   * must be fast and always give the same for the same message. All members of a group must have
+   * the same function. One that throws fails the message.
+   *
+   * @return null: the message is like no other, and always handled
+   */
+  default byte[] dedupKey(Message message) {
+    return null;
+  }
+
+  /**
+   * Whether {@link #dedupKey} is to be asked. If not, messages are the same as the option dedup
+   * says. By default: whether the class overrides it.
+   */
+  default boolean givesDedupKey() {
+    return overrides("dedupKey", Message.class);
+  }
+
+  /**
+   * Called when a message was finished without {@link #handle}, because one of the same works and
+   * one waits. The one that waits had not begun when this one was declined.
+   */
+  default void onDeclined(Delivery delivery) {}
 
   private boolean overrides(String method, Class<?>... parameters) {
     try {

@@ -74,6 +74,9 @@ public class ConsumerOptions {
   public static final long DEFAULT_STALL_TIMEOUT_MILLIS =
       Heartbeat.Wishes.STALL_TIMEOUT_MILLIS_DEFAULT;
 
+  /** With dedup: a handler keeps its key for 60 s at most. */
+  public static final long DEFAULT_DEDUP_TIMEOUT_MILLIS = 60_000;
+
   /** 16 handlers at once. */
   public static final int DEFAULT_PARALLEL = 16;
 
@@ -108,6 +111,7 @@ public class ConsumerOptions {
   private Strategy strategy;
   private Long stallTimeoutMillis;
   private Dedup dedup = Dedup.OFF;
+  private Long dedupTimeoutMillis;
   private Order order;
   private int parallel = DEFAULT_PARALLEL;
   private StartAt start = StartAt.EARLIEST;
@@ -142,6 +146,7 @@ public class ConsumerOptions {
     strategy = constant(Strategy.class, json, "strategy", null);
     stallTimeoutMillis = json.getLong("stallTimeoutMillis");
     dedup = constant(Dedup.class, json, "dedup", dedup);
+    dedupTimeoutMillis = json.getLong("dedupTimeoutMillis");
     order = constant(Order.class, json, "order", null);
     parallel = json.getInteger("parallel", parallel);
     start =
@@ -187,6 +192,7 @@ public class ConsumerOptions {
         .put("strategy", word(strategy))
         .put("stallTimeoutMillis", stallTimeoutMillis)
         .put("dedup", word(dedup))
+        .put("dedupTimeoutMillis", dedupTimeoutMillis)
         .put("order", word(order))
         .put("parallel", parallel)
         .put("startKind", start.kind().name())
@@ -219,6 +225,11 @@ public class ConsumerOptions {
   /** What all members of the group must agree on. */
   GroupPolicy policy() {
     return GroupPolicy.of(word(mode), range, word(strategy), word(dedup));
+  }
+
+  /** As set, else null. */
+  Long givenDedupTimeoutMillis() {
+    return dedupTimeoutMillis;
   }
 
   /** As set, else null. */
@@ -310,9 +321,27 @@ public class ConsumerOptions {
     return dedup;
   }
 
-  /** What makes a message the same as another, by default OFF. All members must agree. */
+  /**
+   * What makes a message the same as another, by default OFF. All members must agree. A handler's
+   * {@link ConsumerHandler#dedupKey} goes before KEY and PAYLOAD. Not in mode LEVEL.
+   */
   public ConsumerOptions setDedup(Dedup dedup) {
     this.dedup = dedup;
+    return this;
+  }
+
+  /** By default {@link #DEFAULT_DEDUP_TIMEOUT_MILLIS}. */
+  public long getDedupTimeoutMillis() {
+    return dedupTimeoutMillis == null ? DEFAULT_DEDUP_TIMEOUT_MILLIS : dedupTimeoutMillis;
+  }
+
+  /**
+   * With dedup only: a handler that has not ended for so long loses its key, and whoever waits for
+   * it goes on. From 1,000 to 86,400,000. It must be longer than the slowest message takes, or two
+   * of the same run at once.
+   */
+  public ConsumerOptions setDedupTimeoutMillis(long dedupTimeoutMillis) {
+    this.dedupTimeoutMillis = dedupTimeoutMillis;
     return this;
   }
 

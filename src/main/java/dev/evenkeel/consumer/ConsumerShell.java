@@ -3,12 +3,17 @@ package dev.evenkeel.consumer;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.ConsumerCore;
+import dev.evenkeel.consumer.core.DedupKeys;
 import dev.evenkeel.consumer.core.MessageSource;
+import dev.evenkeel.consumer.core.RepetitionWatch;
 import dev.evenkeel.consumer.level.LevelWork;
+import dev.evenkeel.dedup.Repetition;
+import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
@@ -16,8 +21,10 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,6 +63,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private final LevelWork work;
 
   private final LevelMember level;
+
+  /** Null without dedup. */
+  private final ClusterDedup dedup;
+
+  private final RepetitionWatch repetition;
   private final ApplicationEvents events;
   private final Promise<Consumer> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
@@ -83,6 +95,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
    * @param instance this run of the member
    * @param host for people
    * @param levelRange the group's range in mode level; 0 in mode sharded
+   * @param seats gives the automata of a cluster's member by its id, or null
    */
   ConsumerShell(
       Link link,
@@ -91,7 +104,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       ConsumerHandler handler,
       String instance,
       String host,
-      int levelRange) {
+      int levelRange,
+      Function<String, SharedAutomata> seats) {
     this.link = link;
     this.directory = directory;
     this.options = options;
@@ -103,21 +117,49 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     core = new ConsumerCore(options, instance, keepsState, handler.givesState(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
     actions = new ActionRunner(core, calls, handler, this);
+    DedupKeys keys =
+        new DedupKeys(
+            options.getGroup(),
+            options.getDedup(),
+            handler.givesDedupKey() ? handler::dedupKey : null);
+    repetition =
+        new RepetitionWatch(
+            keys, options.getParallel(), options.getOrder() == ConsumerOptions.Order.SHARD);
     if (levelRange > 0) {
       work = new LevelWork(options, instance, levelRange, random, this::warn);
       level = new LevelMember(link, work, handler, instance, this, actions);
       source = work;
-      messages = new MessageLoop<>(work, handler, options.getMember(), context, this::turn);
+      messages = loop(work, handler, this::look);
+      dedup = null;
+    } else if (options.getDedup() == ConsumerOptions.Dedup.OFF) {
+      work = null;
+      level = null;
+      source = core;
+      messages = loop(core, handler, this::look);
+      dedup = null;
     } else {
       work = null;
       level = null;
       source = core;
-      messages = new MessageLoop<>(core, handler, options.getMember(), context, this::turn);
+      dedup =
+          new ClusterDedup(link, seats, options, handler, core, keys, repetition, this, actions);
+      messages = loop(dedup.source(), handler, seenBefore -> {});
     }
     events = new ApplicationEvents(actions::safely);
     heartbeats =
         new HeartbeatLoop(
             link, directory, options.getHeartbeatMillis(), random, this, this::onContext);
+  }
+
+  private <T extends MessageSource.Handed> MessageLoop<T> loop(
+      MessageSource<T> from, ConsumerHandler handler, java.util.function.Consumer<Delivery> look) {
+    return new MessageLoop<>(from, handler, options.getMember(), context, look, this::turn);
+  }
+
+  private void look(Delivery delivery) {
+    if (delivery.attempt() == 1) {
+      repetition.see(delivery.topic(), delivery.message());
+    }
   }
 
   Future<Consumer> start() {
@@ -203,6 +245,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   @Override
   public void ownedChanged(int now) {
     owned = now;
+    repetition.owned(now);
     events.assigned(now);
   }
 
@@ -256,7 +299,21 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
             options.getMode() == ConsumerOptions.Mode.LEVEL
                 ? options.getOrder().name().toLowerCase(Locale.ROOT)
                 : null),
-        core.marks(Clock.millis()));
+        core.marks(Clock.millis()),
+        tally());
+  }
+
+  private DedupTally tally() {
+    Repetition seen = repetition.read();
+    DedupTally.Repeats repeats =
+        seen.observedMessages() == 0
+            ? null
+            : new DedupTally.Repeats(
+                seen.level().name().toLowerCase(Locale.ROOT),
+                seen.smallestDistance(),
+                seen.declinedShare(),
+                seen.observedMessages());
+    return dedup == null ? new DedupTally(null, repeats, List.of()) : dedup.tally(repeats);
   }
 
   @Override
@@ -330,6 +387,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     actions.checkLeaders();
     core.tick(now);
+    if (dedup != null) {
+      dedup.tick(now);
+    }
     if (begun && !linkLost && !leaving) {
       heartbeats.tick();
     }
@@ -425,6 +485,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     owned = 0;
     if (level != null) {
       level.end();
+    }
+    if (dedup != null) {
+      dedup.end(Clock.millis());
     }
     if (linkStates != null) {
       linkStates.end();

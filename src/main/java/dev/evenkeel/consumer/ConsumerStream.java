@@ -2,6 +2,7 @@ package dev.evenkeel.consumer;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.model.Message;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -24,6 +25,9 @@ import java.util.function.Function;
  * the group back, until the member is set aside: then what is unfinished here is dealt to others,
  * and finishing it has no effect.
  *
+ * <p>With dedup a message that is unfinished keeps its key from others, also while the stream is
+ * paused, until the dedup timeout.
+ *
  * <p>The stream's handlers run on the consumer's context; its methods may be called from anywhere.
  * What is unfinished when a shard is lost, or when the stream is closed, comes again to the next
  * owner.
@@ -41,13 +45,18 @@ public final class ConsumerStream implements ReadStream<Delivery> {
   private Consumer consumer;
   private Context context;
   private Handler<Delivery> handler;
+  private Handler<Delivery> declinedHandler;
   private Handler<Throwable> exceptionHandler;
   private Handler<Void> endHandler;
   private long demand = Long.MAX_VALUE;
   private boolean ended;
 
-  private ConsumerStream(Finishing finishing) {
+  /** What makes messages the same; null: as the options say. */
+  private final Function<Message, byte[]> dedupKey;
+
+  private ConsumerStream(Finishing finishing, Function<Message, byte[]> dedupKey) {
     this.finishing = finishing;
+    this.dedupKey = dedupKey;
   }
 
   /**
@@ -56,12 +65,35 @@ public final class ConsumerStream implements ReadStream<Delivery> {
    */
   public static Future<ConsumerStream> start(
       Link link, ClusterDirectory directory, ConsumerOptions options, Finishing finishing) {
-    return start(handler -> Consumers.start(link, directory, options, handler), finishing);
+    return start(link, directory, options, finishing, null);
+  }
+
+  /**
+   * As {@link #start(Link, ClusterDirectory, ConsumerOptions, Finishing)}.
+   *
+   * @param dedupKey with dedup, what {@link ConsumerHandler#dedupKey} says; null: as the options
+   *     say
+   */
+  public static Future<ConsumerStream> start(
+      Link link,
+      ClusterDirectory directory,
+      ConsumerOptions options,
+      Finishing finishing,
+      Function<Message, byte[]> dedupKey) {
+    return start(
+        handler -> Consumers.start(link, directory, options, handler), finishing, dedupKey);
   }
 
   static Future<ConsumerStream> start(
       Function<ConsumerHandler, Future<Consumer>> starter, Finishing finishing) {
-    ConsumerStream stream = new ConsumerStream(finishing);
+    return start(starter, finishing, null);
+  }
+
+  private static Future<ConsumerStream> start(
+      Function<ConsumerHandler, Future<Consumer>> starter,
+      Finishing finishing,
+      Function<Message, byte[]> dedupKey) {
+    ConsumerStream stream = new ConsumerStream(finishing, dedupKey);
     return starter
         .apply(stream.new Source())
         .map(
@@ -86,6 +118,27 @@ public final class ConsumerStream implements ReadStream<Delivery> {
     @Override
     public Future<Void> handle(Delivery delivery) {
       return deliver(delivery);
+    }
+
+    @Override
+    public byte[] dedupKey(Message message) {
+      return dedupKey.apply(message);
+    }
+
+    @Override
+    public boolean givesDedupKey() {
+      return dedupKey != null;
+    }
+
+    @Override
+    public void onDeclined(Delivery delivery) {
+      Handler<Delivery> to;
+      synchronized (ConsumerStream.this) {
+        to = declinedHandler;
+      }
+      if (to != null) {
+        to.handle(delivery);
+      }
     }
 
     /** What nobody has asked for yet need not hold up the hand-over. */
@@ -286,6 +339,17 @@ public final class ConsumerStream implements ReadStream<Delivery> {
       handler = newHandler;
     }
     scheduleDrain();
+    return this;
+  }
+
+  /**
+   * Sees the messages that dedup finished without the stream's handler; as {@link
+   * ConsumerHandler#onDeclined}.
+   */
+  public ConsumerStream declinedHandler(Handler<Delivery> newHandler) {
+    synchronized (this) {
+      declinedHandler = newHandler;
+    }
     return this;
   }
 

@@ -22,6 +22,9 @@ import io.vertx.core.VerticleBase;
  * group                name of the group
  * topics               array of names of topics
  * member               name, unique in the group; made up if absent
+ * mode                 "sharded" (default) or "level"
+ * dedup                what makes a message the same as another: "off" (default), "key", "payload"
+ * dedupTimeoutMillis   with dedup: a handler keeps its key for so long at most, 60000
  * order                "shard" (default), "key" or "none"
  * parallel             most handlers at once, 16
  * startKind            where a new group begins: "EARLIEST" (default), "LATEST", "TIMESTAMP", "OFFSET"

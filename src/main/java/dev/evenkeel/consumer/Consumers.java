@@ -2,11 +2,15 @@ package dev.evenkeel.consumer;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.UUID;
+import java.util.function.Function;
 
 /** Starts consumers. */
 public final class Consumers {
@@ -39,6 +43,20 @@ public final class Consumers {
       ConsumerOptions options,
       ConsumerHandler handler,
       String instance) {
+    return start(link, directory, options, handler, instance, ClusterMembers::shared);
+  }
+
+  /**
+   * @param seats gives the automata of a cluster's member by its id, or null for one that is not of
+   *     this JVM
+   */
+  static Future<Consumer> start(
+      Link link,
+      ClusterDirectory directory,
+      ConsumerOptions options,
+      ConsumerHandler handler,
+      String instance,
+      Function<String, SharedAutomata> seats) {
     ConsumerOptions own = new ConsumerOptions(options.toJson());
     try {
       OptionsCheck.check(own);
@@ -48,7 +66,13 @@ public final class Consumers {
     if (own.getMember() == null) {
       own.setMember(HOST + "-" + instance.substring(0, 6));
     }
-    return new ConsumerShell(link, directory, own, handler, instance, HOST, levelRange(own))
+    String seat = link.clusterMember();
+    if (own.getDedup() != ConsumerOptions.Dedup.OFF && seat != null && seats.apply(seat) == null) {
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.INVALID, "dedup over a link whose cluster member is not of this program"));
+    }
+    return new ConsumerShell(link, directory, own, handler, instance, HOST, levelRange(own), seats)
         .start();
   }
 

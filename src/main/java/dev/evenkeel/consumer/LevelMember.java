@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.level.Collect;
 import dev.evenkeel.bus.level.Deal;
 import dev.evenkeel.bus.level.Permission;
+import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.consumer.level.LevelWork;
 import dev.evenkeel.model.Refusal;
@@ -76,7 +77,9 @@ final class LevelMember {
       switch (op) {
         case LEVEL_COLLECT:
           Collect collect = decoded(body, Collect::decode);
-          return Frames.answer(work.collect(collect, Clock.millis()).encode().view());
+          Place place = work.collect(collect, Clock.millis());
+          actions.safely("onLevel", handler::onLevel);
+          return Frames.answer(place.encode().view());
         case LEVEL_DEAL:
           Deal deal = decoded(body, Deal::decode);
           return Frames.answer(new Bytes(8).i64(work.deal(deal, Clock.millis())).view());

@@ -2,6 +2,7 @@ package dev.evenkeel.consumer;
 
 import dev.evenkeel.consumer.core.MessageSource;
 import io.vertx.core.Future;
+import java.util.function.Consumer;
 
 /**
  * Hands messages to the handler and tells their source how they ended.
@@ -22,10 +23,12 @@ final class MessageLoop<T extends MessageSource.Handed> {
   private final ConsumerHandler handler;
   private final String member;
   private final OwnContext context;
+  private final Consumer<Delivery> look;
   private final Runnable turn;
   private boolean scheduled;
 
   /**
+   * @param look is shown each message before the handler gets it
    * @param turn does everything that can be done now, this loop included
    */
   MessageLoop(
@@ -33,11 +36,13 @@ final class MessageLoop<T extends MessageSource.Handed> {
       ConsumerHandler handler,
       String member,
       OwnContext context,
+      Consumer<Delivery> look,
       Runnable turn) {
     this.source = source;
     this.handler = handler;
     this.member = member;
     this.context = context;
+    this.look = look;
     this.turn = turn;
   }
 
@@ -80,7 +85,9 @@ final class MessageLoop<T extends MessageSource.Handed> {
   private long handle(T task) {
     Future<Void> result;
     try {
-      result = handler.handle(task.delivery(member));
+      Delivery delivery = task.delivery(member);
+      look.accept(delivery);
+      result = handler.handle(delivery);
       if (result == null) {
         throw new NullPointerException("the handler returned null instead of a future");
       }

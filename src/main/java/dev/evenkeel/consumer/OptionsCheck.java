@@ -12,6 +12,8 @@ final class OptionsCheck {
   private static final long STUCK_TIMEOUT_MILLIS_MAX = 86_400_000;
   private static final long STALL_TIMEOUT_MILLIS_MIN = 1_000;
   private static final long STALL_TIMEOUT_MILLIS_MAX = 3_600_000;
+  private static final long DEDUP_TIMEOUT_MILLIS_MIN = 1_000;
+  private static final long DEDUP_TIMEOUT_MILLIS_MAX = 86_400_000;
   private static final long CRASH_LOCK_TIME_MILLIS_MAX = 3_600_000;
 
   private OptionsCheck() {}
@@ -87,13 +89,19 @@ final class OptionsCheck {
       atLeast("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN);
       atMost("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MAX);
     }
-    notBuiltYet(options);
-  }
-
-  /** To go when the capability is there. */
-  private static void notBuiltYet(ConsumerOptions options) {
-    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
-      throw new RefusedException(Refusal.INVALID, "dedup is not built yet: leave it off");
+    boolean dedup = options.getDedup() != ConsumerOptions.Dedup.OFF;
+    if (dedup && options.getMode() == ConsumerOptions.Mode.LEVEL) {
+      throw new RefusedException(
+          Refusal.INVALID, "dedup in mode level: only mode sharded has it, leave it off");
+    }
+    Long dedupTimeout = options.givenDedupTimeoutMillis();
+    if (dedupTimeout != null) {
+      if (!dedup) {
+        throw new RefusedException(
+            Refusal.INVALID, "dedupTimeoutMillis is given: without dedup nothing has one");
+      }
+      atLeast("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MIN);
+      atMost("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MAX);
     }
   }
 

@@ -66,7 +66,8 @@ public class Automaton<C extends Claim> {
   }
 
   /**
-   * Asks for the head's place, else for the tail's.
+   * Asks for the head's place, else for the tail's. A claim for the work that the tail waits with
+   * takes its place: the work has come to another member, or is tried again.
    *
    * @param nowMillis of the clock that all times of this automaton are from
    */
@@ -87,7 +88,16 @@ public class Automaton<C extends Claim> {
         if (claim.same(head)) {
           return Answer.ACCEPT;
         }
-        return claim.same(tail) ? Answer.BLOCK : Answer.DECLINE;
+        if (claim.same(tail)) {
+          return Answer.BLOCK;
+        }
+        if (claim.sameWork(tail)) {
+          // Turned away for its own former claim's sake, it would never be done.
+          claim.sinceMillis = nowMillis;
+          tail = claim;
+          return Answer.BLOCK;
+        }
+        return Answer.DECLINE;
     }
   }
 

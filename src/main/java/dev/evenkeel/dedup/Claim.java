@@ -39,6 +39,11 @@ public class Claim {
         || other != null && token == other.token && worker.member().equals(other.worker.member());
   }
 
+  /** Whether it is for the same piece of work, as far as that is numbered. */
+  final boolean sameWork(Claim other) {
+    return worker.work() != 0 && worker.work() == other.worker.work();
+  }
+
   @Override
   public String toString() {
     return worker.member() + "/" + worker.lane() + "#" + token;

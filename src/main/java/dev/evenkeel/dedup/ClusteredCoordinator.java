@@ -100,7 +100,8 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
 
   private SharedClaim claim(Seat at, Worker worker, long token) {
     long own = (long) at.number << NUMBER_SHIFT | plain(token);
-    return new SharedClaim(new Worker(at.member, worker.lane()), own, settings.headMillisMax);
+    Worker there = new Worker(at.member, worker.lane(), worker.work());
+    return new SharedClaim(there, own, settings.headMillisMax);
   }
 
   private static long plain(long token) {
@@ -157,6 +158,8 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       leave(ticket);
     } else if (outcome != null) {
       ticket.complete(outcome);
+    } else if (remind) {
+      ticket.blocked();
     }
     // Once for each time it is asked: a head that its own process does not know is found so.
     if (remind && reply.head() != null && (ticket.asks > 1 || reply.evicted() > 0)) {

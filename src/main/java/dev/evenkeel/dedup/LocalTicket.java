@@ -7,6 +7,8 @@ import java.util.concurrent.CompletionStage;
 final class LocalTicket<K> extends Claim implements Ticket<K> {
   private static final CompletionStage<Answer> ACCEPTED =
       CompletableFuture.completedStage(Answer.ACCEPT);
+  private static final CompletionStage<Answer> BLOCKED =
+      CompletableFuture.completedStage(Answer.BLOCK);
   private static final CompletionStage<Answer> DECLINED =
       CompletableFuture.completedStage(Answer.DECLINE);
 
@@ -66,6 +68,11 @@ final class LocalTicket<K> extends Claim implements Ticket<K> {
   @Override
   public Answer answer() {
     return answer;
+  }
+
+  @Override
+  public CompletionStage<Answer> answered() {
+    return answer == Answer.BLOCK ? BLOCKED : turn();
   }
 
   @Override

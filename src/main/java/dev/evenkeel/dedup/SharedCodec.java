@@ -12,13 +12,13 @@ import java.util.List;
  * or is malformed counts as no automaton, and an automaton that is lost costs one more run.
  */
 public final class SharedCodec {
-  private static final byte VERSION = 1;
+  private static final byte VERSION = 2;
   private static final int NONE = 0xff;
 
   /** More than any id of a cluster's member. */
   private static final int MEMBER_BYTES_MAX = 250;
 
-  private static final int CLAIM_BYTES = 1 + 4 * Long.BYTES;
+  private static final int CLAIM_BYTES = 1 + 5 * Long.BYTES;
 
   private static final StepRequest.Kind[] KINDS = StepRequest.Kind.values();
   private static final Answer[] ANSWERS = Answer.values();
@@ -215,7 +215,7 @@ public final class SharedCodec {
       return;
     }
     out.put((byte) name.length).put(name);
-    out.putLong(claim.worker.lane()).putLong(claim.token);
+    out.putLong(claim.worker.lane()).putLong(claim.worker.work()).putLong(claim.token);
     out.putLong(claim.headMillisMax).putLong(claim.sinceMillis);
   }
 
@@ -230,7 +230,7 @@ public final class SharedCodec {
     }
     byte[] name = new byte[length];
     in.get(name);
-    Worker worker = names.worker(name, in.getLong());
+    Worker worker = names.worker(name, in.getLong(), in.getLong());
     return new SharedClaim(worker, in.getLong(), in.getLong(), in.getLong());
   }
 
@@ -251,14 +251,14 @@ public final class SharedCodec {
       return bytes;
     }
 
-    Worker worker(byte[] name, long lane) {
+    Worker worker(byte[] name, long lane, long work) {
       boolean same = Arrays.equals(name, bytes);
       if (!same) {
         bytes = name;
         member = new String(name, StandardCharsets.UTF_8);
       }
-      if (!same || worker.lane() != lane) {
-        worker = new Worker(member, lane);
+      if (!same || worker.lane() != lane || worker.work() != work) {
+        worker = new Worker(member, lane, work);
       }
       return worker;
     }

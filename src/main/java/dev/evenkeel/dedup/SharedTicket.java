@@ -23,6 +23,7 @@ final class SharedTicket implements Ticket<DedupKey> {
   private final Worker worker;
   private final long token;
   private final CompletableFuture<Answer> turn = new CompletableFuture<>();
+  private final CompletableFuture<Answer> answered = new CompletableFuture<>();
   private volatile Answer first;
   Stage stage = Stage.ASKED;
 
@@ -60,7 +61,13 @@ final class SharedTicket implements Ticket<DedupKey> {
 
   /** Not under a lock: whoever waits runs at once. */
   void complete(Answer answer) {
+    answered.complete(answer);
     turn.complete(answer);
+  }
+
+  /** It has to wait. Not under a lock, either. */
+  void blocked() {
+    answered.complete(Answer.BLOCK);
   }
 
   @Override
@@ -81,6 +88,11 @@ final class SharedTicket implements Ticket<DedupKey> {
   @Override
   public Answer answer() {
     return first;
+  }
+
+  @Override
+  public CompletionStage<Answer> answered() {
+    return answered;
   }
 
   @Override

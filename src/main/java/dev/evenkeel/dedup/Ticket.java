@@ -20,6 +20,13 @@ public interface Ticket<K> {
   Answer answer();
 
   /**
+   * Completes with the first answer; if it is not BLOCK it is clear what to do. With ACCEPT also
+   * when waiting is over before any answer. As {@link #turn} it stays incomplete if the ticket is
+   * given back before, and its callbacks run on any thread.
+   */
+  CompletionStage<Answer> answered();
+
+  /**
    * Completes when it is clear what to do, with ACCEPT or DECLINE: at once for those that are
    * answered so, and for one that is blocked when its turn comes. It never fails and never waits
    * for ever, unless the ticket is given back before: then it may stay incomplete.

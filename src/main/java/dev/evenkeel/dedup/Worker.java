@@ -8,9 +8,16 @@ import java.util.Objects;
  *
  * @param member a run of a consumer, unique for ever; its death gives up its places
  * @param lane which of the member's lanes; for people
+ * @param work number of the piece of work that it asks for, the same wherever and however often
+ *     that is tried; 0: it has none
  */
-public record Worker(String member, long lane) {
+public record Worker(String member, long lane, long work) {
   public Worker {
     Objects.requireNonNull(member);
+  }
+
+  /** For work without a number. */
+  public Worker(String member, long lane) {
+    this(member, lane, 0);
   }
 }

@@ -47,6 +47,7 @@ final class Activation {
   /** The registry is a hint; a part of it may lie with a node that hangs, which is why we begin. */
   private static final long REGISTRY_MILLIS_MAX = 1_000;
 
+  private static final long TALLIES_MILLIS = 1_000;
   private static final int EARLY_CHANGES_MAX = 10_000;
 
   private final Vertx vertx;
@@ -61,10 +62,13 @@ final class Activation {
   private final HintTable ownership;
   private final LiveLook live;
   private final LevelGroups levels;
+  private final DedupTallies dedup = new DedupTallies();
+  private final DedupSweeper sweeper;
   private final Map<Long, Message<?>> requests = new HashMap<>();
   private final List<LeaseChange> early = new ArrayList<>();
   private long nextRequest;
   private long reconcileAtMillis;
+  private long talliesAtMillis;
   private boolean ready;
   private boolean stopped;
   private boolean pushSet;
@@ -109,6 +113,7 @@ final class Activation {
             dealers,
             (group, instance) -> run(core.appoint(group, instance, clock.millis())),
             (group, instance) -> context.runOnContext(now -> dealerEnded(group, instance)));
+    this.sweeper = new DedupSweeper(cluster, meters);
     this.registry = new HintTable(cluster.registry(), context);
     this.ownership = new HintTable(cluster.ownership(), context);
   }
@@ -216,6 +221,10 @@ final class Activation {
   void heartbeat(Message<?> message, Heartbeat beat) {
     long request = nextRequest++;
     requests.put(request, message);
+    if (beat.leaving()) {
+      dedup.observe(core);
+      dedup.leaving(beat);
+    }
     run(core.heartbeat(request, beat, clock.millis()));
   }
 
@@ -248,6 +257,11 @@ final class Activation {
       run(core.tick(nowMillis));
     }
     levels.sync(nowMillis);
+    sweeper.tick(core, nowMillis);
+    if (nowMillis >= talliesAtMillis) {
+      talliesAtMillis = nowMillis + TALLIES_MILLIS;
+      dedup.observe(core);
+    }
     meters.observe(core);
     if (nowMillis >= reconcileAtMillis) {
       reconcileAtMillis = nowMillis + options.rebalanceMillis();
@@ -267,8 +281,9 @@ final class Activation {
             shards -> {
               List<ShardStatus> statuses = shards.statuses();
               run(core.leasesRead(read.id(), statuses, clock.millis()));
+              dedup.observe(core);
               return report.apply(
-                  core, new GroupReport(core, statuses, this::level, clock.millis()));
+                  core, new GroupReport(core, statuses, this::level, dedup::of, clock.millis()));
             });
   }
 

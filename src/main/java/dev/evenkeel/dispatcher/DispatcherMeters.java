@@ -28,6 +28,7 @@ final class DispatcherMeters implements MoveTally.Sink {
   private final LongAdder redelivered;
   private final LongAdder capped;
   private final LongAdder unrecorded;
+  private final LongAdder swept;
   private volatile int unwritten;
 
   /**
@@ -70,6 +71,10 @@ final class DispatcherMeters implements MoveTally.Sink {
         scope.counter(
             "evenkeel.dispatcher.moves.unrecorded",
             "Moves, or figures of moves, that did not get into the history");
+    swept =
+        scope.counter(
+            "evenkeel.dispatcher.dedup.swept",
+            "Places in the dedup map taken from the dead and from the overdue");
     for (Refusal refusal : Refusal.values()) {
       refusals.put(
           refusal,
@@ -96,6 +101,11 @@ final class DispatcherMeters implements MoveTally.Sink {
 
   void refused(Refusal refusal) {
     refusals.get(refusal).increment();
+  }
+
+  /** On any thread. */
+  void swept(long places) {
+    swept.add(places);
   }
 
   void planned() {

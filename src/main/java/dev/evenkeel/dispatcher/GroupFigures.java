@@ -31,6 +31,7 @@ final class GroupFigures {
   private final FigureTable draining;
   private final FigureTable stuck;
   private final LevelTables level;
+  private final DedupTables dedup;
 
   GroupFigures(MeterScope scope) {
     groupNames = new LabelLimit(scope.labelsMax());
@@ -57,6 +58,7 @@ final class GroupFigures {
             "Shards on which a live member finishes nothing of what it has in hand",
             "group");
     level = new LevelTables(scope, groupRowsMax);
+    dedup = new DedupTables(scope, groupRowsMax);
   }
 
   /** Shows what a fresh look found. */
@@ -77,6 +79,7 @@ final class GroupFigures {
     Rows drains = new Rows(groupRowsMax);
     Rows stucks = new Rows(groupRowsMax);
     List<LevelTables.Row> levels = new ArrayList<>();
+    List<DedupTables.Row> dedups = new ArrayList<>();
     for (GroupState group : core.all()) {
       String name = groupNames.of(group.name());
       memberCounts.add(group.members().live().size(), name);
@@ -84,6 +87,7 @@ final class GroupFigures {
       free.add(0, name);
       drains.add(0, name);
       stucks.add(group.stuck().count(), name);
+      dedups.add(new DedupTables.Row(name, report.dedupFigures(group)));
       if (group.info() != null && group.info().policy().isLevel()) {
         int range = group.info().policy().range();
         levels.add(new LevelTables.Row(name, range, report.levelFigures(group)));
@@ -108,6 +112,7 @@ final class GroupFigures {
     draining.show(drains);
     stuck.show(stucks);
     level.show(levels);
+    dedup.show(dedups);
   }
 
   /** NaN stays NaN whatever is added to it. */
@@ -126,5 +131,6 @@ final class GroupFigures {
     draining.show(none);
     stuck.show(none);
     level.clear();
+    dedup.clear();
   }
 }

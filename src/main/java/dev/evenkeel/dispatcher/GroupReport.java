@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -27,20 +28,24 @@ import java.util.function.Function;
 final class GroupReport {
   private final DispatcherCore core;
   private final Function<String, LevelFigures> level;
+  private final Function<String, DedupFigures> dedup;
   private final Map<Shard, ShardStatus> fresh = new HashMap<>();
   private final long nowMillis;
 
   /**
    * @param statuses read just now; figures of other shards are unknown
    * @param level figures of a group in mode level, or null if there are none now
+   * @param dedup figures of a group
    */
   GroupReport(
       DispatcherCore core,
       List<ShardStatus> statuses,
       Function<String, LevelFigures> level,
+      Function<String, DedupFigures> dedup,
       long nowMillis) {
     this.core = core;
     this.level = level;
+    this.dedup = dedup;
     this.nowMillis = nowMillis;
     statuses.forEach(status -> fresh.put(status.shard(), status));
   }
@@ -141,7 +146,7 @@ final class GroupReport {
         .put("members", members)
         .put("shards", shards)
         .put("level", level(group.info(), level.apply(group.name())))
-        .put("dedup", dedup(group.info()));
+        .put("dedup", dedup(group.info(), dedup.apply(group.name())));
   }
 
   private static JsonObject level(GroupInfo info, LevelFigures figures) {
@@ -175,9 +180,53 @@ final class GroupReport {
     return level.apply(group.name());
   }
 
-  private static JsonObject dedup(GroupInfo info) {
-    return unknown("mode", "accepted", "blocked", "declined", "evicted", "processing", "waiting")
-        .put("mode", info == null ? null : info.policy().dedup());
+  /** What is told of deduplication in a group, on or off. */
+  DedupFigures dedupFigures(GroupState group) {
+    return dedup.apply(group.name());
+  }
+
+  private static JsonObject dedup(GroupInfo info, DedupFigures figures) {
+    JsonObject dedup =
+        unknown("mode", "accepted", "blocked", "declined", "evicted", "lost", "unguarded")
+            .putNull("processing")
+            .putNull("waiting")
+            .put("mode", info == null ? null : info.policy().dedup());
+    DedupTally.Counts counts = figures.counts();
+    if (counts != null) {
+      dedup
+          .put("accepted", counts.accepted())
+          .put("blocked", counts.blocked())
+          .put("declined", counts.declined())
+          .put("evicted", counts.evicted())
+          .put("lost", counts.lost())
+          .put("unguarded", counts.unguarded())
+          .put("processing", counts.processing())
+          .put("waiting", counts.waiting());
+    }
+    JsonObject repetition =
+        unknown("level", "smallestDistance", "declinedShare", "observedMessages");
+    DedupTally.Repeats repeats = figures.repeats();
+    if (repeats != null) {
+      repetition
+          .put("level", repeats.level())
+          .put("smallestDistance", distance(repeats))
+          .put("declinedShare", repeats.declinedShare())
+          .put("observedMessages", repeats.observedMessages());
+    }
+    JsonArray hot = new JsonArray();
+    figures
+        .hot()
+        .forEach(
+            each ->
+                hot.add(new JsonObject().put("key", each.key()).put("declined", each.declined())));
+    return dedup
+        .put("savedShare", figures.savedShare())
+        .put("repetition", repetition)
+        .put("hot", hot);
+  }
+
+  private static Integer distance(DedupTally.Repeats repeats) {
+    return repeats.smallestDistance() == 0 ? null : (Integer) repeats.smallestDistance();
   }
 
   /**

@@ -55,7 +55,7 @@ final class LevelGroups {
   private boolean syncing;
 
   /**
-   * @param ended told of a group and a run, on any thread, when a dealer has ended by itself
+   * @param ended told of a group and a run, on any thread, when a dealer has ended
    */
   LevelGroups(
       DispatcherCore core,
@@ -137,11 +137,10 @@ final class LevelGroups {
     }
   }
 
+  /** It is the holder until it has ended, so that it can release what it has. */
   private void close(String group) {
     open.remove(group);
     dealers.close(group);
-    // Its release may still come: until then its leases are those of a run that ends.
-    appointing.appoint(group, null);
   }
 
   private static Wanted wanted(GroupState group) {
@@ -185,11 +184,12 @@ final class LevelGroups {
     }
   }
 
-  /** A dealer has ended by itself: the next sync opens another. */
+  /** A dealer has ended: if it is needed, the next sync opens another. */
   void ended(String group, String instance) {
     Open now = open.get(group);
-    if (now != null && now.instance.equals(instance)) {
-      close(group);
+    if (now == null || now.instance.equals(instance)) {
+      open.remove(group);
+      appointing.appoint(group, null);
     }
   }
 

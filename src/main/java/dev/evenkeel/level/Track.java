@@ -18,6 +18,9 @@ public final class Track {
     WAITING
   }
 
+  /** So often one may ask without any news before it lets others run. */
+  private static final int PATIENCE = 8;
+
   private final Coordinator coordinator;
   private final String name;
   private volatile Seat seat;
@@ -25,6 +28,9 @@ public final class Track {
   private volatile State state = State.RUNNING;
   private Seat refusedBy;
   private long refusedWord;
+
+  /** How often the same word has refused after the first time. */
+  private int refusedAgain;
 
   Track(Coordinator coordinator, String name, Seat seat) {
     this.coordinator = coordinator;
@@ -53,7 +59,8 @@ public final class Track {
   }
 
   /**
-   * Takes one step if that leaves it within the range of all others. Never blocks.
+   * Takes one step if that leaves it within the range of all others. Never blocks; a thread that
+   * asks over and over without any news lets others run first, since it may be their turn.
    *
    * <p>A track that was set aside joins anew, and then takes its first step.
    *
@@ -95,7 +102,12 @@ public final class Track {
     if (blocker != refusedBy || word != refusedWord) {
       refusedBy = blocker;
       refusedWord = word;
+      refusedAgain = 0;
       return false;
+    }
+    if (++refusedAgain > PATIENCE) {
+      // With more threads than processors, the one that holds this back may not be running.
+      Thread.yield();
     }
     return coordinator.setAsideIfIdle(blocker);
   }

@@ -37,6 +37,24 @@ class HeartbeatTest {
   }
 
   @Test
+  void whatDeduplicationDidIsTheSameAfterTheWire() {
+    DedupTally.Counts counts = new DedupTally.Counts(1, 2, 3, 4, 5, 6, 7, 8);
+    for (DedupTally tally :
+        List.of(
+            new DedupTally(null, null, List.of()),
+            new DedupTally(null, new DedupTally.Repeats("none", 0, null, 5), List.of()),
+            new DedupTally(
+                counts,
+                new DedupTally.Repeats("high", 3, 0.25, 1_024),
+                List.of(new DedupTally.Hot("a key", 12), new DedupTally.Hot("", 1))))) {
+      Heartbeat each = beat.withTally(tally);
+      assertThat(Heartbeat.fromJson(new JsonObject(each.toJson().toBuffer()))).isEqualTo(each);
+    }
+    assertThat(counts.plus(counts).past())
+        .isEqualTo(new DedupTally.Counts(2, 4, 6, 8, 10, 12, 0, 0));
+  }
+
+  @Test
   void whoSaysNothingOfClosingIsNotClosing() {
     JsonObject json = beat.toJson();
     json.remove("closing");

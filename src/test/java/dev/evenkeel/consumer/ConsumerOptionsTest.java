@@ -84,8 +84,24 @@ class ConsumerOptionsTest {
   }
 
   @Test
-  void whatIsNotBuiltYetIsRefused() {
+  void dedupIsForModeShardedAndItsTimeoutForDedup() {
     OptionsCheck.check(level());
-    refuses(options().setDedup(ConsumerOptions.Dedup.KEY), "dedup is not built yet: leave it off");
+    OptionsCheck.check(options().setDedup(ConsumerOptions.Dedup.KEY));
+    OptionsCheck.check(
+        options().setDedup(ConsumerOptions.Dedup.PAYLOAD).setDedupTimeoutMillis(1_000));
+    refuses(
+        level().setDedup(ConsumerOptions.Dedup.KEY),
+        "dedup in mode level: only mode sharded has it, leave it off");
+    refuses(
+        options().setDedupTimeoutMillis(5_000),
+        "dedupTimeoutMillis is given: without dedup nothing has one");
+    refuses(
+        options().setDedup(ConsumerOptions.Dedup.KEY).setDedupTimeoutMillis(999),
+        "dedupTimeoutMillis is 999: at least 1000 is needed");
+    ConsumerOptions again =
+        new ConsumerOptions(
+            options().setDedup(ConsumerOptions.Dedup.KEY).setDedupTimeoutMillis(7_000).toJson());
+    assertThat(again.getDedupTimeoutMillis()).isEqualTo(7_000);
+    assertThat(options().getDedupTimeoutMillis()).isEqualTo(60_000);
   }
 }

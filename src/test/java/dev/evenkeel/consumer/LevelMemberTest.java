@@ -69,7 +69,9 @@ class LevelMemberTest {
   }
 
   private Future<Consumer> start(ConsumerHandler handler) {
-    return new ConsumerShell(cluster, directory, options(), handler, "run", "host", RANGE).start();
+    return new ConsumerShell(
+            cluster, directory, options(), handler, "run", "host", RANGE, id -> null)
+        .start();
   }
 
   /** A handler whose messages end when the test says so. */

@@ -131,4 +131,26 @@ class AutomatonTest {
     assertThat(automaton.deQueue(a, NOW)).isEqualTo(Departure.NOT_HEAD);
     assertThat(automaton.head()).isSameAs(later);
   }
+
+  @Test
+  void whoComesWithTheWorkThatWaitsTakesItsPlace() {
+    Claim head = new Claim(new Worker("a", 0, 7), 1);
+    Claim waiter = new Claim(new Worker("a", 0, 8), 2);
+    Automaton<Claim> automaton = new Automaton<>();
+    automaton.enQueue(head, NOW);
+    automaton.enQueue(waiter, NOW);
+    // Its member is dead, say, and not swept yet: declined for its own sake it would be lost.
+    Claim again = new Claim(new Worker("b", 0, 8), 1);
+    assertThat(automaton.enQueue(again, NOW)).isEqualTo(Answer.BLOCK);
+    assertThat(automaton.tail()).isSameAs(again);
+    assertThat(automaton.deQueue(waiter, NOW)).isEqualTo(Departure.NOT_HEAD);
+    // The work of the head may still be under way.
+    assertThat(automaton.enQueue(new Claim(new Worker("b", 0, 7), 2), NOW))
+        .isEqualTo(Answer.DECLINE);
+    // Work without a number is like no other.
+    Automaton<Claim> plain = new Automaton<>();
+    plain.enQueue(a, NOW);
+    plain.enQueue(b, NOW);
+    assertThat(plain.enQueue(x, NOW)).isEqualTo(Answer.DECLINE);
+  }
 }

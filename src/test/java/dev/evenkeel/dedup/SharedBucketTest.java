@@ -18,7 +18,8 @@ class SharedBucketTest {
   }
 
   private static KeyedStep step(Kind kind, int key, String member, long token) {
-    SharedClaim claim = new SharedClaim(new Worker(member, token % 3), token, 100);
+    SharedClaim claim =
+        new SharedClaim(new Worker(member, token % 3, 31L * member.hashCode() + token), token, 100);
     return new KeyedStep(key(key), new StepRequest(kind, claim));
   }
 

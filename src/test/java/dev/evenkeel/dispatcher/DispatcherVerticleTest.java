@@ -1,11 +1,13 @@
 package dev.evenkeel.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalObjects;
@@ -81,10 +83,17 @@ class DispatcherVerticleTest {
     final String name;
     final String instance;
     final List<Assignment> told = new CopyOnWriteArrayList<>();
+    private final GroupPolicy policy;
     private long timer = -1;
+    private volatile DedupTally tally;
 
     TestMember(String name) {
+      this(name, GroupPolicy.SHARDED);
+    }
+
+    TestMember(String name, GroupPolicy policy) {
       this.name = name;
+      this.policy = policy;
       this.instance = name + "-" + System.nanoTime();
       cluster.came("c-" + instance);
       vertx
@@ -104,7 +113,7 @@ class DispatcherVerticleTest {
               100,
               leaving,
               false,
-              GroupPolicy.SHARDED,
+              policy,
               List.of("t"),
               StartAt.EARLIEST,
               "c-" + instance,
@@ -114,7 +123,8 @@ class DispatcherVerticleTest {
               20_000,
               // The tests name the shards that move.
               new Heartbeat.Wishes("average", null, 0),
-              List.of()));
+              List.of(),
+              tally));
     }
 
     void silence() {
@@ -317,6 +327,61 @@ class DispatcherVerticleTest {
     assertThat(moves).hasSize(2);
     assertThat(moves.getJsonObject(0).getString("reason")).isEqualTo("member left");
     assertThat(moves.getJsonObject(0).getString("from")).isEqualTo("b");
+  }
+
+  private static DedupTally tally(int declined, int waiting, double share, String level) {
+    return new DedupTally(
+        new DedupTally.Counts(30, 10, declined, 1, 2, 3, 1, waiting),
+        new DedupTally.Repeats(level, level.equals("none") ? 0 : declined, share, 100),
+        List.of(new DedupTally.Hot("k", declined), new DedupTally.Hot("k" + declined, 1)));
+  }
+
+  private JsonObject dedup() throws Exception {
+    return ((JsonObject) get(ask(Addresses.groups("n1"), new JsonObject().put("group", "g"))))
+        .getJsonObject("dedup");
+  }
+
+  @Test
+  void dedupIsSummedOverMembersAndTheAutomataOfTheDeadAreSwept() throws Exception {
+    lead(1);
+    GroupPolicy policy = GroupPolicy.of("sharded", null, null, "payload");
+    TestMember a = new TestMember("a", policy);
+    await().until(() -> owners().equals("aaaa"));
+    assertThat(dedup().getString("mode")).isEqualTo("payload");
+    assertThat(dedup().getMap()).containsEntry("accepted", null).containsEntry("savedShare", null);
+    TestMember b = new TestMember("b", policy);
+    a.tally = tally(40, 1, 0.2, "high");
+    b.tally = tally(20, 2, 0.4, "none");
+    await().until(() -> Long.valueOf(60).equals(dedup().getLong("declined")));
+    JsonObject both = dedup();
+    assertThat(both.getLong("accepted")).isEqualTo(60);
+    assertThat(both.getLong("waiting")).isEqualTo(3);
+    assertThat(both.getLong("lost")).isEqualTo(4);
+    assertThat(both.getDouble("savedShare")).isCloseTo(60 / 140.0, within(1e-9));
+    JsonObject repetition = both.getJsonObject("repetition");
+    assertThat(repetition.getString("level")).isEqualTo("high");
+    assertThat(repetition.getInteger("smallestDistance")).isEqualTo(40);
+    assertThat(repetition.getDouble("declinedShare")).isCloseTo(0.3, within(1e-9));
+    assertThat(repetition.getLong("observedMessages")).isEqualTo(200);
+    assertThat(both.getJsonArray("hot").getJsonObject(0).getMap())
+        .containsEntry("key", "k")
+        .containsEntry("declined", 60);
+
+    // What it says last stays in the sum, and what is so now does not.
+    b.tally = tally(25, 2, 0.4, "none");
+    b.leave();
+    await().until(() -> Long.valueOf(65).equals(dedup().getLong("declined")));
+    assertThat(dedup().getLong("waiting")).isEqualTo(1);
+    assertThat(dedup().getLong("processing")).isEqualTo(1);
+
+    cluster.left("c-" + b.instance);
+    await()
+        .until(
+            () ->
+                cluster.sweptLast() != null
+                    && cluster.sweptLast().contains("c-" + a.instance)
+                    && !cluster.sweptLast().contains("c-" + b.instance));
+    a.leave();
   }
 
   private JsonArray moves() throws Exception {

@@ -2,7 +2,11 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.SharedTable;
+import dev.evenkeel.dedup.Claim;
+import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.StepReply;
+import dev.evenkeel.dedup.StepRequest;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -15,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
@@ -22,6 +27,7 @@ import java.util.function.Consumer;
 
 /** A cluster of one node and any clients, in memory. */
 final class FakeCluster implements ClusterMember {
+  private final Automata dedup = new Automata();
   private final Vertx vertx;
   private final Set<String> members = ConcurrentHashMap.newKeySet();
   private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
@@ -80,7 +86,47 @@ final class FakeCluster implements ClusterMember {
 
   @Override
   public SharedAutomata dedup() {
-    throw new UnsupportedOperationException();
+    return dedup;
+  }
+
+  /** Who was alive at the last sweep, or null before the first. */
+  Set<String> sweptLast() {
+    return dedup.alive;
+  }
+
+  private static final class Automata implements SharedAutomata {
+    volatile Set<String> alive;
+
+    @Override
+    public String member() {
+      return "n1";
+    }
+
+    @Override
+    public int listen(Turns turns) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void forget(int number) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void tell(DedupKey key, Claim head) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Integer> sweep(Set<String> members) {
+      alive = Set.copyOf(members);
+      return CompletableFuture.completedStage(0);
+    }
   }
 
   @Override

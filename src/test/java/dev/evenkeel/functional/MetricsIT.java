@@ -30,6 +30,15 @@ class MetricsIT {
   /** Served only where a log has followers. */
   private static final Set<String> OF_SEVERAL_NODES = Set.of("evenkeel_log_follower_lag_entries");
 
+  /** Served only where a group is in mode level. */
+  private static final Set<String> OF_LEVEL_GROUPS =
+      Set.of(
+          "evenkeel_group_level_gap",
+          "evenkeel_group_level_held_seconds",
+          "evenkeel_group_level_range",
+          "evenkeel_group_level_round",
+          "evenkeel_group_level_set_aside_total");
+
   @TempDir Path directory;
   private Node node;
 
@@ -190,6 +199,7 @@ class MetricsIT {
       }
     }
     served.addAll(OF_SEVERAL_NODES);
+    served.addAll(OF_LEVEL_GROUPS);
     assertThat(documented()).isEqualTo(served);
   }
 

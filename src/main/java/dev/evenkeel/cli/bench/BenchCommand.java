@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
       "  evenkeel bench failover --rounds 5",
       "  evenkeel bench rebalance --repeats 20",
       "  evenkeel bench level --curve",
+      "  evenkeel bench dedup --work 20ms",
       "",
       "Figures of two systems or versions can be compared only if they come from one machine, one",
       "disk and one hour. Repeat a run, and take the median."
@@ -59,7 +60,8 @@ public final class BenchCommand implements Runnable {
         .addSubcommand(new FailoverBench())
         .addSubcommand(new RebalanceBench())
         .addSubcommand(new RebalanceMember())
-        .addSubcommand(new LevelBench());
+        .addSubcommand(new LevelBench())
+        .addSubcommand(new DedupBench());
   }
 
   Target open(BenchOptions options) {
@@ -76,6 +78,6 @@ public final class BenchCommand implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "a command is missing: produce, consume, latency, failover, rebalance or level");
+        "a command is missing: produce, consume, latency, failover, rebalance, level or dedup");
   }
 }

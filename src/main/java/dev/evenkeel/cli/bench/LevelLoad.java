@@ -3,7 +3,9 @@ package dev.evenkeel.cli.bench;
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.Delivery;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -49,10 +51,12 @@ final class LevelLoad {
    * What one group did.
    *
    * @param finished messages while it was measured
+   * @param all messages that were finished, also while consumers joined
    * @param least messages that one consumer had finished at the end, of all it did, at least
    * @param most the same, at most
+   * @param declined messages of all that dedup finished without a handler
    */
-  record Outcome(long finished, long nanos, long least, long most) {
+  record Outcome(long finished, long all, long nanos, long least, long most, long declined) {
     double perSecond() {
       return finished / (nanos / 1e9);
     }
@@ -64,6 +68,7 @@ final class LevelLoad {
    */
   Outcome run(String group, ConsumerOptions mode, long millisMax) throws InterruptedException {
     List<AtomicLong> counts = new ArrayList<>();
+    AtomicLong declined = new AtomicLong();
     List<Target.Receiver> receivers = new ArrayList<>();
     try {
       for (EvenkeelClient client : clients) {
@@ -75,7 +80,7 @@ final class LevelLoad {
                 .setTopics(List.of(topic))
                 .setOrder(ConsumerOptions.Order.NONE)
                 .setParallel(parallel);
-        receivers.add(receiver(client, options, count));
+        receivers.add(receiver(client, options, count, declined));
       }
       long joining = System.nanoTime();
       while (counts.stream().anyMatch(count -> count.get() == 0)) {
@@ -96,9 +101,11 @@ final class LevelLoad {
       List<Long> each = counts.stream().map(AtomicLong::get).sorted().toList();
       return new Outcome(
           each.stream().mapToLong(Long::longValue).sum() - before,
+          each.stream().mapToLong(Long::longValue).sum(),
           nanos,
           each.get(0),
-          each.get(each.size() - 1));
+          each.get(each.size() - 1),
+          declined.get());
     } finally {
       receivers.forEach(Target.Receiver::close);
     }
@@ -109,26 +116,48 @@ final class LevelLoad {
   }
 
   private Target.Receiver receiver(
-      EvenkeelClient client, ConsumerOptions options, AtomicLong count) {
-    Vertx vertx = client.link().vertx();
-    Future<Void> done = Future.succeededFuture();
+      EvenkeelClient client, ConsumerOptions options, AtomicLong count, AtomicLong declined) {
     return EvenkeelTarget.receiver(
-        client,
-        options,
-        delivery -> {
-          if (workMillis == 0) {
+        client, options, new Worker(client.link().vertx(), workMillis, count, declined));
+  }
+
+  /** Works by a timer. One thread at a time calls it. */
+  private static final class Worker implements ConsumerHandler {
+    private static final Future<Void> DONE = Future.succeededFuture();
+
+    private final Vertx vertx;
+    private final long workMillis;
+    private final AtomicLong count;
+    private final AtomicLong declined;
+
+    Worker(Vertx vertx, long workMillis, AtomicLong count, AtomicLong declined) {
+      this.vertx = vertx;
+      this.workMillis = workMillis;
+      this.count = count;
+      this.declined = declined;
+    }
+
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      if (workMillis == 0) {
+        count.lazySet(count.get() + 1);
+        return DONE;
+      }
+      Promise<Void> worked = Promise.promise();
+      vertx.setTimer(
+          workMillis,
+          timer -> {
             count.lazySet(count.get() + 1);
-            return done;
-          }
-          Promise<Void> worked = Promise.promise();
-          vertx.setTimer(
-              workMillis,
-              timer -> {
-                count.lazySet(count.get() + 1);
-                worked.complete();
-              });
-          return worked.future();
-        });
+            worked.complete();
+          });
+      return worked.future();
+    }
+
+    @Override
+    public void onDeclined(Delivery delivery) {
+      count.lazySet(count.get() + 1);
+      declined.incrementAndGet();
+    }
   }
 
   /** A connection for each consumer. */

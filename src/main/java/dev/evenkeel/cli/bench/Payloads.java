@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
  * Keys and payloads made beforehand, so that a load spends its time on sending. Payloads are random
  * bytes, which nothing can compress. The same seed gives the same messages.
  */
-final class Payloads {
+class Payloads {
   private static final int POOL_BYTES = 4 << 20;
   private static final int POOL_MAX = 1_024;
 

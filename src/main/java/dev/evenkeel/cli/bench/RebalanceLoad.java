@@ -42,6 +42,10 @@ final class RebalanceLoad {
   private static final long BEFORE_MICROS = 2_000_000;
 
   private static final long SETTLE_SECONDS_MAX = 240;
+
+  /** Owners that are the same for so long are at rest also while they work off what has waited. */
+  private static final long REST_BEHIND_MILLIS = 30_000;
+
   private static final long LOOK_EVERY_MILLIS = 50;
 
   private final Target target;
@@ -175,10 +179,14 @@ final class RebalanceLoad {
         owners = now;
         sameSince = System.nanoTime();
       }
-      boolean atRest = System.nanoTime() - sameSince >= TimeUnit.MILLISECONDS.toNanos(REST_MILLIS);
-      if (atRest
+      long restMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sameSince);
+      long servedSince =
+          restMillis >= REST_BEHIND_MILLIS
+              ? sinceMicros
+              : Math.max(sinceMicros, micros() - REST_MILLIS * 1_000);
+      if (restMillis >= REST_MILLIS
           && new HashSet<>(owners).equals(names)
-          && handlings.servedSince(Math.max(sinceMicros, micros() - REST_MILLIS * 1_000), names)) {
+          && handlings.servedSince(servedSince, names)) {
         return;
       }
       if (System.nanoTime() > until) {

@@ -167,16 +167,63 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
         || !machine.failing().mayStart(running, now)) {
       return null;
     }
-    Task task = ready.next(hold -> take(hold, now));
+    Task task = ready.next(hold -> take(hold, false, now));
     if (task != null) {
       running++;
     }
     return task;
   }
 
-  private Task take(Hold hold, long now) {
+  // For a gate between this and the handlers
+
+  /**
+   * As {@link #next} for a message that may not begin yet, whatever the limit of handlers. It is
+   * {@link #begin begun} or {@link #declined} while it is {@link #holds held}, which it may cease
+   * to be at any event.
+   */
+  Task hold(long now) {
+    return ready.isEmpty() || !fence.mayStart(now)
+        ? null
+        : ready.next(hold -> take(hold, true, now));
+  }
+
+  /** Whether a message that {@link #hold} gave is still wanted. */
+  boolean holds(Task task) {
+    return task.hold.holds(task);
+  }
+
+  /** Grows when held messages are not wanted any more. */
+  int drops() {
+    return shards.drops();
+  }
+
+  /** Whether anything may be started, handlers or not. */
+  boolean mayStart(long now) {
+    return fence.mayStart(now);
+  }
+
+  /** Whether a handler may be started. */
+  boolean mayBegin(long now) {
+    return running < options.getParallel()
+        && fence.mayStart(now)
+        && machine.failing().mayStart(running, now);
+  }
+
+  /** A held message goes to its handler. */
+  void begin(Task task) {
+    task.hold.begin(task);
+    running++;
+  }
+
+  /** A held message is finished without its handler. */
+  void declined(Task task, long now) {
+    task.hold.declined(task, now);
+    settled(task, now);
+  }
+
+  private Task take(Hold hold, boolean held, long now) {
     try {
-      Task task = hold.next(now);
+      Task task = held ? hold.nextHeld(now) : hold.next(now);
       Hold.Dropped passed = hold.passed();
       if (passed != Hold.Dropped.NONE) {
         machine.puller().dropped(passed, now);
@@ -208,10 +255,14 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   @Override
   public void finished(Task task, long now) {
-    Hold hold = task.hold;
     running--;
+    task.hold.finished(task, now);
+    settled(task, now);
+  }
+
+  private void settled(Task task, long now) {
+    Hold hold = task.hold;
     consumed++;
-    hold.finished(task, now);
     machine.failing().succeeded(task, now);
     machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
     if (hold.state == HoldState.RUNNING) {

@@ -22,6 +22,7 @@ final class HeldShards {
   /** The highest epoch of each shard that was held here, however it ended. */
   private final Map<Shard, Long> heldEpochs = new HashMap<>();
 
+  private final Hold.Drops drops = new Hold.Drops();
   private boolean changed;
 
   /**
@@ -46,12 +47,17 @@ final class HeldShards {
     return List.copyOf(holds.values());
   }
 
+  /** Grows when messages that were held are not wanted any more. */
+  int drops() {
+    return drops.count;
+  }
+
   boolean wasLetGo(Assignment.Owned owned) {
     return releasedEpochs.getOrDefault(owned.shard(), 0L) >= owned.epoch();
   }
 
   Hold take(Assignment.Owned owned) {
-    Hold hold = new Hold(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax);
+    Hold hold = new Hold(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax, drops);
     hold.predecessor = lingering.get(owned.shard());
     if (heldEpochs.getOrDefault(owned.shard(), 0L) < owned.epoch()) {
       // Nobody can have committed in this epoch yet.

@@ -8,6 +8,7 @@ import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
@@ -139,13 +140,33 @@ public final class Hold {
   /** Retries that were given back while messages were decoded. */
   private final List<Task> goneBack = new ArrayList<>();
 
+  /** Taken by a {@link DedupGate}, and not begun yet. */
+  private final Set<Task> held = new LinkedHashSet<>();
+
+  private final Drops drops;
   private final Lanes.Source source = this::decode;
   private final Lanes lanes;
   private long runningBytes;
   private long passedMessages;
   private long passedBytes;
 
+  /** How often held messages were dropped; one for all shards of a consumer. */
+  static final class Drops {
+    int count;
+  }
+
   Hold(String topic, Shard shard, long epoch, ConsumerOptions.Order order, int handOutMax) {
+    this(topic, shard, epoch, order, handOutMax, new Drops());
+  }
+
+  Hold(
+      String topic,
+      Shard shard,
+      long epoch,
+      ConsumerOptions.Order order,
+      int handOutMax,
+      Drops drops) {
+    this.drops = drops;
     this.topic = topic;
     this.shard = shard;
     this.epoch = epoch;
@@ -187,28 +208,34 @@ public final class Hold {
    * @throws dev.evenkeel.model.RefusedException INVALID if a batch is malformed inside
    */
   Task next(long nowMillis) {
+    Task task = take(nowMillis);
+    if (task != null) {
+      begun(task);
+    }
+    return task;
+  }
+
+  /** As {@link #next} for one that may not begin yet: to be begun or declined if it still is. */
+  Task nextHeld(long nowMillis) {
+    Task task = take(nowMillis);
+    if (task != null) {
+      held.add(task);
+    }
+    return task;
+  }
+
+  private Task take(long nowMillis) {
     boolean open = state == HoldState.RUNNING || state == HoldState.DRAINING && !givenBack;
     if (!open || !retries.known()) {
       return null;
     }
     Task task =
         state == HoldState.RUNNING ? retries.nextRetry(ordersKeys, window.committed()) : null;
-    if (task != null) {
-      running++;
-      retriesRunning++;
-      return task;
-    }
-    task = nextOfWindow(nowMillis);
-    if (task != null) {
-      running++;
-      begunOffset = Math.max(begunOffset, task.offset + 1);
-      runningBytes += task.bytes;
-    }
-    return task;
+    return task != null ? task : nextOfWindow(nowMillis);
   }
 
   private Task nextOfWindow(long nowMillis) {
-    while (running - retriesRunning + waiting.size() + retries.outbox.failedOfWindow()
+    while (running - retriesRunning + held.size() + waiting.size() + retries.outbox.failedOfWindow()
         < handOutMax) {
       Task task = again.poll();
       if (task != null) {
@@ -232,6 +259,50 @@ public final class Hold {
       }
     }
     return null;
+  }
+
+  private void begun(Task task) {
+    running++;
+    if (task.retry) {
+      retriesRunning++;
+    } else {
+      begunOffset = Math.max(begunOffset, task.offset + 1);
+      runningBytes += task.bytes;
+    }
+  }
+
+  /** Whether {@code task} is held and wanted. */
+  boolean holds(Task task) {
+    return held.contains(task);
+  }
+
+  /** A held one is given to its handler. */
+  void begin(Task task) {
+    held.remove(task);
+    begun(task);
+  }
+
+  /** A held one is finished without its handler. */
+  void declined(Task task, long nowMillis) {
+    held.remove(task);
+    lastFinishedMillis = nowMillis;
+    if (!task.retry) {
+      begunOffset = Math.max(begunOffset, task.offset + 1);
+      done(task);
+    }
+  }
+
+  /** Held retries go back to the log, with those behind them. */
+  private void giveBackHeld() {
+    for (Task task : List.copyOf(held)) {
+      if (task.retry) {
+        held.remove(task);
+        drops.count++;
+        goneBack.add(task);
+        goneBack.addAll(retries.inHand.failed(task));
+        retries.inHand.gone(task.offset);
+      }
+    }
   }
 
   private Task decode() {
@@ -259,6 +330,10 @@ public final class Hold {
     if (state.over() || task.retry) {
       return;
     }
+    done(task);
+  }
+
+  private void done(Task task) {
     window.finish(task.offset);
     freed(task);
   }
@@ -345,12 +420,16 @@ public final class Hold {
    * and nothing comes twice.
    */
   Dropped keepBegun(long nowMillis) {
+    giveBackHeld();
     long from = begunEnd();
     backlog.clear();
     lanes.dropFrom(from);
     retries.stuck.removeIf(task -> task.offset >= from);
     waiting.removeIf(task -> task.offset >= from && dropFailed(task));
     again.removeIf(task -> task.offset >= from && dropFailed(task));
+    if (held.removeIf(task -> task.offset >= from && dropFailed(task))) {
+      drops.count++;
+    }
     waiting.forEach(task -> task.dueMillis = Math.min(task.dueMillis, nowMillis));
     passedMessages = 0;
     passedBytes = 0;
@@ -378,6 +457,7 @@ public final class Hold {
   private List<Task> notRunning() {
     List<Task> tasks = new ArrayList<>(waiting);
     tasks.addAll(again);
+    tasks.addAll(held);
     lanes.forEachParked(tasks::add);
     retries.stuck.forEach(tasks::add);
     return tasks;
@@ -407,6 +487,11 @@ public final class Hold {
     lanes.clear();
     again.clear();
     waiting.clear();
+    giveBackHeld();
+    if (!held.isEmpty()) {
+      held.clear();
+      drops.count++;
+    }
     passedMessages = 0;
     passedBytes = 0;
     long messages = running - retriesRunning;

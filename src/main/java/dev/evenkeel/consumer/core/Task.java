@@ -19,6 +19,9 @@ public final class Task implements MessageSource.Handed {
   /** While it waits for its next try: when that is due, in monotonic milliseconds. */
   long dueMillis;
 
+  /** Its place at a {@link DedupGate}, or null. */
+  DedupGate.Pass pass;
+
   /** The lane of its key in the window, or null. */
   KeyLanes.Lane lane;
 

@@ -58,7 +58,7 @@ final class LevelDealer implements ConsumerHandler {
   private final String instance;
   private final DealBook book;
   private final ContextInternal context;
-  private final Runnable ended;
+  private final java.util.function.Consumer<LevelDealer> ended;
   private final Map<String, Integer> topicIds = new HashMap<>();
   private Consumer consumer;
   private long ticker = -1;
@@ -70,7 +70,7 @@ final class LevelDealer implements ConsumerHandler {
   private volatile LevelFigures figures;
 
   /**
-   * @param ended is told, on any thread, if it ends by itself
+   * @param ended is told, on any thread, when it has ended, unless it was abandoned
    */
   LevelDealer(
       Link link,
@@ -80,7 +80,7 @@ final class LevelDealer implements ConsumerHandler {
       ConsumerOptions options,
       String instance,
       DealPolicy policy,
-      Runnable ended) {
+      java.util.function.Consumer<LevelDealer> ended) {
     this.link = link;
     this.directory = directory;
     this.group = group;
@@ -105,7 +105,7 @@ final class LevelDealer implements ConsumerHandler {
       if (!stopped) {
         LOG.warn("the level dispatcher of group {} cannot start: {}", group, failure.toString());
         end();
-        ended.run();
+        ended.accept(this);
       }
       return;
     }
@@ -117,7 +117,7 @@ final class LevelDealer implements ConsumerHandler {
                   if (!stopped) {
                     LOG.info("the level dispatcher of group {} has ended: {}", group, why);
                     end();
-                    ended.run();
+                    ended.accept(this);
                   }
                 }));
     if (stopped) {
@@ -168,7 +168,7 @@ final class LevelDealer implements ConsumerHandler {
     onContext(
         () -> {
           // First the consumer: what is given back while it drains is no failure.
-          closeConsumer();
+          closeConsumer().onComplete(closed -> ended.accept(this));
           book.close();
           run();
         });
@@ -185,13 +185,13 @@ final class LevelDealer implements ConsumerHandler {
         });
   }
 
-  private void closeConsumer() {
+  private Future<Void> closeConsumer() {
     stopped = true;
     if (consumer == null) {
       end();
-    } else {
-      consumer.close().onComplete(closed -> onContext(this::end));
+      return Future.succeededFuture();
     }
+    return consumer.close().onComplete(closed -> onContext(this::end));
   }
 
   private void end() {

@@ -60,7 +60,8 @@ public final class LevelDealers {
    *
    * @param order what is kept in order: none, key or shard
    * @param instance this run
-   * @param ended told of the group and the run, on any thread, if it ends by itself
+   * @param ended told of the group and the run, on any thread, when it has ended: by itself, or
+   *     after {@link #close}
    */
   public void open(
       String group,
@@ -82,7 +83,10 @@ public final class LevelDealers {
             DealerOptions.of(group, node, topics, order),
             instance,
             new DealPolicy(Range.of(policy.range()), strategy),
-            () -> ended.accept(group, instance));
+            which -> {
+              byGroup.remove(group, which);
+              ended.accept(group, instance);
+            });
     LevelDealer former = byGroup.put(group, dealer);
     if (former != null) {
       former.abandon();
@@ -112,9 +116,9 @@ public final class LevelDealers {
     return dealer == null ? null : dealer.figures();
   }
 
-  /** Lets go of a group in good order. */
+  /** Lets go of a group in good order; whoever opened it is told when that is done. */
   public void close(String group) {
-    LevelDealer dealer = byGroup.remove(group);
+    LevelDealer dealer = byGroup.get(group);
     if (dealer != null) {
       dealer.close();
     }

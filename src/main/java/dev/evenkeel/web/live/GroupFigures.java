@@ -60,6 +60,7 @@ final class GroupFigures {
     state.put("members", members);
     state.put("shards", shards);
     Json.put(state, "level", LevelState.of(group.getJsonObject("level")));
+    Json.put(state, "dedup", DedupState.of(group.getJsonObject("dedup")));
     return state;
   }
 

@@ -10,6 +10,6 @@ class ConsumerSimulationTest {
   @Property(tries = 60)
   void commitsNothingUnfinishedKeepsOrderAndStopsItself(
       @ForAll long seed, @ForAll ConsumerOptions.Order order, @ForAll boolean keepsState) {
-    new Simulation(seed, order, keepsState).run();
+    new Simulation(seed, order, keepsState, false).run();
   }
 }

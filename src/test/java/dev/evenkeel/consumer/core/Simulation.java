@@ -6,6 +6,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.Delivery;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Drain;
 import dev.evenkeel.model.Lease;
@@ -24,7 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Shards with their leases, a dispatcher that grants, drains, calls off and steals at random, a
@@ -53,6 +56,11 @@ final class Simulation {
   private final class Member {
     final String instance;
     final ConsumerCore core;
+
+    /** Null without dedup. */
+    final DedupGate gate;
+
+    final MessageSource<Task> source;
     final List<Task> running = new ArrayList<>();
     final Map<Shard, Integer> runningOf = new HashMap<>();
     final Map<Hold, Long> finishedEnds = new HashMap<>();
@@ -64,8 +72,39 @@ final class Simulation {
       this.instance = instance;
       core =
           new ConsumerCore(options, instance, keepsState, new SplittableRandom(random.nextLong()));
-      every(50, () -> core.tick(now));
+      gate = dedup == null ? null : gate();
+      source = gate == null ? core : gate;
+      every(
+          50,
+          () -> {
+            core.tick(now);
+            if (gate != null) {
+              gate.tick(now);
+            }
+          });
       every(500, this::heartbeat);
+    }
+
+    private DedupGate gate() {
+      return new DedupGate(
+          core,
+          instance,
+          options.getParallel(),
+          new DedupKeys("g", ConsumerOptions.Dedup.KEY, null),
+          dedup.coordinator(instance),
+          first -> {},
+          new DedupGate.Surroundings() {
+            @Override
+            public void onContext(LongConsumer action) {
+              whileAlive(() -> action.accept(now));
+            }
+
+            @Override
+            public void declined(Delivery delivery) {
+              logs[delivery.shard()].finished.set((int) delivery.offset());
+              dedup.declined(delivery.message().keyText());
+            }
+          });
     }
 
     void every(long millis, Runnable action) {
@@ -98,7 +137,7 @@ final class Simulation {
         while ((action = core.poll()) != null) {
           perform(action);
         }
-        Task task = core.next(now);
+        Task task = source.next(now);
         if (task == null) {
           return;
         }
@@ -130,17 +169,24 @@ final class Simulation {
           }
         }
       }
+      if (dedup != null) {
+        dedup.started(key);
+      }
+      long began = now;
       boolean fails = random.nextInt(100) < (calm ? 2 : 10);
       Runnable end =
           () -> {
             running.remove(task);
             runningOf.merge(shard, -1, Integer::sum);
+            if (dedup != null) {
+              dedup.ended(key, fails ? -1 : began);
+            }
             if (fails) {
-              core.failed(task, new IllegalStateException("simulated"), now);
+              source.failed(task, new IllegalStateException("simulated"), now);
             } else {
               log.finished.set(offset);
               finishedEnds.merge(task.hold, task.offset + 1, Math::max);
-              core.finished(task, now);
+              source.finished(task, now);
             }
           };
       if (random.nextInt(3) == 0) {
@@ -256,6 +302,12 @@ final class Simulation {
 
   private final SplittableRandom random;
   private final boolean keepsState;
+
+  /** Null without. */
+  private final DedupWorld dedup;
+
+  private final boolean mapIsLost;
+
   private final ConsumerOptions options;
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(
@@ -269,8 +321,10 @@ final class Simulation {
   private int born;
   private boolean calm;
 
-  Simulation(long seed, ConsumerOptions.Order order, boolean keepsState) {
+  Simulation(long seed, ConsumerOptions.Order order, boolean keepsState, boolean withDedup) {
     random = new SplittableRandom(seed);
+    mapIsLost = random.nextBoolean();
+    dedup = withDedup ? new DedupWorld(random, () -> now, this::after) : null;
     this.keepsState = keepsState;
     options =
         new ConsumerOptions()
@@ -319,6 +373,9 @@ final class Simulation {
         link(member, true);
       }
     }
+    if (dedup != null) {
+      dedup.calm = true;
+    }
     runUntil(now + CALM_MILLIS);
     for (Log log : logs) {
       assertThat(log.finished.cardinality()).as("all are handled").isEqualTo(MESSAGES);
@@ -328,6 +385,11 @@ final class Simulation {
       assertThat(member.core.flow().messages()).isZero();
       assertThat(member.core.flow().bytes()).isZero();
       assertThat(member.core.running()).isZero();
+      assertThat(member.gate == null ? 0 : member.gate.heldMessages()).isZero();
+      assertThat(member.gate == null ? 0 : member.gate.atWork()).isZero();
+    }
+    if (dedup != null) {
+      dedup.check();
     }
   }
 
@@ -361,11 +423,20 @@ final class Simulation {
     if (!calm && random.nextInt(40) == 0) {
       Member crashed = members.remove(random.nextInt(members.size()));
       crashed.alive = false;
+      if (dedup != null) {
+        dedup.crashed(crashed.instance, crashed.running);
+      }
       join();
     }
     if (!calm && random.nextInt(10) == 0) {
       Member member = members.get(random.nextInt(members.size()));
       link(member, !member.linkUp);
+    }
+    if (dedup != null) {
+      if (!calm && mapIsLost && random.nextInt(100) == 0) {
+        dedup.clear();
+      }
+      dedup.sweep(members.stream().map(m -> m.instance).collect(Collectors.toSet()));
     }
     if (!calm && random.nextInt(50) == 0) {
       term++;

@@ -74,6 +74,30 @@ class LiveStateTest {
     assertThat(LevelState.of(new JsonObject().put("range", 10)).get("bars")).isEqualTo(Map.of());
   }
 
+  @Example
+  void dedupIsShownIfItIsOnOrWouldBeWorthIt() {
+    JsonObject repeats = new JsonObject().put("level", "high").put("declinedShare", 0.4126);
+    JsonObject on =
+        new JsonObject()
+            .put("mode", "key")
+            .put("savedShare", 0.5)
+            .put("declined", 7)
+            .put("repetition", repeats)
+            .put("hot", new JsonArray().add(new JsonObject().put("key", "a").put("declined", 7)));
+    assertThat(DedupState.of(on))
+        .containsEntry("savedPercent", 50.0)
+        .containsEntry("declined", 7L)
+        .containsEntry("hot", Map.of("a", 7L))
+        .doesNotContainKeys("processing", "waiting", "lost");
+    JsonObject off = new JsonObject().put("mode", "off");
+    assertThat(DedupState.of(off.copy().put("repetition", repeats)))
+        .isEqualTo(Map.of("mode", "off", "repetition", "high", "wouldSavePercent", 41.3));
+    assertThat(DedupState.of(off.copy().put("repetition", new JsonObject().put("level", "none"))))
+        .isNull();
+    assertThat(DedupState.of(off)).isNull();
+    assertThat(DedupState.of(null)).isNull();
+  }
+
   private static JsonObject move(long epoch, Long pause) {
     return new JsonObject()
         .put("time", "2026-01-01T00:00:00Z")

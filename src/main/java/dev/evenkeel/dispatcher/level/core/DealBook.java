@@ -69,6 +69,7 @@ public final class DealBook {
   private final List<Hand> ring = new ArrayList<>();
 
   private final Draw draw;
+  private final Arrivals arrivals = new Arrivals();
   private final Stalls stalls = new Stalls();
 
   private LevelBook book;
@@ -224,6 +225,7 @@ public final class DealBook {
     }
     hand.state = Hand.State.AWAY;
     hand.place = null;
+    arrivals.remove(hand);
     if (closed) {
       deliveries.giveBackAll(hand.takeAll());
     } else {
@@ -261,14 +263,14 @@ public final class DealBook {
     }
     hand.capacity = place.capacity();
     hand.begin();
-    if (restored) {
-      join(hand, now);
-      return;
-    }
     hand.state = Hand.State.PLACED;
-    hand.place = place;
     Stalls.permitted(hand, now);
-    restoreIfAllAnswered(now);
+    if (restored) {
+      arrivals.add(hand);
+    } else {
+      hand.place = place;
+      restoreIfAllAnswered(now);
+    }
   }
 
   /** A Collect was refused, or nobody answered it. */
@@ -289,6 +291,12 @@ public final class DealBook {
         : null;
   }
 
+  private void admit(long now) {
+    for (Hand hand : arrivals.admit(ring, now)) {
+      join(hand, now);
+    }
+  }
+
   private void join(Hand hand, long now) {
     if (hand.closing || book.members().size() >= LevelBook.MEMBERS_MAX) {
       hand.state = Hand.State.AWAY;
@@ -297,6 +305,7 @@ public final class DealBook {
     }
     book.join(hand.name, now);
     enter(hand, now);
+    arrivals.joined(hand);
   }
 
   private void enter(Hand hand, long now) {
@@ -345,7 +354,8 @@ public final class DealBook {
         enter(hand, now);
         leaveIfDone(hand);
       } else if (place.held().isEmpty() && place.finished() == 0 && !hand.closing) {
-        join(hand, now);
+        hand.place = null;
+        arrivals.add(hand);
       } else {
         hand.state = Hand.State.AWAY;
         hand.place = null;
@@ -366,7 +376,15 @@ public final class DealBook {
     if (!restored || closed) {
       return;
     }
-    draw.deal(ring, byName, deliveries.line(), book, now);
+    admit(now);
+    if (!arrivals.pausing()) {
+      List<Hand> unheard = arrivals.unheard(book, now);
+      if (unheard.isEmpty()) {
+        draw.deal(ring, byName, deliveries.line(), book, now);
+      } else {
+        draw.first(unheard, deliveries.line(), book, now);
+      }
+    }
     stalls.waiting(!deliveries.line().isEmpty(), now);
     for (int i = 0; i < ring.size(); i++) {
       Hand hand = ring.get(i);

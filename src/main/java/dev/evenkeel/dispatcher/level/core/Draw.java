@@ -56,6 +56,22 @@ final class Draw {
     }
   }
 
+  /** Deals one message to each of {@code newcomers} that has none. */
+  void first(List<Hand> newcomers, WaitingLine line, LevelBook book, long now) {
+    for (Hand hand : newcomers) {
+      if (line.isEmpty()) {
+        return;
+      }
+      if (hand.firstDueMillis < 0) {
+        hand.firstDueMillis = now;
+      }
+      if (hand.items() == 0 && credit(hand, book) > 0) {
+        hand.deal(line.poll(), now);
+        book.dealt(hand.name, 1, now);
+      }
+    }
+  }
+
   /** How many more it may be dealt now. */
   private int credit(Hand hand, LevelBook book) {
     if (hand.closing) {

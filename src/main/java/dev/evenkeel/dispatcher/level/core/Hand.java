@@ -17,8 +17,8 @@ import java.util.Map;
  * AWAY        nothing is dealt; a session is to be begun
  *   → COLLECTING  Collect is sent
  *       → AWAY        it failed
- *       → PLACED      answered, while the dealer waits for the others
- *       → LIVE        answered: it is in the book
+ *       → PLACED      answered, and waits for the others, or to join
+ *           → LIVE    it is in the book
  * LIVE → AWAY  set aside, or it says that the session is over
  * </pre>
  */
@@ -67,6 +67,9 @@ final class Hand {
 
   /** Since when something is dealt and nothing of it is confirmed, or −1. */
   long unconfirmedSinceMillis = -1;
+
+  /** When its first message since it joined was due to be dealt, or −1. */
+  long firstDueMillis = -1;
 
   /** What is to be told of its place is not sent yet. */
   boolean standingDue;

@@ -6,6 +6,7 @@ import { Groups } from './groups.js';
 import { Board } from './board.js';
 import { Chart } from './chart.js';
 import { Details } from './details.js';
+import { Dedup } from './dedup.js';
 import { Level } from './level.js';
 import { Logs, Moves, Nodes, Topics } from './tables.js';
 
@@ -61,6 +62,7 @@ function Group({ name, group, focus, history, tick, lines, onClose }) {
       <${Chart} key=${name} ring=${history.groups.get(name)} tick=${tick} label=${label} />
     </div>
     ${known(group.level) && html`<${Level} group=${name} level=${group.level} />`}
+    ${known(group.dedup) && html`<${Dedup} group=${name} dedup=${group.dedup} />`}
     <div class="split">
       <${Board} group=${name} lanes=${all} density=${density(shards)} prefixes=${prefixesOf(group.shards ?? {})} tick=${tick} lines=${lines} />
       <${Details} focus=${focus} group=${group} history=${history} onClose=${onClose} />

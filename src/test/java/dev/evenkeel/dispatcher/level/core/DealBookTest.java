@@ -18,11 +18,13 @@ import org.junit.jupiter.api.Test;
 /** Each rule of a {@link DealBook} by itself. */
 class DealBookTest {
   private static final Shard SHARD = new Shard(1, 0);
+  private static final Shard OTHER = new Shard(1, 1);
   private static final long STALL_MILLIS = 3_000;
 
   private DealBook book = pull(10);
   private long now = 1_000;
   private long reports;
+  private int capacity = 4;
 
   private static DealBook pull(int range) {
     return new DealBook("g", "n", new DealPolicy(Range.of(range), DealPolicy.Strategy.PULL));
@@ -41,8 +43,12 @@ class DealBookTest {
   }
 
   private void deliver(int from, int to) {
+    deliver(SHARD, from, to);
+  }
+
+  private void deliver(Shard shard, int from, int to) {
     for (int i = from; i < to; i++) {
-      MessageId id = new MessageId(SHARD, i);
+      MessageId id = new MessageId(shard, i);
       book.delivery("t", new Deal.Dealt(id, 1, 1, new Message(null, null, 0, new byte[1])), i);
     }
   }
@@ -64,6 +70,22 @@ class DealBookTest {
     return new Place(null, 0, List.of(), List.of(), capacity);
   }
 
+  /**
+   * Who may be dealt what, once each of {@code members} has finished its first message, number 0.
+   */
+  private void begin(int capacity, int members) {
+    this.capacity = capacity;
+    book.begin(1, now);
+    answerCollects(capacity);
+    deliver(OTHER, 0, members);
+    for (Action.SendDeal each : of(Action.SendDeal.class, actions())) {
+      book.received(each, 1, now);
+      report(each, 1);
+    }
+    actions();
+    now += Arrivals.APART_MILLIS;
+  }
+
   private List<Action.SendCollect> answerCollects(int capacity) {
     List<Action.SendCollect> collects = of(Action.SendCollect.class, actions());
     collects.forEach(each -> book.placed(each, nothing(capacity), now));
@@ -82,7 +104,7 @@ class DealBookTest {
             endedBelow,
             new long[0],
             List.of(failed),
-            4),
+            capacity),
         now);
   }
 
@@ -126,34 +148,88 @@ class DealBookTest {
   @Test
   void pull_deals_no_more_than_the_capacity_and_push_up_to_the_range_in_turn() {
     live("a", "b");
-    book.begin(1, now);
-    answerCollects(3);
+    begin(3, 2);
     deliver(0, 50);
-    assertThat(of(Action.SendDeal.class, actions())).allMatch(each -> each.end() == 3);
+    assertThat(of(Action.SendDeal.class, actions())).allMatch(each -> each.end() == 4);
     book = push(10);
     live("a", "b");
-    book.begin(1, now);
-    answerCollects(3);
+    begin(3, 2);
     deliver(0, 50);
     List<Action.SendDeal> deals = of(Action.SendDeal.class, actions());
-    assertThat(deals).allMatch(each -> each.end() == 10);
+    assertThat(deals).allMatch(each -> each.end() >= 10);
     assertThat(offsets(deals.get(0)).subList(0, 3)).containsExactly(0L, 2L, 4L);
+  }
+
+  @Test
+  void a_newcomer_joins_when_all_hands_are_empty_and_is_heard_before_others_get_more() {
+    live("a");
+    begin(3, 1);
+    deliver(0, 20);
+    Action.SendDeal first = of(Action.SendDeal.class, actions()).get(0);
+    live("a", "b");
+    answerCollects(3);
+    report(first, 2);
+    assertThat(of(Action.SendDeal.class, actions())).as("all wait").isEmpty();
+    assertThat(book.level()).containsExactly("a");
+    report(first, 4);
+    List<Action.SendDeal> greeting = of(Action.SendDeal.class, actions());
+    assertThat(book.level()).containsExactly("a", "b");
+    assertThat(greeting).extracting(Action.SendDeal::instance).containsExactly("b-1");
+    assertThat(greeting.get(0).end()).isOne();
+    assertThat(of(Action.SendDeal.class, actions())).isEmpty();
+    report(greeting.get(0), 1);
+    assertThat(of(Action.SendDeal.class, actions()))
+        .extracting(Action.SendDeal::end)
+        .containsExactlyInAnyOrder(7L, 4L);
+  }
+
+  @Test
+  void nobody_waits_long_for_a_newcomer_or_for_what_is_in_hand() {
+    live("a");
+    begin(3, 1);
+    deliver(0, 20);
+    actions();
+    live("a", "b", "c");
+    answerCollects(3);
+    actions();
+    now += Arrivals.PAUSE_MILLIS_MAX;
+    List<Action.SendDeal> greeting = of(Action.SendDeal.class, actions());
+    assertThat(book.level()).containsExactly("a", "b", "c");
+    assertThat(greeting).hasSize(2).allMatch(each -> each.end() == 1);
+    report(greeting.get(0), 1);
+    assertThat(of(Action.SendDeal.class, actions())).isEmpty();
+    now += Arrivals.PAUSE_MILLIS_MAX;
+    assertThat(of(Action.SendDeal.class, actions())).hasSize(2);
+  }
+
+  @Test
+  void a_newcomer_that_can_take_nothing_holds_nobody_up_for_ever() {
+    live("a");
+    begin(3, 1);
+    live("a", "b");
+    answerCollects(0);
+    deliver(0, 20);
+    assertThat(of(Action.SendDeal.class, actions())).isEmpty();
+    assertThat(book.level()).containsExactly("a", "b");
+    now += Arrivals.PAUSE_MILLIS_MAX;
+    assertThat(of(Action.SendDeal.class, actions()))
+        .extracting(Action.SendDeal::instance)
+        .containsExactly("a-1");
   }
 
   @Test
   void ends_come_out_once_and_failures_with_their_error() {
     live("a");
-    book.begin(1, now);
-    answerCollects(4);
+    begin(4, 1);
     deliver(0, 4);
     Action.SendDeal deal = of(Action.SendDeal.class, actions()).get(0);
-    report(deal, 3, new Report.Failed(1, "no"));
+    report(deal, 4, new Report.Failed(2, "no"));
     List<Action> ends = actions();
     assertThat(of(Action.Finished.class, ends))
         .extracting(Action.Finished::ticket)
         .containsExactly(0, 2);
     assertThat(of(Action.Failed.class, ends)).containsExactly(new Action.Failed(1, "no"));
-    report(deal, 3, new Report.Failed(1, "no"));
+    report(deal, 4, new Report.Failed(2, "no"));
     assertThat(actions()).isEmpty();
     assertThat(book.open()).isEqualTo(1);
   }
@@ -180,12 +256,11 @@ class DealBookTest {
   @Test
   void messages_of_one_that_is_gone_come_first_and_in_order() {
     live("a", "b");
-    book.begin(1, now);
-    answerCollects(3);
+    begin(3, 2);
     deliver(0, 10);
     List<Action.SendDeal> deals = of(Action.SendDeal.class, actions());
     live("b");
-    report(deals.get(1), 3);
+    report(deals.get(1), 4);
     Action.SendDeal next = of(Action.SendDeal.class, actions()).get(0);
     assertThat(offsets(next).subList(0, 3)).isEqualTo(offsets(deals.get(0)));
     assertThat(book.open()).isEqualTo(7);
@@ -194,15 +269,14 @@ class DealBookTest {
   @Test
   void one_that_closes_gets_nothing_and_leaves_when_its_hand_is_empty() {
     live("a", "b");
-    book.begin(1, now);
-    answerCollects(3);
+    begin(3, 2);
     deliver(0, 10);
     List<Action.SendDeal> deals = of(Action.SendDeal.class, actions());
     book.members(List.of(member("a", true), member("b", false)), now);
-    report(deals.get(0), 1);
+    report(deals.get(0), 2);
     assertThat(of(Action.SendDeal.class, actions())).isEmpty();
     assertThat(book.level()).contains("a");
-    report(deals.get(0), 3);
+    report(deals.get(0), 4);
     actions();
     assertThat(book.level()).containsExactly("b");
   }
@@ -265,8 +339,7 @@ class DealBookTest {
   @Test
   void a_lost_shard_is_given_back_and_attached_when_it_comes_again() {
     live("a");
-    book.begin(1, now);
-    answerCollects(2);
+    begin(2, 1);
     deliver(0, 4);
     Action.SendDeal deal = of(Action.SendDeal.class, actions()).get(0);
     book.withdrawn(SHARD);
@@ -274,7 +347,7 @@ class DealBookTest {
     assertThat(book.open()).isZero();
     deliver(0, 2);
     assertThat(of(Action.SendDeal.class, actions())).isEmpty();
-    report(deal, 2);
+    report(deal, 3);
     assertThat(of(Action.Finished.class, actions())).hasSize(2);
   }
 
@@ -297,13 +370,12 @@ class DealBookTest {
   @Test
   void after_closing_nothing_is_dealt_and_what_is_in_hand_may_end() {
     live("a");
-    book.begin(1, now);
-    answerCollects(2);
+    begin(2, 1);
     deliver(0, 4);
     Action.SendDeal deal = of(Action.SendDeal.class, actions()).get(0);
     book.close();
     assertThat(of(Action.GivenBack.class, actions())).hasSize(2);
-    report(deal, 2);
+    report(deal, 3);
     assertThat(of(Action.Finished.class, actions())).hasSize(2);
     assertThat(book.open()).isZero();
   }

@@ -1,0 +1,230 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.cluster.ClientSettings;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ProducerOptions;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Three consumer processes share the work on 500 payloads that come again and again: of one payload
+ * never two runs at once, and whatever was declined is seen by a run that begins later. Short here;
+ * {@code -Pfull} takes 20,000 messages.
+ */
+@Timeout(600)
+class DedupIT {
+  private static final int MESSAGES = Integer.getInteger("evenkeel.dedupMessages", 4_000);
+  private static final int PAYLOADS = 500;
+  private static final double EXPONENT = 1.1;
+  private static final int WORK_MILLIS = 20;
+  private static final int MESSAGES_A_SECOND = 2_000;
+  private static final String TOPIC = "refreshes";
+  private static final String GROUP = "cache";
+  private static final List<String> NAMES = List.of("a", "b", "c");
+
+  @TempDir Path directory;
+  private final Map<String, Jar.Running> members = new LinkedHashMap<>();
+  private Path log;
+  private FileChannel file;
+
+  private interface Disturbance {
+    void at(int sent) throws Exception;
+  }
+
+  @Test
+  void of_one_payload_one_run_at_a_time_and_one_after_the_last_message() throws Exception {
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      DedupCheck check = run(node, sent -> {});
+      JsonObject dedup = dedup(node);
+      report("undisturbed", check, dedup);
+      assertThat(check.overlaps()).isEmpty();
+      assertThat(check.missed()).isEmpty();
+      assertThat(check.members()).isEqualTo(Set.copyOf(NAMES));
+      assertThat(dedup.getString("mode")).isEqualTo("payload");
+      assertThat(check.runs() + dedup.getLong("declined")).isEqualTo(MESSAGES);
+      assertThat(dedup.getLong("declined")).isGreaterThan(MESSAGES / 20);
+      assertThat(dedup.getLong("lost") + dedup.getLong("unguarded")).isZero();
+      assertThat(dedup.getJsonObject("repetition").getString("level")).isEqualTo("high");
+      assertThat(dedup.getJsonArray("hot")).isNotEmpty();
+      stopAll();
+    } finally {
+      close();
+    }
+  }
+
+  @Test
+  void a_killed_consumer_and_a_lost_map_cost_runs_and_nothing_else() throws Exception {
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      ClusterMember other =
+          get(
+              ClusterMembers.client(
+                  new ClientSettings(
+                      List.of(HostPort.parse(node.cluster())), null, "evenkeel", 20_000)));
+      DedupCheck check =
+          run(
+              node,
+              sent -> {
+                if (sent == MESSAGES / 2) {
+                  DedupMember.append(file, DedupCheck.KILLED, "-", "c");
+                  members.remove("c").kill();
+                } else if (sent == MESSAGES * 3 / 4) {
+                  // As nobody is alive, every place is taken away.
+                  assertThat(get(other.dedup().sweep(Set.of()))).isPositive();
+                }
+              });
+      JsonObject dedup = dedup(node);
+      report("one killed, map lost", check, dedup);
+      assertThat(check.missed()).isEmpty();
+      assertThat(check.overlaps().size())
+          .as("overlapping runs %s are counted", check.overlaps())
+          .isLessThanOrEqualTo((int) (dedup.getLong("lost") + dedup.getLong("unguarded")));
+      get(other.close());
+      stopAll();
+    } finally {
+      close();
+    }
+  }
+
+  private DedupCheck run(Node node, Disturbance disturbance) throws Exception {
+    log = directory.resolve("runs.log");
+    file = DedupMember.appending(log.toString());
+    node.admin("topic", "create", TOPIC, "--shards", "6");
+    NAMES.forEach(name -> start(node, name));
+    awaitOwners(node);
+    produce(node, disturbance);
+    node.awaitConsumed(GROUP, MESSAGES);
+    Awaitility.await("nobody works or waits")
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> dedup(node).getLong("processing") + dedup(node).getLong("waiting") == 0);
+    return new DedupCheck(Files.readAllLines(log));
+  }
+
+  private void start(Node node, String name) {
+    members.put(
+        name,
+        Program.start(
+                directory,
+                name,
+                Program.thinClassPath(),
+                DedupMember.class.getName(),
+                node.cluster(),
+                TOPIC,
+                GROUP,
+                name,
+                String.valueOf(WORK_MILLIS),
+                log.toString())
+            .inCrowd());
+  }
+
+  private static void awaitOwners(Node node) {
+    Awaitility.await("each has two shards")
+        .atMost(Duration.ofSeconds(120))
+        .pollInterval(Duration.ofMillis(100))
+        .until(
+            () ->
+                NAMES.stream()
+                    .allMatch(
+                        name ->
+                            node.shards(GROUP).stream()
+                                    .filter(
+                                        shard ->
+                                            "OWNED".equals(shard.getString("state"))
+                                                && name.equals(shard.getString("owner")))
+                                    .count()
+                                == 2));
+  }
+
+  /** Zipf's distribution over the payloads, without keys, at a steady rate. */
+  private void produce(Node node, Disturbance disturbance) throws Exception {
+    double[] sums = new double[PAYLOADS];
+    double sum = 0;
+    for (int i = 0; i < PAYLOADS; i++) {
+      sum += Math.pow(i + 1, -EXPONENT);
+      sums[i] = sum;
+    }
+    SplittableRandom random = new SplittableRandom(11);
+    EvenkeelClient client =
+        get(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+    try {
+      Producer producer = get(client.producer(new ProducerOptions().setTopic(TOPIC)));
+      List<Future<?>> acks = new ArrayList<>();
+      long begin = System.nanoTime();
+      for (int sent = 0; sent < MESSAGES; sent++) {
+        disturbance.at(sent);
+        long due = begin + sent * 1_000_000_000L / MESSAGES_A_SECOND;
+        TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
+        int found = Arrays.binarySearch(sums, random.nextDouble() * sum);
+        String payload = "p" + (found < 0 ? -found - 1 : found);
+        DedupMember.append(file, DedupCheck.PRODUCED, payload, "-");
+        acks.add(producer.send(null, payload.getBytes(StandardCharsets.US_ASCII)));
+      }
+      get(Future.all(acks));
+    } finally {
+      get(client.close());
+    }
+  }
+
+  private static JsonObject dedup(Node node) {
+    HttpResponse<String> answer = node.get("/api/groups/" + GROUP);
+    return new JsonObject(answer.body()).getJsonObject("dedup");
+  }
+
+  private static void report(String what, DedupCheck check, JsonObject dedup) {
+    System.out.printf(
+        "dedup, %s: %d messages of %d payloads, %d runs (%d overlapped), %s%n",
+        what, MESSAGES, check.keys(), check.runs(), check.overlaps().size(), dedup.encode());
+  }
+
+  private void stopAll() {
+    members
+        .values()
+        .forEach(
+            running -> {
+              Jar.Result ended = running.stop();
+              assertThat(ended.status()).as(ended.toString()).isZero();
+            });
+  }
+
+  private void close() throws IOException {
+    members.values().forEach(running -> running.process.destroyForcibly());
+    if (file != null) {
+      file.close();
+    }
+  }
+
+  private static <T> T get(Future<T> future) throws Exception {
+    return get(future.toCompletionStage());
+  }
+
+  private static <T> T get(CompletionStage<T> stage) throws Exception {
+    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+}

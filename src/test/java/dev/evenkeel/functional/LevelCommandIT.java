@@ -1,0 +1,75 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Mode level by the commands that people use: three consumers, each message once, none ahead of
+ * another by more than the range, and each leaves when nothing comes any more.
+ */
+class LevelCommandIT {
+  private static final int MESSAGES = 3_000;
+  private static final int RANGE = 50;
+
+  @TempDir Path directory;
+
+  private static Jar.Running consume(Node node, String name, String... more) {
+    List<String> args = new ArrayList<>(List.of(more));
+    args.addAll(List.of("--mode", "level", "--range", String.valueOf(RANGE), "--format", "text"));
+    return node.consume(name, "even", "crew", args.toArray(String[]::new));
+  }
+
+  @Test
+  void consumers_share_evenly_and_leave_when_idle() throws Exception {
+    Path input = Lines.write(directory.resolve("input.log"), MESSAGES, 100);
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "even", "--shards", "2");
+      List<Jar.Running> consumers = new ArrayList<>();
+      for (String name : List.of("a", "b", "c")) {
+        consumers.add(consume(node, name));
+      }
+      Awaitility.await("all three take part")
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () -> {
+                var answer = node.get("/api/groups/crew");
+                JsonObject level =
+                    answer.statusCode() == 200
+                        ? new JsonObject(answer.body()).getJsonObject("level")
+                        : null;
+                return level != null
+                    && level.getJsonArray("bars") != null
+                    && level.getJsonArray("bars").size() == 3;
+              });
+      assertThat(node.produce("producer", input, "even").await().status()).isZero();
+      node.awaitConsumed("crew", MESSAGES);
+      int read = 0;
+      List<String> all = new ArrayList<>();
+      for (Jar.Running consumer : consumers) {
+        Jar.Result result = consumer.stop();
+        assertThat(result.status()).as(result.err()).isZero();
+        int lines = (int) result.out().lines().count();
+        assertThat(lines).isBetween(MESSAGES / 3 - RANGE, MESSAGES / 3 + RANGE);
+        result.out().lines().forEach(all::add);
+        read += lines;
+      }
+      assertThat(read).isEqualTo(MESSAGES);
+      assertThat(new HashSet<>(all)).hasSize(MESSAGES);
+
+      Jar.Result again = consume(node, "d", "--idle-exit", "1s").await();
+      assertThat(again.status()).as(again.err()).isZero();
+      assertThat(again.out()).isEmpty();
+      String described = node.admin("group", "describe", "crew").out();
+      assertThat(described).contains("mode      level").contains("range     " + RANGE);
+    }
+  }
+}
