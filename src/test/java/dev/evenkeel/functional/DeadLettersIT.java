@@ -65,7 +65,7 @@ class DeadLettersIT {
               () ->
                   new TreeSet<>(Files.readAllLines(done)).size() == MESSAGES - poison.size()
                       && list(node).size() >= poison.size());
-      node.awaitConsumed("g", 0);
+      node.awaitConsumed("g", MESSAGES);
       JsonArray letters = list(node);
       Set<String> dead = new TreeSet<>();
       for (Object each : letters) {
