@@ -22,8 +22,15 @@ public final class ClientConnection {
    * @throws CommandFailure if no node answers in time
    */
   public static EvenkeelClient connect(List<String> nodes) {
+    return connect(new ClientOptions().setSeeds(nodes));
+  }
+
+  /**
+   * @throws CommandFailure if no node answers in the time that the options give
+   */
+  static EvenkeelClient connect(ClientOptions options) {
     try {
-      return await(Evenkeel.connect(new ClientOptions().setSeeds(nodes)));
+      return await(Evenkeel.connect(options));
     } catch (CommandFailure e) {
       boolean malformed =
           e.getCause() instanceof RefusedException refused && refused.refusal() == Refusal.INVALID;

@@ -148,6 +148,7 @@ final class GroupCommand extends CommandGroup {
         + group.getString("status")
         + level.lines()
         + new DedupText(group).lines()
+        + new FailuresText(group).line()
         + "\n\n"
         + members.text()
         + "\n"

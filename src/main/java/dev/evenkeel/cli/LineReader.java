@@ -27,6 +27,11 @@ final class LineReader {
   private boolean endsWithReturn;
   private long lines;
 
+  /** Bytes of all pieces before the one at hand. */
+  private long bytesBefore;
+
+  private long lineEnd;
+
   LineReader(int bytesMax, Sink sink) {
     this.bytesMax = bytesMax;
     this.sink = sink;
@@ -37,10 +42,12 @@ final class LineReader {
     int start = from;
     for (int i = from; i < end; i++) {
       if (bytes[i] == '\n') {
+        lineEnd = bytesBefore + (i + 1 - from);
         finish(bytes, start, i);
         start = i + 1;
       }
     }
+    bytesBefore += length;
     hold(bytes, start, end);
   }
 
@@ -49,8 +56,14 @@ final class LineReader {
     if (lineBytes > 0) {
       // A return that no newline follows is the line's own.
       endsWithReturn = false;
+      lineEnd = bytesBefore;
       finish(held, 0, 0);
     }
+  }
+
+  /** Bytes up to the end of the last line, its end included; the sink may ask for it, too. */
+  long lineEnd() {
+    return lineEnd;
   }
 
   /** Lines seen to their end so far. */

@@ -1,11 +1,15 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.model.Durations;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.producer.SpoolingProducer;
+import dev.evenkeel.producer.spool.Source;
+import dev.evenkeel.producer.spool.SourcePosition;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -34,6 +38,7 @@ import picocli.CommandLine.ParentCommand;
       "  seq 1 1000 | evenkeel produce orders",
       "  evenkeel produce orders --key-regex '^(\\w+)' orders.txt",
       "  evenkeel produce orders --key-json customer --rate 500 orders.jsonl",
+      "  evenkeel produce orders --spool /var/spool/orders orders.jsonl",
       "  tail -f app.log | evenkeel produce logs --cluster 10.0.0.1:5701,10.0.0.2:5701"
     })
 final class ProduceCommand implements Callable<Integer> {
@@ -83,6 +88,14 @@ final class ProduceCommand implements Callable<Integer> {
       description = "How long each message is tried (default: ${DEFAULT-VALUE}).")
   private String deliveryTimeout;
 
+  @Option(
+      names = "--name",
+      paramLabel = "PRODUCER",
+      description = "Name of this producer; one that is started under the same name replaces it.")
+  private String name = "";
+
+  @Mixin private SpoolOptions spool;
+
   @Mixin private ClusterOption cluster;
 
   @Override
@@ -93,11 +106,18 @@ final class ProduceCommand implements Callable<Integer> {
     }
     try {
       Names.check("topic", topic);
+      if (!name.isEmpty()) {
+        Names.check("producer", name);
+      }
     } catch (RefusedException e) {
       throw CommandFailure.usage(e.getMessage());
     }
     ProducerOptions options =
-        new ProducerOptions().setTopic(topic).setDeliveryTimeoutMillis(deliveryTimeoutMillis());
+        new ProducerOptions()
+            .setTopic(topic)
+            .setName(name)
+            .setDeliveryTimeoutMillis(deliveryTimeoutMillis());
+    spool.apply(options);
     Logging.client(main.verbose);
     try (InputStream in = open()) {
       StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX + 2_000);
@@ -106,16 +126,80 @@ final class ProduceCommand implements Callable<Integer> {
             System.err.println("acked 0 of 0");
             signal.ended(ExitStatus.DONE);
           });
-      EvenkeelClient client = ClientConnection.connect(cluster.nodes);
+      EvenkeelClient client = ClientConnection.connect(clientOptions(options));
       int status = ExitStatus.FAILED;
       try {
-        Producer producer = ClientConnection.await(client.producer(options));
-        status = run(client, producer, keys, in, signal);
+        status =
+            spool.isGiven()
+                ? spool(client, options, keys, in, signal)
+                : run(client, ClientConnection.await(client.producer(options)), keys, in, signal);
       } finally {
         ClientConnection.close(client);
         signal.ended(status);
       }
       return status;
+    }
+  }
+
+  private ClientOptions clientOptions(ProducerOptions options) {
+    ClientOptions connection = new ClientOptions().setSeeds(cluster.nodes);
+    if (spool.isGiven()) {
+      // Whatever is in the spool can wait for a node.
+      connection.setConnectTimeoutMillis(options.getDeliveryTimeoutMillis());
+    }
+    return connection;
+  }
+
+  private int spool(
+      EvenkeelClient client,
+      ProducerOptions options,
+      KeyExtractor keys,
+      InputStream in,
+      StopSignal signal)
+      throws Exception {
+    Source source = file.equals("-") ? null : source();
+    SpoolingProducer producer = ClientConnection.await(client.spoolingProducer(options, source));
+    SourcePosition from = producer.opened().position();
+    if (from != null) {
+      if (Files.size(Path.of(file)) < from.bytes()) {
+        throw CommandFailure.failed(
+            "the spool has read " + from.bytes() + " bytes of " + file + ", which has fewer now");
+      }
+      in.skipNBytes(from.bytes());
+    }
+    SpoolRun run = new SpoolRun(producer, keys, rate == null ? null : new Pace(rate), System.err);
+    run.tellFound(file);
+    signal.onStop(run::stop);
+    Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");
+    reader.setDaemon(true);
+    int status = ExitStatus.FAILED;
+    try (Progress progress = Progress.of(run, System.err)) {
+      reader.start();
+      status =
+          run.await(STOP_MILLIS_MAX, options.getDeliveryTimeoutMillis())
+              ? ExitStatus.DONE
+              : ExitStatus.FAILED;
+    } catch (IOException e) {
+      System.err.println("evenkeel produce: cannot read " + file + ": " + e.getMessage());
+    }
+    if (from != null && from.complete() && run.linesRead() == from.lines()) {
+      System.err.println(
+          "evenkeel produce: nothing is left of " + file + "; --spool-restart sends it once more");
+    }
+    System.err.println("acked " + run.acked() + " of " + run.linesRead());
+    signal.ended(status);
+    return status;
+  }
+
+  /** The file as the spool remembers it. */
+  private Source source() throws IOException {
+    Path path = Path.of(file);
+    if (!Files.isRegularFile(path)) {
+      // A pipe cannot be read again.
+      return null;
+    }
+    try (InputStream head = new FileInputStream(path.toFile())) {
+      return new Source(path.toRealPath().toString(), head.readNBytes(Source.HEAD_BYTES_MAX));
     }
   }
 

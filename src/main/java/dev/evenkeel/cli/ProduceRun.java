@@ -21,7 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Sends the lines of a stream. One thread reads, the producer's context sends and counts; between
  * them is a bounded number of bytes and messages, so that a slow cluster slows the reading down.
  */
-final class ProduceRun {
+final class ProduceRun implements Progress.Source {
   /** Bytes sent and not acknowledged, below what the producer's own buffer takes: 16 MiB. */
   static final long IN_FLIGHT_BYTES_MAX = 16L << 20;
 
@@ -81,11 +81,13 @@ final class ProduceRun {
     this.err = err;
   }
 
-  long linesRead() {
+  @Override
+  public long linesRead() {
     return linesRead;
   }
 
-  long acked() {
+  @Override
+  public long acked() {
     return acked;
   }
 

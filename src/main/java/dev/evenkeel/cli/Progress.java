@@ -6,14 +6,26 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** Shows once a second on a terminal how far a {@link ProduceRun} is. */
+/** Shows once a second on a terminal how far {@code produce} is. */
 final class Progress implements AutoCloseable {
-  private final ProduceRun run;
+  /** What is shown. */
+  interface Source {
+    long linesRead();
+
+    long acked();
+
+    /** What else there is to say; empty or beginning with a comma. */
+    default String more() {
+      return "";
+    }
+  }
+
+  private final Source run;
   private final PrintStream err;
   private final ScheduledExecutorService timer;
   private long lastAcked;
 
-  private Progress(ProduceRun run, PrintStream err) {
+  private Progress(Source run, PrintStream err) {
     this.run = run;
     this.err = err;
     timer =
@@ -27,7 +39,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** Null where nobody looks. */
-  static Progress of(ProduceRun run, PrintStream err) {
+  static Progress of(Source run, PrintStream err) {
     return Terminal.isStandardError() ? new Progress(run, err) : null;
   }
 
@@ -35,10 +47,11 @@ final class Progress implements AutoCloseable {
     long acked = run.acked();
     err.printf(
         Locale.ROOT,
-        "\r\033[K%,d lines read, %,d acked, %,d/s",
+        "\r\033[K%,d lines read, %,d acked, %,d/s%s",
         run.linesRead(),
         acked,
-        acked - lastAcked);
+        acked - lastAcked,
+        run.more());
     err.flush();
     lastAcked = acked;
   }

@@ -9,6 +9,8 @@ import dev.evenkeel.model.Message;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
 import dev.evenkeel.producer.Router;
+import dev.evenkeel.producer.SpoolingProducer;
+import dev.evenkeel.producer.spool.Source;
 import io.vertx.core.Future;
 import java.util.function.Function;
 
@@ -24,6 +26,13 @@ public interface EvenkeelClient {
    * @param router null: murmur2 of the key, or round robin by batch for messages without one
    */
   Future<Producer> producer(ProducerOptions options, Router router);
+
+  /**
+   * Starts a producer with a spool, which the options must name.
+   *
+   * @param source what messages are read from, if it can be read again; null: they cannot
+   */
+  Future<SpoolingProducer> spoolingProducer(ProducerOptions options, Source source);
 
   /**
    * Joins a group. Completes when the dispatcher has taken the member in; fails with UNKNOWN_TOPIC

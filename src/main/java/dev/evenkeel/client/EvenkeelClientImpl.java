@@ -14,6 +14,8 @@ import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
 import dev.evenkeel.producer.Producers;
 import dev.evenkeel.producer.Router;
+import dev.evenkeel.producer.SpoolingProducer;
+import dev.evenkeel.producer.spool.Source;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
@@ -48,6 +50,22 @@ final class EvenkeelClientImpl implements EvenkeelClient {
         ? closed()
         : Producers.start(link, directory, options, router)
             .compose(producer -> kept(producers, producer, Producer::close));
+  }
+
+  @Override
+  public Future<SpoolingProducer> spoolingProducer(ProducerOptions options, Source source) {
+    if (options.getSpool().isEmpty()) {
+      return Future.failedFuture(
+          new RefusedException(Refusal.INVALID, "the options name no spool directory"));
+    }
+    if (isClosing()) {
+      return closed();
+    }
+    Future<SpoolingProducer> started =
+        Producers.startSpooling(link, directory, options, null, source);
+    return started
+        .compose(producer -> kept(producers, (Producer) producer, Producer::close))
+        .compose(producer -> started);
   }
 
   @Override

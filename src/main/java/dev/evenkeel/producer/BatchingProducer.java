@@ -18,7 +18,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -95,16 +94,6 @@ final class BatchingProducer implements Producer {
   @Override
   public Future<Position> send(Message message) {
     return take(message, whenFull);
-  }
-
-  @Override
-  public Future<Position> send(String key, byte[] payload) {
-    return send(
-        new Message(
-            key == null ? null : key.getBytes(StandardCharsets.UTF_8),
-            null,
-            System.currentTimeMillis(),
-            payload));
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.evenkeel.producer;
 import dev.evenkeel.model.Message;
 import io.vertx.core.Future;
 import io.vertx.core.streams.WriteStream;
+import java.nio.charset.StandardCharsets;
 
 /**
  * Sends messages to one topic. Messages are collected into batches, and acknowledged when a
@@ -27,7 +28,14 @@ public interface Producer extends WriteStream<Message> {
   Future<Position> send(Message message);
 
   /** Convenience: text key (or null) and payload, with the time of now. */
-  Future<Position> send(String key, byte[] payload);
+  default Future<Position> send(String key, byte[] payload) {
+    return send(
+        new Message(
+            key == null ? null : key.getBytes(StandardCharsets.UTF_8),
+            null,
+            System.currentTimeMillis(),
+            payload));
+  }
 
   /** Completes when everything sent before is acknowledged or has failed. */
   Future<Void> flush();

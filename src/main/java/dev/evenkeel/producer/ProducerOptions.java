@@ -1,5 +1,6 @@
 package dev.evenkeel.producer;
 
+import dev.evenkeel.producer.spool.SpoolSettings.Fsync;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 
@@ -31,6 +32,21 @@ public class ProducerOptions {
   /** How long a batch is tried while the broker's disk is too full for it: 10 seconds. */
   public static final long DEFAULT_DISK_FULL_TIMEOUT_MILLIS = 10_000;
 
+  /** Bytes that a spool may have on the disk: 1 GiB. */
+  public static final long DEFAULT_SPOOL_LIMIT_BYTES = 1L << 30;
+
+  /** How long an accepted message may be in memory only: 100 ms. */
+  public static final long DEFAULT_SPOOL_FLUSH_MILLIS = 100;
+
+  /** Messages in memory after which they are written to the spool: 1,000. */
+  public static final int DEFAULT_SPOOL_FLUSH_MESSAGES = 1_000;
+
+  /** Bytes in memory after which they are written to the spool: 1 MiB. */
+  public static final long DEFAULT_SPOOL_FLUSH_BYTES = 1L << 20;
+
+  /** How often the spool is forced to the disk with {@link Fsync#INTERVAL}: every second. */
+  public static final long DEFAULT_SPOOL_FSYNC_MILLIS = 1_000;
+
   private String topic;
   private String name = "";
   private int batchBytes = DEFAULT_BATCH_BYTES;
@@ -40,6 +56,15 @@ public class ProducerOptions {
   private long deliveryTimeoutMillis = DEFAULT_DELIVERY_TIMEOUT_MILLIS;
   private long diskFullTimeoutMillis = DEFAULT_DISK_FULL_TIMEOUT_MILLIS;
   private OnFull onFull = OnFull.WAIT;
+  private String spool = "";
+  private long spoolLimitBytes = DEFAULT_SPOOL_LIMIT_BYTES;
+  private long spoolFlushMillis = DEFAULT_SPOOL_FLUSH_MILLIS;
+  private int spoolFlushMessages = DEFAULT_SPOOL_FLUSH_MESSAGES;
+  private long spoolFlushBytes = DEFAULT_SPOOL_FLUSH_BYTES;
+  private Fsync spoolFsync = Fsync.INTERVAL;
+  private long spoolFsyncMillis = DEFAULT_SPOOL_FSYNC_MILLIS;
+  private boolean spoolRestart;
+  private boolean spoolResend;
 
   public ProducerOptions() {}
 
@@ -53,6 +78,16 @@ public class ProducerOptions {
     deliveryTimeoutMillis = json.getLong("deliveryTimeoutMillis", deliveryTimeoutMillis);
     diskFullTimeoutMillis = json.getLong("diskFullTimeoutMillis", diskFullTimeoutMillis);
     onFull = OnFull.valueOf(json.getString("onFull", onFull.name()).toUpperCase(Locale.ROOT));
+    spool = json.getString("spool", spool);
+    spoolLimitBytes = json.getLong("spoolLimitBytes", spoolLimitBytes);
+    spoolFlushMillis = json.getLong("spoolFlushMillis", spoolFlushMillis);
+    spoolFlushMessages = json.getInteger("spoolFlushMessages", spoolFlushMessages);
+    spoolFlushBytes = json.getLong("spoolFlushBytes", spoolFlushBytes);
+    spoolFsync =
+        Fsync.valueOf(json.getString("spoolFsync", spoolFsync.name()).toUpperCase(Locale.ROOT));
+    spoolFsyncMillis = json.getLong("spoolFsyncMillis", spoolFsyncMillis);
+    spoolRestart = json.getBoolean("spoolRestart", spoolRestart);
+    spoolResend = json.getBoolean("spoolResend", spoolResend);
   }
 
   public JsonObject toJson() {
@@ -65,7 +100,16 @@ public class ProducerOptions {
         .put("batchesInFlight", batchesInFlight)
         .put("deliveryTimeoutMillis", deliveryTimeoutMillis)
         .put("diskFullTimeoutMillis", diskFullTimeoutMillis)
-        .put("onFull", onFull.name().toLowerCase(Locale.ROOT));
+        .put("onFull", onFull.name().toLowerCase(Locale.ROOT))
+        .put("spool", spool)
+        .put("spoolLimitBytes", spoolLimitBytes)
+        .put("spoolFlushMillis", spoolFlushMillis)
+        .put("spoolFlushMessages", spoolFlushMessages)
+        .put("spoolFlushBytes", spoolFlushBytes)
+        .put("spoolFsync", spoolFsync.name().toLowerCase(Locale.ROOT))
+        .put("spoolFsyncMillis", spoolFsyncMillis)
+        .put("spoolRestart", spoolRestart)
+        .put("spoolResend", spoolResend);
   }
 
   public String getTopic() {
@@ -149,6 +193,101 @@ public class ProducerOptions {
 
   public ProducerOptions setOnFull(OnFull onFull) {
     this.onFull = onFull;
+    return this;
+  }
+
+  /** Empty: no spool. */
+  public String getSpool() {
+    return spool;
+  }
+
+  /**
+   * A directory that everything accepted goes through, so that it outlives this program: see {@link
+   * SpoolingProducer}. Made if it is not there; for one producer at a time.
+   */
+  public ProducerOptions setSpool(String spool) {
+    this.spool = spool;
+    return this;
+  }
+
+  public long getSpoolLimitBytes() {
+    return spoolLimitBytes;
+  }
+
+  /** Past it nothing is accepted until older messages are acknowledged. 32 MiB at least. */
+  public ProducerOptions setSpoolLimitBytes(long spoolLimitBytes) {
+    this.spoolLimitBytes = spoolLimitBytes;
+    return this;
+  }
+
+  public long getSpoolFlushMillis() {
+    return spoolFlushMillis;
+  }
+
+  /** Longest time that an accepted message is in memory only. While nothing is sent: at once. */
+  public ProducerOptions setSpoolFlushMillis(long spoolFlushMillis) {
+    this.spoolFlushMillis = spoolFlushMillis;
+    return this;
+  }
+
+  public int getSpoolFlushMessages() {
+    return spoolFlushMessages;
+  }
+
+  public ProducerOptions setSpoolFlushMessages(int spoolFlushMessages) {
+    this.spoolFlushMessages = spoolFlushMessages;
+    return this;
+  }
+
+  public long getSpoolFlushBytes() {
+    return spoolFlushBytes;
+  }
+
+  /** At most 4 MiB. */
+  public ProducerOptions setSpoolFlushBytes(long spoolFlushBytes) {
+    this.spoolFlushBytes = spoolFlushBytes;
+    return this;
+  }
+
+  public Fsync getSpoolFsync() {
+    return spoolFsync;
+  }
+
+  /** What a crash of the machine may take; a crash of this program takes nothing of the spool. */
+  public ProducerOptions setSpoolFsync(Fsync spoolFsync) {
+    this.spoolFsync = spoolFsync;
+    return this;
+  }
+
+  public long getSpoolFsyncMillis() {
+    return spoolFsyncMillis;
+  }
+
+  public ProducerOptions setSpoolFsyncMillis(long spoolFsyncMillis) {
+    this.spoolFsyncMillis = spoolFsyncMillis;
+    return this;
+  }
+
+  public boolean isSpoolRestart() {
+    return spoolRestart;
+  }
+
+  /** Drops what is in the spool, sent or not, and begins a new one. */
+  public ProducerOptions setSpoolRestart(boolean spoolRestart) {
+    this.spoolRestart = spoolRestart;
+    return this;
+  }
+
+  public boolean isSpoolResend() {
+    return spoolResend;
+  }
+
+  /**
+   * Sends what an earlier run left even if the cluster has forgotten the producer, so that it can
+   * no longer tell what it has: some of it may then be there twice.
+   */
+  public ProducerOptions setSpoolResend(boolean spoolResend) {
+    this.spoolResend = spoolResend;
     return this;
   }
 }

@@ -7,6 +7,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.producer.core.CoreSettings;
+import dev.evenkeel.producer.spool.Source;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
@@ -30,14 +31,71 @@ public final class Producers {
   }
 
   /**
-   * Starts a producer on the caller's context of {@code link.vertx()}, or one of its own. Fails
-   * with {@code RefusedException}: INVALID for bad options, UNKNOWN_TOPIC, or UNAVAILABLE if the
-   * cluster does not answer within 30 s or the delivery timeout, whichever is less.
+   * Starts a producer on the caller's context of {@code link.vertx()}, or one of its own; with a
+   * spool, a {@link SpoolingProducer}. Fails with {@code RefusedException}: INVALID for bad
+   * options, UNKNOWN_TOPIC, or UNAVAILABLE if the cluster does not answer within 30 s or the
+   * delivery timeout, whichever is less.
    *
    * @param router null: murmur2 of the key, or round robin by batch for messages without one
    */
   public static Future<Producer> start(
       Link link, ClusterDirectory directory, ProducerOptions options, Router router) {
+    if (!options.getSpool().isEmpty()) {
+      return startSpooling(link, directory, options, router, null).map(producer -> producer);
+    }
+    ContextInternal context = (ContextInternal) link.vertx().getOrCreateContext();
+    return prepare(
+        link,
+        directory,
+        options,
+        (opener, info, timeoutMillis) ->
+            opener
+                .first(timeoutMillis)
+                .compose(
+                    identity -> {
+                      Promise<Producer> made = context.promise();
+                      context.runOnContext(
+                          none ->
+                              made.complete(
+                                  new BatchingProducer(
+                                      link, directory, options, router, opener, identity)));
+                      return made.future();
+                    }));
+  }
+
+  /**
+   * As {@link #start}, for options with a spool. Fails with INVALID, too, if the spool is in use or
+   * is another's, and with CORRUPT if it is damaged elsewhere than at its end.
+   *
+   * @param source what messages are read from, if it can be read again; null: they cannot
+   */
+  public static Future<SpoolingProducer> startSpooling(
+      Link link,
+      ClusterDirectory directory,
+      ProducerOptions options,
+      Router router,
+      Source source) {
+    try {
+      SpoolStart.settings(options);
+    } catch (RefusedException refused) {
+      return Future.failedFuture(refused);
+    }
+    return prepare(
+        link,
+        directory,
+        options,
+        (opener, info, timeoutMillis) ->
+            new SpoolStart(link, directory, options, router, source, opener)
+                .start(info, timeoutMillis));
+  }
+
+  /** Makes a producer once the topic is known. */
+  private interface Maker<P> {
+    Future<P> make(EpochOpener opener, TopicInfo info, long timeoutMillis);
+  }
+
+  private static <P> Future<P> prepare(
+      Link link, ClusterDirectory directory, ProducerOptions options, Maker<P> maker) {
     long timeoutMillis;
     try {
       Names.check("topic", options.getTopic());
@@ -49,7 +107,6 @@ public final class Producers {
     } catch (RefusedException refused) {
       return Future.failedFuture(refused);
     }
-    ContextInternal context = (ContextInternal) link.vertx().getOrCreateContext();
     EpochOpener opener = new EpochOpener(link, directory, options.getName());
     long untilNanos = System.nanoTime() + timeoutMillis * 1_000_000;
     Retry retry =
@@ -57,17 +114,7 @@ public final class Producers {
     return retry
         .until(untilNanos, directory::view)
         .compose(view -> topic(link, directory, options.getTopic(), TOPIC_LOOK_UPS))
-        .compose(info -> opener.first(timeoutMillis))
-        .compose(
-            identity -> {
-              Promise<Producer> made = context.promise();
-              context.runOnContext(
-                  none ->
-                      made.complete(
-                          new BatchingProducer(
-                              link, directory, options, router, opener, identity)));
-              return made.future();
-            });
+        .compose(info -> maker.make(opener, info, timeoutMillis));
   }
 
   private static Future<TopicInfo> topic(

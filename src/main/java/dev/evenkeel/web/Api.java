@@ -13,6 +13,9 @@ final class Api {
   /** Longer than anything behind the addresses waits. */
   private static final long TIMEOUT_MILLIS = 30_000;
 
+  /** What is full is emptied, and who led is replaced, within about a second. */
+  private static final String RETRY_AFTER_SECONDS = "1";
+
   private final Vertx vertx;
   private final DeliveryOptions options;
 
@@ -48,6 +51,9 @@ final class Api {
     HttpServerResponse response = context.response();
     // The caller may be gone, or a failure may follow an answer.
     if (!response.ended() && !response.closed()) {
+      if (status == 429 || status == 503) {
+        response.putHeader("retry-after", RETRY_AFTER_SECONDS);
+      }
       response
           .setStatusCode(status)
           .putHeader("content-type", "application/json")

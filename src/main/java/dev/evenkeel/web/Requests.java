@@ -3,6 +3,7 @@ package dev.evenkeel.web;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
@@ -15,6 +16,31 @@ final class Requests {
   static boolean isJson(RoutingContext context) {
     String type = contentType(context);
     return type.equals("application/json") || type.endsWith("+json");
+  }
+
+  static boolean isJsonLines(RoutingContext context) {
+    String type = contentType(context);
+    return type.equals("application/x-ndjson") || type.equals("application/jsonl");
+  }
+
+  /** A JSON value a line; empty lines do not count. */
+  static JsonArray jsonLines(RoutingContext context) {
+    JsonArray values = new JsonArray();
+    int number = 0;
+    for (String line : (Iterable<String>) body(context).toString().lines()::iterator) {
+      number++;
+      if (!line.isBlank()) {
+        try {
+          values.add(Json.decodeValue(line));
+        } catch (DecodeException e) {
+          throw new WebException(ApiFailure.invalid("line " + number + " is not JSON"));
+        }
+      }
+    }
+    if (values.isEmpty()) {
+      throw new WebException(ApiFailure.invalid("the body has no lines: send a message a line"));
+    }
+    return values;
   }
 
   /** The media type without its parameters, lower case; empty if there is none. */

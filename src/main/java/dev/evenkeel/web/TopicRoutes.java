@@ -21,6 +21,7 @@ final class TopicRoutes {
   static final int MESSAGES_BYTES_MAX = 8 << 20;
 
   private final Api api;
+  private final IdempotentAnswers answers = new IdempotentAnswers();
 
   TopicRoutes(Api api) {
     this.api = api;
@@ -82,34 +83,71 @@ final class TopicRoutes {
     api.answer(context, 200, api.ask(Addresses.API_MESSAGES, question));
   }
 
-  /** JSON: one message or an array of them. Anything else: the body is the payload. */
+  /**
+   * JSON: one message or an array of them. NDJSON: a message a line. Anything else: the body is the
+   * payload.
+   */
   private void produce(RoutingContext context) {
     Requests.onlyQuery(context, List.of("key"));
     String topic = context.pathParam("topic");
-    if (!Requests.isJson(context)) {
-      api.answer(context, 200, api.ask(Addresses.API_PRODUCE, raw(context, topic)));
-      return;
+    JsonObject question = question(context, topic);
+    String key = context.request().getHeader("idempotency-key");
+    Future<IdempotentAnswers.Answer> answer =
+        key == null
+            ? answer(question)
+            : answers.answer(
+                topic,
+                key,
+                Requests.body(context),
+                question.containsKey("messages") ? question.getJsonArray("messages").size() : 1,
+                System.nanoTime() / 1_000_000,
+                () -> answer(question));
+    answer
+        .onSuccess(given -> Api.send(context, given.status(), given.json()))
+        .onFailure(failure -> Api.fail(context, failure));
+  }
+
+  private static JsonObject question(RoutingContext context, String topic) {
+    boolean lines = Requests.isJsonLines(context);
+    if (!lines && !Requests.isJson(context)) {
+      return raw(context, topic);
     }
     if (context.queryParams().contains("key")) {
       throw new WebException(
-          ApiFailure.invalid("with content-type application/json the key is a field of the body"));
+          ApiFailure.invalid("with a JSON content-type the key is a field of the message"));
     }
-    Object body = Requests.json(context);
+    Object body = lines ? Requests.jsonLines(context) : Requests.json(context);
     if (body instanceof JsonArray messages) {
-      JsonObject question = new JsonObject().put("topic", topic).put("messages", messages);
-      api.ask(Addresses.API_PRODUCE, question)
-          .onSuccess(answer -> sendResults(context, ((JsonObject) answer).getJsonArray("results")))
-          .onFailure(failure -> Api.fail(context, failure));
+      return new JsonObject().put("topic", topic).put("messages", messages);
     } else if (body instanceof JsonObject message) {
       if (message.containsKey("messages")) {
         throw new WebException(ApiFailure.invalid("send many messages as a JSON array of them"));
       }
-      api.answer(context, 200, api.ask(Addresses.API_PRODUCE, message.copy().put("topic", topic)));
-    } else {
-      throw new WebException(
-          ApiFailure.invalid(
-              "the body must be a message {\"key\",\"payload\"} or an array of them"));
+      return message.copy().put("topic", topic);
     }
+    throw new WebException(
+        ApiFailure.invalid("the body must be a message {\"key\",\"payload\"} or an array of them"));
+  }
+
+  private Future<IdempotentAnswers.Answer> answer(JsonObject question) {
+    return api.ask(Addresses.API_PRODUCE, question)
+        .map(
+            answer ->
+                question.containsKey("messages")
+                    ? results(((JsonObject) answer).getJsonArray("results"))
+                    : new IdempotentAnswers.Answer(200, answer, true))
+        .recover(
+            failure -> {
+              ApiFailure known = ApiFailure.of(failure);
+              return Future.succeededFuture(
+                  new IdempotentAnswers.Answer(
+                      known.status(), known.json(), mayHaveHappened(known.error())));
+            });
+  }
+
+  /** Then doing it again might do it twice. */
+  private static boolean mayHaveHappened(String error) {
+    return error.equals(Refusal.INDETERMINATE.name()) || error.equals("INTERNAL");
   }
 
   private static JsonObject raw(RoutingContext context, String topic) {
@@ -123,21 +161,26 @@ final class TopicRoutes {
   }
 
   /** Success only if every message was acknowledged; else the first failure, with all results. */
-  private static void sendResults(RoutingContext context, JsonArray results) {
+  private static IdempotentAnswers.Answer results(JsonArray results) {
+    JsonObject failure = null;
+    int place = 0;
+    boolean someHappened = false;
     for (int i = 0; i < results.size(); i++) {
       String error = results.getJsonObject(i).getString("error");
-      if (error != null) {
-        int status = ApiFailure.status(Refusal.valueOf(error));
-        String message = results.getJsonObject(i).getString("message");
-        Api.send(
-            context,
-            status,
-            new ApiFailure(status, error, "message " + i + ": " + message)
-                .json()
-                .put("results", results));
-        return;
+      someHappened |= error == null || mayHaveHappened(error);
+      if (error != null && failure == null) {
+        failure = results.getJsonObject(i);
+        place = i;
       }
     }
-    Api.send(context, 200, results);
+    if (failure == null) {
+      return new IdempotentAnswers.Answer(200, results, true);
+    }
+    int status = ApiFailure.status(Refusal.valueOf(failure.getString("error")));
+    String message = "message " + place + ": " + failure.getString("message");
+    return new IdempotentAnswers.Answer(
+        status,
+        new ApiFailure(status, failure.getString("error"), message).json().put("results", results),
+        someHappened);
   }
 }

@@ -98,6 +98,11 @@ public final class ByteReader {
     return slice;
   }
 
+  /** A view of all that is left, which is not read by that. */
+  public ByteBuffer rest() {
+    return in.slice();
+  }
+
   public byte[] blob() {
     int length = i32();
     return length == -1 ? null : raw(length);

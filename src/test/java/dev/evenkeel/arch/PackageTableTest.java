@@ -76,6 +76,7 @@ class PackageTableTest {
     ROOT + "consumer.core..",
     ROOT + "consumer.level..",
     ROOT + "producer.core..",
+    ROOT + "producer.spool",
     ROOT + "broker.state..",
     ROOT + "broker.decide.."
   };

@@ -155,6 +155,12 @@ final class Jar {
     return unfed(start(directory, name, jvmOptions, args));
   }
 
+  /** The same, with a standard input that is the caller's to feed and to close. */
+  static Running startFedWith(
+      Path directory, String name, List<String> jvmOptions, String... args) {
+    return start(directory, name, jvmOptions, args);
+  }
+
   private static Running unfed(Running running) {
     try {
       running.process.getOutputStream().close();

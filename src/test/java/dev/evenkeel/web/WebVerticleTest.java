@@ -26,6 +26,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -145,6 +146,59 @@ class WebVerticleTest {
     assertThat(answer.statusCode()).isEqualTo(429);
     assertThat(answer.bodyAsJsonObject().getString("error")).isEqualTo("OVERLOADED");
     assertThat(answer.bodyAsJsonObject().getJsonArray("results")).hasSize(2);
+  }
+
+  @Test
+  void aMessageALine() throws Exception {
+    api(
+        Addresses.API_PRODUCE,
+        question -> new JsonObject("{\"results\":[{\"shard\":0},{\"shard\":1}]}"));
+    HttpResponse<Buffer> answer = lines("{\"payload\":\"a\"}\n\n{\"payload\":\"b\"}\n", null);
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.bodyAsJsonArray()).hasSize(2);
+    assertThat(asked.get(Addresses.API_PRODUCE).getJsonArray("messages"))
+        .isEqualTo(new JsonArray("[{\"payload\":\"a\"},{\"payload\":\"b\"}]"));
+    assertThat(lines("{\"payload\":\"a\"}\n{\n", null).bodyAsString()).contains("line 2");
+    assertThat(lines("\n", null).statusCode()).isEqualTo(400);
+  }
+
+  @Test
+  void aRequestWithAKeyIsDoneOnce() throws Exception {
+    AtomicInteger done = new AtomicInteger();
+    Object[] next = {new JsonObject("{\"results\":[{\"shard\":0,\"offset\":7}]}")};
+    api(
+        Addresses.API_PRODUCE,
+        question -> {
+          done.incrementAndGet();
+          return next[0];
+        });
+    HttpResponse<Buffer> first = lines("{\"payload\":\"a\"}", "k1");
+    assertThat(lines("{\"payload\":\"a\"}", "k1").body()).isEqualTo(first.body());
+    assertThat(done).hasValue(1);
+    assertThat(lines("{\"payload\":\"b\"}", "k1").statusCode()).isEqualTo(422);
+    assertThat(lines("{\"payload\":\"b\"}", "k2").statusCode()).isEqualTo(200);
+    assertThat(done).hasValue(2);
+    assertThat(lines("{\"payload\":\"b\"}", "k".repeat(201)).statusCode()).isEqualTo(400);
+    // What did nothing may be tried again; what may have happened may not.
+    next[0] = Refusal.OVERLOADED;
+    HttpResponse<Buffer> full = lines("{\"payload\":\"a\"}", "k3");
+    assertThat(full.statusCode()).isEqualTo(429);
+    assertThat(full.getHeader("Retry-After")).isEqualTo("1");
+    next[0] = Refusal.INDETERMINATE;
+    assertThat(lines("{\"payload\":\"a\"}", "k3").statusCode()).isEqualTo(503);
+    assertThat(done).hasValue(4);
+    assertThat(lines("{\"payload\":\"a\"}", "k3").statusCode()).isEqualTo(503);
+    assertThat(done).hasValue(4);
+  }
+
+  private HttpResponse<Buffer> lines(String body, String key) throws Exception {
+    var request =
+        client
+            .post(port, "127.0.0.1", "/api/topics/t/messages")
+            .putHeader("content-type", "application/x-ndjson");
+    return await(
+        (key == null ? request : request.putHeader("Idempotency-Key", key))
+            .sendBuffer(Buffer.buffer(body)));
   }
 
   @Test

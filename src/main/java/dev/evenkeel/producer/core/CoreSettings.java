@@ -36,6 +36,17 @@ public record CoreSettings(
         options.getDiskFullTimeoutMillis());
   }
 
+  /** With a spool nothing is given up for its age. */
+  public static CoreSettings ofSpool(ProducerOptions options) {
+    CoreSettings usual = of(options);
+    return new CoreSettings(
+        usual.batchBytes(),
+        usual.lingerMillis(),
+        usual.batchesInFlight(),
+        Integer.MAX_VALUE,
+        Integer.MAX_VALUE);
+  }
+
   private static void check(String name, long value, long min, long max) {
     if (value < min || value > max) {
       throw new RefusedException(

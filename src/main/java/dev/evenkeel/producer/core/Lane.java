@@ -2,6 +2,7 @@ package dev.evenkeel.producer.core;
 
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.BatchBuilder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -74,6 +75,14 @@ final class Lane<T> {
     builders.giveBack(open);
     open = null;
     openTokens = null;
+  }
+
+  /** Takes a closed batch that keeps the place in the epoch that it has. */
+  void addStamped(Batch batch, T token) {
+    OutBatch<T> closed =
+        new OutBatch<>(shard, batch, List.of(token), batch.length(), Long.MAX_VALUE);
+    closed.firstSequence = batch.firstSequence();
+    queue.add(closed);
   }
 
   Deque<OutBatch<T>> queue() {

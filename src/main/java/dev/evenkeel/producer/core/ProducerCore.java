@@ -6,6 +6,7 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.producer.Router;
 import dev.evenkeel.wire.AppendResults.Result;
+import dev.evenkeel.wire.Batch;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -131,6 +132,32 @@ public final class ProducerCore<T> {
       news = true;
     }
     return news;
+  }
+
+  /**
+   * Takes a batch that has its place in the epoch already, behind those of its shard. It is never
+   * given up for its age. Only while {@link #hasTopic()} and not ENDED.
+   *
+   * @param token stands for the whole batch
+   */
+  public void addStamped(int shard, Batch batch, T token) {
+    Lane<T> lane = lanes.get(shard);
+    if (lane.isEmpty()) {
+      active.add(lane);
+    }
+    lane.addStamped(batch, token);
+  }
+
+  /** Nothing is on its way or waits. */
+  public boolean isIdle() {
+    return active.isEmpty();
+  }
+
+  /** The next epoch is wanted: nothing is sent before {@link #epochOpened}. */
+  public void reopen() {
+    if (state == State.RUNNING) {
+      state = State.OPENING;
+    }
   }
 
   private void seal(Lane<T> lane) {

@@ -9,21 +9,21 @@ import dev.evenkeel.producer.Router;
  * Chooses the shard of a message: by the router if there is one, else by its key, else the same
  * shard until a batch of it is full and then the next one.
  */
-final class ShardChoice {
+public final class ShardChoice {
   private final Router router;
   private int sticky;
 
   /**
    * @param router null: murmur2 of the key, or round robin by batch for messages without one
    */
-  ShardChoice(Router router) {
+  public ShardChoice(Router router) {
     this.router = router;
   }
 
   /**
    * @throws RefusedException INVALID if the router failed, or gave a shard that is not there
    */
-  int of(Message message, int shards) {
+  public int of(Message message, int shards) {
     if (router != null) {
       int shard = routed(message, shards);
       if (shard < 0 || shard >= shards) {
@@ -46,7 +46,7 @@ final class ShardChoice {
   }
 
   /** A batch of {@code shard} was closed. */
-  void closed(int shard, int shards) {
+  public void closed(int shard, int shards) {
     if (shard == sticky) {
       sticky = (sticky + 1) % shards;
     }
@@ -58,7 +58,7 @@ final class ShardChoice {
    *
    * @param random from 0 to 1
    */
-  void restart(int shards, double random) {
+  public void restart(int shards, double random) {
     sticky = Math.min(shards - 1, (int) (random * shards));
   }
 }

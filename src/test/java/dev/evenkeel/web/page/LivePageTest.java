@@ -112,6 +112,46 @@ class LivePageTest extends PageBase {
     visit.reads(visit.details(), "stuck on—unknown");
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void dedupShowsWhatItSavesAndWhatItWouldSave(ColorScheme scheme) {
+    JsonObject state = Facts.empty();
+    JsonObject group = Facts.group(TOPIC, 4, "amber");
+    group.put(
+        "dedup",
+        new JsonObject()
+            .put("mode", "payload")
+            .put("savedPercent", 54.0)
+            .put("declined", 2_158)
+            .put("processing", 12)
+            .put("waiting", 7)
+            .put("hot", new JsonObject().put("p1", 358).put("p0", 748).put("", 3)));
+    state.getJsonObject("groups").put(GROUP, group);
+    visit(scheme, state);
+    Locator dedup = visit.region("Dedup of " + GROUP);
+    visit.reads(dedup, "work saved54 % by payload");
+    visit.reads(dedup, "declined2,158");
+    // Nobody has told of lost runs: that is not 0.
+    visit.reads(dedup, "lost—unknown");
+    Locator keys = dedup.getByRole(AriaRole.LISTITEM);
+    visit.reads(keys.nth(0), "p0 748");
+    visit.reads(keys.nth(1), "p1 358");
+    visit.reads(keys.nth(2), "(empty) 3");
+    live.change(
+        Facts.patch(
+            new JsonObject()
+                .put("mode", "off")
+                .put("repetition", "high")
+                .put("wouldSavePercent", 41.3),
+            "groups",
+            GROUP,
+            "dedup"));
+    visit.reads(visit.region("Repetition in " + GROUP), "dedup would save 41.3 % of the work");
+    visit.seesNoMore(dedup);
+    live.change(Facts.patch(null, "groups", GROUP, "dedup"));
+    visit.seesNoMore(visit.region("Repetition in " + GROUP));
+  }
+
   private static JsonObject level(String field, Object value) {
     return Facts.patch(value, "groups", GROUP, "level", field);
   }

@@ -107,8 +107,11 @@ public final class Visit implements AutoCloseable {
   }
 
   public Locator level(String group) {
-    return page.getByRole(
-        AriaRole.REGION, new GetByRoleOptions().setName("Level of " + group).setExact(true));
+    return region("Level of " + group);
+  }
+
+  public Locator region(String name) {
+    return page.getByRole(AriaRole.REGION, new GetByRoleOptions().setName(name).setExact(true));
   }
 
   public Locator banner() {

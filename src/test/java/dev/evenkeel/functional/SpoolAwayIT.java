@@ -1,0 +1,131 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The node is away while lines come as fast as they are taken: the producer's memory stays within
+ * 128 MiB, the spool within its limit, and then everything is sent.
+ */
+class SpoolAwayIT {
+  private static final long LIMIT_BYTES = 64L << 20;
+
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(600)
+  void memory_and_disk_stay_bounded_and_nothing_is_lost() throws Exception {
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "events", "--shards", "3");
+      Path spool = directory.resolve("spool");
+      // More messages than fit into memory as objects: 64 MiB of short lines.
+      try (Jar.Running producer =
+          Jar.startFedWith(
+              node.directory,
+              "producer",
+              List.of("-Xmx128m", "-XX:+ExitOnOutOfMemoryError"),
+              "produce",
+              "events",
+              "--spool",
+              spool.toString(),
+              "--spool-limit",
+              "64MiB",
+              "--cluster",
+              node.cluster(),
+              "-")) {
+        LineFeeder feeder = new LineFeeder(producer.process.getOutputStream());
+        feeder.start();
+        Awaitility.await("it sends")
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> size(spool) > 0 && feeder.lines > 1_000);
+        node.kill();
+        Awaitility.await("the spool is full, and reading waits")
+            .atMost(Duration.ofSeconds(120))
+            .pollInterval(Duration.ofSeconds(2))
+            .until(
+                () -> {
+                  long before = feeder.lines;
+                  assertThat(producer.process.isAlive()).as(producer.err()).isTrue();
+                  assertThat(size(spool)).isLessThan(LIMIT_BYTES * 5 / 4);
+                  return size(spool) > LIMIT_BYTES / 2 && standsStill(feeder, before);
+                });
+        node.start();
+        long lines = feeder.finish();
+        Jar.Result produced = producer.await();
+        assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+        assertThat(produced.status()).isZero();
+        assertThat(node.admin("topic", "describe", "events").out())
+            .containsPattern("messages +" + lines + "\\b");
+      }
+    }
+  }
+
+  private static boolean standsStill(LineFeeder feeder, long before) throws InterruptedException {
+    // Long enough for a reader that goes on to be seen, however busy the machine is.
+    feeder.join(1_500);
+    return feeder.lines == before;
+  }
+
+  private static long size(Path spool) throws IOException {
+    if (!Files.isDirectory(spool)) {
+      return 0;
+    }
+    long sum = 0;
+    try (Stream<Path> files = Files.list(spool)) {
+      for (Path file : files.toList()) {
+        sum += Files.exists(file) ? file.toFile().length() : 0;
+      }
+    }
+    return sum;
+  }
+
+  /** Short lines, as fast as they are taken. */
+  private static final class LineFeeder extends Thread {
+    private static final int CHUNK = 200;
+
+    private final OutputStream out;
+    volatile long lines;
+    volatile boolean finished;
+
+    LineFeeder(OutputStream out) {
+      super("line-feeder");
+      setDaemon(true);
+      this.out = out;
+    }
+
+    @Override
+    public void run() {
+      try (OutputStream open = out) {
+        while (!finished) {
+          StringBuilder chunk = new StringBuilder();
+          for (int i = 0; i < CHUNK; i++) {
+            chunk.append("line ").append(lines + i).append('\n');
+          }
+          open.write(chunk.toString().getBytes(StandardCharsets.US_ASCII));
+          open.flush();
+          lines += CHUNK;
+        }
+      } catch (IOException e) {
+        throw new java.io.UncheckedIOException(e);
+      }
+    }
+
+    long finish() throws InterruptedException {
+      finished = true;
+      join();
+      return lines;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A file is sent through a spool while the node and the program that sends it are killed. It takes
+ * ten seconds to read, so that the kills find both at work; what has waited for the node is sent at
+ * full speed. Short here; {@code -Pfull} makes it a million lines, ten kills of the node and two of
+ * the producer.
+ */
+class SpoolKillIT {
+  private static final int LINES = Integer.getInteger("evenkeel.spoolLines", 100_000);
+  private static final int NODE_KILLS = Integer.getInteger("evenkeel.spoolNodeKills", 3);
+  private static final int PRODUCER_KILLS = Integer.getInteger("evenkeel.spoolProducerKills", 1);
+
+  @TempDir Path directory;
+
+  private Node node;
+  private Path file;
+  private Jar.Running producer;
+  private int producers;
+
+  @Test
+  @Timeout(1200)
+  void every_line_is_there_once_and_keys_stay_in_order() {
+    long seed = Long.getLong("evenkeel.seed", System.nanoTime());
+    System.err.println("SpoolKillIT: seed " + seed);
+    Random random = new Random(seed);
+    file = Lines.write(directory.resolve("lines"), LINES, 50);
+    try (Node started = new Node(directory.resolve("node")).start()) {
+      node = started;
+      node.admin("topic", "create", "events", "--shards", "6");
+      List<Boolean> kills = new ArrayList<>(Collections.nCopies(NODE_KILLS, true));
+      kills.addAll(Collections.nCopies(PRODUCER_KILLS, false));
+      Collections.shuffle(kills, random);
+      List<Integer> at = new ArrayList<>();
+      for (int i = 0; i < kills.size(); i++) {
+        // Early enough for the producer to be there still when its turn comes.
+        at.add(random.nextInt(LINES / 2));
+      }
+      Collections.sort(at);
+      begin();
+      int producersKilled = 0;
+      for (int i = 0; i < kills.size(); i++) {
+        awaitMessages(at.get(i));
+        if (kills.get(i)) {
+          node.kill();
+          node.start();
+        } else if (producer.process.isAlive()) {
+          producer.kill();
+          producersKilled++;
+          begin();
+        }
+      }
+      assertThat(producersKilled).isEqualTo(PRODUCER_KILLS);
+      assertAllAcked(producer.await());
+      begin();
+      Jar.Result again = producer.await();
+      assertAllAcked(again);
+      assertThat(again.err()).contains("nothing is left of " + file);
+      Jar.Running consumer =
+          node.consume("c", "events", "g", "--format", "json", "--max", String.valueOf(LINES));
+      assertThat(consumer.await().status()).isZero();
+      new DeliveryCheck(Lines.read(List.of(consumer.out))).assertEachKeyCompleteAndInOrder(LINES);
+      assertThat(messages()).isEqualTo(LINES);
+    } finally {
+      producer.close();
+    }
+  }
+
+  private void begin() {
+    producer =
+        node.produce(
+            "producer-" + ++producers,
+            file,
+            "events",
+            "--key-regex",
+            Lines.KEY_REGEX,
+            "--rate",
+            String.valueOf(LINES / 10),
+            "--spool",
+            directory.resolve("spool").toString());
+  }
+
+  private static void assertAllAcked(Jar.Result produced) {
+    assertThat(produced.err().strip()).endsWith("acked " + LINES + " of " + LINES);
+    assertThat(produced.status()).isZero();
+  }
+
+  private void awaitMessages(int count) {
+    Awaitility.await(count + " messages")
+        .atMost(Duration.ofSeconds(120))
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> messages() >= count);
+  }
+
+  private long messages() {
+    JsonObject topic = new JsonObject(node.get("/api/topics/events").body());
+    Long messages = topic.getLong("messages");
+    return messages == null ? -1 : messages;
+  }
+}
