@@ -4,10 +4,14 @@ import dev.evenkeel.bus.Addresses;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
 import java.util.List;
 
 /** Groups and their moves. */
 final class GroupRoutes {
+  /** Names of dead letters in one request: thousands of them. */
+  private static final long NAMES_BYTES_MAX = 1 << 20;
+
   private final Api api;
 
   GroupRoutes(Api api) {
@@ -15,12 +19,19 @@ final class GroupRoutes {
   }
 
   void mount(Router router) {
+    BodyHandler names = BodyHandler.create(false).setBodyLimit(NAMES_BYTES_MAX);
     router.get("/api/groups").handler(this::list);
     router.get("/api/groups/:group").handler(this::get);
     router.get("/api/groups/:group/dead-letters").handler(this::deadLetters);
     router.get("/api/groups/:group/dead-letters/:topic/:shard/:offset").handler(this::deadLetter);
-    router.post("/api/groups/:group/dead-letters/replay").handler(c -> change(c, "replay"));
-    router.post("/api/groups/:group/dead-letters/drop").handler(c -> change(c, "drop"));
+    router
+        .post("/api/groups/:group/dead-letters/replay")
+        .handler(names)
+        .handler(c -> change(c, "replay"));
+    router
+        .post("/api/groups/:group/dead-letters/drop")
+        .handler(names)
+        .handler(c -> change(c, "drop"));
     router.get("/api/rebalances").handler(this::rebalances);
   }
 
