@@ -1,6 +1,8 @@
 package dev.evenkeel.assign;
 
 import dev.evenkeel.model.Shard;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -13,7 +15,8 @@ import java.util.Map;
  */
 public record Plan(Map<Shard, String> targets, int moves, String problem) {
   public Plan {
-    targets = Map.copyOf(targets);
+    // Not Map.copyOf: it probes one place after another, and hashes of shards lie close together.
+    targets = Collections.unmodifiableMap(new HashMap<>(targets));
   }
 
   public Plan(Map<Shard, String> targets, int moves) {
