@@ -31,7 +31,7 @@ import picocli.CommandLine.ParentCommand;
     description = {
       "Joins a group, and prints the messages of a topic or runs a command for each.",
       "A message is finished when its line is written, or when its command ended with status 0;"
-          + " a failed one is tried again. Ctrl-C and SIGTERM release the shards and commit."
+          + " a failed one is tried again, and in the end becomes a dead letter. Ctrl-C and SIGTERM release the shards and commit."
     },
     footer = {
       "",
@@ -137,6 +137,8 @@ final class ConsumeCommand implements Callable<Integer> {
           "Where a new group begins; a timestamp is milliseconds since 1970 or"
               + " 2026-01-31T12:00:00Z (default: ${DEFAULT-VALUE}).")
   private String from;
+
+  @Mixin private FailureOptions failures;
 
   @Option(
       names = "--exec",
@@ -248,6 +250,7 @@ final class ConsumeCommand implements Callable<Integer> {
                     ? 0
                     : CommandTimes.millis("--crash-lock-time", crashLockTime, 0, 3_600_000));
     mode.apply(options);
+    failures.apply(options, mode);
     dedup.apply(options);
     if (order != null) {
       options.setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)));

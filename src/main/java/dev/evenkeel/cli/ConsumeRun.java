@@ -78,6 +78,7 @@ final class ConsumeRun {
             settings.execCommand() == null ? print : commands,
             commands,
             settings.max(),
+            options.getRetryDelaysMillis().size() + 1,
             this::leave,
             System::nanoTime);
   }

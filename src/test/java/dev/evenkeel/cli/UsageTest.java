@@ -94,9 +94,11 @@ class UsageTest {
             "--dedup-timeout=2ms"),
         level("--dedup key: only --mode sharded has it", "--dedup=key"),
         List.of("unknown option '--offsets'", "consume", "t", "--group", "g", "--offsets", "x"),
-        List.of(
-            "unknown option '--retry-delays'", "consume", "t", "--group", "g", "--retry-delays=1s"),
-        List.of("unknown option '--on-failure'", "consume", "t", "--group=g", "--on-failure=stop"),
+        level("--retry-delays: in --mode level", "--retry-delays=1s"),
+        level("--on-failure stop: in --mode level", "--on-failure=stop"),
+        List.of("--retry-delays 'soon'", "consume", "t", "--group=g", "--retry-delays=1s,soon"),
+        List.of("--retry-delays ''", "consume", "t", "--group=g", "--retry-delays="),
+        List.of("use retry, dead-letter or stop", "consume", "t", "--group=g", "--on-failure=go"),
         List.of("unknown option '--rate'", "consume", "t", "--group=g", "--rate=1"),
         List.of("unknown option '--key-rate'", "consume", "t", "--group=g", "--key-rate=1"),
         List.of("--max 0", "consume", "t", "--group", "g", "--max", "0"),
@@ -109,11 +111,15 @@ class UsageTest {
         List.of("--retention is 'x'", "topic", "create", "t", "--shards=1", "--retention=x"),
         List.of("unknown command 'reshard'", "topic", "reshard", "t"),
         List.of("unknown command 'reset'", "group", "reset", "g"),
-        List.of("list, describe or rebalances", "group"),
+        List.of("list, describe, rebalances or dead-letters", "group"),
         List.of("Missing required parameter", "group", "rebalances"),
         List.of("--limit 0: use 1 to 2000", "group", "rebalances", "g", "--limit", "0"),
         List.of("--limit 2001: use 1 to 2000", "group", "rebalances", "g", "--limit", "2001"),
-        List.of("unknown command 'dead-letters'", "group", "dead-letters"),
+        List.of("list, show, replay or drop", "group", "dead-letters"),
+        List.of("--limit 0", "group", "dead-letters", "list", "g", "--limit=0"),
+        List.of("or say --all", "group", "dead-letters", "drop", "g"),
+        List.of("or say --all", "group", "dead-letters", "replay", "g", "t/0/1", "--all"),
+        List.of("'t/0' is no TOPIC/SHARD/OFFSET", "group", "dead-letters", "show", "g", "t/0"),
         List.of("write http://127.0.0.1:8080", "topic", "list", "--http", "nowhere"));
   }
 
