@@ -14,10 +14,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -54,8 +55,8 @@ final class ExecRunner implements AutoCloseable {
   }
 
   private final ExecutorService threads;
-  private final ScheduledExecutorService timers =
-      Executors.newSingleThreadScheduledExecutor(daemon("evenkeel-exec-timer"));
+  private final ScheduledThreadPoolExecutor timers =
+      new ScheduledThreadPoolExecutor(1, daemon("evenkeel-exec-timer"));
   private final Set<Process> running = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
@@ -64,6 +65,8 @@ final class ExecRunner implements AutoCloseable {
    */
   ExecRunner(int parallelMax) {
     threads = Executors.newFixedThreadPool(parallelMax, daemon("evenkeel-exec"));
+    // One of each command that ended in time.
+    timers.setRemoveOnCancelPolicy(true);
   }
 
   private static ThreadFactory daemon(String name) {
@@ -135,18 +138,24 @@ final class ExecRunner implements AutoCloseable {
             end(process);
           }
         });
+    AtomicBoolean late = new AtomicBoolean();
     ScheduledFuture<?> timeout =
-        call.timeoutMillis() == 0
-            ? null
-            : timers.schedule(() -> end(process), call.timeoutMillis(), TimeUnit.MILLISECONDS);
+        timers.schedule(
+            () -> {
+              late.set(true);
+              end(process);
+            },
+            call.timeoutMillis() == 0 ? Long.MAX_VALUE : call.timeoutMillis(),
+            TimeUnit.MILLISECONDS);
     try {
-      return awaitEnd(call, capture, process, timeout);
+      return awaitEnd(call, capture, process, late);
     } finally {
+      timeout.cancel(false);
       running.remove(process);
     }
   }
 
-  private byte[] awaitEnd(Call call, boolean capture, Process process, ScheduledFuture<?> timeout)
+  private byte[] awaitEnd(Call call, boolean capture, Process process, AtomicBoolean late)
       throws ExecFailed, InterruptedException {
     byte[] output = new byte[0];
     try {
@@ -159,8 +168,7 @@ final class ExecRunner implements AutoCloseable {
       throw new ExecFailed("'" + call.command() + "': " + e.getMessage());
     }
     int status = process.waitFor();
-    boolean tooLong = timeout != null && !timeout.cancel(false);
-    if (tooLong && status != 0) {
+    if (late.get() && status != 0) {
       throw new ExecFailed(
           "'" + call.command() + "' did not end within " + Durations.format(call.timeoutMillis()));
     }
