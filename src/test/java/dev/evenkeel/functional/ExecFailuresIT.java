@@ -54,7 +54,7 @@ class ExecFailuresIT {
         }
         assertThat(errors).containsOnlyKeys("missing", "hang", "killed");
         assertThat(errors.get("missing")).contains("exit status 127", "not found");
-        assertThat(errors.get("hang")).contains("did not end within 8s");
+        assertThat(errors.get("hang")).contains("did not end within 20s");
         assertThat(errors.get("killed")).contains("exit status 137, as when signal 9 ends it");
         assertThat(consumer.isAlive()).isTrue();
         consumer.destroy();
@@ -81,7 +81,7 @@ class ExecFailuresIT {
             "--group=g",
             "--order=none",
             "--on-failure=dead-letter",
-            "--exec-timeout=8s",
+            "--exec-timeout=20s",
             "--cluster",
             node.cluster(),
             "--exec",
