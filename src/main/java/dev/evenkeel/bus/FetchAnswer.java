@@ -8,13 +8,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Batches of a shard: {@code i64 start offset, i64 end offset, (i64 base offset, batch)*}.
+ * Batches of a shard: {@code i64 start offset, i64 end offset, i32 failures, (i64 base offset,
+ * batch)*}.
  *
  * @param startOffset the first offset kept
  * @param endOffset the next offset to be assigned: the high watermark
+ * @param failures how much there is of failures that concerns the owner; 0: it need not ask
  * @param batches in order; empty if nothing came in time
  */
-public record FetchAnswer(long startOffset, long endOffset, List<Placed> batches) {
+public record FetchAnswer(long startOffset, long endOffset, int failures, List<Placed> batches) {
+
+  /** Without failures. */
+  public FetchAnswer(long startOffset, long endOffset, List<Placed> batches) {
+    this(startOffset, endOffset, 0, batches);
+  }
 
   /** A batch and the offset of its first message. Its checksum has not been checked yet. */
   public record Placed(long baseOffset, Batch batch) {
@@ -25,19 +32,20 @@ public record FetchAnswer(long startOffset, long endOffset, List<Placed> batches
 
   /** What goes before the batches. */
   public static Bytes head(long startOffset, long endOffset, int bytesExpected) {
-    return new Bytes(16 + bytesExpected).i64(startOffset).i64(endOffset);
+    return new Bytes(20 + bytesExpected).i64(startOffset).i64(endOffset).i32(0);
   }
 
   public static FetchAnswer decode(ByteBuffer body) {
     ByteReader in = new ByteReader(body);
     long start = in.i64();
     long end = in.i64();
+    int failures = in.i32();
     ByteBuffer rest = in.slice(in.remaining());
     List<Placed> batches = new ArrayList<>();
     while (rest.remaining() > 8) {
       long base = rest.getLong();
       batches.add(new Placed(base, Batch.next(rest)));
     }
-    return new FetchAnswer(start, end, batches);
+    return new FetchAnswer(start, end, failures, batches);
   }
 }

@@ -53,7 +53,22 @@ public enum Op {
    * No body. Answer: i32 count, then {@code RecordCodec} group leases: of groups whose lease was
    * ever granted. To the leader of meta.
    */
-  READ_GROUP_LEASES;
+  READ_GROUP_LEASES,
+  /**
+   * Body: {@code wire.RetryRequest}. Answer: {@code wire.RetryAnswer}. To the shard's leader, from
+   * its owner.
+   */
+  FETCH_RETRIES,
+  /**
+   * Body: text group, shard, i64 from offset, i32 messages at most, i32 bytes at most. Answer: i32
+   * count, then {@code FailureCodec} dead letters by offset. To the shard's leader.
+   */
+  READ_DEAD_LETTERS,
+  /**
+   * Body: i32 data group, text group or null for all. Answer: {@link FailureFigures} list. To the
+   * leader of the data group.
+   */
+  READ_FAILURES;
 
   private static final Op[] VALUES = values();
 

@@ -31,7 +31,7 @@ import picocli.CommandLine.ParentCommand;
     description = {
       "Joins a group, and prints the messages of a topic or runs a command for each.",
       "A message is finished when its line is written, or when its command ended with status 0;"
-          + " a failed one is tried again. Ctrl-C and SIGTERM release the shards and commit."
+          + " a failed one is tried again, and in the end becomes a dead letter. Ctrl-C and SIGTERM release the shards and commit."
     },
     footer = {
       "",
@@ -50,6 +50,9 @@ final class ConsumeCommand implements Callable<Integer> {
   private static final int LINES_WAITING_MAX = 4_096;
 
   private static final int PARALLEL_MAX = 1_024;
+
+  /** A command that hangs must end some time, and one that works hard must not be cut. */
+  private static final long EXEC_TIMEOUT_MILLIS_DEFAULT = 600_000;
 
   enum Order {
     shard,
@@ -138,6 +141,8 @@ final class ConsumeCommand implements Callable<Integer> {
               + " 2026-01-31T12:00:00Z (default: ${DEFAULT-VALUE}).")
   private String from;
 
+  @Mixin private FailureOptions failures;
+
   @Option(
       names = "--exec",
       paramLabel = "CMD",
@@ -145,6 +150,13 @@ final class ConsumeCommand implements Callable<Integer> {
           "Run by sh -c for each message, payload on stdin, and EVENKEEL_TOPIC, _SHARD, _OFFSET,"
               + " _KEY, _ATTEMPT, _EPOCH, _MEMBER in the environment.")
   private String exec;
+
+  @Option(
+      names = "--exec-timeout",
+      paramLabel = "TIME",
+      description =
+          "A command that has not ended after so long is ended, and has failed (default: 10m).")
+  private String execTimeout;
 
   @Option(
       names = "--on-assign",
@@ -181,7 +193,13 @@ final class ConsumeCommand implements Callable<Integer> {
     ConsumerOptions options = options();
     ConsumeRun.Settings settings =
         new ConsumeRun.Settings(
-            format == Format.json, exec, onAssign, onRelease, max(), idleExitMillis());
+            format == Format.json,
+            exec,
+            execTimeoutMillis(),
+            onAssign,
+            onRelease,
+            max(),
+            idleExitMillis());
     Logging.client(main.verbose);
     StopSignal signal = StopSignal.installEarly(ConsumeRun.STOP_MILLIS_MAX);
     EvenkeelClient client = ClientConnection.connect(cluster.nodes);
@@ -248,6 +266,7 @@ final class ConsumeCommand implements Callable<Integer> {
                     ? 0
                     : CommandTimes.millis("--crash-lock-time", crashLockTime, 0, 3_600_000));
     mode.apply(options);
+    failures.apply(options, mode);
     dedup.apply(options);
     if (order != null) {
       options.setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)));
@@ -303,6 +322,16 @@ final class ConsumeCommand implements Callable<Integer> {
       throw CommandFailure.usage("--max " + max + ": it must be at least 1");
     }
     return max;
+  }
+
+  private long execTimeoutMillis() {
+    if (execTimeout == null) {
+      return EXEC_TIMEOUT_MILLIS_DEFAULT;
+    }
+    if (exec == null) {
+      throw CommandFailure.usage("--exec-timeout says how long --exec may take: give --exec, too");
+    }
+    return CommandTimes.millis("--exec-timeout", execTimeout, 100, 86_400_000);
   }
 
   private long idleExitMillis() {

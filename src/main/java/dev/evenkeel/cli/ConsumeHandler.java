@@ -35,13 +35,19 @@ final class ConsumeHandler implements ConsumerHandler {
 
   /**
    * @param max 0: no limit
+   * @param attemptsMax a message that failed so often does not come again
    * @param onComplete called once when {@code max} messages are done
    */
   ConsumeHandler(
-      MessageWork work, ExecWork commands, long max, Runnable onComplete, LongSupplier nanoClock) {
+      MessageWork work,
+      ExecWork commands,
+      long max,
+      int attemptsMax,
+      Runnable onComplete,
+      LongSupplier nanoClock) {
     this.work = work;
     this.commands = commands;
-    this.gate = new MaxGate(max);
+    this.gate = new MaxGate(max, attemptsMax);
     this.onComplete = onComplete;
     this.nanoClock = nanoClock;
   }

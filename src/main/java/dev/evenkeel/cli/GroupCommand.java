@@ -19,11 +19,13 @@ import picocli.CommandLine.Parameters;
       "  evenkeel group list",
       "  evenkeel group describe billing",
       "  evenkeel group describe billing --format json",
-      "  evenkeel group rebalances billing --limit 20"
-    })
+      "  evenkeel group rebalances billing --limit 20",
+      "  evenkeel group dead-letters list billing"
+    },
+    subcommands = DeadLettersCommand.class)
 final class GroupCommand extends CommandGroup {
   GroupCommand() {
-    super("list, describe or rebalances");
+    super("list, describe, rebalances or dead-letters");
   }
 
   @Command(
@@ -146,6 +148,7 @@ final class GroupCommand extends CommandGroup {
         + group.getString("status")
         + level.lines()
         + new DedupText(group).lines()
+        + new FailuresText(group).lines()
         + "\n\n"
         + members.text()
         + "\n"

@@ -14,6 +14,7 @@ final class MaxGate {
   private record Place(String topic, int shard, long offset) {}
 
   private final long max;
+  private final int attemptsMax;
   private final Map<Place, Boolean> running = new HashMap<>();
   private long finished;
 
@@ -21,7 +22,16 @@ final class MaxGate {
    * @param max how many messages; 0: no limit
    */
   MaxGate(long max) {
+    this(max, Integer.MAX_VALUE);
+  }
+
+  /**
+   * @param max how many messages; 0: no limit
+   * @param attemptsMax a message that failed so often does not come again
+   */
+  MaxGate(long max, int attemptsMax) {
     this.max = max;
+    this.attemptsMax = attemptsMax;
   }
 
   /** Whether this message is one of those wanted. If so, exactly one answer follows. */
@@ -43,9 +53,11 @@ final class MaxGate {
     running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
   }
 
-  /** An admitted message failed and comes again; its place is kept. */
+  /** An admitted message failed. Its place is kept if it comes again, else another gets it. */
   void failed(Delivery delivery) {
-    if (max > 0) {
+    if (max > 0 && delivery.attempt() >= attemptsMax) {
+      running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
+    } else if (max > 0) {
       running.replace(new Place(delivery.topic(), delivery.shard(), delivery.offset()), false);
     }
   }

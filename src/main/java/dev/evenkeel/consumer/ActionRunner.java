@@ -5,6 +5,7 @@ import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.consumer.core.Hold;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashSet;
@@ -30,6 +31,9 @@ final class ActionRunner {
     void heartbeatSoon();
 
     void ownedChanged(int owned);
+
+    /** Ends the consumer, which lets go of its shards. */
+    void stop(String text, Throwable cause);
   }
 
   /** A fetch that awaits its answer. */
@@ -96,6 +100,31 @@ final class ActionRunner {
                         callCommitted(release.hold(), release.command().offset());
                       },
                       (refused, now) -> core.releaseFailed(release.hold(), refused, now)));
+    } else if (action instanceof Action.RecordOutcomes record) {
+      calls
+          .submit(record.hold().shard, record.command())
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now ->
+                          core.recorded(
+                              record.hold(), record.command(), offsets(answer.result()), now),
+                      (refused, now) ->
+                          core.recordFailed(record.hold(), record.command(), refused, now)));
+    } else if (action instanceof Action.FetchRetries fetch) {
+      calls
+          .fetchRetries(fetch.request())
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now ->
+                          core.retriesFetched(fetch.hold(), fetch.request(), answer.result(), now),
+                      (refused, now) ->
+                          core.retriesFailed(fetch.hold(), fetch.request(), refused, now)));
+    } else if (action instanceof Action.Stop stop) {
+      around.stop(stop.text(), stop.cause());
     } else if (action instanceof Action.CallAssign assign) {
       callAssign(assign);
     } else if (action instanceof Action.CallDraining draining) {
@@ -151,6 +180,10 @@ final class ActionRunner {
             Clock.millis());
       }
     }
+  }
+
+  private static List<Long> offsets(Reply reply) {
+    return reply instanceof Reply.OfOffsets of ? of.offsets() : List.of();
   }
 
   private interface Succeeded {

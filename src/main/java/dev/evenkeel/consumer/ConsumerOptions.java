@@ -47,6 +47,26 @@ public class ConsumerOptions {
     PAYLOAD
   }
 
+  /** What becomes of a message that fails. */
+  public enum OnFailure {
+    /** It is tried again after pauses; then it becomes a dead letter. */
+    RETRY,
+    /** It becomes a dead letter; before that it is tried again only if pauses are given. */
+    DEAD_LETTER,
+    /** The consumer ends; before that it is tried again only if pauses are given. */
+    STOP
+  }
+
+  /** Pauses before the second and all further attempts: 1 s, 5 s, 30 s, 2 min, 10 min. */
+  public static final List<Long> DEFAULT_RETRY_DELAYS_MILLIS =
+      List.of(1_000L, 5_000L, 30_000L, 120_000L, 600_000L);
+
+  /** Most pauses that {@link #setRetryDelaysMillis} takes. */
+  public static final int RETRY_DELAYS_MAX = 100;
+
+  /** The longest of them: 7 days. */
+  public static final long RETRY_DELAY_MILLIS_MAX = 7L * 24 * 3600 * 1000;
+
   /** Mode level: no member has finished over 100 messages more than another. */
   public static final int DEFAULT_RANGE = GroupPolicy.RANGE_DEFAULT;
 
@@ -108,6 +128,10 @@ public class ConsumerOptions {
   private long commitMillis = DEFAULT_COMMIT_MILLIS;
   private int commitMessages = DEFAULT_COMMIT_MESSAGES;
   private int handOutMessages = DEFAULT_HAND_OUT_MESSAGES;
+  private List<Long> retryDelaysMillis;
+  private OnFailure onFailure = OnFailure.RETRY;
+  private boolean breaker = true;
+  private boolean holdFailed;
 
   public ConsumerOptions() {}
 
@@ -142,6 +166,13 @@ public class ConsumerOptions {
     commitMillis = json.getLong("commitMillis", commitMillis);
     commitMessages = json.getInteger("commitMessages", commitMessages);
     handOutMessages = json.getInteger("handOutMessages", handOutMessages);
+    JsonArray delays = json.getJsonArray("retryDelaysMillis");
+    if (delays != null) {
+      retryDelaysMillis = delays.stream().map(delay -> ((Number) delay).longValue()).toList();
+    }
+    onFailure = constant(OnFailure.class, json, "onFailure", onFailure);
+    breaker = json.getBoolean("breaker", breaker);
+    holdFailed = json.getBoolean("holdFailed", holdFailed);
   }
 
   private static <E extends Enum<E>> E constant(
@@ -178,7 +209,13 @@ public class ConsumerOptions {
         .put("fetchWaitMillis", fetchWaitMillis)
         .put("commitMillis", commitMillis)
         .put("commitMessages", commitMessages)
-        .put("handOutMessages", handOutMessages);
+        .put("handOutMessages", handOutMessages)
+        .put(
+            "retryDelaysMillis",
+            retryDelaysMillis == null ? null : new JsonArray(new ArrayList<>(retryDelaysMillis)))
+        .put("onFailure", word(onFailure))
+        .put("breaker", breaker)
+        .put("holdFailed", holdFailed);
   }
 
   private static String word(Enum<?> constant) {
@@ -480,6 +517,63 @@ public class ConsumerOptions {
    */
   public ConsumerOptions setHandOutMessages(int handOutMessages) {
     this.handOutMessages = handOutMessages;
+    return this;
+  }
+
+  /** As set; else as {@link #getOnFailure} has it: the default pauses with RETRY, else none. */
+  public List<Long> getRetryDelaysMillis() {
+    if (retryDelaysMillis != null) {
+      return retryDelaysMillis;
+    }
+    return onFailure == OnFailure.RETRY ? DEFAULT_RETRY_DELAYS_MILLIS : List.of();
+  }
+
+  /**
+   * Pauses before the second and all further attempts of a message: with n of them it is tried n +
+   * 1 times. Each differs by up to a fifth, up or down. At most {@link #RETRY_DELAYS_MAX}, each
+   * from 0 to {@link #RETRY_DELAY_MILLIS_MAX}.
+   *
+   * @param retryDelaysMillis null: the default
+   */
+  public ConsumerOptions setRetryDelaysMillis(List<Long> retryDelaysMillis) {
+    this.retryDelaysMillis = retryDelaysMillis == null ? null : List.copyOf(retryDelaysMillis);
+    return this;
+  }
+
+  public OnFailure getOnFailure() {
+    return onFailure;
+  }
+
+  /** What becomes of a message that fails, by default RETRY. */
+  public ConsumerOptions setOnFailure(OnFailure onFailure) {
+    this.onFailure = onFailure;
+    return this;
+  }
+
+  public boolean isBreaker() {
+    return breaker;
+  }
+
+  /**
+   * Whether the consumer pauses while most messages fail at their first attempt, which is so by
+   * default: it tries one at a time then, and failures do not count.
+   */
+  public ConsumerOptions setBreaker(boolean breaker) {
+    this.breaker = breaker;
+    return this;
+  }
+
+  public boolean isHoldFailed() {
+    return holdFailed;
+  }
+
+  /**
+   * Whether a failed message keeps its place in the window until its next attempt, whatever the
+   * order. By default so only with order SHARD and with handlers that keep state; else the log
+   * keeps it, and it holds nothing up.
+   */
+  public ConsumerOptions setHoldFailed(boolean holdFailed) {
+    this.holdFailed = holdFailed;
     return this;
   }
 }

@@ -258,6 +258,16 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   }
 
   @Override
+  public void stop(String text, Throwable cause) {
+    if (!closing && !ended) {
+      LOG.error("{}: {}: {}", this, text, cause.toString());
+      RefusedException why =
+          new RefusedException(Refusal.INVALID, text + ": " + cause.getMessage());
+      context.later(() -> close().onComplete(done -> onContext(() -> events.ended(why))));
+    }
+  }
+
+  @Override
   public void heartbeatSoon() {
     heartbeats.soon();
   }
@@ -290,7 +300,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 ? options.getOrder().name().toLowerCase(Locale.ROOT)
                 : null),
         core.marks(Clock.millis()),
-        tally());
+        tally(),
+        core.breakerOpen());
   }
 
   private DedupTally tally() {

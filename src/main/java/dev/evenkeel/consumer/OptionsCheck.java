@@ -57,6 +57,22 @@ final class OptionsCheck {
     atLeast("commitMessages", options.getCommitMessages(), 1);
     atLeast("handOutMessages", options.getHandOutMessages(), 1);
     atMost("handOutMessages", options.getHandOutMessages(), ConsumerOptions.HAND_OUT_MESSAGES_MAX);
+    failures(options);
+  }
+
+  private static void failures(ConsumerOptions options) {
+    if (options.getOnFailure() == null) {
+      throw new RefusedException(
+          Refusal.INVALID, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
+    }
+    atMost(
+        "number of retryDelaysMillis",
+        options.getRetryDelaysMillis().size(),
+        ConsumerOptions.RETRY_DELAYS_MAX);
+    for (long delay : options.getRetryDelaysMillis()) {
+      atLeast("retryDelaysMillis", delay, 0);
+      atMost("retryDelaysMillis", delay, ConsumerOptions.RETRY_DELAY_MILLIS_MAX);
+    }
   }
 
   private static void mode(ConsumerOptions options) {

@@ -18,6 +18,8 @@ import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.RecordCodec;
 import dev.evenkeel.wire.ReplyCodec;
+import dev.evenkeel.wire.RetryAnswer;
+import dev.evenkeel.wire.RetryRequest;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
@@ -82,7 +84,19 @@ final class ShardCalls {
             });
   }
 
-  Future<Void> submit(Shard shard, DataCommand command) {
+  Future<RetryAnswer> fetchRetries(RetryRequest request) {
+    Buffer body = Frames.request(Op.FETCH_RETRIES, request.encode());
+    return call(
+            request.shard(),
+            Addresses::control,
+            view -> body,
+            CONTROL_TIMEOUT_MILLIS,
+            HOPS_MAX,
+            node -> {})
+        .map(RetryAnswer::decode);
+  }
+
+  Future<Reply> submit(Shard shard, DataCommand command) {
     return call(
             shard,
             Addresses::control,
@@ -94,11 +108,7 @@ final class ShardCalls {
             CONTROL_TIMEOUT_MILLIS,
             HOPS_MAX,
             node -> {})
-        .map(
-            answer -> {
-              reply(answer);
-              return null;
-            });
+        .map(ShardCalls::reply);
   }
 
   /** Who leads the shard now, as far as is known; else null. */

@@ -82,7 +82,24 @@ public sealed interface DataCommand {
   record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
       implements DataCommand {}
 
-  /** Drops all leases of a group. */
+  /**
+   * What became of messages that failed, in order. Refuses FENCED unless the lease is held at
+   * {@code epoch}. May be repeated. Answers {@link Reply.OfOffsets}: those for which there is no
+   * room, and which must stay where they are.
+   */
+  record RecordOutcomes(String group, Shard shard, long epoch, List<Outcome> outcomes)
+      implements DataCommand {}
+
+  /**
+   * Puts dead letters back among the retries, with no attempt counted. Answers {@link
+   * Reply.OfOffsets}: those that were there.
+   */
+  record ReplayDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {}
+
+  /** Drops dead letters. Answers {@link Reply.OfOffsets}: those that were there. */
+  record DropDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {}
+
+  /** Drops all leases of a group, with its retries and dead letters. */
   record ForgetLeases(String group) implements DataCommand {}
 
   /**

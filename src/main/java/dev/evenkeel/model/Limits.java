@@ -49,4 +49,19 @@ public final class Limits {
 
   /** Most moves that one command records. */
   public static final int MOVES_A_COMMAND_MAX = 500;
+
+  /** Messages of a group and shard that wait for another attempt, parked ones included. */
+  public static final int RETRIES_MAX = 10_000;
+
+  /** Bytes of those messages: 256 MiB. */
+  public static final long RETRY_BYTES_MAX = 256L << 20;
+
+  /** Dead letters of a group and shard. */
+  public static final int DEAD_LETTERS_MAX = 100_000;
+
+  /** Most outcomes, or offsets of dead letters, that one command names. */
+  public static final int OUTCOMES_A_COMMAND_MAX = 1_000;
+
+  /** Longest text of an error that is kept. */
+  public static final int ERROR_CHARS_MAX = 1_000;
 }

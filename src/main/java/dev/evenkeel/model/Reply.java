@@ -1,5 +1,6 @@
 package dev.evenkeel.model;
 
+import java.util.List;
 import java.util.Map;
 
 /** What the state machine answers to a command. */
@@ -25,6 +26,9 @@ public sealed interface Reply {
 
   /** For each shard of this log group that the producer wrote to: the last sequence taken. */
   record OfSequences(Map<Shard, Long> lastSequences) implements Reply {}
+
+  /** Offsets of a shard; what they stand for is said where the command is. */
+  record OfOffsets(List<Long> offsets) implements Reply {}
 
   Done DONE = new Done();
 

@@ -22,7 +22,9 @@ public interface Store extends Closeable {
     /** (group, shard) → lease. */
     LEASES,
     /** producer → what is remembered of it. */
-    PRODUCERS
+    PRODUCERS,
+    /** (group, shard) → retries, dead letters, and what belongs to them. */
+    FAILURES
   }
 
   /** Index of the log entry that the last write stood for, or -1. */

@@ -4,10 +4,14 @@ import dev.evenkeel.bus.Addresses;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
 import java.util.List;
 
 /** Groups and their moves. */
 final class GroupRoutes {
+  /** Names of dead letters in one request: thousands of them. */
+  private static final long NAMES_BYTES_MAX = 1 << 20;
+
   private final Api api;
 
   GroupRoutes(Api api) {
@@ -15,9 +19,49 @@ final class GroupRoutes {
   }
 
   void mount(Router router) {
+    BodyHandler names = BodyHandler.create(false).setBodyLimit(NAMES_BYTES_MAX);
     router.get("/api/groups").handler(this::list);
     router.get("/api/groups/:group").handler(this::get);
+    router.get("/api/groups/:group/dead-letters").handler(this::deadLetters);
+    router.get("/api/groups/:group/dead-letters/:topic/:shard/:offset").handler(this::deadLetter);
+    router
+        .post("/api/groups/:group/dead-letters/replay")
+        .handler(names)
+        .handler(c -> change(c, "replay"));
+    router
+        .post("/api/groups/:group/dead-letters/drop")
+        .handler(names)
+        .handler(c -> change(c, "drop"));
     router.get("/api/rebalances").handler(this::rebalances);
+  }
+
+  private void deadLetters(RoutingContext context) {
+    Requests.onlyQuery(context, List.of("after", "limit"));
+    JsonObject question = of(context, "dead-letters");
+    Requests.number(context, "limit", question);
+    String after = context.queryParams().get("after");
+    ask(context, after == null ? question : question.put("after", after));
+  }
+
+  private void deadLetter(RoutingContext context) {
+    Requests.onlyQuery(context, List.of());
+    String name =
+        context.pathParam("topic")
+            + "/"
+            + context.pathParam("shard")
+            + "/"
+            + context.pathParam("offset");
+    ask(context, of(context, "dead-letter").put("deadLetter", name));
+  }
+
+  private void change(RoutingContext context, String action) {
+    Requests.onlyQuery(context, List.of());
+    JsonObject question = Requests.object(context).copy();
+    ask(context, question.mergeIn(of(context, action)));
+  }
+
+  private static JsonObject of(RoutingContext context, String action) {
+    return new JsonObject().put("action", action).put("group", context.pathParam("group"));
   }
 
   private void list(RoutingContext context) {

@@ -135,6 +135,19 @@ public final class CommandCodec {
       out.u8(9).i64(c.producerId()).i32(c.epoch());
     } else if (command instanceof DataCommand.Retain) {
       out.u8(10);
+    } else if (command instanceof DataCommand.RecordOutcomes c) {
+      out.u8(13).text(c.group());
+      RecordCodec.write(out, c.shard());
+      out.i64(c.epoch());
+      FailureCodec.writeOutcomes(out, c.outcomes());
+    } else if (command instanceof DataCommand.ReplayDeadLetters c) {
+      out.u8(14).text(c.group());
+      RecordCodec.write(out, c.shard());
+      RecordCodec.writeNumbers(out, c.offsets());
+    } else if (command instanceof DataCommand.DropDeadLetters c) {
+      out.u8(15).text(c.group());
+      RecordCodec.write(out, c.shard());
+      RecordCodec.writeNumbers(out, c.offsets());
     }
   }
 
@@ -177,6 +190,15 @@ public final class CommandCodec {
                   in.i64(),
                   RecordCodec.start(in),
                   in.i64());
+          case 13 ->
+              new DataCommand.RecordOutcomes(
+                  in.text(), RecordCodec.shard(in), in.i64(), FailureCodec.outcomes(in));
+          case 14 ->
+              new DataCommand.ReplayDeadLetters(
+                  in.text(), RecordCodec.shard(in), RecordCodec.numbers(in));
+          case 15 ->
+              new DataCommand.DropDeadLetters(
+                  in.text(), RecordCodec.shard(in), RecordCodec.numbers(in));
           default -> throw unknown(tag);
         };
     in.end();

@@ -165,6 +165,10 @@ public final class RecordCodec {
         first ? GroupInfo.ASSIGNOR_DEFAULT : in.text());
   }
 
+  static void version(String what, int version, int known) {
+    form(what, version, known, known);
+  }
+
   private static int form(String what, int form, int from, int to) {
     if (form < from || form > to) {
       throw new RefusedException(
@@ -239,6 +243,20 @@ public final class RecordCodec {
       texts.add(in.text());
     }
     return List.copyOf(texts);
+  }
+
+  public static void writeNumbers(Bytes out, Collection<Long> numbers) {
+    out.i32(numbers.size());
+    numbers.forEach(out::i64);
+  }
+
+  public static List<Long> numbers(ByteReader in) {
+    int count = in.count();
+    List<Long> numbers = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      numbers.add(in.i64());
+    }
+    return List.copyOf(numbers);
   }
 
   static <E extends Enum<E>> E constant(E[] values, int ordinal) {

@@ -41,6 +41,10 @@ public final class ReplyCodec {
                 out.i64(sequence);
               });
     }
+    if (reply instanceof Reply.OfOffsets r) {
+      out.u8(8);
+      RecordCodec.writeNumbers(out, r.offsets());
+    }
     return out.toArray();
   }
 
@@ -56,6 +60,7 @@ public final class ReplyCodec {
       case 5 -> new Reply.OfProducer(in.i64(), in.i32());
       case 6 -> sequences(in);
       case 7 -> new Reply.OfGroupLease(RecordCodec.groupLease(in));
+      case 8 -> new Reply.OfOffsets(RecordCodec.numbers(in));
       default -> throw new RefusedException(Refusal.WRONG_VERSION, "unknown reply " + tag);
     };
   }

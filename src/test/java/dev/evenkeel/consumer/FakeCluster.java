@@ -12,6 +12,7 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
@@ -292,6 +293,18 @@ final class FakeCluster implements Link {
       leases.put(c.shard(), lease.committedAt(Math.max(lease.committed(), c.offset())));
       return Reply.DONE;
     }
+    if (command instanceof DataCommand.RecordOutcomes c) {
+      Lease lease = leases.get(c.shard());
+      if (!lease.heldAt(c.epoch())) {
+        return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
+      }
+      // There is never room, so that all stays in the window.
+      return new Reply.OfOffsets(
+          c.outcomes().stream()
+              .filter(each -> each instanceof Outcome.Failed f && f.way() == Outcome.Way.MOVED)
+              .map(Outcome::offset)
+              .toList());
+    }
     DataCommand.Release r = (DataCommand.Release) command;
     Lease lease = leases.get(r.shard());
     if (lease.epoch() == r.epoch() && !lease.owned()) {
@@ -325,7 +338,9 @@ final class FakeCluster implements Link {
         Shard shard =
             command instanceof DataCommand.Commit c
                 ? c.shard()
-                : ((DataCommand.Release) command).shard();
+                : command instanceof DataCommand.RecordOutcomes o
+                    ? o.shard()
+                    : ((DataCommand.Release) command).shard();
         if (group != shard.dataGroup(2)) {
           return Future.succeededFuture(Frames.refusal(Refusal.INVALID, "group " + group));
         }

@@ -3,6 +3,7 @@ package dev.evenkeel.sim;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.wire.RetryAnswer;
 import java.util.List;
 
 /**
@@ -19,6 +20,11 @@ interface Bug {
    */
   default DataCommand command(DataCommand command, Lease lease) {
     return command;
+  }
+
+  /** What an owner is told of failures. */
+  default RetryAnswer retries(RetryAnswer answer) {
+    return answer;
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.evenkeel.sim;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.wire.RetryAnswer;
 import java.util.List;
 
 /** Bugs that the simulation must find. */
@@ -42,6 +43,42 @@ enum Bugs implements Bug {
       return command instanceof DataCommand.Commit c && lease != null
           ? new DataCommand.Commit(c.group(), c.shard(), lease.epoch(), c.offset())
           : command;
+    }
+  },
+
+  /** The log takes what became of messages from whoever reports it. */
+  OUTCOMES_OF_A_FENCED_OWNER {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.RecordOutcomes c && lease != null
+          ? new DataCommand.RecordOutcomes(c.group(), c.shard(), lease.epoch(), c.outcomes())
+          : command;
+    }
+  },
+
+  /** A new owner is not told what has left the window. */
+  MARKS_ARE_FORGOTTEN {
+    @Override
+    public RetryAnswer retries(RetryAnswer answer) {
+      return answer.known() == null
+          ? answer
+          : new RetryAnswer(
+              answer.nextInMillis(),
+              answer.due(),
+              new RetryAnswer.Known(List.of(), answer.known().held(), answer.known().lanes()));
+    }
+  },
+
+  /** A new owner is not told which keys have messages in the log. */
+  LANES_ARE_FORGOTTEN {
+    @Override
+    public RetryAnswer retries(RetryAnswer answer) {
+      return answer.known() == null
+          ? answer
+          : new RetryAnswer(
+              answer.nextInMillis(),
+              answer.due(),
+              new RetryAnswer.Known(answer.known().marks(), answer.known().held(), List.of()));
     }
   },
 

@@ -3,7 +3,10 @@ package dev.evenkeel.sim;
 import dev.evenkeel.broker.machine.DataListener;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
@@ -20,6 +23,8 @@ import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.ReplyCodec;
+import dev.evenkeel.wire.RetryAnswer;
+import dev.evenkeel.wire.RetryRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -93,6 +98,11 @@ final class DataGroup {
       around.leaseChanged(
           new LeaseChange(
               former.group(), former.shard(), former.epoch(), null, null, former.committed()));
+    }
+
+    @Override
+    public void retriesAdded(LeaseKey key) {
+      throw new IllegalStateException("nothing is replayed here");
     }
 
     @Override
@@ -194,9 +204,34 @@ final class DataGroup {
     Reply reply = ReplyCodec.decode(append(Entry.of(seen, time.now())));
     Lease after = whole(group, shard);
     time.note(() -> command + " of " + sender + " -> " + reply);
+    if (command instanceof DataCommand.RecordOutcomes c && reply instanceof Reply.OfOffsets no) {
+      ledger.recorded(
+          shard, c, no.offsets(), failures(group, shard).deadLetters(0, 1_000, 1 << 20));
+    }
     ledger.applied(shard, command, sender, before, after, reply);
     wake();
     return reply;
+  }
+
+  private StoredFailures failures(String group, Shard shard) {
+    return head.read(store -> new StoredFailures(store, new LeaseKey(shard, group)));
+  }
+
+  FailureStand stand(String group, Shard shard) {
+    return head.tables().failures(new LeaseKey(shard, group));
+  }
+
+  /** Retries that are due; the leader's clock is the world's. */
+  void fetchRetries(RetryRequest request, Network.Answer<RetryAnswer> answer) {
+    if (!led()) {
+      throw notLeader();
+    }
+    Lease lease = lease(request.group(), request.shard());
+    if (lease == null || !lease.heldAt(request.epoch())) {
+      throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
+    }
+    RetryAnswer found = failures(request.group(), request.shard()).answer(request, time.now());
+    answer.give(bug.retries(RetryAnswer.decode(found.encode().view())));
   }
 
   private Lease whole(String group, Shard shard) {
@@ -275,7 +310,7 @@ final class DataGroup {
           if (!each.over()[0]) {
             waiting.remove(each);
             each.over()[0] = true;
-            answer.give(new FetchAnswer(0, request.offset(), List.of()));
+            answer.give(new FetchAnswer(0, request.offset(), failures(head, request), List.of()));
           }
         });
   }
@@ -302,7 +337,12 @@ final class DataGroup {
         state.tail().read(shard, request.offset(), record.end(), request.bytesMax())) {
       placed.add(new FetchAnswer.Placed(each.baseOffset(), each.batch()));
     }
-    return new FetchAnswer(record.start(), record.end(), placed);
+    return new FetchAnswer(record.start(), record.end(), failures(state, request), placed);
+  }
+
+  private static int failures(DataState state, FetchRequest request) {
+    LeaseKey key = new LeaseKey(request.shard(), request.group());
+    return state.tables().failures(key).concerningOwner();
   }
 
   /** Looks again at the fetches that wait for what has changed. */

@@ -1,7 +1,9 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.DeadLetter;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
@@ -23,6 +25,11 @@ final class Ledger {
     final List<String> keys = new ArrayList<>();
     final List<Long> sums = new ArrayList<>(List.of(0L));
     final BitSet handled = new BitSet();
+
+    /** The log has a copy of them, or knows what has become of them: they left the window. */
+    final BitSet left = new BitSet();
+
+    final BitSet dead = new BitSet();
     final Map<Long, String> owners = new HashMap<>();
     long epoch;
     long committed = -1;
@@ -59,7 +66,62 @@ final class Ledger {
   }
 
   long sum(Shard shard, long offset) {
-    return track(shard).sums.get((int) offset);
+    Track track = track(shard);
+    long sum = track.sums.get((int) offset);
+    for (int dead = track.dead.nextSetBit(0);
+        dead >= 0 && dead < offset;
+        dead = track.dead.nextSetBit(dead + 1)) {
+      sum -= Tally.weight(shard.topicId(), shard.shard(), dead);
+    }
+    return sum;
+  }
+
+  /** What became of failed messages was written down, of all but those of {@code noRoom}. */
+  void recorded(
+      Shard shard,
+      DataCommand.RecordOutcomes command,
+      List<Long> noRoom,
+      List<DeadLetter> deadLetters) {
+    Track track = track(shard);
+    for (Outcome outcome : command.outcomes()) {
+      boolean leaves =
+          outcome instanceof Outcome.Parked
+              || outcome instanceof Outcome.Failed f && f.way() != Outcome.Way.HELD;
+      if (leaves && !noRoom.contains(outcome.offset())) {
+        track.left.set((int) outcome.offset());
+      }
+    }
+    BitSet now = new BitSet();
+    for (DeadLetter letter : deadLetters) {
+      now.set((int) letter.offset());
+      if (letter.attempts() != World.ATTEMPTS) {
+        throw failure("a dead letter after another number of attempts", letter);
+      }
+    }
+    track.dead.stream()
+        .filter(offset -> !now.get(offset))
+        .forEach(
+            offset -> {
+              throw failure("a dead letter is gone", shard, offset);
+            });
+    track.dead.or(now);
+  }
+
+  boolean isDead(Shard shard, long offset) {
+    return track(shard).dead.get((int) offset);
+  }
+
+  /** Handled by somebody, or a dead letter. */
+  boolean isDone(Shard shard, long offset) {
+    return isHandled(shard, offset) || isDead(shard, offset);
+  }
+
+  boolean hasLeft(Shard shard, long offset) {
+    return track(shard).left.get((int) offset);
+  }
+
+  boolean isCurrent(Shard shard, long epoch) {
+    return epoch == track(shard).epoch;
   }
 
   void handled(Shard shard, long offset) {
@@ -70,9 +132,15 @@ final class Ledger {
     return track(shard).handled.get((int) offset);
   }
 
-  /** Offsets below are handled. */
-  long handledUpTo(Shard shard) {
-    return track(shard).handled.nextClearBit(0);
+  /** Offsets below are handled, or dead letters. */
+  long doneUpTo(Shard shard) {
+    return done(track(shard)).nextClearBit(0);
+  }
+
+  private static BitSet done(Track track) {
+    BitSet done = (BitSet) track.handled.clone();
+    done.or(track.dead);
+    return done;
   }
 
   long committed(Shard shard) {
@@ -127,9 +195,10 @@ final class Ledger {
       throw failure("the committed offset goes back", track.committed, after);
     }
     track.committed = after.committed();
-    if (track.handled.nextClearBit(0) < after.committed()) {
-      throw failure(
-          "committed, but not handled", track.handled.nextClearBit(0), after, command, sender);
+    BitSet gone = done(track);
+    gone.or(track.left);
+    if (gone.nextClearBit(0) < after.committed()) {
+      throw failure("committed, but not handled", gone.nextClearBit(0), after, command, sender);
     }
     boolean kept = after.state() != null && after.state().length > 0;
     if (kept && Tally.decode(after.state()).offset() != after.stateOffset()) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.consumer.core.Pending;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
@@ -85,8 +86,12 @@ final class Settling {
       return owner + " does not know what it owns: " + lease;
     }
     long end = world.ledger.end(shard);
-    if (world.ledger.handledUpTo(shard) < end) {
-      return shard + " is handled up to " + world.ledger.handledUpTo(shard) + " of " + end;
+    if (world.ledger.doneUpTo(shard) < end) {
+      return shard + " is handled up to " + world.ledger.doneUpTo(shard) + " of " + end;
+    }
+    FailureStand stand = world.brokers.of(shard).stand(World.GROUP, shard);
+    if (stand.moved() + stand.held() > 0) {
+      return shard + " has failures left: " + stand;
     }
     if (lease.committed() != end) {
       return shard + " is committed up to " + lease.committed() + " of " + end;

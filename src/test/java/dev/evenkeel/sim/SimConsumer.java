@@ -17,6 +17,7 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import dev.evenkeel.wire.RetryAnswer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -254,14 +255,29 @@ final class SimConsumer extends Actor {
           "commit of " + c.hold(),
           c.hold().shard,
           c.command(),
-          () -> core.committed(c.hold(), c.command().offset()),
+          reply -> core.committed(c.hold(), c.command().offset()),
           no -> core.commitFailed(c.hold(), no, clock()));
+    } else if (action instanceof Action.RecordOutcomes r) {
+      submit(
+          "outcomes of " + r.hold(),
+          r.hold().shard,
+          r.command(),
+          reply ->
+              core.recorded(r.hold(), r.command(), ((Reply.OfOffsets) reply).offsets(), clock()),
+          no -> core.recordFailed(r.hold(), r.command(), no, clock()));
+    } else if (action instanceof Action.FetchRetries f) {
+      this.<RetryAnswer>request(
+          "retries of " + f.hold(),
+          CONTROL_TIMEOUT_MILLIS,
+          answer -> world.brokers.of(f.hold().shard).fetchRetries(f.request(), answer),
+          answer -> core.retriesFetched(f.hold(), f.request(), answer, clock()),
+          no -> core.retriesFailed(f.hold(), f.request(), no, clock()));
     } else if (action instanceof Action.Release r) {
       submit(
           "release of " + r.hold(),
           r.hold().shard,
           r.command(),
-          () -> core.released(r.hold()),
+          reply -> core.released(r.hold()),
           no -> core.releaseFailed(r.hold(), no, clock()));
     } else if (action instanceof Action.CallAssign a) {
       handler.assign(a);
@@ -282,7 +298,7 @@ final class SimConsumer extends Actor {
       String what,
       Shard shard,
       DataCommand command,
-      Runnable done,
+      Consumer<Reply> done,
       Consumer<RefusedException> failed) {
     this.<Reply>request(
         what,
@@ -292,7 +308,7 @@ final class SimConsumer extends Actor {
           if (reply instanceof Reply.Refused refused) {
             failed.accept(refused.exception());
           } else {
-            done.run();
+            done.accept(reply);
           }
         },
         failed);

@@ -102,11 +102,12 @@ final class SimHandler {
       throw new SimulationFailure("a message before onAssign: " + delivery);
     }
     checkOrder(work, shard, delivery);
-    int at = (int) (offset - work.begin);
-    work.running.set(at);
-    consumer.noteBegun(shard, offset);
+    work.running.set((int) offset);
+    if (offset >= work.begin) {
+      consumer.noteBegun(shard, offset);
+    }
     world.begun(shard, offset);
-    boolean fails = world.fails();
+    boolean fails = world.poison(shard, offset) || world.fails();
     String what = "offset " + offset + " of " + shard + "@" + delivery.epoch();
     world.time.note(() -> consumer + " starts " + what);
     later(
@@ -116,35 +117,39 @@ final class SimHandler {
   }
 
   private void ended(Task task, Work work, Shard shard, long offset, boolean failed) {
-    int at = (int) (offset - work.begin);
-    work.running.clear(at);
+    work.running.clear((int) offset);
     if (failed) {
       core().failed(task, new IllegalStateException("simulated"), consumer.clock());
       return;
     }
-    work.done.set(at);
+    work.done.set((int) offset);
     work.sum += Tally.weight(shard.topicId(), shard.shard(), offset);
     world.ledger.handled(shard, offset);
     core().finished(task, consumer.clock());
   }
 
   private void checkOrder(Work work, Shard shard, Delivery delivery) {
-    int at = (int) (delivery.offset() - work.begin);
-    if (at < 0 || work.done.get(at) || work.running.get(at)) {
+    int at = (int) delivery.offset();
+    boolean below = at < work.begin && !world.ledger.hasLeft(shard, at);
+    if (below || work.done.get(at) || work.running.get(at)) {
       throw new SimulationFailure(
           "begun again by the same owner: " + shard + " from " + work.begin + " " + delivery);
     }
+    if (world.ledger.isDead(shard, at) && world.ledger.isCurrent(shard, delivery.epoch())) {
+      throw new SimulationFailure("a dead letter is begun again: " + shard + " " + delivery);
+    }
     ConsumerOptions.Order order = world.order();
-    if (order == ConsumerOptions.Order.SHARD) {
-      if (work.done.nextClearBit(0) < at) {
-        throw new SimulationFailure("out of the shard's order: " + shard + " " + delivery);
-      }
-    } else if (order == ConsumerOptions.Order.KEY && delivery.message().key() != null) {
-      String key = delivery.message().keyText();
-      for (int before = work.done.nextClearBit(0); before < at; before++) {
-        if (!work.done.get(before) && key.equals(world.ledger.key(shard, work.begin + before))) {
-          throw new SimulationFailure("out of the key's order: " + shard + " " + delivery);
-        }
+    String key = delivery.message().keyText();
+    boolean ordered = order == ConsumerOptions.Order.SHARD || key != null;
+    for (int before = 0; before < at && ordered && order != ConsumerOptions.Order.NONE; before++) {
+      boolean concerned =
+          order == ConsumerOptions.Order.SHARD || key.equals(world.ledger.key(shard, before));
+      // What was moved, or put aside, is not of this owner's window.
+      boolean elsewhere = before < work.begin || world.ledger.hasLeft(shard, before);
+      if (concerned
+          && !work.done.get(before)
+          && !(elsewhere && world.ledger.isDone(shard, before))) {
+        throw new SimulationFailure("out of the " + order + "'s order: " + shard + " " + delivery);
       }
     }
     if (!key(shard, delivery.offset()).equals(String.valueOf(delivery.message().keyText()))) {

@@ -54,6 +54,9 @@ final class World implements DataGroup.Surroundings {
   static final long MEMBER_TIMEOUT_MILLIS = 3_000;
   static final long LOCK_TIME_MILLIS = 4_000;
 
+  /** How often a message is tried. */
+  static final int ATTEMPTS = 3;
+
   final Timeline time;
   final SplittableRandom random;
   final Ledger ledger = new Ledger();
@@ -73,6 +76,7 @@ final class World implements DataGroup.Surroundings {
   private final int slowPercent;
   private final int hangPercent;
   private final int failPercent;
+  private final int poisonPercent;
   private final int strikePerMille;
   private final int members;
   private final long rebalanceMillis;
@@ -100,6 +104,7 @@ final class World implements DataGroup.Surroundings {
     slowPercent = random.nextInt(15);
     hangPercent = faulty ? random.nextInt(3) : 0;
     failPercent = faulty ? random.nextInt(12) : 0;
+    poisonPercent = faulty && random.nextInt(2) == 0 ? random.nextInt(6) : 0;
     strikePerMille = faulty && random.nextInt(3) > 0 ? random.nextInt(6) : 0;
     members = 2 + random.nextInt(4);
     rebalanceMillis = 1_000 + random.nextInt(4_000);
@@ -184,6 +189,7 @@ final class World implements DataGroup.Surroundings {
         .setGroup(GROUP)
         .setOrder(order)
         .setParallel(1 + random.nextInt(20))
+        .setRetryDelaysMillis(List.of(100L + random.nextInt(400), 500L + random.nextInt(500)))
         .setPendingMessagesMax(1 + random.nextInt(100))
         .setHeartbeatMillis(300 + random.nextInt(700))
         .setMemberTimeoutMillis(MEMBER_TIMEOUT_MILLIS)
@@ -204,8 +210,22 @@ final class World implements DataGroup.Surroundings {
     return faulty && luck < 30 + hangPercent + slowPercent ? Pace.SLOW : Pace.QUICK;
   }
 
+  /** Whether a message fails whatever happens: it is decided by what it is. */
+  boolean poison(Shard shard, long offset) {
+    long weight = Tally.weight(shard.topicId(), shard.shard(), offset);
+    return !oddMembers() && Long.remainderUnsigned(weight, 100) < poisonPercent;
+  }
+
+  /**
+   * Some keep a state and some do not: what those without have moved out of the window comes to
+   * those with state beside what they handle again. So nothing fails there; see ADR 12.
+   */
+  private boolean oddMembers() {
+    return keepsStatePercent % 100 > 0 && order != ConsumerOptions.Order.SHARD;
+  }
+
   boolean fails() {
-    return faulty && random.nextInt(100) < failPercent;
+    return !oddMembers() && faulty && random.nextInt(100) < failPercent;
   }
 
   /** Whether somebody crashes right after what it has just done. */

@@ -97,7 +97,7 @@ public final class LeaseDecider {
     }
     Lease next = lease.committedAt(Math.max(lease.committed(), command.offset()));
     if (!first) {
-      return Decision.of(List.of(new Change.PutLease(next)));
+      return progressed(next, new Change.PutLease(next));
     }
     LeaseKey key = new LeaseKey(command.shard(), command.group());
     return Decision.of(
@@ -122,9 +122,8 @@ public final class LeaseDecider {
         return Decision.refused(
             Refusal.INVALID, "a state offset without a state: give both, or -1 and none");
       }
-      return Decision.of(
-          List.of(
-              new Change.PutLease(lease.released(committed, lease.stateOffset(), lease.state()))));
+      Lease next = lease.released(committed, lease.stateOffset(), lease.state());
+      return progressed(next, new Change.PutLease(next));
     }
     if (state.length > Limits.STATE_BYTES_MAX) {
       return Decision.refused(
@@ -133,16 +132,22 @@ public final class LeaseDecider {
     }
     checkOffset("state offset", command.stateOffset(), command.shard());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
-    return Decision.of(
-        List.of(
-            new Change.PutLease(lease.released(committed, command.stateOffset(), new byte[0])),
-            new Change.PutLeaseState(key, state)));
+    Lease next = lease.released(committed, command.stateOffset(), new byte[0]);
+    return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
   }
 
   public Decision<Change> forget(DataCommand.ForgetLeases command) {
     List<Change> changes = new ArrayList<>();
     tables.leasesOf(command.group()).forEach(key -> changes.add(new Change.RemoveLease(key)));
+    tables.failuresOf(command.group()).forEach(key -> changes.add(new Change.RemoveFailures(key)));
     return Decision.of(changes);
+  }
+
+  /** With what the progress makes superfluous of failures. */
+  private Decision<Change> progressed(Lease next, Change... changes) {
+    List<Change> all = new ArrayList<>(List.of(changes));
+    all.addAll(new FailureDecider(tables, store, 0).progressed(next));
+    return Decision.of(all);
   }
 
   private static Decision<Change> lease(Lease next) {

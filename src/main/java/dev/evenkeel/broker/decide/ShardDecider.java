@@ -71,6 +71,7 @@ public final class ShardDecider {
       for (Lease lease : tables.leasesOn(shard)) {
         changes.add(new Change.RemoveLease(new LeaseKey(shard, lease.group())));
       }
+      tables.failuresOn(shard).forEach(key -> changes.add(new Change.RemoveFailures(key)));
     }
     tables.ringsIn(id).forEach(key -> changes.add(new Change.RemoveRing(key)));
     String name = known == null ? "" : known.name();

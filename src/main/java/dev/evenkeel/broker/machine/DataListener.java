@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 
@@ -13,6 +14,9 @@ public interface DataListener {
 
   /** A lease was forgotten; {@code former} is how it was. */
   void leaseForgotten(Lease former);
+
+  /** Dead letters were put back among the retries of a group on a shard. */
+  void retriesAdded(LeaseKey key);
 
   /** The whole state was replaced. */
   void everythingChanged();

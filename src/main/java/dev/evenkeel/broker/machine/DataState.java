@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.decide.AppendDecider;
 import dev.evenkeel.broker.decide.Decision;
+import dev.evenkeel.broker.decide.FailureDecider;
 import dev.evenkeel.broker.decide.LeaseDecider;
 import dev.evenkeel.broker.decide.ProducerDecider;
 import dev.evenkeel.broker.decide.RetainDecider;
@@ -122,6 +123,12 @@ public final class DataState extends StoredState {
       return new ShardDecider(tables).configure(c);
     } else if (command instanceof DataCommand.DropShards c) {
       return new ShardDecider(tables).drop(c);
+    } else if (command instanceof DataCommand.RecordOutcomes c) {
+      return new FailureDecider(tables, store, now).record(c);
+    } else if (command instanceof DataCommand.ReplayDeadLetters c) {
+      return new FailureDecider(tables, store, now).replay(c);
+    } else if (command instanceof DataCommand.DropDeadLetters c) {
+      return new FailureDecider(tables, store, now).drop(c);
     }
     return new RetainDecider(tables, store, now).decide();
   }
@@ -180,6 +187,8 @@ public final class DataState extends StoredState {
         each(DataListener::leaseForgotten, former);
       } else if (change instanceof Change.PutLease put && !onlyCommitted(former, put.lease())) {
         each(DataListener::leaseChanged, put.lease());
+      } else if (change instanceof Change.PutFailures put && put.replayed()) {
+        each(DataListener::retriesAdded, put.key());
       }
     }
 

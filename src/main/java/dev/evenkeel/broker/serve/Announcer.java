@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.machine.DataListener;
+import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.model.Lease;
@@ -58,6 +59,11 @@ final class Announcer implements DataListener {
         former.shard(),
         new LeaseChange(
             former.group(), former.shard(), former.epoch(), null, null, former.committed()));
+  }
+
+  @Override
+  public void retriesAdded(LeaseKey key) {
+    context.execute(() -> fetches.retriesAdded(key));
   }
 
   private void announce(Shard shard, LeaseChange change) {

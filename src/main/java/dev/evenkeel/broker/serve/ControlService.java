@@ -47,6 +47,9 @@ public final class ControlService {
           DataCommand.SetDrain.class,
           DataCommand.Commit.class,
           DataCommand.Release.class,
+          DataCommand.RecordOutcomes.class,
+          DataCommand.ReplayDeadLetters.class,
+          DataCommand.DropDeadLetters.class,
           DataCommand.ForgetLeases.class,
           DataCommand.OpenProducer.class);
 
@@ -74,6 +77,7 @@ public final class ControlService {
   private final TopicProcedures topics;
   private final Vertx vertx;
   private final RequestMeters meters;
+  private final FailureService failures;
 
   ControlService(
       BrokerNode node,
@@ -90,6 +94,7 @@ public final class ControlService {
     this.topics = topics;
     this.vertx = vertx;
     this.meters = meters;
+    failures = new FailureService(groups, vertx, node.readers(), node::nowMillis);
   }
 
   Future<Buffer> handle(Buffer request) {
@@ -110,6 +115,9 @@ public final class ControlService {
       case READ_GROUP_LEASES -> readGroupLeases(in);
       case READ_LOGS -> readLogs(in);
       case READ_MOVES -> readMoves(in);
+      case FETCH_RETRIES -> failures.retries(Frames.body(request));
+      case READ_DEAD_LETTERS -> failures.deadLetters(in);
+      case READ_FAILURES -> failures.figures(group(in), in);
       case APPEND, FETCH ->
           throw new RefusedException(Refusal.INVALID, op + " belongs to the data address");
       case LEVEL_COLLECT, LEVEL_DEAL, LEVEL_REPORT ->
@@ -206,7 +214,13 @@ public final class ControlService {
             .filter(lease -> only == null || lease.group().equals(only))
             .toList();
     return new ShardStatus(
-        each.getKey(), record.start(), record.end(), record.bytes(), record.dropped(), leases);
+        each.getKey(),
+        record.start(),
+        record.end(),
+        record.bytes(),
+        record.dropped(),
+        leases,
+        FailureService.on(group, each.getKey(), only));
   }
 
   private Future<Buffer> findOffset(ByteReader in) {

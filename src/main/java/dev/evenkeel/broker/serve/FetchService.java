@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
 import dev.evenkeel.bus.FetchRequest;
@@ -104,6 +105,7 @@ public final class FetchService {
     if (offset == record.end()) {
       return null;
     }
+    int failures = failures(group, request);
     long startNanos = System.nanoTime();
     int bytesMax = batchBytesMax(request);
     List<Cached> cached = group.state().tail().read(shard, offset, record.end(), bytesMax);
@@ -111,7 +113,7 @@ public final class FetchService {
       if (owner) {
         meters.fetched(cached, startNanos, false);
       }
-      return Future.succeededFuture(answer(record, cached));
+      return Future.succeededFuture(answer(record, failures, cached));
     }
     return Answers.on(
         vertx,
@@ -121,7 +123,7 @@ public final class FetchService {
           if (owner) {
             meters.fetched(found, startNanos, true);
           }
-          return answer(record, found);
+          return answer(record, failures, found);
         });
   }
 
@@ -135,16 +137,23 @@ public final class FetchService {
   }
 
   private static void requireLease(ServedGroup group, FetchRequest request) {
-    Lease lease = group.state().tables().lease(request.group(), request.shard());
-    if (lease == null || !lease.heldAt(request.epoch())) {
+    requireLease(group, request.group(), request.shard(), request.epoch());
+  }
+
+  /**
+   * @throws RefusedException FENCED unless the lease is held at that epoch
+   */
+  static void requireLease(ServedGroup group, String name, Shard shard, long epoch) {
+    Lease lease = group.state().tables().lease(name, shard);
+    if (lease == null || !lease.heldAt(epoch)) {
       throw new RefusedException(
           Refusal.FENCED,
           "epoch "
-              + request.epoch()
+              + epoch
               + " of "
-              + request.group()
+              + name
               + ":"
-              + request.shard()
+              + shard
               + (lease == null ? ": there is no lease" : ": the lease is at " + lease));
     }
   }
@@ -159,12 +168,18 @@ public final class FetchService {
   }
 
   private Buffer nothing(FetchRequest request) {
-    return answer(group(request.shard()).shard(request.shard()), List.of());
+    ServedGroup group = group(request.shard());
+    return answer(group.shard(request.shard()), failures(group, request), List.of());
+  }
+
+  private static int failures(ServedGroup group, FetchRequest request) {
+    LeaseKey key = new LeaseKey(request.shard(), request.group());
+    return group.state().tables().failures(key).concerningOwner();
   }
 
   /** One copy, from the log entries into the answer. */
-  private static Buffer answer(ShardRecord record, List<Cached> batches) {
-    int bytes = Frames.HEADER_BYTES + 16;
+  private static Buffer answer(ShardRecord record, int failures, List<Cached> batches) {
+    int bytes = Frames.HEADER_BYTES + 20;
     // The disk may have been read after the shard had grown.
     long end = record.end();
     for (Cached each : batches) {
@@ -173,7 +188,7 @@ public final class FetchService {
     }
     ByteBuffer out = ByteBuffer.allocate(bytes);
     out.put((byte) Frames.VERSION).put((byte) 0);
-    out.putLong(record.start()).putLong(end);
+    out.putLong(record.start()).putLong(end).putInt(failures);
     for (Cached each : batches) {
       out.putLong(each.baseOffset());
       out.put(each.batch().bytes().duplicate());
@@ -242,6 +257,19 @@ public final class FetchService {
       }
     } catch (RefusedException refused) {
       finish(each, () -> Future.failedFuture(refused));
+    }
+  }
+
+  /** Answers those of a group that wait for a shard: it has retries that its owner did not add. */
+  void retriesAdded(LeaseKey key) {
+    Set<Waiting> of = waiting.get(key.shard());
+    if (of == null) {
+      return;
+    }
+    for (Waiting each : List.copyOf(of)) {
+      if (each.request().group().equals(key.group())) {
+        finish(each, () -> Future.succeededFuture(nothing(each.request())));
+      }
     }
   }
 

@@ -6,6 +6,7 @@ import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.RecordCodec;
+import java.util.List;
 
 /**
  * One change to a data group's state: what deciding comes to, and the only thing that alters the
@@ -138,6 +139,47 @@ public sealed interface Change {
     @Override
     public void show(DataTables tables) {
       tables.leases.remove(key);
+    }
+  }
+
+  /**
+   * Rows of failures that change together, and how much there is of all after it.
+   *
+   * @param rows of table FAILURES; without a value: the row goes
+   * @param replayed dead letters were put back, which the owner does not know of
+   */
+  record PutFailures(LeaseKey key, FailureStand stand, List<FailureRow> rows, boolean replayed)
+      implements Change {
+    @Override
+    public void write(Store.Write write) {
+      for (FailureRow row : rows) {
+        if (row.value() == null) {
+          write.delete(Store.Table.FAILURES, row.key());
+        } else {
+          write.put(Store.Table.FAILURES, row.key(), row.value());
+        }
+      }
+      write.put(Store.Table.LEASES, Keys.failureStand(key), stand.encode());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.failures.put(key, stand);
+    }
+  }
+
+  /** All failures of a group on a shard go, with the dead letters. */
+  record RemoveFailures(LeaseKey key) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      FailureKeys keys = new FailureKeys(key);
+      write.deleteRange(Store.Table.FAILURES, keys.first(), keys.last());
+      write.delete(Store.Table.LEASES, Keys.failureStand(key));
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.failures.remove(key);
     }
   }
 

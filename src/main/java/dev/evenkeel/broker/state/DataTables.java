@@ -19,13 +19,14 @@ import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * A data group's state in memory, all but the batches and the states of leases. Only {@link Change}
- * alters it, on the applying thread. Topics, shards and leases may be read from any thread; what
- * concerns producers and marks only from the applying one.
+ * alters it, on the applying thread. Topics, shards, leases and failures may be read from any
+ * thread; what concerns producers and marks only from the applying one.
  */
 public final class DataTables {
   final Map<Integer, TopicRecord> topics = new ConcurrentHashMap<>();
   final NavigableMap<Shard, ShardRecord> shards = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, Lease> leases = new ConcurrentSkipListMap<>();
+  final NavigableMap<LeaseKey, FailureStand> failures = new ConcurrentSkipListMap<>();
   final Map<Shard, Marks> marks = new HashMap<>();
   final Map<Long, ProducerRecord> producers = new HashMap<>();
   final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
@@ -51,7 +52,9 @@ public final class DataTables {
         store,
         Store.Table.LEASES,
         (key, value) -> {
-          if (!Keys.isLeaseState(key)) {
+          if (Keys.isFailureStand(key)) {
+            tables.failures.put(Keys.leaseKey(key), FailureStand.decode(value));
+          } else if (!Keys.isLeaseState(key)) {
             Lease lease = RecordCodec.lease(new ByteReader(value));
             tables.leases.put(new LeaseKey(lease.shard(), lease.group()), lease);
           }
@@ -136,6 +139,29 @@ public final class DataTables {
   /** Leases of a group, sorted by shard. */
   public List<LeaseKey> leasesOf(String group) {
     return leases.keySet().stream().filter(key -> key.group().equals(group)).toList();
+  }
+
+  /** How much the group has of failures on the shard; from any thread. */
+  public FailureStand failures(LeaseKey key) {
+    return failures.getOrDefault(key, FailureStand.NONE);
+  }
+
+  /** Where a group has failures, sorted by shard; from any thread. */
+  public List<LeaseKey> failuresOf(String group) {
+    return failures.keySet().stream().filter(key -> key.group().equals(group)).toList();
+  }
+
+  /** Which groups have failures on the shard; from any thread. */
+  public List<LeaseKey> failuresOn(Shard shard) {
+    return List.copyOf(
+        failures
+            .subMap(new LeaseKey(shard, ""), true, new LeaseKey(shard, "\uffff"), false)
+            .keySet());
+  }
+
+  /** All failures, sorted by shard and group; a live view, from any thread. */
+  public Map<LeaseKey, FailureStand> failures() {
+    return Collections.unmodifiableMap(failures);
   }
 
   public Marks marks(Shard shard) {

@@ -21,6 +21,8 @@ import java.util.Arrays;
  * INDEX      topicId shard offset   index entry
  * LEASES     group 0 topicId shard 0   lease without its state
  *            group 0 topicId shard 1   the state's bytes
+ *            group 0 topicId shard 2   how much there is of failures
+ * FAILURES   see FailureKeys
  * PRODUCERS  producerId                   producer
  *            producerId topicId shard     its last batches there
  * </pre>
@@ -102,6 +104,22 @@ public final class Keys {
 
   static byte[] leaseState(LeaseKey key) {
     return lease(key, 1);
+  }
+
+  static byte[] failureStand(LeaseKey key) {
+    return lease(key, 2);
+  }
+
+  static boolean isFailureStand(byte[] key) {
+    return key[key.length - 1] == 2;
+  }
+
+  /** What a {@link #failureStand} key names. */
+  static LeaseKey leaseKey(byte[] key) {
+    int group = key.length - 10;
+    ByteBuffer in = ByteBuffer.wrap(key, group + 1, 8);
+    Shard shard = new Shard(in.getInt(), in.getInt());
+    return new LeaseKey(shard, new String(key, 0, group, StandardCharsets.UTF_8));
   }
 
   static boolean isLeaseState(byte[] key) {

@@ -120,6 +120,8 @@ final class ClusterCalls {
           READ_GROUPS,
           READ_GROUP_LEASES,
           READ_MOVES,
+          READ_DEAD_LETTERS,
+          READ_FAILURES,
           BROWSE,
           FIND_OFFSET ->
           true;

@@ -8,14 +8,17 @@ import java.util.List;
 
 /** Answers {@code evenkeel.api.groups} by asking the active dispatcher. */
 final class GroupsApi {
-  private static final List<String> FIELDS = List.of("action", "group", "limit");
+  private static final List<String> FIELDS =
+      List.of("action", "group", "limit", "after", "deadLetter", "deadLetters", "all");
 
   private static final int MOVES_MAX = Limits.MOVES_KEPT_MAX;
 
   private final ClusterCalls calls;
+  private final DeadLettersApi deadLetters;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
+    deadLetters = new DeadLettersApi(calls);
   }
 
   Future<Object> answer(JsonObject request) {
@@ -26,13 +29,25 @@ final class GroupsApi {
     switch (action) {
       case "list" -> {}
       case "get" -> question.put("group", JsonFields.neededText(request, "group"));
+      case "dead-letters" -> {
+        return deadLetters.list(request);
+      }
+      case "dead-letter" -> {
+        return deadLetters.show(request);
+      }
+      case "replay", "drop" -> {
+        return deadLetters.change(request, action.equals("replay"));
+      }
       // A null asks for the moves of all groups.
       case "rebalances" ->
           question
               .put("rebalances", group)
               .put("limit", (int) JsonFields.number(request, "limit", MOVES_MAX, 1, MOVES_MAX));
       default ->
-          throw JsonFields.invalid("unknown action '" + action + "': use list, get or rebalances");
+          throw JsonFields.invalid(
+              "unknown action '"
+                  + action
+                  + "': use list, get, rebalances, dead-letters, dead-letter, replay or drop");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
   }

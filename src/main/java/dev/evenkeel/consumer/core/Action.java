@@ -3,6 +3,7 @@ package dev.evenkeel.consumer.core;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ShardContext;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.wire.RetryRequest;
 
 /** What the core wants to be done. The shell does it and gives the outcome back as an event. */
 public sealed interface Action {
@@ -44,6 +45,15 @@ public sealed interface Action {
    * As {@link HeartbeatNow}, for figures only: a moment may pass, so that one tells of many shards.
    */
   record HeartbeatSoon() implements Action {}
+
+  /** Answered by recorded or recordFailed. */
+  record RecordOutcomes(Hold hold, DataCommand.RecordOutcomes command) implements Action {}
+
+  /** Answered by retriesFetched or retriesFailed. */
+  record FetchRetries(Hold hold, RetryRequest request) implements Action {}
+
+  /** A message has failed for good, and the consumer shall end for it. Not answered. */
+  record Stop(String text, Throwable cause) implements Action {}
 
   /** Shards were gained or lost. */
   record OwnedChanged(int owned) implements Action {}

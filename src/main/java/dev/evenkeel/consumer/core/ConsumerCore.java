@@ -5,10 +5,12 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.ShardMark;
 import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.GivenBackException;
+import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.RetryAnswer;
+import dev.evenkeel.wire.RetryRequest;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
@@ -159,7 +161,10 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   @Override
   public Task next(long now) {
-    if (running >= options.getParallel() || ready.isEmpty() || !fence.mayStart(now)) {
+    if (running >= options.getParallel()
+        || ready.isEmpty()
+        || !fence.mayStart(now)
+        || !machine.failing().mayStart(running, now)) {
       return null;
     }
     Task task = ready.next(hold -> take(hold, false, now));
@@ -199,7 +204,9 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   /** Whether a handler may be started. */
   boolean mayBegin(long now) {
-    return running < options.getParallel() && fence.mayStart(now);
+    return running < options.getParallel()
+        && fence.mayStart(now)
+        && machine.failing().mayStart(running, now);
   }
 
   /** A held message goes to its handler. */
@@ -210,13 +217,14 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   /** A held message is finished without its handler. */
   void declined(Task task, long now) {
+    // It says nothing of what handlers need.
     task.hold.declined(task, now);
     settled(task, now);
   }
 
   private Task take(Hold hold, boolean held, long now) {
     try {
-      Task task = held ? hold.nextHeld() : hold.next();
+      Task task = held ? hold.nextHeld(now) : hold.next(now);
       Hold.Dropped passed = hold.passed();
       if (passed != Hold.Dropped.NONE) {
         machine.puller().dropped(passed, now);
@@ -250,12 +258,14 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   public void finished(Task task, long now) {
     running--;
     task.hold.finished(task, now);
+    machine.failing().handled(task);
     settled(task, now);
   }
 
   private void settled(Task task, long now) {
     Hold hold = task.hold;
     consumed++;
+    machine.failing().settled(task, now);
     machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
     if (hold.state == HoldState.RUNNING) {
       ready(hold);
@@ -275,8 +285,9 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   /**
-   * The handler has failed: the message keeps its place and is tried again after a pause. If its
-   * shard is being let go, that is so only while messages above it are finished.
+   * The handler has failed: the log is told, and the message is tried again after a pause, or
+   * becomes a dead letter. If its shard is being let go, messages that keep their place are tried
+   * again only while messages above them are finished.
    */
   @Override
   public void failed(Task task, Throwable cause, long now) {
@@ -285,41 +296,45 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     hold.ended(task, now);
     if (hold.state.over()) {
       machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
-      machine.step(hold, now);
-      tellOwned();
-      return;
-    }
-    boolean draining = hold.state == HoldState.DRAINING;
-    // A hand-over waits for it, and not for long.
-    long wait = Backoff.steps(draining ? 1 : task.attempt);
-    if (draining && cause instanceof GivenBackException) {
-      hold.givenBack = true;
     } else {
-      tellFailed(task, wait, cause);
+      machine.failing().failed(task, cause, running, now);
+      ready(hold);
     }
-    task.attempt++;
-    task.dueMillis = now + wait;
-    hold.await(task);
-    ready(hold);
-    if (draining) {
+    if (hold.state != HoldState.RUNNING) {
       machine.step(hold, now);
       tellOwned();
     }
   }
 
-  private void tellFailed(Task task, long wait, Throwable cause) {
-    actions.add(
-        new Action.Report(
-            false,
-            task.hold
-                + ": attempt "
-                + task.attempt
-                + " at offset "
-                + task.offset
-                + " failed, it is tried again in "
-                + wait / 1000
-                + " s",
-            cause));
+  /** Whether most messages fail, so that one at a time is tried. */
+  public boolean breakerOpen() {
+    return machine.failing().breakerOpen();
+  }
+
+  /**
+   * The log has taken outcomes.
+   *
+   * @param noRoom offsets of those that it has no room for
+   */
+  public void recorded(Hold hold, DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
+    machine.recorded(hold, command, noRoom, now);
+    tellOwned();
+  }
+
+  public void recordFailed(
+      Hold hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
+    machine.recordFailed(hold, command, refused, now);
+    tellOwned();
+  }
+
+  public void retriesFetched(Hold hold, RetryRequest request, RetryAnswer answer, long now) {
+    machine.retriesFetched(hold, request, answer, now);
+    tellOwned();
+  }
+
+  public void retriesFailed(Hold hold, RetryRequest request, RefusedException refused, long now) {
+    machine.retriesFailed(hold, request, refused, now);
+    tellOwned();
   }
 
   public void leaseRead(Hold hold, Lease lease, long now) {
@@ -380,6 +395,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       hold.fetch = null;
       hold.fetchRetryMillis = now;
       hold.commitRetryMillis = now;
+      hold.retries.linkUp(now);
       if (hold.state == HoldState.ATTACHING || hold.state == HoldState.RELEASING) {
         hold.retryMillis = now;
       }

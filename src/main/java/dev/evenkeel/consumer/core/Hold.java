@@ -113,9 +113,20 @@ public final class Hold {
 
   Window window;
   boolean inReady;
+
+  /** Handlers that have not ended, of retries too. */
   int running;
+
+  /** Of retries. */
+  int retriesRunning;
+
   long pendingMessages;
   long pendingBytes;
+
+  final HoldFailures retries = new HoldFailures();
+
+  /** Whether messages keep the order of their key behind those that the log has. */
+  boolean ordersKeys;
 
   private final int handOutMax;
   private final Backlog backlog = new Backlog();
@@ -125,6 +136,9 @@ public final class Hold {
       new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
 
   private final List<Task> waiting = new ArrayList<>();
+
+  /** Retries that were given back while messages were decoded. */
+  private final List<Task> goneBack = new ArrayList<>();
 
   /** Taken by a {@link DedupGate}, and not begun yet. */
   private final Set<Task> held = new LinkedHashSet<>();
@@ -193,8 +207,8 @@ public final class Hold {
    *
    * @throws dev.evenkeel.model.RefusedException INVALID if a batch is malformed inside
    */
-  Task next() {
-    Task task = take();
+  Task next(long nowMillis) {
+    Task task = take(nowMillis);
     if (task != null) {
       begun(task);
     }
@@ -202,33 +216,59 @@ public final class Hold {
   }
 
   /** As {@link #next} for one that may not begin yet: to be begun or declined if it still is. */
-  Task nextHeld() {
-    Task task = take();
+  Task nextHeld(long nowMillis) {
+    Task task = take(nowMillis);
     if (task != null) {
       held.add(task);
     }
     return task;
   }
 
-  private Task take() {
+  private Task take(long nowMillis) {
     boolean open = state == HoldState.RUNNING || state == HoldState.DRAINING && !givenBack;
-    if (!open || running + held.size() + waiting.size() >= handOutMax) {
+    if (!open || !retries.known()) {
       return null;
     }
-    Task task = again.poll();
-    if (task == null) {
-      if (window.span() >= SPAN_MESSAGES_MAX) {
+    Task task =
+        state == HoldState.RUNNING ? retries.nextRetry(ordersKeys, window.committed()) : null;
+    return task != null ? task : nextOfWindow(nowMillis);
+  }
+
+  private Task nextOfWindow(long nowMillis) {
+    while (running - retriesRunning + held.size() + waiting.size() + retries.outbox.failedOfWindow()
+        < handOutMax) {
+      Task task = again.poll();
+      if (task != null) {
+        return task;
+      }
+      task =
+          retries.outbox.isFull() || window.span() >= SPAN_MESSAGES_MAX ? null : lanes.next(source);
+      if (task == null) {
         return null;
       }
-      task = lanes.next(source);
+      if (ordersKeys && retries.isBehind(task)) {
+        begunOffset = Math.max(begunOffset, task.offset + 1);
+        lanes.finished(task);
+        task.lane = null;
+        goneBack.addAll(retries.park(task));
+      } else if (retries.mustWait(task, nowMillis)) {
+        begunOffset = Math.max(begunOffset, task.offset + 1);
+        await(task);
+      } else {
+        return task;
+      }
     }
-    return task;
+    return null;
   }
 
   private void begun(Task task) {
     running++;
-    begunOffset = Math.max(begunOffset, task.offset + 1);
-    runningBytes += task.bytes;
+    if (task.retry) {
+      retriesRunning++;
+    } else {
+      begunOffset = Math.max(begunOffset, task.offset + 1);
+      runningBytes += task.bytes;
+    }
   }
 
   /** Whether {@code task} is held and wanted. */
@@ -245,9 +285,24 @@ public final class Hold {
   /** A held one is finished without its handler. */
   void declined(Task task, long nowMillis) {
     held.remove(task);
-    begunOffset = Math.max(begunOffset, task.offset + 1);
     lastFinishedMillis = nowMillis;
-    done(task);
+    if (!task.retry) {
+      begunOffset = Math.max(begunOffset, task.offset + 1);
+      done(task);
+    }
+  }
+
+  /** Held retries go back to the log, with those behind them. */
+  private void giveBackHeld() {
+    for (Task task : List.copyOf(held)) {
+      if (task.retry) {
+        held.remove(task);
+        drops.count++;
+        goneBack.add(task);
+        goneBack.addAll(retries.inHand.failed(task));
+        retries.inHand.gone(task.offset);
+      }
+    }
   }
 
   private Task decode() {
@@ -258,7 +313,10 @@ public final class Hold {
       }
       if (!window.isFinished(task.offset)) {
         window.handOut(task.offset);
-        return task;
+        if (!retries.hasLeft(task.offset)) {
+          return task;
+        }
+        window.leave(task.offset);
       }
       passedMessages++;
       passedBytes += task.bytes;
@@ -269,7 +327,7 @@ public final class Hold {
   void finished(Task task, long nowMillis) {
     lastFinishedMillis = nowMillis;
     ended(task, nowMillis);
-    if (state.over()) {
+    if (state.over() || task.retry) {
       return;
     }
     done(task);
@@ -277,16 +335,40 @@ public final class Hold {
 
   private void done(Task task) {
     window.finish(task.offset);
+    freed(task);
+  }
+
+  /** A message that ran, or is parked, leaves the window: the log knows what has become of it. */
+  void left(Task task) {
+    window.leave(task.offset);
+    freed(task);
+  }
+
+  private void freed(Task task) {
     lanes.finished(task);
     pendingMessages--;
     pendingBytes -= task.bytes;
+    retries.stuck.ended(task);
+    unstick(task.laneHash);
+  }
+
+  /** Lets the next message begin that found no room in the log, if it may. */
+  void unstick(long lane) {
+    Task next = retries.unstuck(lane);
+    if (next != null) {
+      again.add(next);
+    }
   }
 
   /** A handler of it has ended, well or not. */
   void ended(Task task, long nowMillis) {
     lastEndedMillis = nowMillis;
     running--;
-    runningBytes -= task.bytes;
+    if (task.retry) {
+      retriesRunning--;
+    } else {
+      runningBytes -= task.bytes;
+    }
   }
 
   /** Keeps a failed message, and its lane, for another try. */
@@ -312,6 +394,9 @@ public final class Hold {
 
   /** Takes what was passed over since the last call out of the books; see {@link Dropped}. */
   Dropped passed() {
+    if (!goneBack.isEmpty()) {
+      return Dropped.NONE.and(takeGoneBack());
+    }
     if (passedMessages == 0) {
       return Dropped.NONE;
     }
@@ -323,15 +408,23 @@ public final class Hold {
     return passed;
   }
 
+  private List<Task> takeGoneBack() {
+    List<Task> tasks = List.copyOf(goneBack);
+    goneBack.clear();
+    return tasks;
+  }
+
   /**
    * Drops what was not begun and lies above all that was: what is left are the messages that run,
    * and those below the highest that runs or is finished. With them done the window has no holes,
    * and nothing comes twice.
    */
   Dropped keepBegun(long nowMillis) {
+    giveBackHeld();
     long from = begunEnd();
     backlog.clear();
     lanes.dropFrom(from);
+    retries.stuck.removeIf(task -> task.offset >= from);
     waiting.removeIf(task -> task.offset >= from && dropFailed(task));
     again.removeIf(task -> task.offset >= from && dropFailed(task));
     if (held.removeIf(task -> task.offset >= from && dropFailed(task))) {
@@ -344,17 +437,19 @@ public final class Hold {
     fetch = null;
     fetchOffset = from;
     List<Task> kept = notRunning();
-    long messages = running + kept.size();
+    kept.addAll(retries.outbox.ofWindow());
+    long messages = running - retriesRunning + kept.size();
     long bytes = runningBytes + kept.stream().mapToLong(task -> task.bytes).sum();
     Dropped dropped = new Dropped(pendingMessages - messages, pendingBytes - bytes);
     pendingMessages = messages;
     pendingBytes = bytes;
-    return dropped;
+    return dropped.and(retries.inHand.dropNotStarted()).and(takeGoneBack());
   }
 
   /** All behind it in its lane is dropped already. */
   private boolean dropFailed(Task task) {
     lanes.finished(task);
+    retries.stuck.ended(task);
     return true;
   }
 
@@ -364,6 +459,7 @@ public final class Hold {
     tasks.addAll(again);
     tasks.addAll(held);
     lanes.forEachParked(tasks::add);
+    retries.stuck.forEach(tasks::add);
     return tasks;
   }
 
@@ -391,18 +487,20 @@ public final class Hold {
     lanes.clear();
     again.clear();
     waiting.clear();
+    giveBackHeld();
     if (!held.isEmpty()) {
       held.clear();
       drops.count++;
     }
     passedMessages = 0;
     passedBytes = 0;
-    Dropped dropped = new Dropped(pendingMessages - running, pendingBytes - runningBytes);
-    pendingMessages = running;
+    long messages = running - retriesRunning;
+    Dropped dropped = new Dropped(pendingMessages - messages, pendingBytes - runningBytes);
+    pendingMessages = messages;
     pendingBytes = runningBytes;
     // What a fetch under way brings is not wanted any more.
     fetch = null;
-    return dropped;
+    return dropped.and(retries.clear()).and(takeGoneBack());
   }
 
   /** Where the next message to be decoded lies, else the next to be fetched. */
@@ -429,6 +527,11 @@ public final class Hold {
    */
   record Dropped(long messages, long bytes) {
     static final Dropped NONE = new Dropped(0, 0);
+
+    Dropped and(List<Task> tasks) {
+      long more = tasks.stream().mapToLong(task -> task.bytes).sum();
+      return tasks.isEmpty() ? this : new Dropped(messages + tasks.size(), bytes + more);
+    }
   }
 
   @Override

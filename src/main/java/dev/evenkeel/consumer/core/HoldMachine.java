@@ -3,9 +3,13 @@ package dev.evenkeel.consumer.core;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.wire.RetryAnswer;
+import dev.evenkeel.wire.RetryRequest;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -44,6 +48,7 @@ final class HoldMachine {
   private final Reports reports;
   private final Puller puller;
   private final Releasing releasing;
+  private final Failing failing;
   private boolean linkUp = true;
   private long closeHolesMillisMax;
 
@@ -67,6 +72,8 @@ final class HoldMachine {
     reports = new Reports(random, out);
     puller = new Puller(options, flow, owner, reports, out);
     releasing = new Releasing(options, reports, out);
+    FailurePolicy policy = new FailurePolicy(options, keepsState || marksState, random);
+    failing = new Failing(options, policy, puller, reports, random, out);
     closeWithin(options.getLockTimeMillis());
   }
 
@@ -83,9 +90,15 @@ final class HoldMachine {
     return puller;
   }
 
+  /** The part that deals with failures. */
+  Failing failing() {
+    return failing;
+  }
+
   void link(boolean up) {
     linkUp = up;
     puller.link(up);
+    failing.link(up);
   }
 
   /** Does what the hold's state wants now. */
@@ -153,6 +166,7 @@ final class HoldMachine {
   private void attached(Hold hold, long offset, long now) {
     hold.leaseCommitted = Math.max(hold.leaseCommitted, offset);
     hold.begin(offset);
+    failing.begin(hold);
     hold.lastCommitMillis = now;
     hold.state = hold.draining ? HoldState.RELEASING : HoldState.ASSIGNING;
     step(hold, now);
@@ -223,6 +237,7 @@ final class HoldMachine {
     if (hold.wake(now)) {
       owner.ready(hold);
     }
+    failing.step(hold, now);
     puller.fetch(hold, now);
     puller.commitIfDue(hold, now);
   }
@@ -272,6 +287,45 @@ final class HoldMachine {
     }
   }
 
+  /** Whether a refusal says that the shard is another's, which is dealt with. */
+  private boolean fenced(Hold hold, RefusedException refused, long now) {
+    if (refused.refusal() == Refusal.FENCED) {
+      lose(hold, refused.getMessage(), now);
+      return true;
+    }
+    return false;
+  }
+
+  void recorded(Hold hold, DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
+    if (hold.state == HoldState.RUNNING || hold.state == HoldState.DRAINING) {
+      failing.recorded(hold, command, noRoom, now);
+      owner.ready(hold);
+      step(hold, now);
+    }
+  }
+
+  void recordFailed(
+      Hold hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
+    boolean awaited = hold.state == HoldState.RUNNING || hold.state == HoldState.DRAINING;
+    if (awaited && !fenced(hold, refused, now)) {
+      failing.recordFailed(hold, command, refused, now);
+    }
+  }
+
+  void retriesFetched(Hold hold, RetryRequest request, RetryAnswer answer, long now) {
+    if (hold.state == HoldState.RUNNING) {
+      failing.retriesFetched(hold, request, answer, now);
+      owner.ready(hold);
+      step(hold, now);
+    }
+  }
+
+  void retriesFailed(Hold hold, RetryRequest request, RefusedException refused, long now) {
+    if (hold.state == HoldState.RUNNING && !fenced(hold, refused, now)) {
+      failing.retriesFailed(hold, request, refused, now);
+    }
+  }
+
   // DRAINING
 
   private void drain(Hold hold, long now) {
@@ -280,12 +334,15 @@ final class HoldMachine {
       hold.state = HoldState.RUNNING;
       hold.stoppedMillis = -1;
       hold.givenBack = false;
+      hold.retries.resumed(now);
       out.accept(new Action.CallKept(hold.context(options.getMember())));
       owner.ready(hold);
-    } else if (hold.running > 0 || hold.mayClose() && !tooLate(hold, now)) {
+    } else if (hold.running > 0
+        || (hold.mayClose() || !hold.retries.outbox.isEmpty()) && !tooLate(hold, now)) {
       if (hold.wake(now)) {
         owner.ready(hold);
       }
+      failing.step(hold, now);
       puller.commitIfDue(hold, now);
       return;
     } else {

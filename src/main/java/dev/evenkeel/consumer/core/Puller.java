@@ -45,6 +45,16 @@ final class Puller {
     paused = on;
   }
 
+  /** Whether the application wants messages. */
+  boolean pulls() {
+    return !paused;
+  }
+
+  /** A retry came to be in hand. */
+  void added(Task retry) {
+    flow.added(1, retry.bytes);
+  }
+
   /** Pulls if the hold may. */
   void fetch(Hold hold, long now) {
     if (hold.state != HoldState.RUNNING
@@ -76,6 +86,7 @@ final class Puller {
     if (answer.batches().isEmpty() && now - hold.fetchAskedMillis < EMPTY_GAP_MILLIS) {
       hold.fetchRetryMillis = now + EMPTY_GAP_MILLIS;
     }
+    hold.retries.hinted(answer.failures(), now);
     for (FetchAnswer.Placed placed : answer.batches()) {
       if (placed.endOffset() <= hold.fetchOffset) {
         continue;

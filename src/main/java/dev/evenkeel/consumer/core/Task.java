@@ -2,6 +2,7 @@ package dev.evenkeel.consumer.core;
 
 import dev.evenkeel.consumer.Delivery;
 import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Outcome;
 
 /** A message on its way through a handler, with all its tries. */
 public final class Task implements MessageSource.Handed {
@@ -21,10 +22,24 @@ public final class Task implements MessageSource.Handed {
   /** Its place at a {@link DedupGate}, or null. */
   DedupGate.Pass pass;
 
-  /** The lane of its key, or null. */
+  /** The lane of its key in the window, or null. */
   KeyLanes.Lane lane;
 
+  /** It came back from the log, and has no place in the window. */
+  final boolean retry;
+
+  /** What the log knows its key by; {@link Outcome#NO_LANE}: not computed, or it has none. */
+  long laneHash;
+
+  /** It waited in {@link StuckLanes}. */
+  boolean stuck;
+
   Task(Hold hold, long offset, Message message, int bytes) {
+    this(hold, offset, message, bytes, false);
+  }
+
+  Task(Hold hold, long offset, Message message, int bytes, boolean retry) {
+    this.retry = retry;
     this.hold = hold;
     this.offset = offset;
     this.message = message;

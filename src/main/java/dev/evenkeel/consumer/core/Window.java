@@ -95,6 +95,17 @@ public final class Window {
       return;
     }
     top = Math.max(top, offset + 1);
+    leave(offset);
+  }
+
+  /**
+   * Notes that {@code offset}, which was handed out, will not come again to this owner nor to a
+   * later one: the log knows what has become of it.
+   */
+  void leave(long offset) {
+    if (offset < low || offset >= next) {
+      return;
+    }
     if (offset != low) {
       set(offset);
       return;

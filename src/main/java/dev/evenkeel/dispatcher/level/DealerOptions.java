@@ -34,6 +34,9 @@ final class DealerOptions {
         .setPendingMessagesMax(MESSAGES_MAX)
         .setPendingBytesMax((int) BYTES_MAX)
         .setLockTimeMillis(LOCK_TIME_MILLIS)
-        .setCommitMillis(COMMIT_MILLIS);
+        .setCommitMillis(COMMIT_MILLIS)
+        // A later dealer finds out from the members what they hold of the shards' windows.
+        .setHoldFailed(true)
+        .setBreaker(false);
   }
 }

@@ -11,6 +11,7 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Drain;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
@@ -18,6 +19,7 @@ import dev.evenkeel.wire.BatchBuilder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -225,6 +227,11 @@ final class Simulation {
             () -> release(r.command()),
             done -> core.released(r.hold()),
             refused -> core.releaseFailed(r.hold(), refused, now));
+      } else if (action instanceof Action.RecordOutcomes r) {
+        ask(
+            () -> record(r.command()),
+            noRoom -> core.recorded(r.hold(), r.command(), noRoom, now),
+            refused -> core.recordFailed(r.hold(), r.command(), refused, now));
       } else if (action instanceof Action.CallAssign c) {
         if (c.state() != null) {
           assertThat(new String(c.state(), StandardCharsets.UTF_8))
@@ -325,6 +332,7 @@ final class Simulation {
             .setMember("m")
             .setTopics(List.of("t"))
             .setOrder(order)
+            .setRetryDelaysMillis(Collections.nCopies(100, 1_000L))
             .setParallel(1 + random.nextInt(60))
             .setPendingMessagesMax(1 + random.nextInt(200))
             .setMemberTimeoutMillis(MEMBER_TIMEOUT_MILLIS)
@@ -511,6 +519,17 @@ final class Simulation {
     }
     log.lease = log.lease.committedAt(Math.max(log.lease.committed(), commit.offset()));
     return true;
+  }
+
+  /** It never has room, so that all stays in the window. */
+  private List<Long> record(DataCommand.RecordOutcomes command) {
+    if (!logs[command.shard().shard()].lease.heldAt(command.epoch())) {
+      throw new RefusedException(Refusal.FENCED, "fenced");
+    }
+    return command.outcomes().stream()
+        .filter(each -> each instanceof Outcome.Failed f && f.way() == Outcome.Way.MOVED)
+        .map(Outcome::offset)
+        .toList();
   }
 
   private Boolean release(DataCommand.Release release) {

@@ -1,0 +1,186 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.FailureEntry;
+import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.DeadLetter;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Outcome;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.store.Store;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Decides about failures: what waits, what is parked, and what is a dead letter. See ADR 12.
+ *
+ * <p>What is known of an offset decides what a repeated outcome comes to: an attempt counts only if
+ * it is the next one, and what has a mark, or lies below everything that a new owner would begin
+ * with, has left the window for good.
+ */
+public final class FailureDecider {
+  private static final long DELAY_MILLIS_MAX = 30L * 24 * 3600 * 1000;
+
+  private final DataTables tables;
+  private final Store store;
+  private final long nowMillis;
+
+  public FailureDecider(DataTables tables, Store store, long nowMillis) {
+    this.tables = tables;
+    this.store = store;
+    this.nowMillis = nowMillis;
+  }
+
+  public Decision<Change> record(DataCommand.RecordOutcomes command) {
+    Lease lease = command.group() == null ? null : tables.lease(command.group(), command.shard());
+    if (lease == null || !lease.heldAt(command.epoch())) {
+      return Decision.refused(
+          Refusal.FENCED,
+          "epoch " + command.epoch() + (lease == null ? ": there is no lease" : ": " + lease));
+    }
+    String wrong = wrong(command);
+    if (wrong != null) {
+      return Decision.refused(Refusal.INVALID, wrong);
+    }
+    FailureBook book = book(new LeaseKey(command.shard(), command.group()));
+    List<Long> noRoom = new ArrayList<>();
+    for (Outcome outcome : command.outcomes()) {
+      // What comes after one that found no room may be of the same lane, and must not pass it.
+      boolean passes = outcome instanceof Outcome.Parked && !noRoom.isEmpty();
+      if (passes || !taken(book, outcome, lease)) {
+        noRoom.add(outcome.offset());
+      }
+    }
+    return decided(book, noRoom, false);
+  }
+
+  private String wrong(DataCommand.RecordOutcomes command) {
+    if (command.outcomes().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
+      return command.outcomes().size() + " outcomes: at most " + Limits.OUTCOMES_A_COMMAND_MAX;
+    }
+    if (tables.shard(command.shard()) == null) {
+      return "there is no shard " + command.shard();
+    }
+    long end = tables.shard(command.shard()).end();
+    for (Outcome outcome : command.outcomes()) {
+      if (outcome.offset() < 0 || outcome.offset() >= end) {
+        return "offset " + outcome.offset() + " of " + command.shard() + ": use 0 to " + (end - 1);
+      }
+      if (outcome instanceof Outcome.Failed failed) {
+        if (failed.attempt() < 1) {
+          return "attempt " + failed.attempt() + ": the first is 1";
+        }
+        if (failed.delayMillis() < 0 || failed.delayMillis() > DELAY_MILLIS_MAX) {
+          return "delay of " + failed.delayMillis() + " ms: use 0 to " + DELAY_MILLIS_MAX;
+        }
+        if (failed.way() == Outcome.Way.DEAD && failed.copy() == null) {
+          return "a dead letter needs the message's copy";
+        }
+      } else if (outcome instanceof Outcome.Parked parked && parked.copy() == null) {
+        return "a parked message needs its copy";
+      }
+    }
+    return null;
+  }
+
+  /** Whether there is room for what the outcome comes to. */
+  private boolean taken(FailureBook book, Outcome outcome, Lease lease) {
+    long offset = outcome.offset();
+    FailureEntry entry = book.entry(offset);
+    if (outcome instanceof Outcome.Settled) {
+      if (entry != null) {
+        book.remove(offset, entry, nowMillis);
+      }
+      return true;
+    }
+    if (entry == null && (offset < lease.floor() || book.marked(offset))) {
+      // It has left the window before: this is told again.
+      return true;
+    }
+    boolean moved = entry != null && entry.kind() != FailureEntry.Kind.HELD;
+    if (outcome instanceof Outcome.Parked parked) {
+      return moved || book.park(parked, entry, nowMillis);
+    }
+    Outcome.Failed failed = (Outcome.Failed) outcome;
+    if (entry != null && failed.attempt() != entry.attempts() + 1) {
+      return true;
+    }
+    return switch (failed.way()) {
+      case DEAD -> book.die(failed, entry, lease.floor(), nowMillis);
+      case HELD -> book.hold(failed, entry, nowMillis);
+      case MOVED ->
+          moved
+              ? book.again(offset, entry, nowMillis + failed.delayMillis(), nowMillis)
+              : failed.copy() == null || book.move(failed, entry, nowMillis);
+    };
+  }
+
+  /** Puts dead letters back. */
+  public Decision<Change> replay(DataCommand.ReplayDeadLetters command) {
+    if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
+      return tooMany(command.offsets());
+    }
+    FailureBook book = book(new LeaseKey(command.shard(), command.group()));
+    List<Long> there = new ArrayList<>();
+    for (long offset : command.offsets()) {
+      DeadLetter letter = book.dead(offset);
+      if (letter == null) {
+        continue;
+      }
+      if (!book.hasRoom(letter.copy().length)) {
+        break;
+      }
+      book.bury(offset);
+      book.revive(letter, nowMillis);
+      there.add(offset);
+    }
+    return decided(book, there, true);
+  }
+
+  /** Drops dead letters. */
+  public Decision<Change> drop(DataCommand.DropDeadLetters command) {
+    if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
+      return tooMany(command.offsets());
+    }
+    FailureBook book = book(new LeaseKey(command.shard(), command.group()));
+    List<Long> there = new ArrayList<>();
+    for (long offset : command.offsets()) {
+      if (book.dead(offset) != null) {
+        book.bury(offset);
+        there.add(offset);
+      }
+    }
+    return decided(book, there, false);
+  }
+
+  /** What a lease's progress makes superfluous. */
+  List<Change> progressed(Lease next) {
+    LeaseKey key = new LeaseKey(next.shard(), next.group());
+    FailureStand stand = tables.failures(key);
+    if (stand.marks() == 0 && stand.held() == 0) {
+      return List.of();
+    }
+    FailureBook book = book(key);
+    book.forgetBelow(next.floor(), next.committed());
+    return book.changes(false);
+  }
+
+  private FailureBook book(LeaseKey key) {
+    return new FailureBook(key, tables.failures(key), new FailureEdits(store));
+  }
+
+  private static Decision<Change> tooMany(List<Long> offsets) {
+    return Decision.refused(
+        Refusal.TOO_LARGE,
+        offsets.size() + " dead letters: at most " + Limits.OUTCOMES_A_COMMAND_MAX);
+  }
+
+  private static Decision<Change> decided(FailureBook book, List<Long> offsets, boolean replayed) {
+    return new Decision<>(book.changes(replayed), new Reply.OfOffsets(List.copyOf(offsets)));
+  }
+}

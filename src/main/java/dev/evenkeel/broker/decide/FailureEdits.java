@@ -1,0 +1,83 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.FailureRow;
+import dev.evenkeel.store.Store;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * Table FAILURES as it is after the changes decided so far: what one outcome of a command comes to
+ * may depend on the one before it. One instance a command.
+ */
+final class FailureEdits {
+  private static final byte[] GONE = new byte[0];
+
+  private final Store store;
+  private final NavigableMap<byte[], byte[]> edits = new TreeMap<>(Arrays::compareUnsigned);
+
+  FailureEdits(Store store) {
+    this.store = store;
+  }
+
+  /** The value, or null. */
+  byte[] get(byte[] key) {
+    byte[] edited = edits.get(key);
+    if (edited != null) {
+      return edited == GONE ? null : edited;
+    }
+    return store.get(Store.Table.FAILURES, key);
+  }
+
+  boolean has(byte[] key) {
+    return get(key) != null;
+  }
+
+  /** A row whose key says it all. */
+  void mark(byte[] key) {
+    put(key, new byte[] {1});
+  }
+
+  void put(byte[] key, byte[] value) {
+    edits.put(key, value);
+  }
+
+  void delete(byte[] key) {
+    edits.put(key, GONE);
+  }
+
+  /** The first key from {@code from} (inclusive) to {@code to} (exclusive), or null. */
+  byte[] first(byte[] from, byte[] to) {
+    byte[] added = null;
+    for (var each : edits.subMap(from, true, to, false).entrySet()) {
+      if (each.getValue() != GONE) {
+        added = each.getKey();
+        break;
+      }
+    }
+    try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, from, to)) {
+      while (cursor.next()) {
+        byte[] key = cursor.key();
+        if (added != null && Arrays.compareUnsigned(added, key) <= 0) {
+          return added;
+        }
+        if (edits.get(key) != GONE) {
+          return key;
+        }
+      }
+    }
+    return added;
+  }
+
+  List<FailureRow> rows() {
+    List<FailureRow> rows = new ArrayList<>(edits.size());
+    edits.forEach((key, value) -> rows.add(new FailureRow(key, value == GONE ? null : value)));
+    return rows;
+  }
+
+  boolean isEmpty() {
+    return edits.isEmpty();
+  }
+}

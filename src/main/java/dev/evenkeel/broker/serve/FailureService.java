@@ -1,0 +1,155 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.StoredFailures;
+import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.model.DeadLetter;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.FailureCodec;
+import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.wire.RetryAnswer;
+import dev.evenkeel.wire.RetryRequest;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+
+/** Answers what is asked about retries and dead letters. Runs on one context. */
+final class FailureService {
+  private static final int LETTERS_MAX = 1_000;
+
+  private final List<ServedGroup> groups;
+  private final Vertx vertx;
+  private final Executor readers;
+  private final LongSupplier nowMillis;
+
+  FailureService(List<ServedGroup> groups, Vertx vertx, Executor readers, LongSupplier nowMillis) {
+    this.groups = groups;
+    this.vertx = vertx;
+    this.readers = readers;
+    this.nowMillis = nowMillis;
+  }
+
+  /** Answers a FETCH_RETRIES request. */
+  Future<Buffer> retries(ByteBuffer body) {
+    RetryRequest request = RetryRequest.decode(body);
+    ServedGroup group = group(request.shard());
+    FetchService.requireLease(group, request.group(), request.shard(), request.epoch());
+    LeaseKey key = new LeaseKey(request.shard(), request.group());
+    if (group.state().tables().failures(key).concerningOwner() == 0) {
+      RetryAnswer none =
+          new RetryAnswer(-1, List.of(), request.first() ? RetryAnswer.Known.NOTHING : null);
+      return Future.succeededFuture(Frames.answer(none.encode().view()));
+    }
+    long now = nowMillis.getAsLong();
+    return Answers.on(
+        vertx,
+        readers,
+        () -> {
+          RetryAnswer answer =
+              group.state().read(store -> new StoredFailures(store, key).answer(request, now));
+          return Frames.answer(answer.encode().view());
+        });
+  }
+
+  /** Answers a READ_DEAD_LETTERS request. */
+  Future<Buffer> deadLetters(ByteReader in) {
+    String name = name(in.text());
+    Shard shard = RecordCodec.shard(in);
+    long from = Math.max(0, in.i64());
+    int max = Math.max(1, Math.min(in.i32(), LETTERS_MAX));
+    int bytesMax = Math.max(1, Math.min(in.i32(), Limits.FETCH_BYTES_MAX));
+    in.end();
+    ServedGroup group = group(shard);
+    LeaseKey key = new LeaseKey(shard, name);
+    return Answers.on(
+        vertx,
+        readers,
+        () -> {
+          List<DeadLetter> found =
+              group
+                  .state()
+                  .read(store -> new StoredFailures(store, key).deadLetters(from, max, bytesMax));
+          Bytes out = new Bytes(1_024).i32(found.size());
+          found.forEach(letter -> FailureCodec.write(out, letter));
+          return Frames.answer(out.view());
+        });
+  }
+
+  /** Answers a READ_FAILURES request. */
+  Future<Buffer> figures(ServedGroup group, ByteReader in) {
+    String only = in.text();
+    in.end();
+    group.requireReady();
+    List<FailureFigures> figures = new ArrayList<>();
+    group
+        .state()
+        .tables()
+        .failures()
+        .forEach(
+            (key, stand) -> {
+              if (only == null || only.equals(key.group())) {
+                figures.add(figures(key, stand));
+              }
+            });
+    Bytes out = new Bytes(64 * figures.size());
+    FailureFigures.write(out, figures);
+    return Future.succeededFuture(Frames.answer(out.view()));
+  }
+
+  /**
+   * What groups have of failures on a shard.
+   *
+   * @param only of that group; null: of all
+   */
+  static List<FailureFigures> on(ServedGroup group, Shard shard, String only) {
+    DataTables tables = group.state().tables();
+    if (tables.failures().isEmpty()) {
+      return List.of();
+    }
+    List<FailureFigures> figures = new ArrayList<>();
+    for (LeaseKey key : tables.failuresOn(shard)) {
+      if (only == null || only.equals(key.group())) {
+        figures.add(figures(key, tables.failures(key)));
+      }
+    }
+    return figures;
+  }
+
+  private static FailureFigures figures(LeaseKey key, FailureStand stand) {
+    return new FailureFigures(
+        key.group(),
+        key.shard(),
+        stand.waiting(),
+        stand.parked(),
+        stand.held(),
+        stand.dead(),
+        stand.bytes());
+  }
+
+  private ServedGroup group(Shard shard) {
+    ServedGroup group = groups.get(shard.dataGroup(groups.size()));
+    group.requireReady();
+    group.shard(shard);
+    return group;
+  }
+
+  private static String name(String group) {
+    if (group == null) {
+      throw new RefusedException(Refusal.INVALID, "dead letters belong to a group: name it");
+    }
+    return group;
+  }
+}

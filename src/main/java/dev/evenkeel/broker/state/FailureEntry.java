@@ -1,0 +1,65 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+
+/**
+ * A message that waits after a failure, or behind one.
+ *
+ * @param attempts that have failed so far
+ * @param dueMillis when the next one may begin, by the clocks of leaders; of no meaning while
+ *     parked
+ * @param lane whose order it keeps, or 0
+ * @param firstFailedMillis when the first attempt failed; 0: none has
+ * @param lastFailedMillis when the last attempt failed
+ * @param bytes of its copy; 0 for one that is held
+ */
+public record FailureEntry(
+    Kind kind,
+    int attempts,
+    long dueMillis,
+    long lane,
+    long firstFailedMillis,
+    long lastFailedMillis,
+    int bytes) {
+
+  /** Where a message waits. The order is part of the format on disk. */
+  public enum Kind {
+    /** In the owner's window. */
+    HELD,
+    /** Here, until it is due. */
+    WAITING,
+    /** Here, until those of its lane before it are gone. */
+    PARKED
+  }
+
+  private static final Kind[] KINDS = Kind.values();
+
+  /** May be tried from {@code nowMillis} on: nothing of its lane is before it any more. */
+  public FailureEntry promoted(long nowMillis) {
+    return new FailureEntry(
+        Kind.WAITING, attempts, nowMillis, lane, firstFailedMillis, lastFailedMillis, bytes);
+  }
+
+  /** Something of its lane is before it. */
+  public FailureEntry behind() {
+    return new FailureEntry(
+        Kind.PARKED, attempts, dueMillis, lane, firstFailedMillis, lastFailedMillis, bytes);
+  }
+
+  public FailureEntry failed(long dueMillis, long nowMillis) {
+    long first = attempts == 0 ? nowMillis : firstFailedMillis;
+    return new FailureEntry(kind, attempts + 1, dueMillis, lane, first, nowMillis, bytes);
+  }
+
+  public byte[] encode() {
+    Bytes out = new Bytes(41).u8(kind.ordinal()).i32(attempts).i64(dueMillis).i64(lane);
+    return out.i64(firstFailedMillis).i64(lastFailedMillis).i32(bytes).toArray();
+  }
+
+  public static FailureEntry decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes);
+    return new FailureEntry(
+        KINDS[in.u8()], in.i32(), in.i64(), in.i64(), in.i64(), in.i64(), in.i32());
+  }
+}

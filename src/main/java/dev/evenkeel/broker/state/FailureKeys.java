@@ -1,0 +1,92 @@
+package dev.evenkeel.broker.state;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Keys of table FAILURES. Each begins with {@code group 0 topicId shard}, then:
+ *
+ * <pre>
+ * 1 offset       entry: a message that waits
+ * 2 offset       the copy of a message that was moved
+ * 3 due offset   (empty) a waiting entry, by when it is due
+ * 4 lane offset  (empty) a moved message that has a lane
+ * 5 offset       (empty) mark: it has left the window
+ * 6 offset       dead letter
+ * </pre>
+ *
+ * How much there is of all that is in table LEASES. Offsets and times are never negative, so that
+ * they sort as they count; lanes sort somehow.
+ */
+public final class FailureKeys {
+  public static final int ENTRY = 1;
+  public static final int COPY = 2;
+  public static final int DUE = 3;
+  public static final int LANE = 4;
+  public static final int MARK = 5;
+  public static final int DEAD = 6;
+  private static final int PARTS = 7;
+
+  private final byte[] prefix;
+
+  public FailureKeys(LeaseKey key) {
+    byte[] group = key.group().getBytes(StandardCharsets.UTF_8);
+    prefix =
+        ByteBuffer.allocate(group.length + 9)
+            .put(group)
+            .put((byte) 0)
+            .putInt(key.shard().topicId())
+            .putInt(key.shard().shard())
+            .array();
+  }
+
+  /** Before every key of {@code part}; behind every key of the part before it. */
+  public byte[] part(int part) {
+    return ByteBuffer.allocate(prefix.length + 1).put(prefix).put((byte) part).array();
+  }
+
+  public byte[] at(int part, long offset) {
+    return ByteBuffer.allocate(prefix.length + 9)
+        .put(prefix)
+        .put((byte) part)
+        .putLong(offset)
+        .array();
+  }
+
+  public byte[] due(long dueMillis, long offset) {
+    return pair(DUE, dueMillis, offset);
+  }
+
+  public byte[] lane(long lane, long offset) {
+    return pair(LANE, lane, offset);
+  }
+
+  private byte[] pair(int part, long first, long second) {
+    return ByteBuffer.allocate(prefix.length + 17)
+        .put(prefix)
+        .put((byte) part)
+        .putLong(first)
+        .putLong(second)
+        .array();
+  }
+
+  /** Before everything of the group and shard. */
+  public byte[] first() {
+    return prefix.clone();
+  }
+
+  /** Behind everything of the group and shard. */
+  public byte[] last() {
+    return part(PARTS);
+  }
+
+  /** The number that a key ends with: its offset. */
+  public static long offset(byte[] key) {
+    return ByteBuffer.wrap(key).getLong(key.length - 8);
+  }
+
+  /** The number before that: a time or a lane. */
+  public static long first(byte[] key) {
+    return ByteBuffer.wrap(key).getLong(key.length - 16);
+  }
+}

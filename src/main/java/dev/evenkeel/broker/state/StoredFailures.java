@@ -1,0 +1,179 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.DeadLetter;
+import dev.evenkeel.model.Outcome;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.FailureCodec;
+import dev.evenkeel.wire.RetryAnswer;
+import dev.evenkeel.wire.RetryRequest;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Reads the failures of a group on a shard. A read that is not on the applying thread may see rows
+ * of several moments: what has gone meanwhile is left out, and repeated outcomes change nothing.
+ */
+public final class StoredFailures {
+  private final Store store;
+  private final FailureKeys keys;
+
+  public StoredFailures(Store store, LeaseKey key) {
+    this.store = store;
+    keys = new FailureKeys(key);
+  }
+
+  /**
+   * What is due at {@code nowMillis}.
+   *
+   * @param nowMillis the leader's clock
+   */
+  public RetryAnswer answer(RetryRequest request, long nowMillis) {
+    RetryAnswer.Known known = request.first() ? known(nowMillis) : null;
+    Set<Long> left = new HashSet<>(request.inHand());
+    List<RetryAnswer.Retry> due = new ArrayList<>();
+    long next = -1;
+    int bytes = 0;
+    try (Store.Cursor cursor =
+        store.scan(
+            Store.Table.FAILURES, keys.part(FailureKeys.DUE), keys.part(FailureKeys.DUE + 1))) {
+      while (next < 0 && cursor.next()) {
+        long dueMillis = FailureKeys.first(cursor.key());
+        long offset = FailureKeys.offset(cursor.key());
+        FailureEntry entry = entry(offset);
+        if (entry == null || entry.dueMillis() != dueMillis) {
+          continue;
+        }
+        if (dueMillis > nowMillis) {
+          next = dueMillis - nowMillis;
+          break;
+        }
+        for (long each : run(offset, entry, request.messagesMax() - due.size() + left.size())) {
+          if (left.contains(each)) {
+            continue;
+          }
+          if (due.size() >= request.messagesMax()) {
+            next = 0;
+            break;
+          }
+          RetryAnswer.Retry retry = retry(each);
+          if (retry == null) {
+            continue;
+          }
+          if (!due.isEmpty() && bytes + retry.copy().length > request.bytesMax()) {
+            next = 0;
+            break;
+          }
+          bytes += retry.copy().length;
+          due.add(retry);
+        }
+      }
+    }
+    return new RetryAnswer(next, due, known);
+  }
+
+  /**
+   * A message and those parked behind it in its lane, {@code max} of them at most, and one more.
+   */
+  private List<Long> run(long offset, FailureEntry head, int max) {
+    if (head.lane() == Outcome.NO_LANE) {
+      return List.of(offset);
+    }
+    List<Long> offsets = new ArrayList<>(List.of(offset));
+    byte[] from = keys.lane(head.lane(), offset + 1);
+    byte[] to = keys.lane(head.lane(), Long.MAX_VALUE);
+    try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, from, to)) {
+      while (offsets.size() <= max && cursor.next()) {
+        long each = FailureKeys.offset(cursor.key());
+        FailureEntry entry = entry(each);
+        if (entry == null || entry.kind() != FailureEntry.Kind.PARKED) {
+          break;
+        }
+        offsets.add(each);
+      }
+    }
+    return offsets;
+  }
+
+  private FailureEntry entry(long offset) {
+    byte[] value = store.get(Store.Table.FAILURES, keys.at(FailureKeys.ENTRY, offset));
+    return value == null ? null : FailureEntry.decode(value);
+  }
+
+  private RetryAnswer.Retry retry(long offset) {
+    FailureEntry entry = entry(offset);
+    byte[] copy = store.get(Store.Table.FAILURES, keys.at(FailureKeys.COPY, offset));
+    return entry == null || copy == null
+        ? null
+        : new RetryAnswer.Retry(offset, entry.attempts(), entry.lane(), copy);
+  }
+
+  private RetryAnswer.Known known(long nowMillis) {
+    List<Long> marks = new ArrayList<>();
+    each(FailureKeys.MARK, (offset, value) -> marks.add(offset));
+    List<RetryAnswer.Held> held = new ArrayList<>();
+    Map<Long, RetryAnswer.Lane> lanes = new LinkedHashMap<>();
+    each(
+        FailureKeys.ENTRY,
+        (offset, value) -> {
+          FailureEntry entry = FailureEntry.decode(value);
+          if (entry.kind() == FailureEntry.Kind.HELD) {
+            held.add(
+                new RetryAnswer.Held(
+                    offset, entry.attempts(), Math.max(0, entry.dueMillis() - nowMillis)));
+          } else if (entry.lane() != Outcome.NO_LANE) {
+            lanes.merge(
+                entry.lane(),
+                new RetryAnswer.Lane(entry.lane(), 1, offset),
+                (before, one) ->
+                    new RetryAnswer.Lane(
+                        before.lane(), before.messages() + 1, before.firstOffset()));
+          }
+        });
+    return new RetryAnswer.Known(marks, held, List.copyOf(lanes.values()));
+  }
+
+  private interface Row {
+    void at(long offset, byte[] value);
+  }
+
+  private void each(int part, Row row) {
+    try (Store.Cursor cursor =
+        store.scan(Store.Table.FAILURES, keys.part(part), keys.part(part + 1))) {
+      while (cursor.next()) {
+        row.at(FailureKeys.offset(cursor.key()), cursor.value());
+      }
+    }
+  }
+
+  /**
+   * Dead letters by offset.
+   *
+   * @param from the first offset wanted
+   * @param max most of them
+   * @param bytesMax at least one, more only within this
+   */
+  public List<DeadLetter> deadLetters(long from, int max, int bytesMax) {
+    List<DeadLetter> found = new ArrayList<>();
+    int bytes = 0;
+    try (Store.Cursor cursor =
+        store.scan(
+            Store.Table.FAILURES,
+            keys.at(FailureKeys.DEAD, from),
+            keys.part(FailureKeys.DEAD + 1))) {
+      while (found.size() < max && cursor.next()) {
+        byte[] value = cursor.value();
+        bytes += value.length;
+        if (!found.isEmpty() && bytes > bytesMax) {
+          break;
+        }
+        found.add(FailureCodec.deadLetter(new ByteReader(value)));
+      }
+    }
+    return found;
+  }
+}

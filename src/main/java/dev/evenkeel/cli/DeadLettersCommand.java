@@ -1,0 +1,204 @@
+package dev.evenkeel.cli;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code evenkeel group dead-letters}. */
+@Command(
+    name = "dead-letters",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Messages of a group of which every attempt failed.",
+      "A dead letter is named by topic, shard and offset of its origin: orders/2/17."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  evenkeel group dead-letters list billing",
+      "  evenkeel group dead-letters show billing orders/2/17",
+      "  evenkeel group dead-letters replay billing orders/2/17 orders/0/4",
+      "  evenkeel group dead-letters drop billing --all"
+    })
+final class DeadLettersCommand extends CommandGroup {
+  private static final int PAGE = 500;
+
+  DeadLettersCommand() {
+    super("list, show, replay or drop");
+  }
+
+  @Command(
+      name = "list",
+      mixinStandardHelpOptions = true,
+      description = "Lists the dead letters of a group, by topic, shard and offset.",
+      footer = {"", "Example:", "  evenkeel group dead-letters list billing --format json"})
+  int list(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Option(
+              names = "--limit",
+              paramLabel = "N",
+              description = "Most dead letters (default: all).")
+          Long limit) {
+    if (limit != null && limit < 1) {
+      throw CommandFailure.usage("--limit " + limit + ": it must be at least 1");
+    }
+    return options.print(all(options, group, limit == null ? Long.MAX_VALUE : limit), this::table);
+  }
+
+  private static JsonArray all(ApiOptions options, String group, long limit) {
+    JsonArray all = new JsonArray();
+    String after = "";
+    while (all.size() < limit) {
+      String query = "?limit=" + Math.min(PAGE, limit - all.size()) + after;
+      JsonArray page = (JsonArray) options.api().get(path(group) + query);
+      if (page.isEmpty()) {
+        break;
+      }
+      all.addAll(page);
+      after = "&after=" + HttpApi.segment(name(page.getJsonObject(page.size() - 1)));
+    }
+    return all;
+  }
+
+  @Command(
+      name = "show",
+      mixinStandardHelpOptions = true,
+      description = "Shows one dead letter with its payload.",
+      footer = {"", "Example:", "  evenkeel group dead-letters show billing orders/2/17"})
+  int show(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Parameters(paramLabel = "TOPIC/SHARD/OFFSET", description = "Which dead letter.")
+          String name) {
+    return options.print(
+        options.api().get(path(group) + "/" + place(name)), answer -> text((JsonObject) answer));
+  }
+
+  @Command(
+      name = "replay",
+      mixinStandardHelpOptions = true,
+      description = "Gives dead letters to the group again, as if they had never been tried.",
+      footer = {"", "Example:", "  evenkeel group dead-letters replay billing --all"})
+  int replay(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Parameters(
+              index = "1",
+              arity = "0..*",
+              paramLabel = "TOPIC/SHARD/OFFSET",
+              description = "Which dead letters.")
+          List<String> names,
+      @Option(names = "--all", description = "All of the group.") boolean all) {
+    return change(options, group, "replay", names, all);
+  }
+
+  @Command(
+      name = "drop",
+      mixinStandardHelpOptions = true,
+      description = "Drops dead letters for good.",
+      footer = {"", "Example:", "  evenkeel group dead-letters drop billing orders/2/17"})
+  int drop(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Parameters(
+              index = "1",
+              arity = "0..*",
+              paramLabel = "TOPIC/SHARD/OFFSET",
+              description = "Which dead letters.")
+          List<String> names,
+      @Option(names = "--all", description = "All of the group.") boolean all) {
+    return change(options, group, "drop", names, all);
+  }
+
+  private static int change(
+      ApiOptions options, String group, String what, List<String> names, boolean all) {
+    boolean named = names != null && !names.isEmpty();
+    if (named == all) {
+      throw CommandFailure.usage("name dead letters as TOPIC/SHARD/OFFSET, or say --all");
+    }
+    JsonObject body = new JsonObject();
+    if (all) {
+      body.put("all", true);
+    } else {
+      names.forEach(DeadLettersCommand::place);
+      body.put("deadLetters", new JsonArray(names));
+    }
+    return options.print(
+        options.api().call("POST", path(group) + "/" + what, body),
+        answer -> ((JsonObject) answer).getLong("count") + " dead letters: " + what);
+  }
+
+  private static String path(String group) {
+    return "/api/groups/" + HttpApi.segment(group) + "/dead-letters";
+  }
+
+  private static String name(JsonObject letter) {
+    return letter.getString("topic")
+        + "/"
+        + letter.getInteger("shard")
+        + "/"
+        + letter.getLong("offset");
+  }
+
+  /** The path of what a person has named. */
+  private static String place(String name) {
+    String[] parts = name.split("/", -1);
+    boolean right =
+        parts.length == 3
+            && !parts[0].isEmpty()
+            && parts[1].matches("\\d{1,9}")
+            && parts[2].matches("\\d{1,18}");
+    if (!right) {
+      throw CommandFailure.usage("'" + name + "' is no TOPIC/SHARD/OFFSET, like orders/2/17");
+    }
+    return HttpApi.segment(parts[0]) + "/" + parts[1] + "/" + parts[2];
+  }
+
+  private String table(Object letters) {
+    return new Table("TOPIC", "SHARD", "OFFSET", "KEY", "ATTEMPTS", "LAST FAILED", "ERROR")
+        .rows(
+            (JsonArray) letters,
+            letter ->
+                new Object[] {
+                  letter.getString("topic"),
+                  letter.getInteger("shard"),
+                  letter.getLong("offset"),
+                  letter.getString("key"),
+                  letter.getInteger("attempts"),
+                  letter.getString("lastFailed"),
+                  line(letter.getString("error"))
+                })
+        .text();
+  }
+
+  private static String line(String error) {
+    String text = error == null ? "" : error.replaceAll("\\s+", " ");
+    // What it was and how it ended: the middle is a command, as a rule.
+    return text.length() > 80
+        ? text.substring(0, 35) + "..." + text.substring(text.length() - 42)
+        : text;
+  }
+
+  private static String text(JsonObject letter) {
+    return "origin        "
+        + name(letter)
+        + "\nkey           "
+        + (letter.getString("key") == null ? "-" : letter.getString("key"))
+        + "\nattempts      "
+        + letter.getInteger("attempts")
+        + "\nfirst failed  "
+        + letter.getString("firstFailed")
+        + "\nlast failed   "
+        + letter.getString("lastFailed")
+        + "\nerror         "
+        + letter.getString("error")
+        + "\n\n"
+        + letter.getString("payload", letter.getString("payloadBase64", ""))
+        + "\n";
+  }
+}

@@ -1,0 +1,233 @@
+package dev.evenkeel.broker.machine;
+
+import static dev.evenkeel.broker.machine.Rig.SHARD;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.StoredFailures;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.DeadLetter;
+import dev.evenkeel.model.Outcome;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.RetryAnswer;
+import dev.evenkeel.wire.RetryRequest;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class FailureTest {
+  private static final LeaseKey KEY = new LeaseKey(SHARD, "g");
+  private static final byte[] COPY = {1, 2, 3};
+
+  private Rig rig = Rig.opened();
+
+  @BeforeEach
+  void grant() {
+    rig.fill(SHARD, 20);
+    rig.grant("g", SHARD, "a", 0);
+  }
+
+  private Reply record(long epoch, Outcome... outcomes) {
+    return rig.run(new DataCommand.RecordOutcomes("g", SHARD, epoch, List.of(outcomes)));
+  }
+
+  private static Outcome failed(long offset, int attempt, Outcome.Way way, long lane) {
+    boolean copied = way == Outcome.Way.DEAD || way == Outcome.Way.MOVED && attempt == 1;
+    return new Outcome.Failed(offset, attempt, way, 1_000, lane, "broken", copied ? COPY : null);
+  }
+
+  private static Outcome moved(long offset, int attempt) {
+    return failed(offset, attempt, Outcome.Way.MOVED, 0);
+  }
+
+  private static Outcome dead(long offset, int attempt) {
+    return failed(offset, attempt, Outcome.Way.DEAD, 0);
+  }
+
+  private RetryAnswer answer(Long... inHand) {
+    RetryRequest request = new RetryRequest("g", SHARD, 1, true, List.of(inHand), 100, 1 << 20);
+    RetryAnswer found =
+        rig.data.read(store -> new StoredFailures(store, KEY).answer(request, rig.now));
+    RetryAnswer read = RetryAnswer.decode(found.encode().view());
+    assertThat(read.nextInMillis()).isEqualTo(found.nextInMillis());
+    return found;
+  }
+
+  private List<Long> due(Long... inHand) {
+    return answer(inHand).due().stream().map(RetryAnswer.Retry::offset).toList();
+  }
+
+  private List<DeadLetter> letters() {
+    return rig.data.read(store -> new StoredFailures(store, KEY).deadLetters(0, 100, 1 << 20));
+  }
+
+  private FailureStand stand() {
+    return rig.tables().failures(KEY);
+  }
+
+  @Test
+  void aMovedMessageComesWhenItIsDueUntilItIsSettled() {
+    record(1, moved(3, 1));
+    assertThat(due()).isEmpty();
+    assertThat(answer().nextInMillis()).isEqualTo(1_000);
+    rig.now += 1_000;
+    assertThat(due()).containsExactly(3L);
+    assertThat(answer().due().get(0).attempts()).isEqualTo(1);
+    assertThat(due(3L)).isEmpty();
+    record(1, moved(3, 2));
+    assertThat(due()).isEmpty();
+    rig.now += 1_000;
+    assertThat(answer().due().get(0).attempts()).isEqualTo(2);
+    record(1, new Outcome.Settled(3));
+    assertThat(due()).isEmpty();
+    assertThat(stand()).isEqualTo(new FailureStand(0, 0, 0, 0, 1, 0));
+    rig.run(new DataCommand.Commit("g", SHARD, 1, 4));
+    assertThat(stand()).isEqualTo(FailureStand.NONE);
+    assertThat(rig.keys(Store.Table.FAILURES)).isEmpty();
+  }
+
+  @Test
+  void onlyTheOwnerTellsOutcomesAndARepeatCountsOnce() {
+    record(1, moved(3, 1));
+    record(1, moved(3, 1));
+    record(1, moved(3, 3));
+    assertThat(stand().waiting()).isEqualTo(1);
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(record(1, moved(3, 2)))
+        .isInstanceOfSatisfying(
+            Reply.Refused.class, no -> assertThat(no.refusal()).isEqualTo(Refusal.FENCED));
+    assertThat(record(2, moved(99, 1)))
+        .isInstanceOfSatisfying(
+            Reply.Refused.class, no -> assertThat(no.refusal()).isEqualTo(Refusal.INVALID));
+    record(2, moved(3, 2));
+    rig.now += 1_000;
+    assertThat(answer().due().get(0).attempts()).isEqualTo(2);
+  }
+
+  @Test
+  void aDeadLetterIsThereOnceAndStaysThroughRepeats() {
+    long first = rig.now;
+    record(1, moved(3, 1));
+    rig.now += 5_000;
+    record(1, dead(3, 2));
+    record(1, dead(3, 2), moved(3, 1));
+    rig.grant("g", SHARD, "b", 1);
+    record(2, moved(3, 1));
+    assertThat(answer().known().marks()).containsExactly(3L);
+    assertThat(letters()).hasSize(1);
+    assertThat(letters().get(0))
+        .usingRecursiveComparison()
+        .isEqualTo(new DeadLetter(SHARD, 3, 2, "broken", first, first + 5_000, COPY));
+    assertThat(stand()).isEqualTo(new FailureStand(0, 0, 0, 1, 1, 0));
+    rig.run(new DataCommand.Commit("g", SHARD, 2, 10));
+    record(2, moved(3, 1));
+    assertThat(stand()).isEqualTo(new FailureStand(0, 0, 0, 1, 0, 0));
+  }
+
+  @Test
+  void aLaneKeepsItsOrder() {
+    record(1, failed(3, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(5, 7, COPY));
+    record(1, new Outcome.Parked(8, 7, COPY), new Outcome.Parked(6, 9, COPY));
+    assertThat(stand().parked()).isEqualTo(2);
+    assertThat(due()).as("nothing of lane 9 is before it").containsExactly(6L);
+    rig.now += 1_000;
+    assertThat(due()).as("those behind the first follow it").containsExactly(6L, 3L, 5L, 8L);
+    record(1, failed(3, 2, Outcome.Way.DEAD, 7));
+    assertThat(due(6L)).containsExactly(5L, 8L);
+    record(1, new Outcome.Settled(5), new Outcome.Settled(8), new Outcome.Settled(6));
+    assertThat(stand().moved()).isZero();
+    assertThat(answer().known().lanes()).isEmpty();
+  }
+
+  @Test
+  void whatComesAgainFromBeforeALaneIsBeforeIt() {
+    record(1, failed(9, 1, Outcome.Way.MOVED, 7));
+    rig.now += 1_000;
+    record(1, failed(3, 1, Outcome.Way.MOVED, 7));
+    assertThat(due()).as("9 waits behind 3").isEmpty();
+    rig.now += 1_000;
+    assertThat(due()).containsExactly(3L, 9L);
+  }
+
+  @Test
+  void aHeldMessageHasItsCountAloneAndIsForgottenWithTheCommit() {
+    record(1, failed(0, 1, Outcome.Way.HELD, 0));
+    record(1, failed(0, 2, Outcome.Way.HELD, 0));
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(due()).isEmpty();
+    assertThat(answer().known().held()).containsExactly(new RetryAnswer.Held(0, 2, 1_000));
+    rig.run(new DataCommand.Commit("g", SHARD, 2, 1));
+    assertThat(stand()).isEqualTo(FailureStand.NONE);
+  }
+
+  @Test
+  void deadLettersAreReplayedAndDropped() {
+    record(1, dead(3, 1), dead(4, 1), dead(5, 1));
+    assertThat(rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(3L, 9L))))
+        .isEqualTo(new Reply.OfOffsets(List.of(3L)));
+    assertThat(due()).containsExactly(3L);
+    assertThat(answer().due().get(0).attempts()).isZero();
+    assertThat(rig.run(new DataCommand.DropDeadLetters("g", SHARD, List.of(3L, 4L))))
+        .isEqualTo(new Reply.OfOffsets(List.of(4L)));
+    assertThat(letters()).extracting(DeadLetter::offset).containsExactly(5L);
+    record(1, moved(3, 1));
+    rig.now += 1_000;
+    record(1, dead(3, 2));
+    assertThat(letters()).extracting(DeadLetter::offset).containsExactly(3L, 5L);
+    rig.run(new DataCommand.ForgetLeases("g"));
+    assertThat(rig.keys(Store.Table.FAILURES)).isEmpty();
+    assertThat(stand()).isEqualTo(FailureStand.NONE);
+  }
+
+  /**
+   * Whatever is told in whatever order: the figures are those of the rows, and memory those of
+   * disk.
+   */
+  @Property(tries = 200)
+  void figuresAndRowsAgree(@ForAll @Size(max = 80) List<Integer> numbers) {
+    rig = Rig.opened();
+    grant();
+    long epoch = 1;
+    int letters = 0;
+    for (int number : numbers) {
+      Random random = new Random(number);
+      rig.now += random.nextInt(2_000);
+      long offset = random.nextInt(12);
+      long lane = random.nextInt(3);
+      switch (random.nextInt(9)) {
+        case 0, 1, 2 -> {
+          Outcome.Way way = Outcome.Way.values()[random.nextInt(3)];
+          int attempt = 1 + random.nextInt(3);
+          record(
+              epoch,
+              new Outcome.Failed(offset, attempt, way, random.nextInt(3_000), lane, "x", COPY));
+        }
+        case 3, 4 -> record(epoch, new Outcome.Parked(offset, lane, COPY));
+        case 5, 6 -> record(epoch, new Outcome.Settled(offset));
+        case 7 -> rig.run(new DataCommand.Commit("g", SHARD, epoch, random.nextInt(12)));
+        default -> epoch = rig.grant("g", SHARD, "a", epoch).epoch();
+      }
+      assertThat(letters())
+          .as("no dead letter goes by itself")
+          .hasSizeGreaterThanOrEqualTo(letters);
+      letters = letters().size();
+      RetryAnswer answer = answer();
+      assertThat(stand().dead()).isEqualTo(letters);
+      assertThat(stand().marks()).isEqualTo(answer.known().marks().size());
+      assertThat(stand().held()).isEqualTo(answer.known().held().size());
+      assertThat(stand().bytes()).isEqualTo(3L * stand().moved());
+      rig.now += 10_000;
+      assertThat(due()).as("nothing is stranded").hasSize(stand().moved()).doesNotHaveDuplicates();
+      FailureStand before = stand();
+      rig.data.load(rig.data.read(store -> store));
+      assertThat(stand()).isEqualTo(before);
+    }
+  }
+}
