@@ -14,6 +14,7 @@ import dev.evenkeel.wire.RetryRequest;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
@@ -35,6 +36,10 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   private final ReadyShards ready = new ReadyShards();
   private final HeldShards shards;
   private final MarkBook marks = new MarkBook();
+
+  /** Mode singleton, while this member leads: else null. */
+  private Assignment.Lead lead;
+
   private boolean closing;
   private int running;
   private long consumed;
@@ -117,6 +122,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     if (!latest.takes(assignment)) {
       return;
     }
+    lead(assignment.lead());
     Set<Shard> named = new HashSet<>();
     for (Assignment.Owned owned : assignment.shards()) {
       named.add(owned.shard());
@@ -128,6 +134,15 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       }
     }
     tellOwned();
+  }
+
+  private void lead(Assignment.Lead told) {
+    Assignment.Lead now = told != null && closing ? told.asEnding() : told;
+    machine.lead(now);
+    if (!Objects.equals(now, lead)) {
+      lead = now;
+      actions.add(new Action.LeadChanged(now));
+    }
   }
 
   private void reconcile(Assignment.Owned owned, long now) {
@@ -425,6 +440,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    */
   public void close(long now, long withinMillis) {
     closing = true;
+    lead(lead);
     machine.closeWithin(Math.min(withinMillis, options.getLockTimeMillis()));
     if (shards.count() > 0) {
       // The sooner the dispatcher knows, the sooner others are chosen for what is let go.
@@ -440,6 +456,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   /** Another has this member's place: everything is lost at once. */
   public void replaced(String why, long now) {
     closing = true;
+    lead(null);
     for (Hold hold : shards.all()) {
       machine.lose(hold, why, now);
     }
