@@ -93,9 +93,9 @@ public final class GroupState {
     return leading;
   }
 
-  /** The leader's name in mode singleton, or null. */
+  /** The leader's name in mode singleton; null if it has gone and no other leads yet. */
   public String leader() {
-    return leading.applies() && leading.lease().held() ? leading.lease().holder() : null;
+    return leading.applies() ? leading.leader() : null;
   }
 
   /** The term of the group's lease in mode singleton; 0 in other modes, and before the first. */

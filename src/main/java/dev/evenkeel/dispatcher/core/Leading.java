@@ -47,6 +47,16 @@ final class Leading {
     return leases.of(group.name());
   }
 
+  /** Name of the lease's holder if it is there, or null. */
+  String leader() {
+    String holder = lease().holder();
+    Member member = holder == null ? null : group.members().live(holder);
+    boolean there =
+        member != null && holds(member.instance())
+            || lease().held() && group.members().isGhost(lease().instance());
+    return there ? holder : null;
+  }
+
   /** Who shall lead, by the last plan; or null. */
   Election.Candidate elected() {
     return elected;
