@@ -164,10 +164,7 @@ final class GroupCommand extends CommandGroup {
     JsonObject singleton = group.getJsonObject("singleton", new JsonObject());
     return singleton.getString("leader") == null
         ? "\nleader    -"
-        : "\nleader    "
-            + singleton.getString("leader")
-            + " at term "
-            + singleton.getLong("term");
+        : "\nleader    " + singleton.getString("leader") + " at term " + singleton.getLong("term");
   }
 
   private static Table members(JsonArray members) {

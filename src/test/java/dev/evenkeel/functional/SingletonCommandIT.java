@@ -60,9 +60,7 @@ class SingletonCommandIT {
           LeaderGroup.await(
               "two members",
               () ->
-                  new JsonObject(node.get("/api/groups/boss").body())
-                          .getJsonArray("members")
-                          .size()
+                  new JsonObject(node.get("/api/groups/boss").body()).getJsonArray("members").size()
                       == 2);
           assertThat(node.produce("p1", input, "jobs").await().status()).isZero();
           node.awaitConsumed("boss", MESSAGES);

@@ -52,8 +52,7 @@ class SingletonIT {
     for (int kill = 0; kill < KILLS; kill++) {
       FencedDatabase.Row before = leader();
       group.send(100);
-      LeaderGroup.await(
-          "it works", () -> group.database.last().number() > before.number() + 10);
+      LeaderGroup.await("it works", () -> group.database.last().number() > before.number() + 10);
       long begin = System.nanoTime();
       group.member(before.member()).kill();
       FencedDatabase.Row next = group.awaitLeaderAfter(before.term());
@@ -79,8 +78,7 @@ class SingletonIT {
     long begin = System.nanoTime();
     LevelGroup.signal(stopped, "STOP");
     FencedDatabase.Row next = group.awaitLeaderAfter(before.term());
-    System.out.println(
-        "take-over after SIGSTOP: " + (next.nanos() - begin) / 1_000_000 + " ms");
+    System.out.println("take-over after SIGSTOP: " + (next.nanos() - begin) / 1_000_000 + " ms");
     assertThat(next.member()).isNotEqualTo(before.member());
     LevelGroup.signal(stopped, "CONT");
     LeaderGroup.await(

@@ -178,7 +178,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   public Task next(long now) {
     if (running >= options.getParallel()
         || ready.isEmpty()
-        || !fence.mayStart(now)
+        || !mayStart(now)
         || !machine.failing().mayStart(running, now)) {
       return null;
     }
@@ -197,7 +197,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    * to be at any event.
    */
   Task hold(long now) {
-    return ready.isEmpty() || !fence.mayStart(now)
+    return ready.isEmpty() || !mayStart(now)
         ? null
         : ready.next(hold -> take(hold, true, now));
   }
@@ -214,13 +214,13 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   /** Whether anything may be started, handlers or not. */
   boolean mayStart(long now) {
-    return fence.mayStart(now);
+    return fence.mayStart(now) && machine.open();
   }
 
   /** Whether a handler may be started. */
   boolean mayBegin(long now) {
     return running < options.getParallel()
-        && fence.mayStart(now)
+        && mayStart(now)
         && machine.failing().mayStart(running, now);
   }
 

@@ -107,6 +107,11 @@ final class HoldMachine {
     closeHolesMillisMax = millis - Math.min(RELEASE_MILLIS, millis / 5);
   }
 
+  /** Whether shards may begin, and those that have begun go on. */
+  boolean open() {
+    return open;
+  }
+
   /** The part that moves data. */
   Puller puller() {
     return puller;

@@ -150,7 +150,7 @@ final class GroupPlan {
         step(shard, topics, nowMillis, sink);
       }
     }
-    if (elected != null && !mayGrant && !heldBack.isEmpty() && onlyHeldBack(topics, elected)) {
+    if (elected != null && !mayGrant && !group.target.isEmpty() && onlyHeldBack(topics, elected)) {
       sink.lead(elected);
     }
   }
@@ -162,10 +162,12 @@ final class GroupPlan {
     return member != null && group.leading().elected(member) ? member : null;
   }
 
-  /** Whether every shard waits for the elected member alone: nobody else holds any. */
+  /** Whether every shard is the elected member's, or waits for it alone: nobody else holds any. */
   private boolean onlyHeldBack(Topics topics, Member elected) {
     for (Shard shard : group.target.keySet()) {
-      if (topics.has(shard) && !heldBack.contains(shard)) {
+      Lease lease = group.book().get(shard);
+      boolean has = lease != null && elected.instance().equals(lease.instance());
+      if (topics.has(shard) && !has && !heldBack.contains(shard)) {
         return false;
       }
     }

@@ -3,10 +3,14 @@ package dev.evenkeel.consumer.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.BatchBuilder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -78,6 +82,34 @@ class LeadTest {
     assertThat(actions()).containsExactly("7", "lost 0");
     assign(lead(7, true), owned(S0, 3, false));
     assertThat(actions()).containsExactly("7", "assign 0");
+  }
+
+  @Test
+  void nothingIsHandedOutWithoutTheLead() {
+    core.heartbeatAnswered(0);
+    assign(lead(5, true), owned(S0, 1, false));
+    Action.Fetch fetch = null;
+    Action action;
+    while ((action = core.poll()) != null) {
+      if (action instanceof Action.CallAssign assign) {
+        core.assignDone(assign.hold(), null, 0);
+      } else if (action instanceof Action.Fetch asked) {
+        fetch = asked;
+      }
+    }
+    BatchBuilder batch = new BatchBuilder(256);
+    batch.add(new Message(null, Map.of(), 0, new byte[10]));
+    batch.add(new Message(null, Map.of(), 0, new byte[10]));
+    FetchAnswer answer =
+        new FetchAnswer(0, 2, List.of(new FetchAnswer.Placed(0, batch.build(1, 0, 0))));
+    core.fetched(fetch.hold(), fetch.request(), answer, 0);
+    Task task = core.next(0);
+    assertThat(task).isNotNull();
+    core.finished(task, 0);
+    assign(null, owned(S0, 1, false));
+    assertThat(core.next(0)).as("another leads, or did").isNull();
+    assign(lead(5, false), owned(S0, 1, false));
+    assertThat(core.next(0)).isNotNull();
   }
 
   @Test

@@ -69,8 +69,11 @@ class SingletonSimulationTest {
       runs.add(new Run(name, ++born, born));
     }
     for (int step = 0; step < STEPS; step++) {
+      if (bench.dead() && random.nextBoolean()) {
+        bench.activate(List.of());
+      }
       Run run = runs.get(random.nextInt(runs.size()));
-      switch (random.nextInt(12)) {
+      switch (random.nextInt(14)) {
         case 0 -> run.beats = false;
         case 1, 2 -> run.beats = true;
         case 3 -> runs.set(runs.indexOf(run), new Run(run.name, ++born, born));
@@ -84,6 +87,10 @@ class SingletonSimulationTest {
         case 5 -> bench.activate(List.of());
         case 6 -> bench.refuseNext = Refusal.UNAVAILABLE;
         case 7 -> bench.loseNextAnswer = true;
+        case 8, 9 -> {
+          bench.diesAtWrite = random.nextInt(4);
+          bench.lastWriteArrives = random.nextBoolean();
+        }
         default -> runs.forEach(each -> release(bench, each, random.nextBoolean()));
       }
       pass(bench, runs, 500 + 250L * random.nextInt(8));
@@ -92,6 +99,10 @@ class SingletonSimulationTest {
     leaders += (int) term;
     bench.refuseNext = null;
     bench.loseNextAnswer = false;
+    bench.diesAtWrite = -1;
+    if (bench.dead()) {
+      bench.activate(List.of());
+    }
     runs.forEach(run -> run.beats = true);
     for (int i = 0; i < 80; i++) {
       pass(bench, runs, 1_000);
@@ -117,7 +128,9 @@ class SingletonSimulationTest {
           }
         }
       }
-      bench.run(bench.core.tick(bench.now));
+      if (!bench.dead()) {
+        bench.run(bench.core.tick(bench.now));
+      }
       check(bench);
     }
   }
@@ -131,7 +144,7 @@ class SingletonSimulationTest {
   }
 
   /** Releases what it was told to let go of; everything, or the first of it. */
-  private static void release(Bench bench, Run run, boolean all) {
+  private void release(Bench bench, Run run, boolean all) {
     Assignment told = bench.told.get(run.instance);
     if (!run.beats || told == null) {
       return;
@@ -140,6 +153,7 @@ class SingletonSimulationTest {
       Lease lease = bench.lease(owned.shard().shard());
       if (owned.draining() && lease.heldAt(owned.epoch())) {
         bench.release(owned.shard().shard());
+        check(bench);
         if (!all) {
           return;
         }

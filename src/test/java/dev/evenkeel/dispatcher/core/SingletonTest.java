@@ -6,10 +6,12 @@ import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -206,6 +208,22 @@ class SingletonTest {
     assertThat(bench.lease(0).groupTerm()).isEqualTo(3);
     assertThat(bench.lease(0).epoch()).isEqualTo(2);
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(3, true, false));
+  }
+
+  @Test
+  void whoHasSomeShardsOfAnEarlierTermGetsTheOthersUnderANewOne() {
+    bench.send(a);
+    bench.send(c);
+    // The former dispatcher took a for dead, and came to one shard of three.
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "c", "c1", 1), bench.now);
+    bench.log.apply(
+        new DataCommand.Grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
+    bench.activate(List.of());
+    bench.send(a);
+    bench.pass(6_000, a);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(3, true, false));
+    assertThat(bench.lease(1).epoch()).isEqualTo(2);
   }
 
   @Test
