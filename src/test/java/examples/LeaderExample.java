@@ -20,7 +20,8 @@ import java.util.concurrent.CountDownLatch;
 /**
  * One of several programs of which one at a time does the work, and writes what it does to a
  * database that refuses former leaders: {@code LeaderExample HOST:PORT,... TOPIC GROUP MEMBER
- * DATABASE_PORT}. A message {@code resign} makes it hand over. SIGTERM ends it in good order.
+ * DATABASE_PORT}. A message may say how many milliseconds its work takes, as in {@code report
+ * 3000}. A message {@code resign} makes it hand over. SIGTERM ends it in good order.
  */
 public final class LeaderExample {
   private LeaderExample() {}
@@ -83,11 +84,14 @@ public final class LeaderExample {
       // As it was when the work began: a former leader must not borrow a later term.
       long term = leadership.term();
       String text = new String(message.message().payload(), StandardCharsets.UTF_8);
+      System.out.println("begins " + text + " at term " + term);
+      String[] words = text.split(" ");
+      long millis = words.length > 1 ? Long.parseLong(words[1]) : WORK_MILLIS;
       if (text.equals("resign")) {
         // It hands over once this message is done.
         leadership.resign();
       }
-      return vertx.timer(WORK_MILLIS).compose(done -> database.write(term, text));
+      return vertx.timer(millis).compose(done -> database.write(term, text));
     }
 
     @Override

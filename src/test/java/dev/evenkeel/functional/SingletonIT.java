@@ -72,9 +72,9 @@ class SingletonIT {
   @Test
   void a_leader_that_was_stopped_and_goes_on_is_refused() throws Exception {
     FencedDatabase.Row before = leader();
-    group.send(600);
-    LeaderGroup.await("it works", () -> group.database.last().number() > before.number() + 20);
     Jar.Running stopped = group.member(before.member()).mayPause();
+    group.send("report 3000");
+    LeaderGroup.await("it works on it", () -> stopped.out().contains("begins report"));
     long begin = System.nanoTime();
     LevelGroup.signal(stopped, "STOP");
     FencedDatabase.Row next = group.awaitLeaderAfter(before.term());
