@@ -31,6 +31,7 @@ import java.util.List;
  * @param marks of shards that it holds or let go of lately, at most {@link #MARKS_MAX}; a part if
  *     there are more
  * @param dedupTally what deduplication did for it; null: not told
+ * @param breakerOpen most of its messages fail, so that it tries one at a time
  */
 public record Heartbeat(
     String group,
@@ -49,7 +50,8 @@ public record Heartbeat(
     long lockTimeMillis,
     Wishes wishes,
     List<ShardMark> marks,
-    DedupTally dedupTally) {
+    DedupTally dedupTally,
+    boolean breakerOpen) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
@@ -202,6 +204,46 @@ public record Heartbeat(
         null);
   }
 
+  /** Of a member that goes on as always. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      boolean leaving,
+      boolean closing,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long consumed,
+      long memberTimeoutMillis,
+      long lockTimeMillis,
+      Wishes wishes,
+      List<ShardMark> marks,
+      DedupTally dedupTally) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        false);
+  }
+
   /** The same with other marks. */
   public Heartbeat withMarks(List<ShardMark> others) {
     return new Heartbeat(
@@ -221,7 +263,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         others,
-        dedupTally);
+        dedupTally,
+        breakerOpen);
   }
 
   /** The same with other wishes. */
@@ -243,7 +286,8 @@ public record Heartbeat(
         lockTimeMillis,
         others,
         marks,
-        dedupTally);
+        dedupTally,
+        breakerOpen);
   }
 
   /** The same with another policy. */
@@ -265,7 +309,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        dedupTally);
+        dedupTally,
+        breakerOpen);
   }
 
   /** The same with another tally. */
@@ -287,7 +332,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        other);
+        other,
+        breakerOpen);
   }
 
   /** The same, of a member that has begun to close. */
@@ -309,7 +355,31 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        dedupTally);
+        dedupTally,
+        breakerOpen);
+  }
+
+  /** The same of a member whose breaker is open or not. */
+  public Heartbeat withBreaker(boolean open) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        open);
   }
 
   public JsonObject toJson() {
@@ -355,6 +425,9 @@ public record Heartbeat(
     if (dedupTally != null) {
       json.put("dedupTally", dedupTally.toJson());
     }
+    if (breakerOpen) {
+      json.put("breakerOpen", true);
+    }
     return json;
   }
 
@@ -384,7 +457,8 @@ public record Heartbeat(
             json.getString("order"),
             json.getLong("resignedTerm")),
         marks(json.getJsonArray("marks")),
-        DedupTally.fromJson(json.getJsonObject("dedupTally")));
+        DedupTally.fromJson(json.getJsonObject("dedupTally")),
+        json.getBoolean("breakerOpen", false));
   }
 
   /** What is missing is as the mode has it by default; mode sharded if that is missing. */

@@ -316,7 +316,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                     : null)
             .resignedAt(leaderships.resignedTerm()),
         core.marks(Clock.millis()),
-        tally());
+        tally(),
+        core.breakerOpen());
   }
 
   private DedupTally tally() {
