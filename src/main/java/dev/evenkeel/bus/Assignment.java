@@ -13,9 +13,35 @@ import java.util.List;
  * @param term of the dispatcher
  * @param revision grows with each assignment that the dispatcher of this term made
  * @param shards every shard that the member owns
+ * @param lead mode singleton: it leads the group; null: it does not
  */
 public record Assignment(
-    String group, String member, String instance, long term, long revision, List<Owned> shards) {
+    String group,
+    String member,
+    String instance,
+    long term,
+    long revision,
+    List<Owned> shards,
+    Lead lead) {
+
+  /** For a member that leads no group. */
+  public Assignment(
+      String group, String member, String instance, long term, long revision, List<Owned> shards) {
+    this(group, member, instance, term, revision, shards, null);
+  }
+
+  /**
+   * That the member holds the lease of its group, and so leads it.
+   *
+   * @param term of the group's lease, which is not that of the dispatcher
+   * @param whole all shards of the topics that it reads were granted to it at this term
+   * @param ending another shall lead: this member hands over
+   */
+  public record Lead(long term, boolean whole, boolean ending) {
+    public Lead asEnding() {
+      return new Lead(term, whole, true);
+    }
+  }
 
   /**
    * @param topic name of the topic
@@ -50,13 +76,23 @@ public record Assignment(
               .put("deadlineMillis", owned.deadlineMillis())
               .put("committed", owned.committed()));
     }
-    return new JsonObject()
-        .put("group", group)
-        .put("member", member)
-        .put("instance", instance)
-        .put("term", term)
-        .put("revision", revision)
-        .put("shards", array);
+    JsonObject json =
+        new JsonObject()
+            .put("group", group)
+            .put("member", member)
+            .put("instance", instance)
+            .put("term", term)
+            .put("revision", revision)
+            .put("shards", array);
+    if (lead != null) {
+      json.put(
+          "lead",
+          new JsonObject()
+              .put("term", lead.term())
+              .put("whole", lead.whole())
+              .put("ending", lead.ending()));
+    }
+    return json;
   }
 
   public static Assignment fromJson(JsonObject json) {
@@ -78,6 +114,13 @@ public record Assignment(
         json.getString("instance"),
         json.getLong("term"),
         json.getLong("revision"),
-        List.copyOf(shards));
+        List.copyOf(shards),
+        lead(json.getJsonObject("lead")));
+  }
+
+  private static Lead lead(JsonObject json) {
+    return json == null
+        ? null
+        : new Lead(json.getLong("term"), json.getBoolean("whole"), json.getBoolean("ending"));
   }
 }

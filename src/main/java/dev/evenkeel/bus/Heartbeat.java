@@ -69,13 +69,16 @@ public record Heartbeat(
    *     #STALL_TIMEOUT_MILLIS_DEFAULT}, and always null in other modes
    * @param order mode level: what the group's dispatcher keeps in order, "none", "key" or "shard";
    *     of different wishes the strictest holds; null: "none", and always null in other modes
+   * @param resignedTerm mode singleton: the last term at which this run resigned as the leader: it
+   *     leads no more at that one if there is anybody else; null: it has not resigned
    */
   public record Wishes(
       String assignor,
       Long stuckTimeoutMillis,
       long crashLockTimeMillis,
       Long stallTimeoutMillis,
-      String order) {
+      String order,
+      Long resignedTerm) {
     public static final long STALL_TIMEOUT_MILLIS_DEFAULT = 10_000;
 
     /** Nothing out of the ordinary. */
@@ -83,7 +86,7 @@ public record Heartbeat(
 
     /** Without a wish of mode level. */
     public Wishes(String assignor, Long stuckTimeoutMillis, long crashLockTimeMillis) {
-      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, null, null);
+      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, null, null, null);
     }
 
     /** Without an order. */
@@ -92,7 +95,23 @@ public record Heartbeat(
         Long stuckTimeoutMillis,
         long crashLockTimeMillis,
         Long stallTimeoutMillis) {
-      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, null);
+      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, null, null);
+    }
+
+    /** Without a resignation. */
+    public Wishes(
+        String assignor,
+        Long stuckTimeoutMillis,
+        long crashLockTimeMillis,
+        Long stallTimeoutMillis,
+        String order) {
+      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, order, null);
+    }
+
+    /** Mode singleton: of a member that resigned at that term; null: it did not. */
+    public Wishes resignedAt(Long term) {
+      return new Wishes(
+          assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, order, term);
     }
   }
 
@@ -105,6 +124,11 @@ public record Heartbeat(
   public long stallTimeoutMillis() {
     Long wished = wishes.stallTimeoutMillis();
     return wished == null ? Wishes.STALL_TIMEOUT_MILLIS_DEFAULT : wished;
+  }
+
+  /** Mode singleton: the last term at which it resigned as the leader; 0: at none. */
+  public long resignedTerm() {
+    return wishes.resignedTerm() == null ? 0 : wishes.resignedTerm();
   }
 
   /** Without wishes and marks. */
@@ -395,6 +419,9 @@ public record Heartbeat(
     if (wishes.order() != null) {
       json.put("order", wishes.order());
     }
+    if (wishes.resignedTerm() != null) {
+      json.put("resignedTerm", wishes.resignedTerm());
+    }
     if (dedupTally != null) {
       json.put("dedupTally", dedupTally.toJson());
     }
@@ -427,7 +454,8 @@ public record Heartbeat(
             json.getLong("stuckTimeoutMillis"),
             json.getLong("crashLockTimeMillis", 0L),
             json.getLong("stallTimeoutMillis"),
-            json.getString("order")),
+            json.getString("order"),
+            json.getLong("resignedTerm")),
         marks(json.getJsonArray("marks")),
         DedupTally.fromJson(json.getJsonObject("dedupTally")),
         json.getBoolean("breakerOpen", false));

@@ -40,6 +40,7 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel consume orders --group billing --format json --max 10",
       "  evenkeel consume orders --group mail --exec './send-mail.sh' --order key --parallel 8",
       "  evenkeel consume orders --group even --mode level --range 10 --exec './send-mail.sh'",
+      "  evenkeel consume orders --group close --mode singleton --exec './close.sh $EVENKEEL_TERM'",
       "  evenkeel consume refreshes --group cache --dedup payload --order none --exec ./refresh.sh",
       "  evenkeel consume orders --group late --from 2026-01-31T12:00:00Z --idle-exit 10s",
       "  evenkeel consume orders --group sums --exec ./add.sh \\",
@@ -148,7 +149,7 @@ final class ConsumeCommand implements Callable<Integer> {
       paramLabel = "CMD",
       description =
           "Run by sh -c for each message, payload on stdin, and EVENKEEL_TOPIC, _SHARD, _OFFSET,"
-              + " _KEY, _ATTEMPT, _EPOCH, _MEMBER in the environment.")
+              + " _KEY, _ATTEMPT, _EPOCH, _MEMBER, in mode singleton _TERM, in the environment.")
   private String exec;
 
   @Option(
@@ -227,7 +228,7 @@ final class ConsumeCommand implements Callable<Integer> {
   }
 
   private ConsumerOptions options() {
-    mode.onlySharded("--assignor", assignor);
+    mode.onlyIfSpread("--assignor", assignor);
     mode.onlySharded("--stuck-timeout", stuckTimeout);
     mode.onlySharded("--crash-lock-time", crashLockTime);
     mode.onlySharded("--on-assign", onAssign);

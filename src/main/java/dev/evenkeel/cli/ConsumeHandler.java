@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.Delivery;
 import dev.evenkeel.consumer.GivenBackException;
+import dev.evenkeel.consumer.LeaderContext;
 import dev.evenkeel.consumer.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -126,6 +127,11 @@ final class ConsumeHandler implements ConsumerHandler {
   @Override
   public Future<Void> onAssign(ShardContext shard, Buffer state) {
     return commands.assign(shard, state).onSuccess(done -> assigned());
+  }
+
+  @Override
+  public void onLeadership(LeaderContext leader) {
+    commands.leads(leader);
   }
 
   @Override

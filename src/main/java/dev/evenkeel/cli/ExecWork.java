@@ -2,6 +2,7 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.consumer.Delivery;
 import dev.evenkeel.consumer.GivenBackException;
+import dev.evenkeel.consumer.LeaderContext;
 import dev.evenkeel.consumer.ShardContext;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -34,6 +35,9 @@ final class ExecWork implements MessageWork {
   private final String assignCommand;
   private final String releaseCommand;
   private final Consumer<String> onFailure;
+
+  /** Term at which this member leads its group, in mode singleton; else null. */
+  private String term;
 
   /** Commands for messages that run, at most one a worker. */
   private final Set<CompletableFuture<?>> working = new HashSet<>();
@@ -73,6 +77,15 @@ final class ExecWork implements MessageWork {
     this.assignCommand = assignCommand;
     this.releaseCommand = releaseCommand;
     this.onFailure = onFailure;
+  }
+
+  /**
+   * Mode singleton: commands get the term from now on.
+   *
+   * @param leader null: this member does not lead; its shards are lost, or released already
+   */
+  void leads(LeaderContext leader) {
+    term = leader == null ? null : Long.toString(leader.term());
   }
 
   /** Whether shards have state here. */
@@ -174,14 +187,14 @@ final class ExecWork implements MessageWork {
         + (delivery.attempt() < attemptsMax ? "" : "; this was the last attempt");
   }
 
-  private static Map<String, String> environment(ShardContext shard) {
+  private Map<String, String> environment(ShardContext shard) {
     Map<String, String> environment =
         environment(shard.topic(), shard.shard(), shard.epoch(), shard.member(), shard.offset());
     environment.put("EVENKEEL_ATTEMPT", null);
     return environment;
   }
 
-  private static Map<String, String> environment(
+  private Map<String, String> environment(
       String topic, int shard, long epoch, String member, long offset) {
     Map<String, String> environment = new HashMap<>();
     environment.put("EVENKEEL_TOPIC", topic);
@@ -189,6 +202,7 @@ final class ExecWork implements MessageWork {
     environment.put("EVENKEEL_EPOCH", Long.toString(epoch));
     environment.put("EVENKEEL_MEMBER", member);
     environment.put("EVENKEEL_OFFSET", Long.toString(offset));
+    environment.put("EVENKEEL_TERM", term);
     return environment;
   }
 }

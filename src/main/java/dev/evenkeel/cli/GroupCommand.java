@@ -146,6 +146,7 @@ final class GroupCommand extends CommandGroup {
         + (group.getString("assignor") == null ? "-" : group.getString("assignor"))
         + "\nstatus    "
         + group.getString("status")
+        + leader(group)
         + level.lines()
         + new DedupText(group).lines()
         + new FailuresText(group).lines()
@@ -153,6 +154,17 @@ final class GroupCommand extends CommandGroup {
         + members.text()
         + "\n"
         + shards.text();
+  }
+
+  /** A line in mode singleton; nothing in another. */
+  private static String leader(JsonObject group) {
+    if (!"singleton".equals(group.getString("mode"))) {
+      return "";
+    }
+    JsonObject singleton = group.getJsonObject("singleton", new JsonObject());
+    return singleton.getString("leader") == null
+        ? "\nleader    -"
+        : "\nleader    " + singleton.getString("leader") + " at term " + singleton.getLong("term");
   }
 
   private static Table members(JsonArray members) {

@@ -13,12 +13,13 @@ final class ModeOptions {
 
   @Option(
       names = "--mode",
-      paramLabel = "sharded|level",
+      paramLabel = "sharded|level|singleton",
       defaultValue = "sharded",
       description =
           "sharded: each shard to one member; level: messages to members so that none has finished"
-              + " many more than another, so the slowest sets the pace (default:"
-              + " ${DEFAULT-VALUE}). All members must agree on mode, range and strategy.")
+              + " many more than another, so the slowest sets the pace; singleton: all to one"
+              + " elected member, the others wait to take its place (default: ${DEFAULT-VALUE})."
+              + " All members must agree on mode, range and strategy.")
   private String mode;
 
   @Option(
@@ -50,10 +51,19 @@ final class ModeOptions {
    * @throws CommandFailure wrong usage
    */
   boolean isLevel() {
-    if (!mode.equals("sharded") && !mode.equals("level")) {
-      throw CommandFailure.usage("--mode '" + mode + "': write sharded or level");
-    }
+    check();
     return mode.equals("level");
+  }
+
+  private void check() {
+    if (!mode.equals("sharded") && !mode.equals("level") && !mode.equals("singleton")) {
+      throw CommandFailure.usage("--mode '" + mode + "': write sharded, level or singleton");
+    }
+  }
+
+  private boolean isSingleton() {
+    check();
+    return mode.equals("singleton");
   }
 
   /**
@@ -66,6 +76,9 @@ final class ModeOptions {
       onlyLevel("--range", range);
       onlyLevel("--strategy", strategy);
       onlyLevel("--stall-timeout", stallTimeout);
+      if (isSingleton()) {
+        options.setMode(ConsumerOptions.Mode.SINGLETON);
+      }
       return;
     }
     options.setMode(ConsumerOptions.Mode.LEVEL);
@@ -91,6 +104,20 @@ final class ModeOptions {
   private static void onlyLevel(String option, Object value) {
     if (value != null) {
       throw CommandFailure.usage(option + " " + value + ": only --mode level has one");
+    }
+  }
+
+  /**
+   * For options about how shards are spread over members: in mode singleton one has all.
+   *
+   * @param value null: not given
+   * @throws CommandFailure wrong usage
+   */
+  void onlyIfSpread(String option, Object value) {
+    onlySharded(option, value);
+    if (value != null && isSingleton()) {
+      throw CommandFailure.usage(
+          option + ": in --mode singleton one member has all shards; leave it out");
     }
   }
 

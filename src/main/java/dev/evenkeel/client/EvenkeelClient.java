@@ -5,6 +5,7 @@ import dev.evenkeel.consumer.Consumer;
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.ConsumerStream;
+import dev.evenkeel.consumer.LeaderCareer;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
@@ -39,6 +40,17 @@ public interface EvenkeelClient {
    * or GROUP_MISMATCH.
    */
   Future<Consumer> consumer(ConsumerOptions options, ConsumerHandler handler);
+
+  /**
+   * Joins a group in mode SINGLETON, whatever the options say: of its members one leads and gets
+   * all messages. Completes when the dispatcher has taken the member in, be it as a standby; fails
+   * as {@link #consumer} does.
+   */
+  default Future<Consumer> leader(ConsumerOptions options, LeaderCareer career) {
+    ConsumerOptions own =
+        new ConsumerOptions(options.toJson()).setMode(ConsumerOptions.Mode.SINGLETON);
+    return consumer(own, LeaderCareer.handler(career));
+  }
 
   /** Joins a group as {@link #consumer} does; the messages come as a stream. */
   Future<ConsumerStream> stream(ConsumerOptions options, ConsumerStream.Finishing finishing);

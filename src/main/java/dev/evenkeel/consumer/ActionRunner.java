@@ -1,5 +1,6 @@
 package dev.evenkeel.consumer;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.consumer.core.Hold;
@@ -31,6 +32,9 @@ final class ActionRunner {
     void heartbeatSoon();
 
     void ownedChanged(int owned);
+
+    /** What the handler is told of it; null: this member does not lead. */
+    LeaderContext leadChanged(Assignment.Lead lead);
 
     /** Ends the consumer, which lets go of its shards. */
     void stop(String text, Throwable cause);
@@ -135,6 +139,9 @@ final class ActionRunner {
       callRelease(release);
     } else if (action instanceof Action.CallLost lost) {
       safely("onLost", () -> handler.onLost(lost.shard()));
+    } else if (action instanceof Action.LeadChanged changed) {
+      LeaderContext leader = around.leadChanged(changed.lead());
+      safely("onLeadership", () -> handler.onLeadership(leader));
     } else if (action instanceof Action.HeartbeatNow) {
       around.heartbeatNow();
     } else if (action instanceof Action.HeartbeatSoon) {

@@ -34,6 +34,16 @@ public interface ConsumerHandler {
   default void onLevel() {}
 
   /**
+   * Called in mode singleton when this member becomes the leader of its group, is about to hand
+   * over, or leads no more: before {@link #onAssign} of the shards that it gets for it. No shard is
+   * assigned before all of them were granted. See {@link LeaderCareer} for leaders that have
+   * something to do at the beginning and at the end.
+   *
+   * @param leader null: this member does not lead
+   */
+  default void onLeadership(LeaderContext leader) {}
+
+  /**
    * Called when a shard is about to go to another owner. Messages that run are awaited, and those
    * below the highest finished one are still handed out and tried again, so that nothing comes
    * twice; no others are started. All that for the lock time at most. Work that takes long can be

@@ -26,7 +26,9 @@ public class ConsumerOptions {
     /** Each shard to one member. */
     SHARDED,
     /** Messages to members so that none has finished many more than another. */
-    LEVEL
+    LEVEL,
+    /** All shards to one elected member; the others wait to take its place. */
+    SINGLETON
   }
 
   /** Who moves the messages in mode level. */

@@ -67,6 +67,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   /** Null without dedup. */
   private final ClusterDedup dedup;
 
+  /** Mode singleton: what the handler is told of its leadership. */
+  private final Leaderships leaderships;
+
   private final RepetitionWatch repetition;
   private final ApplicationEvents events;
   private final Promise<Consumer> started = Promise.promise();
@@ -145,6 +148,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
           new ClusterDedup(link, seats, options, handler, core, keys, repetition, this, actions);
       messages = loop(dedup.source(), handler, seenBefore -> {});
     }
+    leaderships = new Leaderships(options.getMember(), () -> onContext(this::resigned));
     events = new ApplicationEvents(actions::safely);
     heartbeats =
         new HeartbeatLoop(
@@ -243,6 +247,17 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   // Shards
 
   @Override
+  public LeaderContext leadChanged(Assignment.Lead lead) {
+    return leaderships.changed(lead);
+  }
+
+  private void resigned() {
+    if (!ended) {
+      heartbeatNow();
+    }
+  }
+
+  @Override
   public void ownedChanged(int now) {
     owned = now;
     repetition.owned(now);
@@ -292,13 +307,14 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         options.getMemberTimeoutMillis(),
         options.getLockTimeMillis(),
         new Heartbeat.Wishes(
-            options.getAssignor(),
-            options.getStuckTimeoutMillis(),
-            options.getCrashLockTimeMillis(),
-            options.givenStallTimeoutMillis(),
-            options.getMode() == ConsumerOptions.Mode.LEVEL
-                ? options.getOrder().name().toLowerCase(Locale.ROOT)
-                : null),
+                options.getAssignor(),
+                options.getStuckTimeoutMillis(),
+                options.getCrashLockTimeMillis(),
+                options.givenStallTimeoutMillis(),
+                options.getMode() == ConsumerOptions.Mode.LEVEL
+                    ? options.getOrder().name().toLowerCase(Locale.ROOT)
+                    : null)
+            .resignedAt(leaderships.resignedTerm()),
         core.marks(Clock.millis()),
         tally(),
         core.breakerOpen());

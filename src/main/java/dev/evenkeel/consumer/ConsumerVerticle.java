@@ -18,11 +18,12 @@ import io.vertx.core.VerticleBase;
  *
  * <pre>
  * handler              name of a public class with a public constructor without arguments that
- *                      implements {@link ConsumerHandler}; one is made for each instance
+ *                      implements {@link ConsumerHandler}, or {@link LeaderCareer} for mode
+ *                      singleton; one is made for each instance
  * group                name of the group
  * topics               array of names of topics
  * member               name, unique in the group; made up if absent
- * mode                 "sharded" (default) or "level"
+ * mode                 "sharded" (default), "level" or "singleton"
  * dedup                what makes a message the same as another: "off" (default), "key", "payload"
  * dedupTimeoutMillis   with dedup: a handler keeps its key for so long at most, 60000
  * order                "shard" (default), "key" or "none"
@@ -104,7 +105,10 @@ public final class ConsumerVerticle extends VerticleBase {
       Class<?> type =
           Class.forName(
               name, true, loader == null ? ConsumerVerticle.class.getClassLoader() : loader);
-      return type.asSubclass(ConsumerHandler.class).getDeclaredConstructor().newInstance();
+      return LeaderCareer.class.isAssignableFrom(type)
+          ? LeaderCareer.handler(
+              type.asSubclass(LeaderCareer.class).getDeclaredConstructor().newInstance())
+          : type.asSubclass(ConsumerHandler.class).getDeclaredConstructor().newInstance();
     } catch (ReflectiveOperationException | ClassCastException e) {
       throw new RefusedException(
           Refusal.INVALID,

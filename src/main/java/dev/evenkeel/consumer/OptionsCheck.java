@@ -89,6 +89,10 @@ final class OptionsCheck {
       atLeast("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN);
       atMost("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MAX);
     }
+    if (options.getMode() == ConsumerOptions.Mode.SINGLETON && options.getAssignor() != null) {
+      throw new RefusedException(
+          Refusal.INVALID, "an assignor in mode singleton: one member has all shards");
+    }
     boolean dedup = options.getDedup() != ConsumerOptions.Dedup.OFF;
     if (dedup && options.getMode() == ConsumerOptions.Mode.LEVEL) {
       throw new RefusedException(

@@ -149,6 +149,7 @@ final class GroupReport {
         .put("status", group.status(core.topics()).name())
         .put("members", members)
         .put("shards", shards)
+        .put("singleton", singleton(group))
         .put("level", level(group.info(), level.apply(group.name())))
         .put("dedup", dedup(group.info(), dedup.apply(group.name())))
         .put("failures", failures(group) == null ? null : failures(group).toJson());
@@ -168,6 +169,14 @@ final class GroupReport {
       }
     }
     return FailureSum.of(own);
+  }
+
+  private static JsonObject singleton(GroupState group) {
+    JsonObject singleton = unknown("leader", "term");
+    if (group.term() > 0) {
+      singleton.put("leader", group.leader()).put("term", group.term());
+    }
+    return singleton;
   }
 
   private static JsonObject level(GroupInfo info, LevelFigures figures) {

@@ -72,6 +72,21 @@ class HeartbeatTest {
   }
 
   @Test
+  void aResignationAndALeadAreTheSameAfterTheWire() {
+    Heartbeat resigned = beat.withWishes(beat.wishes().resignedAt(7L));
+    assertThat(Heartbeat.fromJson(new JsonObject(resigned.toJson().toBuffer())))
+        .isEqualTo(resigned);
+    assertThat(resigned.resignedTerm()).isEqualTo(7);
+    assertThat(beat.resignedTerm()).isZero();
+    Assignment none = new Assignment("g", "m", "i", 1, 2, List.of());
+    Assignment lead =
+        new Assignment("g", "m", "i", 1, 2, List.of(), new Assignment.Lead(7, true, false));
+    for (Assignment each : List.of(none, lead)) {
+      assertThat(Assignment.fromJson(new JsonObject(each.toJson().toBuffer()))).isEqualTo(each);
+    }
+  }
+
+  @Test
   void thePolicyIsFlatAndWhatIsMissingIsTheDefault() {
     GroupPolicy policy = new GroupPolicy("level", 20, "push", "key");
     Heartbeat level =

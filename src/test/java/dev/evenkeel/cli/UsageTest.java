@@ -67,11 +67,14 @@ class UsageTest {
         List.of("--payloads 0", "bench", "dedup", "--payloads", "0"),
         List.of("--work is 'long'", "bench", "dedup", "--work", "long"),
         List.of("--group", "consume", "t"),
-        List.of("write sharded or level", "consume", "t", "--group", "g", "--mode", "even"),
+        List.of(
+            "write sharded, level or singleton", "consume", "t", "--group", "g", "--mode", "even"),
         List.of("--range 10: only --mode level", "consume", "t", "--group=g", "--range=10"),
         List.of(
             "--strategy push: only --mode level", "consume", "t", "--group=g", "--strategy=push"),
         List.of("only --mode level", "consume", "t", "--group=g", "--stall-timeout=2s"),
+        single("--assignor: in --mode singleton one member has all", "--assignor=sticky"),
+        single("--range 10: only --mode level", "--range=10"),
         level("--range 0: it must be from 1 to 1000000", "--range=0"),
         level("--range 1000001", "--range=1000001"),
         level("--range", "--range=many"),
@@ -133,6 +136,10 @@ class UsageTest {
 
   private static List<String> level(String expected, String option) {
     return List.of(expected, "consume", "t", "--group", "g", "--mode", "level", option);
+  }
+
+  private static List<String> single(String expected, String option) {
+    return List.of(expected, "consume", "t", "--group", "g", "--mode", "singleton", option);
   }
 
   @ParameterizedTest

@@ -1,5 +1,6 @@
 package dev.evenkeel.consumer.core;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ShardContext;
 import dev.evenkeel.model.DataCommand;
@@ -37,6 +38,14 @@ public sealed interface Action {
 
   /** Calls onLost. Not answered. */
   record CallLost(ShardContext shard) implements Action {}
+
+  /**
+   * Mode singleton: this member leads its group, or leads it no more, or is to hand over. Not
+   * answered.
+   *
+   * @param lead null: it does not lead
+   */
+  record LeadChanged(Assignment.Lead lead) implements Action {}
 
   /** The dispatcher should hear of a change before the next heartbeat is due. */
   record HeartbeatNow() implements Action {}

@@ -14,6 +14,7 @@ import dev.evenkeel.wire.RetryRequest;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
@@ -35,6 +36,10 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   private final ReadyShards ready = new ReadyShards();
   private final HeldShards shards;
   private final MarkBook marks = new MarkBook();
+
+  /** Mode singleton, while this member leads: else null. */
+  private Assignment.Lead lead;
+
   private boolean closing;
   private int running;
   private long consumed;
@@ -117,6 +122,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     if (!latest.takes(assignment)) {
       return;
     }
+    lead(assignment.lead());
     Set<Shard> named = new HashSet<>();
     for (Assignment.Owned owned : assignment.shards()) {
       named.add(owned.shard());
@@ -128,6 +134,15 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       }
     }
     tellOwned();
+  }
+
+  private void lead(Assignment.Lead told) {
+    Assignment.Lead now = told != null && closing ? told.asEnding() : told;
+    machine.lead(now);
+    if (!Objects.equals(now, lead)) {
+      lead = now;
+      actions.add(new Action.LeadChanged(now));
+    }
   }
 
   private void reconcile(Assignment.Owned owned, long now) {
@@ -163,7 +178,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   public Task next(long now) {
     if (running >= options.getParallel()
         || ready.isEmpty()
-        || !fence.mayStart(now)
+        || !mayStart(now)
         || !machine.failing().mayStart(running, now)) {
       return null;
     }
@@ -182,7 +197,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    * to be at any event.
    */
   Task hold(long now) {
-    return ready.isEmpty() || !fence.mayStart(now)
+    return ready.isEmpty() || !mayStart(now)
         ? null
         : ready.next(hold -> take(hold, true, now));
   }
@@ -199,13 +214,13 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   /** Whether anything may be started, handlers or not. */
   boolean mayStart(long now) {
-    return fence.mayStart(now);
+    return fence.mayStart(now) && machine.open();
   }
 
   /** Whether a handler may be started. */
   boolean mayBegin(long now) {
     return running < options.getParallel()
-        && fence.mayStart(now)
+        && mayStart(now)
         && machine.failing().mayStart(running, now);
   }
 
@@ -432,6 +447,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    */
   public void close(long now, long withinMillis) {
     closing = true;
+    lead(lead);
     machine.closeWithin(Math.min(withinMillis, options.getLockTimeMillis()));
     if (shards.count() > 0) {
       // The sooner the dispatcher knows, the sooner others are chosen for what is let go.
@@ -447,6 +463,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   /** Another has this member's place: everything is lost at once. */
   public void replaced(String why, long now) {
     closing = true;
+    lead(null);
     for (Hold hold : shards.all()) {
       machine.lose(hold, why, now);
     }

@@ -1,5 +1,6 @@
 package dev.evenkeel.consumer.core;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ConsumerOptions;
@@ -49,6 +50,13 @@ final class HoldMachine {
   private final Puller puller;
   private final Releasing releasing;
   private final Failing failing;
+
+  /** Whether shards may begin: in mode singleton all of them were granted at the present term. */
+  private boolean open;
+
+  /** Mode singleton: the last term of which that was told. */
+  private long openTerm;
+
   private boolean linkUp = true;
   private long closeHolesMillisMax;
 
@@ -75,6 +83,20 @@ final class HoldMachine {
     FailurePolicy policy = new FailurePolicy(options, keepsState || marksState, random);
     failing = new Failing(options, policy, puller, reports, random, out);
     closeWithin(options.getLockTimeMillis());
+    open = options.getMode() != ConsumerOptions.Mode.SINGLETON;
+  }
+
+  /**
+   * Mode singleton: nothing begins before all shards were granted, or the former leader might still
+   * hold one. What is granted later at the same term begins at once.
+   *
+   * @param lead null: this member does not lead
+   */
+  void lead(Assignment.Lead lead) {
+    if (options.getMode() == ConsumerOptions.Mode.SINGLETON) {
+      openTerm = lead != null && lead.whole() ? lead.term() : openTerm;
+      open = lead != null && lead.term() == openTerm;
+    }
   }
 
   /**
@@ -83,6 +105,11 @@ final class HoldMachine {
    */
   void closeWithin(long millis) {
     closeHolesMillisMax = millis - Math.min(RELEASE_MILLIS, millis / 5);
+  }
+
+  /** Whether shards may begin, and those that have begun go on. */
+  boolean open() {
+    return open;
   }
 
   /** The part that moves data. */
@@ -193,7 +220,7 @@ final class HoldMachine {
     if (hold.draining) {
       hold.state = HoldState.RELEASING;
       step(hold, now);
-    } else if (now >= hold.retryMillis) {
+    } else if (open && now >= hold.retryMillis) {
       hold.busy = true;
       hold.assignCalled = true;
       out.accept(new Action.CallAssign(hold, hold.context(options.getMember()), hold.givenState));

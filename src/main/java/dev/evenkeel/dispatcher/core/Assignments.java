@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Assignment;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeSet;
 
 /** What members are told that they own. Each that differs from the last has a higher revision. */
@@ -35,13 +36,16 @@ final class Assignments {
   Assignment of(GroupState state, Member member) {
     Assignment former = state.given(member.name());
     List<Assignment.Owned> owned = state.owned(member, view.topics());
+    Assignment.Lead lead = state.leading().of(member, view.topics());
     if (former != null
+        && Objects.equals(former.lead(), lead)
         && former.instance().equals(member.instance())
         && former.shards().equals(owned)) {
       return former;
     }
     Assignment assignment =
-        new Assignment(state.name(), member.name(), member.instance(), term, ++revision, owned);
+        new Assignment(
+            state.name(), member.name(), member.instance(), term, ++revision, owned, lead);
     state.give(assignment);
     return assignment;
   }

@@ -18,6 +18,8 @@ public enum Cause {
   STUCK("member stuck"),
   /** A member that was stuck finishes something again. */
   RECOVERED("member recovered"),
+  /** The leader of a group in mode singleton wants another to lead. */
+  RESIGNED("leader resigned"),
   /** All of the group's shards went to the dispatcher that serves now. */
   DISPATCHER("dispatcher changed"),
   /** The owner did not let go in time. */

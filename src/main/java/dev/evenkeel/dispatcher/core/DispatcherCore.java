@@ -87,9 +87,9 @@ public final class DispatcherCore {
     MissedMoves missed = new MissedMoves(moves, figures, view);
     news = new LeaseNews(settings, groups, view, missed, out);
     reads = new LeaseReads(groups, news, ends, out);
-    writes = new LeaseWrites(groups, view, news, reads, figures, missed, agenda, out);
-    moveWrites = new MoveWrites(moves, out, settings.retryMillis());
     groupLeases = new GroupLeases(groups, assignments, figures, out, settings.retryMillis());
+    writes = new LeaseWrites(groups, view, news, reads, figures, missed, agenda, groupLeases, out);
+    moveWrites = new MoveWrites(moves, out, settings.retryMillis());
   }
 
   /** Every group uses one assignor, by whatever name. */

@@ -12,8 +12,9 @@ import java.util.Map;
 
 /**
  * Groups of which one run holds all shards: in mode level that is the level dispatcher of this
- * node. The run takes the group's lease in the meta log first; its term is in the grants of the
- * shards, so that whoever had the group before can neither commit nor be granted anything again.
+ * node, in mode singleton the elected member. The run takes the group's lease in the meta log
+ * first, or it is taken for it; its term is in the grants of the shards, so that whoever had the
+ * group before can neither commit nor be granted anything again.
  */
 final class GroupLeases {
   private record Ref(String group, String instance) {}
@@ -23,7 +24,6 @@ final class GroupLeases {
   private final MoveFigures figures;
   private final Outbox out;
   private final long retryMillis;
-  private final Map<String, GroupLease> known = new HashMap<>();
   private final Map<Long, Ref> writes = new HashMap<>();
   private final Map<String, Long> retryAt = new HashMap<>();
   private boolean reading;
@@ -46,9 +46,12 @@ final class GroupLeases {
   void read(List<GroupLease> leases) {
     reading = false;
     for (GroupLease each : leases) {
-      GroupLease before = known.get(each.group());
-      if (before == null || each.term() >= before.term()) {
-        known.put(each.group(), each);
+      GroupLease before = groups.leases().of(each.group());
+      groups.leases().take(each);
+      Group group = groups.get(each.group());
+      if (group != null && group.state().leading().applies() && !each.equals(before)) {
+        retryAt.remove(each.group());
+        group.plan().retarget();
       }
     }
   }
@@ -80,21 +83,34 @@ final class GroupLeases {
     boolean first = state.holder == null;
     state.holder = new Member(beat.withMarks(List.of()), nowMillis);
     if (first) {
-      take(state, nowMillis);
+      take(state, state.holder, nowMillis);
     }
     out.add(new Action.Answer(request, assignments.of(state, state.holder)));
   }
 
-  private void take(GroupState state, long nowMillis) {
+  /** Mode singleton: this member shall have the group's lease. It is asked for once at a time. */
+  void elected(GroupState state, Member elected, long nowMillis) {
+    if (mayAsk(state, nowMillis)) {
+      take(state, elected, nowMillis);
+    }
+  }
+
+  private boolean mayAsk(GroupState state, long nowMillis) {
+    return !reading
+        && writes.values().stream().noneMatch(ref -> ref.group().equals(state.name()))
+        && nowMillis >= retryAt.getOrDefault(state.name(), 0L);
+  }
+
+  private void take(GroupState state, Member holder, long nowMillis) {
     retryAt.put(state.name(), nowMillis + retryMillis);
     long id = out.nextId();
-    writes.put(id, new Ref(state.name(), state.holderInstance));
-    GroupLease lease = known.getOrDefault(state.name(), GroupLease.none(state.name()));
+    writes.put(id, new Ref(state.name(), holder.instance()));
+    GroupLease lease = groups.leases().of(state.name());
     out.add(
         new Action.WriteMeta(
             id,
             new MetaCommand.GrantGroupLease(
-                state.name(), state.holder.name(), state.holderInstance, lease.term())));
+                state.name(), holder.name(), holder.instance(), lease.term())));
   }
 
   /**
@@ -108,6 +124,7 @@ final class GroupLeases {
       return false;
     }
     if (reply instanceof Reply.OfGroupLease of) {
+      retryAt.remove(ref.group());
       read(List.of(of.lease()));
       Group group = groups.get(ref.group());
       if (group != null && ref.instance().equals(group.state().holderInstance)) {
@@ -123,18 +140,20 @@ final class GroupLeases {
     return true;
   }
 
-  /** Asks again for what was not taken. */
+  /** Asks again for what was not taken: in mode singleton the next step of the plan does. */
   void tick(long nowMillis) {
     for (Group group : groups.all()) {
       GroupState state = group.state();
-      if (state.holder != null
-          && state.groupTerm == 0
-          && !reading
-          && writes.values().stream().noneMatch(ref -> ref.group().equals(state.name()))
-          && nowMillis >= retryAt.getOrDefault(state.name(), 0L)) {
-        take(state, nowMillis);
+      if (state.holder != null && state.groupTerm == 0 && mayAsk(state, nowMillis)) {
+        take(state, state.holder, nowMillis);
+      } else if (state.leading().applies()
+          && retryAt.containsKey(state.name())
+          && mayAsk(state, nowMillis)) {
+        retryAt.remove(state.name());
+        group.plan().retarget();
       }
     }
     retryAt.keySet().removeIf(name -> groups.get(name) == null);
+    groups.leases().retain(name -> groups.get(name) != null);
   }
 }

@@ -1,14 +1,17 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.Election;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 
@@ -34,6 +37,12 @@ final class GroupPlan {
 
   /** Epochs of shards that are taken from members that are stuck. */
   private Map<Shard, Long> taken = Map.of();
+
+  /** Mode singleton: shards whose grant waits until the elected member has the group's lease. */
+  private final Set<Shard> heldBack = new HashSet<>();
+
+  /** Whether it may be granted shards; in other modes everybody always may. */
+  private boolean mayGrant;
 
   private boolean targetsOld;
 
@@ -130,6 +139,8 @@ final class GroupPlan {
     if (targetsOld || window.over(nowMillis)) {
       plan(topics, nowMillis);
     }
+    Member elected = elected();
+    mayGrant = !group.leading().applies() || group.leading().mayBeGranted(elected);
     Iterator<Shard> next = queue.iterator();
     while (inFlight.size() < settings.writesInFlightMax() && next.hasNext()) {
       Shard shard = next.next();
@@ -139,12 +150,48 @@ final class GroupPlan {
         step(shard, topics, nowMillis, sink);
       }
     }
+    if (elected != null && !mayGrant && !group.target.isEmpty() && onlyHeldBack(topics, elected)) {
+      sink.lead(elected);
+    }
+  }
+
+  /** Mode singleton: who shall lead and has been heard, or null. */
+  private Member elected() {
+    Election.Candidate elected = group.leading().elected();
+    Member member = elected == null ? null : group.members().live(elected.name());
+    return member != null && group.leading().elected(member) ? member : null;
+  }
+
+  /** Whether every shard is the elected member's, or waits for it alone: nobody else holds any. */
+  private boolean onlyHeldBack(Topics topics, Member elected) {
+    for (Shard shard : group.target.keySet()) {
+      Lease lease = group.book().get(shard);
+      boolean has = lease != null && elected.instance().equals(lease.instance());
+      if (topics.has(shard) && !has && !heldBack.contains(shard)) {
+        return false;
+      }
+    }
+    for (Lease lease : group.book().all()) {
+      ShardStep.Owner owner = owner(lease);
+      boolean held = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
+      if (held
+          && topics.has(lease.shard())
+          && !heldBack.contains(lease.shard())
+          && !lease.instance().equals(elected.instance())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void plan(Topics topics, long nowMillis) {
     targetsOld = false;
     window.close();
     agenda.windowOver(group.name());
+    heldBack.clear();
+    if (group.leading().applies()) {
+      group.leading().elect();
+    }
     Targets plan = Targets.of(group, topics, assignor());
     group.target = plan.owners();
     taken = plan.taken();
@@ -162,6 +209,7 @@ final class GroupPlan {
   }
 
   private void step(Shard shard, Topics topics, long nowMillis, WriteSink sink) {
+    heldBack.remove(shard);
     Long pausedTo = pausedUntil.get(shard);
     if (pausedTo != null && nowMillis < pausedTo) {
       wakeTimes.set(shard, pausedTo);
@@ -213,6 +261,8 @@ final class GroupPlan {
           lease.owner(),
           group.cause,
           sink);
+    } else if (step instanceof ShardStep.GrantTo && !mayGrant) {
+      heldBack.add(shard);
     } else if (step instanceof ShardStep.GrantTo grant) {
       if (owner == ShardStep.Owner.DEAD) {
         group.takenAway.add(shard);
@@ -226,7 +276,7 @@ final class GroupPlan {
               epoch,
               group.info.start(),
               // Whoever had the whole group before may not grant again.
-              Math.max(group.groupTerm, lease == null ? 0 : lease.groupTerm())),
+              Math.max(group.grantTerm(), lease == null ? 0 : lease.groupTerm())),
           shard,
           handovers.formerOwner(shard, lease),
           grantCause(shard, lease, grant.capped()),
@@ -236,7 +286,9 @@ final class GroupPlan {
 
   /** Who is stuck and loses the shard is like dead for it: the epoch fences it. */
   private ShardStep.Owner owner(Lease lease) {
-    return isTaken(lease) ? ShardStep.Owner.DEAD : group.owner(lease);
+    return isTaken(lease) || group.leading().outOfTerm(lease)
+        ? ShardStep.Owner.DEAD
+        : group.owner(lease);
   }
 
   private boolean isTaken(Lease lease) {
@@ -275,6 +327,9 @@ final class GroupPlan {
   /** Where requests to the log go. */
   interface WriteSink {
     void write(Shard shard, DataCommand command);
+
+    /** Mode singleton: nothing stands in the way of this member any more. */
+    void lead(Member elected);
   }
 
   /**

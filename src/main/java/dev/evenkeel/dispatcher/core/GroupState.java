@@ -26,6 +26,7 @@ public final class GroupState {
   private final Leavers leavers = new Leavers();
   private final StuckBook stuck = new StuckBook();
   private final LeaseBook book = new LeaseBook();
+  private final Leading leading;
   private final Map<String, Assignment> given = new HashMap<>();
   private final Set<String> changed = new HashSet<>();
 
@@ -61,12 +62,13 @@ public final class GroupState {
    */
   final Set<Shard> takenAway = new HashSet<>();
 
-  GroupState(String name, Endings endings, Agenda agenda, ShardEnds ends) {
+  GroupState(String name, Endings endings, Agenda agenda, ShardEnds ends, KnownGroupLeases leases) {
     this.name = name;
     this.endings = endings;
     this.agenda = agenda;
     this.ends = ends;
     this.members = new MemberTable(endings);
+    this.leading = new Leading(this, leases);
   }
 
   public String name() {
@@ -84,6 +86,26 @@ public final class GroupState {
 
   public LeaseBook book() {
     return book;
+  }
+
+  /** Who leads it, in mode singleton. */
+  Leading leading() {
+    return leading;
+  }
+
+  /** The leader's name in mode singleton; null if it has gone and no other leads yet. */
+  public String leader() {
+    return leading.applies() ? leading.leader() : null;
+  }
+
+  /** The term of the group's lease in mode singleton; 0 in other modes, and before the first. */
+  public long term() {
+    return leading.applies() ? leading.lease().term() : 0;
+  }
+
+  /** The term that grants name. */
+  long grantTerm() {
+    return leading.applies() ? leading.lease().term() : groupTerm;
   }
 
   Leavers leavers() {

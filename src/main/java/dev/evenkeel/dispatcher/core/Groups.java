@@ -17,6 +17,7 @@ final class Groups {
   private final Agenda agenda;
   private final ShardEnds ends;
   private final Endings endings = new Endings();
+  private final KnownGroupLeases leases = new KnownGroupLeases();
   private final Map<String, Group> byName = new TreeMap<>();
 
   Groups(
@@ -40,7 +41,7 @@ final class Groups {
     return byName.computeIfAbsent(
         name,
         fresh -> {
-          GroupState state = new GroupState(fresh, endings, agenda, ends);
+          GroupState state = new GroupState(fresh, endings, agenda, ends, leases);
           return new Group(state, new GroupPlan(state, assignors, settings, agenda));
         });
   }
@@ -65,6 +66,11 @@ final class Groups {
   /** The runs of members that have ended, in whatever group. */
   Endings endings() {
     return endings;
+  }
+
+  /** The leases of whole groups. */
+  KnownGroupLeases leases() {
+    return leases;
   }
 
   /** Live members of all groups. */

@@ -244,6 +244,7 @@ final class HeartbeatDesk {
             case REPLACED_FORMER -> Cause.REPLACED;
             case CHANGED -> Cause.TOPIC;
             case CLOSING -> Cause.LEAVE;
+            case RESIGNED -> Cause.RESIGNED;
             case JOINED -> Cause.JOIN;
             default -> group.state().cause;
           };

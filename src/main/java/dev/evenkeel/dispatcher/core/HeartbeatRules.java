@@ -56,6 +56,14 @@ final class HeartbeatRules {
     wishes(beat.wishes());
     stall(beat);
     order(beat);
+    resigned(beat);
+  }
+
+  private static void resigned(Heartbeat beat) {
+    Long term = beat.wishes().resignedTerm();
+    if (term != null && (term < 0 || !beat.policy().isSingleton())) {
+      throw invalid("resignedTerm " + term + ": a term from 0, in mode singleton only");
+    }
   }
 
   private static void order(Heartbeat beat) {

@@ -19,6 +19,7 @@ final class LeaseWrites {
   private final MoveFigures figures;
   private final MissedMoves missed;
   private final Agenda agenda;
+  private final GroupLeases groupLeases;
   private final Outbox out;
   private final Map<Long, Ref> inFlight = new HashMap<>();
 
@@ -30,6 +31,7 @@ final class LeaseWrites {
       MoveFigures figures,
       MissedMoves missed,
       Agenda agenda,
+      GroupLeases groupLeases,
       Outbox out) {
     this.groups = groups;
     this.view = view;
@@ -38,6 +40,7 @@ final class LeaseWrites {
     this.figures = figures;
     this.missed = missed;
     this.agenda = agenda;
+    this.groupLeases = groupLeases;
     this.out = out;
   }
 
@@ -46,11 +49,23 @@ final class LeaseWrites {
     for (String name : agenda.takePumps(nowMillis)) {
       Group group = groups.get(name);
       if (group != null) {
-        group
-            .plan()
-            .pump(view.topics(), nowMillis, (shard, command) -> write(group, shard, command));
+        group.plan().pump(view.topics(), nowMillis, sink(group, nowMillis));
       }
     }
+  }
+
+  private GroupPlan.WriteSink sink(Group group, long nowMillis) {
+    return new GroupPlan.WriteSink() {
+      @Override
+      public void write(Shard shard, DataCommand command) {
+        LeaseWrites.this.write(group, shard, command);
+      }
+
+      @Override
+      public void lead(Member elected) {
+        groupLeases.elected(group.state(), elected, nowMillis);
+      }
+    };
   }
 
   private void write(Group group, Shard shard, DataCommand command) {

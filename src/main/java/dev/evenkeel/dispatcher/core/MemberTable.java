@@ -33,6 +33,8 @@ public final class MemberTable {
     CHANGED,
     /** It has begun to close. */
     CLOSING,
+    /** It leads its group no longer than it must. */
+    RESIGNED,
     SAME,
     /** A later run has its place. */
     REFUSED
@@ -64,9 +66,9 @@ public final class MemberTable {
     endings.revive(instance);
     Member former = live.get(beat.member());
     boolean sameRun = former != null && former.instance().equals(instance);
-    // A heartbeat from before the closing may arrive after one that told of it.
     boolean closedBefore = sameRun && former.beat().closing();
-    live.put(beat.member(), new Member(closedBefore ? beat.asClosing() : beat, nowMillis));
+    Heartbeat latest = sameRun ? latest(former.beat(), beat) : beat;
+    live.put(beat.member(), new Member(latest, nowMillis));
     if (former != null && !sameRun) {
       endings.add(former.instance(), Cause.REPLACED);
       return Heard.REPLACED_FORMER;
@@ -77,8 +79,19 @@ public final class MemberTable {
     if (beat.closing() && !closedBefore) {
       return Heard.CLOSING;
     }
+    if (latest.resignedTerm() > former.beat().resignedTerm()) {
+      return Heard.RESIGNED;
+    }
     boolean sameTopics = Set.copyOf(former.beat().topics()).equals(Set.copyOf(beat.topics()));
     return sameTopics ? Heard.SAME : Heard.CHANGED;
+  }
+
+  /** One from before a closing or a resignation may arrive after one that told of it. */
+  private static Heartbeat latest(Heartbeat former, Heartbeat beat) {
+    Heartbeat latest = former.closing() ? beat.asClosing() : beat;
+    return former.resignedTerm() > beat.resignedTerm()
+        ? latest.withWishes(beat.wishes().resignedAt(former.resignedTerm()))
+        : latest;
   }
 
   /** Whether a later run has its place. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.Election;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.assign.Planner;
 import dev.evenkeel.assign.Snapshot;
@@ -31,6 +32,11 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     if (group.heldAsAWhole()) {
       return new Targets(whole(group, topics), Map.of());
     }
+    if (group.leading().applies()) {
+      Targets all = group.leading().targets(topics);
+      keepUntilTheyLeave(group, all.owners());
+      return all;
+    }
     Map<String, Set<Integer>> readers = subscriptions(group, topics);
     Map<Shard, String> kept = new HashMap<>();
     Map<Shard, Long> taken = new HashMap<>();
@@ -40,7 +46,12 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     Snapshot snapshot = snapshot(group, topics, readers, kept.keySet(), taken.keySet());
     Map<Shard, String> owners = new HashMap<>(assignor.assign(snapshot));
     owners.putAll(kept);
-    // Who is about to leave keeps, until then, what nobody else wants.
+    keepUntilTheyLeave(group, owners);
+    return new Targets(owners, taken);
+  }
+
+  /** Who is about to leave keeps, until then, what nobody else wants. */
+  private static void keepUntilTheyLeave(GroupState group, Map<Shard, String> owners) {
     for (Member member : group.members().live()) {
       if (group.leavers().include(member)) {
         for (Shard shard : group.book().ownedBy(member.instance())) {
@@ -48,7 +59,6 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
         }
       }
     }
-    return new Targets(owners, taken);
   }
 
   /** All to the holder, as soon as it holds the group's lease. */
@@ -155,6 +165,13 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     if (group.heldAsAWhole()) {
       if (group.holder != null) {
         subscriptions.put(group.holder.name(), topics.ids(group.topicNames()));
+      }
+      return subscriptions;
+    }
+    if (group.leading().applies()) {
+      Election.Candidate elected = group.leading().elected();
+      if (elected != null) {
+        subscriptions.put(elected.name(), topics.ids(group.topicNames()));
       }
       return subscriptions;
     }

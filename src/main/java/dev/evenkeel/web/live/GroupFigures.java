@@ -40,9 +40,14 @@ final class GroupFigures {
 
   private Map<String, Object> group(JsonObject group, long nowMillis) {
     String name = group.getString("group");
+    JsonObject singleton = group.getJsonObject("singleton", new JsonObject());
     Map<String, Object> members = new LinkedHashMap<>();
     for (JsonObject member : Json.objects(group.getJsonArray("members"))) {
-      members.put(member.getString("member"), member(name, member, nowMillis));
+      Map<String, Object> figures = member(name, member, nowMillis);
+      if (member.getString("member").equals(singleton.getString("leader"))) {
+        Json.put(figures, "leadsTerm", Json.number(singleton, "term"));
+      }
+      members.put(member.getString("member"), figures);
     }
     Sums sums = new Sums();
     Map<String, Object> shards = new LinkedHashMap<>();

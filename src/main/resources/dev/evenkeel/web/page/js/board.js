@@ -50,7 +50,7 @@ const sameLane = (a, b) =>
 function laneWords(name, member, cells) {
   const shards = plural(cells.length, 'shard');
   if (name === null) return `No owner, ${shards}`;
-  if (member !== null) return `${name}, ${shards}`;
+  if (member !== null) return `${name}${known(member.leadsTerm) ? `, leads at term ${member.leadsTerm}` : ''}, ${shards}`;
   return `${name}, ${isDispatcher(name) ? 'deals to the members' : 'not a member'}, ${shards}`;
 }
 
@@ -83,7 +83,10 @@ const Lane = memo(({ name, member, cells, density, prefixes, tick, lines }) => {
             ? isDispatcher(name)
               ? 'deals to the members'
               : 'not a member'
-            : (trouble(member) ?? (known(member.host) ? `on ${member.host}` : known(member.node) ? `at ${member.node}` : ''))}
+            : (trouble(member) ??
+              (known(member.leadsTerm)
+                ? html`<span class="leads"><span aria-hidden="true">★ </span>leads at term ${member.leadsTerm}</span>`
+                : known(member.host) ? `on ${member.host}` : known(member.node) ? `at ${member.node}` : ''))}
       </span>
       ${name !== null &&
       html`<span class="sums">

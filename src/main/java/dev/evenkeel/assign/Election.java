@@ -1,0 +1,51 @@
+package dev.evenkeel.assign;
+
+import dev.evenkeel.model.GroupLease;
+import java.util.Collection;
+import java.util.Comparator;
+
+/**
+ * Who shall lead a group in mode singleton, given who is there. It is a function of what the
+ * members' heartbeats and the group's lease say, so every dispatcher elects the same.
+ *
+ * <p>In this order: one that finishes something before one that is stuck; then the present leader,
+ * so that nobody who comes takes the lead away; then those that never resigned, and of the others
+ * the one that resigned first; then the one that registered first.
+ */
+public final class Election {
+  /**
+   * A member that may lead.
+   *
+   * @param instance this run of the member
+   * @param bornMillis when the run began, by its own clock
+   * @param resignedTerm the last term at which it resigned; 0: at none
+   * @param stuck it sends heartbeats and finishes nothing
+   */
+  public record Candidate(
+      String name, String instance, long bornMillis, long resignedTerm, boolean stuck) {}
+
+  private Election() {}
+
+  /**
+   * The one that shall lead, or null if there are no candidates. One that resigned leads on if
+   * there is nobody else.
+   */
+  public static Candidate elect(GroupLease lease, Collection<Candidate> candidates) {
+    return candidates.stream().min(order(lease)).orElse(null);
+  }
+
+  private static Comparator<Candidate> order(GroupLease lease) {
+    return Comparator.comparing(Candidate::stuck)
+        .thenComparing(candidate -> !leads(lease, candidate))
+        .thenComparing(Candidate::resignedTerm)
+        .thenComparing(Candidate::bornMillis)
+        .thenComparing(Candidate::instance);
+  }
+
+  /** Whether it is the present leader, and has not resigned as that. */
+  private static boolean leads(GroupLease lease, Candidate candidate) {
+    return lease.held()
+        && lease.instance().equals(candidate.instance())
+        && candidate.resignedTerm() < lease.term();
+  }
+}

@@ -1,0 +1,169 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.assign.Election;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Who leads a group in mode singleton. All shards are planned to the elected member; it gets the
+ * group's lease once nobody else holds any of them, and the shards once it has that lease. So the
+ * former leader has handed over, or was waited for long enough, before the term grows.
+ *
+ * <pre>
+ * lease       elected   shards of others         what is done
+ * of A        A         none                     grant the shards to A, naming the lease's term
+ * of A        B         held by A                drain them to B, for the lock time at most
+ * of A        B         none, or waited enough   grant the lease to B: the term grows
+ * of A        A         none; all given back     grant the lease to A again: the term grows
+ * of nobody   B         none                     grant the lease to B
+ * </pre>
+ */
+final class Leading {
+  private final GroupState group;
+  private final KnownGroupLeases leases;
+
+  /** Who shall lead, by the last plan; or null. */
+  private Election.Candidate elected;
+
+  Leading(GroupState group, KnownGroupLeases leases) {
+    this.group = group;
+    this.leases = leases;
+  }
+
+  /** Whether the group is in mode singleton. */
+  boolean applies() {
+    return group.info() != null && group.info().policy().isSingleton();
+  }
+
+  /** The group's lease. */
+  GroupLease lease() {
+    return leases.of(group.name());
+  }
+
+  /** Name of the lease's holder if it is there, or null. */
+  String leader() {
+    String holder = lease().holder();
+    Member member = holder == null ? null : group.members().live(holder);
+    boolean there =
+        member != null && holds(member.instance())
+            || lease().held() && group.members().isGhost(lease().instance());
+    return there ? holder : null;
+  }
+
+  /** Who shall lead, by the last plan; or null. */
+  Election.Candidate elected() {
+    return elected;
+  }
+
+  /** Elects, given who is there now. */
+  void elect() {
+    List<Election.Candidate> candidates = new ArrayList<>();
+    for (Member member : group.members().live()) {
+      if (!group.leavers().include(member)) {
+        candidates.add(
+            new Election.Candidate(
+                member.name(),
+                member.instance(),
+                member.beat().bornMillis(),
+                member.beat().resignedTerm(),
+                group.stuck().passedOver(member.instance())));
+      }
+    }
+    // A leader that was not heard yet is waited for: a change of the dispatcher moves nothing.
+    for (Ghost ghost : group.members().ghosts()) {
+      if (ghost.instance().equals(lease().instance())) {
+        candidates.add(
+            new Election.Candidate(ghost.name(), ghost.instance(), Long.MAX_VALUE, 0, false));
+      }
+    }
+    elected = Election.elect(lease(), candidates);
+  }
+
+  /** All shards to the elected member. Of a leader that is stuck they are taken at once. */
+  Targets targets(Topics topics) {
+    Map<Shard, String> owners = new HashMap<>();
+    Map<Shard, Long> taken = new HashMap<>();
+    if (elected == null) {
+      return new Targets(owners, taken);
+    }
+    Member member = group.members().live(elected.name());
+    Set<Integer> read = topics.ids(member == null ? group.topicNames() : member.beat().topics());
+    topics.shards(read).forEach(shard -> owners.put(shard, elected.name()));
+    for (Member other : group.members().live()) {
+      if (!elected(other) && group.stuck().passedOver(other.instance())) {
+        for (Shard shard : group.book().ownedBy(other.instance())) {
+          taken.put(shard, group.book().get(shard).epoch());
+        }
+      }
+    }
+    return new Targets(owners, taken);
+  }
+
+  /** Whether that run is the elected one. */
+  boolean elected(Member member) {
+    return elected != null && elected.instance().equals(member.instance());
+  }
+
+  /** Whether the lease is that run's. */
+  private boolean holds(String instance) {
+    return lease().held() && lease().instance().equals(instance);
+  }
+
+  /**
+   * Whether shards may be granted to that member now. One that gave all of them back has handed
+   * over: it needs a new term, and so does everybody else.
+   */
+  boolean mayBeGranted(Member member) {
+    return member != null && holds(member.instance()) && !gaveAllBack();
+  }
+
+  private boolean gaveAllBack() {
+    boolean any = false;
+    for (Lease lease : group.book().all()) {
+      if (lease.groupTerm() == lease().term()) {
+        if (lease.owned()) {
+          return false;
+        }
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /**
+   * Whether a lease is of an earlier term of the very run that leads: another led in between, or
+   * seemed to. It is granted again, so that all it has names the term that it sees.
+   */
+  boolean outOfTerm(Lease lease) {
+    return applies()
+        && lease != null
+        && lease.owned()
+        && holds(lease.instance())
+        && lease.groupTerm() < lease().term();
+  }
+
+  /** What a member is told of it; null: it does not lead. */
+  Assignment.Lead of(Member member, Topics topics) {
+    if (!applies() || !holds(member.instance())) {
+      return null;
+    }
+    boolean whole = true;
+    for (Shard shard : topics.shards(topics.ids(member.beat().topics()))) {
+      Lease lease = group.book().get(shard);
+      whole &=
+          lease != null
+              && lease.owned()
+              && member.instance().equals(lease.instance())
+              && lease.groupTerm() == lease().term()
+              && !group.takenAway.contains(shard);
+    }
+    return new Assignment.Lead(lease().term(), whole, !elected(member));
+  }
+}

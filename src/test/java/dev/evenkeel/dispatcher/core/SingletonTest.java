@@ -1,0 +1,271 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.assign.GroupStatus;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** In mode singleton one member has all shards, and the group's lease says at which term. */
+class SingletonTest {
+  private final Bench bench = Bench.withShards(3);
+  private final Heartbeat a = single("a", 100);
+  private final Heartbeat b = single("b", 200);
+  private final Heartbeat c = single("c", 300);
+
+  private Heartbeat single(String name, long born) {
+    return bench.beat(name, name + "1", born).withPolicy(GroupPolicy.of("singleton"));
+  }
+
+  private static Heartbeat resigned(Heartbeat beat, long term) {
+    return beat.withWishes(Heartbeat.Wishes.NONE.resignedAt(term));
+  }
+
+  private Assignment.Lead lead(Heartbeat beat) {
+    return ((Assignment) bench.send(beat)).lead();
+  }
+
+  private long term() {
+    return bench.log.groupLeases.get("g").term();
+  }
+
+  private void releaseAll() {
+    for (int shard = 0; shard < 3; shard++) {
+      bench.release(shard);
+    }
+  }
+
+  @Test
+  void theFirstLeadsAndTheOthersWait() {
+    bench.send(a);
+    bench.send(b);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
+    assertThat(lead(b)).isNull();
+    assertThat(bench.lease(2).groupTerm()).isEqualTo(1);
+    assertThat(bench.core.find("g").leader()).isEqualTo("a");
+    assertThat(bench.core.find("g").term()).isEqualTo(1);
+    assertThat(bench.core.find("g").status(bench.core.topics())).isEqualTo(GroupStatus.OK);
+  }
+
+  @Test
+  void whoComesDoesNotTakeTheLeadAway() {
+    bench.send(b);
+    bench.send(a);
+    bench.pass(10_000, a, b);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(term()).isEqualTo(1);
+  }
+
+  @Test
+  void theLeadersDeathMakesTheNextRegisteredLeadAtAHigherTerm() {
+    bench.send(a);
+    bench.send(c);
+    bench.send(b);
+    bench.pass(6_000, b, c);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(bench.log.groupLeases.get("g").heldBy("b1", 2)).isTrue();
+    assertThat(bench.lease(0).groupTerm()).isEqualTo(2);
+    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.TIMEOUT);
+    assertThat(lead(a)).as("back, and not the leader any more").isNull();
+  }
+
+  @Test
+  void whoResignsHandsOverBeforeTheTermGrows() {
+    bench.send(a);
+    bench.send(b);
+    bench.send(resigned(a, 1));
+    assertThat(lead(resigned(a, 1))).isEqualTo(new Assignment.Lead(1, true, true));
+    assertThat(bench.lease(0).drain().to()).isEqualTo("b");
+    bench.release(0);
+    bench.release(1);
+    assertThat(bench.owners()).as("the last shard is awaited").isEqualTo("--a");
+    assertThat(term()).isEqualTo(1);
+    bench.release(2);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(term()).isEqualTo(2);
+    assertThat(lead(b)).isEqualTo(new Assignment.Lead(2, true, false));
+    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.RESIGNED);
+    bench.pass(10_000, resigned(a, 1), b);
+    assertThat(bench.owners()).as("it is not elected again").isEqualTo("bbb");
+    bench.pass(6_000, resigned(a, 1));
+    assertThat(bench.owners()).as("but if nobody else is there").isEqualTo("aaa");
+    assertThat(term()).isEqualTo(3);
+  }
+
+  @Test
+  void whoResignsAloneLeadsUntilSomebodyComes() {
+    bench.send(a);
+    bench.send(resigned(a, 1));
+    bench.pass(2_000, resigned(a, 1));
+    assertThat(lead(resigned(a, 1))).isEqualTo(new Assignment.Lead(1, true, false));
+    bench.send(b);
+    assertThat(lead(resigned(a, 1)).ending()).isTrue();
+    releaseAll();
+    assertThat(bench.owners()).isEqualTo("bbb");
+  }
+
+  @Test
+  void aLateHeartbeatDoesNotTakeAResignationBack() {
+    bench.send(a);
+    bench.send(b);
+    bench.send(resigned(a, 1));
+    assertThat(lead(a).ending()).isTrue();
+    assertThat(bench.lease(0).drain()).isNotNull();
+  }
+
+  @Test
+  void aHandOverIsWaitedForNoLongerThanTheLockTime() {
+    bench.send(a);
+    bench.send(b);
+    bench.send(resigned(a, 1));
+    bench.release(1);
+    bench.pass(49_000, resigned(a, 1), b);
+    assertThat(bench.owners()).isEqualTo("a-a");
+    assertThat(term()).isEqualTo(1);
+    bench.pass(2_000, resigned(a, 1), b);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(term()).isEqualTo(2);
+  }
+
+  @Test
+  void aHandOverToWhoDiesIsCalledOff() {
+    bench.send(a);
+    bench.send(b);
+    bench.send(resigned(a, 1));
+    bench.release(1);
+    bench.pass(6_000, resigned(a, 1));
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(bench.lease(0).drain()).isNull();
+    assertThat(term()).as("it led all the time").isEqualTo(1);
+    assertThat(lead(resigned(a, 1))).isEqualTo(new Assignment.Lead(1, true, false));
+  }
+
+  @Test
+  void whoHandedAllOverAndLeadsAgainHasANewTerm() {
+    bench.send(a);
+    bench.send(b);
+    bench.send(resigned(a, 1));
+    bench.release(0);
+    bench.release(1);
+    bench.refuseNext = Refusal.UNAVAILABLE;
+    bench.release(2);
+    assertThat(bench.owners()).isEqualTo("---");
+    bench.send(Bench.leaving(b));
+    bench.pass(2_000, resigned(a, 1));
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(term()).isEqualTo(2);
+    assertThat(lead(resigned(a, 1))).isEqualTo(new Assignment.Lead(2, true, false));
+  }
+
+  @Test
+  void theNextDispatcherMovesNothing() {
+    bench.send(a);
+    bench.send(b);
+    bench.activate(List.of());
+    bench.send(b);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    bench.send(a);
+    bench.pass(10_000, a, b);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(term()).isEqualTo(1);
+    bench.activate(List.of());
+    bench.pass(7_000, b);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(term()).isEqualTo(2);
+  }
+
+  @Test
+  void aTermThatWasNotKnownIsReadAndTheLeadTakenAgain() {
+    bench.send(a);
+    bench.send(b);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "b", "b1", 1), bench.now);
+    bench.send(resigned(a, 1));
+    releaseAll();
+    bench.pass(2_000, resigned(a, 1), b);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(bench.lease(0).groupTerm()).isEqualTo(term());
+  }
+
+  @Test
+  void whatALeaderHasOfAnEarlierTermIsGrantedAnew() {
+    bench.send(a);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "x", "x1", 1), bench.now);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "a", "a1", 2), bench.now);
+    bench.activate(List.of());
+    bench.send(a);
+    bench.pass(1_000, a);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(bench.lease(0).groupTerm()).isEqualTo(3);
+    assertThat(bench.lease(0).epoch()).isEqualTo(2);
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(3, true, false));
+  }
+
+  @Test
+  void whoHasSomeShardsOfAnEarlierTermGetsTheOthersUnderANewOne() {
+    bench.send(a);
+    bench.send(c);
+    // The former dispatcher took a for dead, and came to one shard of three.
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "c", "c1", 1), bench.now);
+    bench.log.apply(
+        new DataCommand.Grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
+    bench.activate(List.of());
+    bench.send(a);
+    bench.pass(6_000, a);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(3, true, false));
+    assertThat(bench.lease(1).epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void aLeaderThatClosesHandsOver() {
+    bench.send(a);
+    bench.send(b);
+    bench.send(a.asClosing());
+    assertThat(lead(a.asClosing()).ending()).isTrue();
+    releaseAll();
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(term()).isEqualTo(2);
+  }
+
+  @Test
+  void aLeaderThatIsStuckLosesTheLeadAtOnce() {
+    Heartbeat stuck =
+        a.withWishes(new Heartbeat.Wishes(null, 2_000L, 0))
+            .withMarks(List.of(new ShardMark(new Shard(1, 0), 1, 1L, null, null, 2_500L)));
+    bench.send(a);
+    bench.send(b);
+    bench.send(stuck);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(term()).isEqualTo(2);
+  }
+
+  @Test
+  void aMemberOfAnotherModeIsRefused() {
+    bench.send(a);
+    assertThat(bench.refusal(bench.beat("z"))).isEqualTo(Refusal.GROUP_MISMATCH);
+    assertThat(bench.refusal(bench.beat("z").withWishes(Heartbeat.Wishes.NONE.resignedAt(1L))))
+        .isEqualTo(Refusal.INVALID);
+  }
+
+  @Test
+  void aGroupThatIsShardedAgainIsShared() {
+    bench.send(a);
+    bench.send(Bench.leaving(a));
+    bench.send(bench.beat("d"));
+    bench.send(bench.beat("e"));
+    bench.pass(1_000, bench.beat("d"), bench.beat("e"));
+    assertThat(bench.owners()).contains("d");
+    assertThat(bench.lease(0).groupTerm()).isEqualTo(1);
+    assertThat(((Assignment) bench.send(bench.beat("d"))).lead()).isNull();
+  }
+}

@@ -1,0 +1,90 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Mode singleton by the commands that people use. */
+class SingletonCommandIT {
+  private static final int MESSAGES = 200;
+
+  @TempDir Path directory;
+  private Path log;
+
+  private Jar.Running consume(Node node, String name) {
+    String line = "$EVENKEEL_TERM $EVENKEEL_MEMBER >> " + log;
+    return node.consume(
+        name,
+        "jobs",
+        "boss",
+        "--mode",
+        "singleton",
+        "--exec",
+        "echo message " + line,
+        "--on-assign",
+        "echo assign " + line,
+        "--on-release",
+        "echo release " + line);
+  }
+
+  private List<String> lines() {
+    try {
+      return Files.exists(log) ? Files.readAllLines(log) : List.of();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private long count(String line) {
+    return lines().stream().filter(line::equals).count();
+  }
+
+  @Test
+  void one_works_and_the_other_takes_over() throws Exception {
+    log = directory.resolve("work.log");
+    Path input = Lines.write(directory.resolve("input.log"), MESSAGES, 10);
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "jobs", "--shards", "2");
+      Members members = new Members(node, "boss");
+      try (Jar.Running first = consume(node, "a")) {
+        members.awaitCounts(Map.of("a", 2));
+        try (Jar.Running second = consume(node, "b")) {
+          LeaderGroup.await(
+              "two members",
+              () ->
+                  new JsonObject(node.get("/api/groups/boss").body()).getJsonArray("members").size()
+                      == 2);
+          assertThat(node.produce("p1", input, "jobs").await().status()).isZero();
+          node.awaitConsumed("boss", MESSAGES);
+          assertThat(count("message 1 a")).isEqualTo(MESSAGES);
+          assertThat(count("assign 1 a")).isEqualTo(2);
+          assertThat(members.owners()).containsOnly(Map.entry(0, "a"), Map.entry(1, "a"));
+
+          Jar.Result other = node.consume("c", "jobs", "boss").await();
+          assertThat(other.status()).isEqualTo(1);
+          assertThat(other.err()).contains("runs in mode singleton, not sharded");
+
+          Jar.Result ended = first.stop();
+          assertThat(ended.status()).as(ended.err()).isZero();
+          assertThat(node.produce("p2", input, "jobs").await().status()).isZero();
+          node.awaitConsumed("boss", 2 * MESSAGES);
+          assertThat(count("release 1 a")).isEqualTo(2);
+          assertThat(count("message 2 b")).isEqualTo(MESSAGES);
+          assertThat(lines().lastIndexOf("release 1 a")).isLessThan(lines().indexOf("assign 2 b"));
+          assertThat(node.admin("group", "describe", "boss").out())
+              .contains("mode      singleton")
+              .contains("leader    b at term 2");
+          assertThat(second.stop().status()).isZero();
+        }
+      }
+    }
+  }
+}
