@@ -16,6 +16,7 @@ import java.util.List;
  * @param bytes bytes kept
  * @param messagesDropped messages that a limit dropped before some group consumed them
  * @param leases leases on it, without the bytes of their state
+ * @param delayed messages that wait until they are due
  */
 public record ShardStatus(
     Shard shard,
@@ -23,7 +24,29 @@ public record ShardStatus(
     long endOffset,
     long bytes,
     long messagesDropped,
-    List<Lease> leases) {
+    List<Lease> leases,
+    Delayed delayed) {
+
+  /**
+   * Delayed messages of a shard, which have no offsets yet.
+   *
+   * @param bytes of their batches
+   * @param nextDueMillis when the next one is due, milliseconds since 1970; -1 without any
+   */
+  public record Delayed(long messages, long bytes, long nextDueMillis) {
+    public static final Delayed NONE = new Delayed(0, 0, -1);
+  }
+
+  /** Without delayed messages. */
+  public ShardStatus(
+      Shard shard,
+      long startOffset,
+      long endOffset,
+      long bytes,
+      long messagesDropped,
+      List<Lease> leases) {
+    this(shard, startOffset, endOffset, bytes, messagesDropped, leases, Delayed.NONE);
+  }
 
   public static void write(Bytes out, List<ShardStatus> statuses) {
     out.i32(statuses.size());
@@ -33,6 +56,8 @@ public record ShardStatus(
       out.i64(status.bytes()).i64(status.messagesDropped());
       out.i32(status.leases().size());
       status.leases().forEach(lease -> RecordCodec.write(out, lease.withoutState()));
+      Delayed delayed = status.delayed();
+      out.i64(delayed.messages()).i64(delayed.bytes()).i64(delayed.nextDueMillis());
     }
   }
 
@@ -50,7 +75,8 @@ public record ShardStatus(
       for (int k = 0; k < leaseCount; k++) {
         leases.add(RecordCodec.lease(in));
       }
-      statuses.add(new ShardStatus(shard, start, end, bytes, dropped, leases));
+      Delayed delayed = new Delayed(in.i64(), in.i64(), in.i64());
+      statuses.add(new ShardStatus(shard, start, end, bytes, dropped, leases, delayed));
     }
     return statuses;
   }

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.decide.StartFinder;
+import dev.evenkeel.broker.state.DelayStand;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.NodeLogs;
@@ -214,7 +215,19 @@ public final class ControlService {
             .filter(lease -> only == null || lease.group().equals(only))
             .toList();
     return new ShardStatus(
-        each.getKey(), record.start(), record.end(), record.bytes(), record.dropped(), leases);
+        each.getKey(),
+        record.start(),
+        record.end(),
+        record.bytes(),
+        record.dropped(),
+        leases,
+        delayed(group.state().tables().delays().of(each.getKey())));
+  }
+
+  private static ShardStatus.Delayed delayed(DelayStand stand) {
+    return stand.isEmpty()
+        ? ShardStatus.Delayed.NONE
+        : new ShardStatus.Delayed(stand.messages(), stand.bytes(), stand.dueMillis());
   }
 
   private Future<Buffer> findOffset(ByteReader in) {
