@@ -251,8 +251,7 @@ final class ProduceRun implements Progress.Source {
     int count = full.messages.size();
     for (int i = 0; i < count; i++) {
       long number = line + i;
-      send(full.messages.set(i, null))
-          .onComplete(sent -> answered(full, number, sent.cause()));
+      send(full.messages.set(i, null)).onComplete(sent -> answered(full, number, sent.cause()));
     }
   }
 

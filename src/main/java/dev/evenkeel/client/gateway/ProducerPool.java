@@ -54,8 +54,7 @@ final class ProducerPool {
     used.lastUsedMillis = nowMillis;
     used.sending++;
     return used.producer
-        .compose(
-            producer -> due == null ? producer.send(message) : producer.sendAt(message, due))
+        .compose(producer -> due == null ? producer.send(message) : producer.sendAt(message, due))
         .onComplete(
             sent -> {
               used.sending--;

@@ -101,8 +101,7 @@ class DelayTest {
   void tooLongAndTooMuchIsRefused() {
     long far = rig.now + Limits.DELAY_MILLIS_MAX + 4_000_000;
     assertThat(delayed(SHARD, batch(7, 0, 0, 1), far).refusal()).isEqualTo(Refusal.INVALID);
-    DelayStand full =
-        new DelayStand(Limits.DELAYED_MESSAGES_MAX - 2, 1, 100, rig.now + 900, 0, 1);
+    DelayStand full = new DelayStand(Limits.DELAYED_MESSAGES_MAX - 2, 1, 100, rig.now + 900, 0, 1);
     new Change.PutDelays(SHARD, full).show(rig.tables());
     assertThat(delayed(SHARD, batch(7, 0, 0, 3), rig.now + 50).refusal())
         .isEqualTo(Refusal.TOO_LARGE);

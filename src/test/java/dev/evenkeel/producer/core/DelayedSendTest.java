@@ -34,9 +34,7 @@ class DelayedSendTest {
     List<OutBatch<String>> sends = core.poll(100);
     assertThat(sends).extracting(batch -> batch.dueMillis).containsExactly(500L, 0L, 400L);
     assertThat(sends).extracting(batch -> batch.tokens.size()).containsExactly(2, 1, 1);
-    assertThat(sends)
-        .extracting(batch -> batch.batch.firstSequence())
-        .containsExactly(0L, 2L, 3L);
+    assertThat(sends).extracting(batch -> batch.batch.firstSequence()).containsExactly(0L, 2L, 3L);
     core.answered(sends.get(0), 0, new Result(null, Result.OFFSET_FORGOTTEN), null, 100);
     assertThat(core.takeOutcomes().get(0).refused()).isNull();
   }
