@@ -221,12 +221,15 @@ final class SpoolRun implements Progress.Source {
     piece = new ArrayList<>();
     pieceBytes = 0;
     news = false;
-    producer.spoolAll(
-        full,
-        deliverAfter.isZero() ? null : Producer.dueIn(deliverAfter),
+    SourcePosition after =
         start == null
             ? null
-            : new SourcePosition(start.bytes() + bytesTaken, linesRead, refused, complete));
+            : new SourcePosition(start.bytes() + bytesTaken, linesRead, refused, complete);
+    if (deliverAfter.isZero()) {
+      producer.spoolAll(full, after);
+    } else {
+      producer.spoolAll(full, Producer.dueIn(deliverAfter), after);
+    }
   }
 
   /** Ends reading; what was read is still sent. */

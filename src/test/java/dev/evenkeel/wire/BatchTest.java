@@ -82,7 +82,7 @@ class BatchTest {
         .isInstanceOf(RefusedException.class);
   }
 
-  @Property
+  @Property(tries = 100)
   void delayed_and_other_batches_of_a_request_are_read_as_written(
       @ForAll("messages") List<Message> messages,
       @ForAll @LongRange(min = 1) long dueMillis,
