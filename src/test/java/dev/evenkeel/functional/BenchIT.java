@@ -66,8 +66,7 @@ class BenchIT {
 
   @Test
   void delayed_messages_all_come_and_none_before_its_time() throws IOException {
-    JsonObject json =
-        bench("delay", "--messages", "2000", "--lead", "5s", "--waiting", "5000");
+    JsonObject json = bench("delay", "--messages", "2000", "--lead", "5s", "--waiting", "5000");
     assertThat(json.getLong("received")).isEqualTo(2_000);
     assertThat(json.getLong("early")).isZero();
     JsonObject lateness = json.getJsonObject("lateness");
