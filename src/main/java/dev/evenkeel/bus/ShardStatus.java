@@ -16,6 +16,7 @@ import java.util.List;
  * @param bytes bytes kept
  * @param messagesDropped messages that a limit dropped before some group consumed them
  * @param leases leases on it, without the bytes of their state
+ * @param failures what groups have of failures on it; groups without any are missing
  * @param delayed messages that wait until they are due
  */
 public record ShardStatus(
@@ -25,6 +26,7 @@ public record ShardStatus(
     long bytes,
     long messagesDropped,
     List<Lease> leases,
+    List<FailureFigures> failures,
     Delayed delayed) {
 
   /**
@@ -37,7 +39,7 @@ public record ShardStatus(
     public static final Delayed NONE = new Delayed(0, 0, -1);
   }
 
-  /** Without delayed messages. */
+  /** Without failures and delayed messages. */
   public ShardStatus(
       Shard shard,
       long startOffset,
@@ -45,7 +47,20 @@ public record ShardStatus(
       long bytes,
       long messagesDropped,
       List<Lease> leases) {
-    this(shard, startOffset, endOffset, bytes, messagesDropped, leases, Delayed.NONE);
+    this(shard, startOffset, endOffset, bytes, messagesDropped, leases, List.of());
+  }
+
+  /** Without delayed messages. */
+  public ShardStatus(
+      Shard shard,
+      long startOffset,
+      long endOffset,
+      long bytes,
+      long messagesDropped,
+      List<Lease> leases,
+      List<FailureFigures> failures) {
+    this(
+        shard, startOffset, endOffset, bytes, messagesDropped, leases, failures, Delayed.NONE);
   }
 
   public static void write(Bytes out, List<ShardStatus> statuses) {
@@ -56,6 +71,7 @@ public record ShardStatus(
       out.i64(status.bytes()).i64(status.messagesDropped());
       out.i32(status.leases().size());
       status.leases().forEach(lease -> RecordCodec.write(out, lease.withoutState()));
+      FailureFigures.write(out, status.failures());
       Delayed delayed = status.delayed();
       out.i64(delayed.messages()).i64(delayed.bytes()).i64(delayed.nextDueMillis());
     }
@@ -75,8 +91,9 @@ public record ShardStatus(
       for (int k = 0; k < leaseCount; k++) {
         leases.add(RecordCodec.lease(in));
       }
+      List<FailureFigures> failures = FailureFigures.read(in);
       Delayed delayed = new Delayed(in.i64(), in.i64(), in.i64());
-      statuses.add(new ShardStatus(shard, start, end, bytes, dropped, leases, delayed));
+      statuses.add(new ShardStatus(shard, start, end, bytes, dropped, leases, failures, delayed));
     }
     return statuses;
   }

@@ -221,6 +221,7 @@ public final class ControlService {
         record.bytes(),
         record.dropped(),
         leases,
+        FailureService.on(group, each.getKey(), only),
         delayed(group.state().tables().delays().of(each.getKey())));
   }
 
