@@ -59,8 +59,7 @@ public record ShardStatus(
       long messagesDropped,
       List<Lease> leases,
       List<FailureFigures> failures) {
-    this(
-        shard, startOffset, endOffset, bytes, messagesDropped, leases, failures, Delayed.NONE);
+    this(shard, startOffset, endOffset, bytes, messagesDropped, leases, failures, Delayed.NONE);
   }
 
   public static void write(Bytes out, List<ShardStatus> statuses) {
