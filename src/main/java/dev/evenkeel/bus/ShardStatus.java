@@ -17,6 +17,7 @@ import java.util.List;
  * @param messagesDropped messages that a limit dropped before some group consumed them
  * @param leases leases on it, without the bytes of their state
  * @param failures what groups have of failures on it; groups without any are missing
+ * @param delayed messages that wait until they are due
  */
 public record ShardStatus(
     Shard shard,
@@ -25,9 +26,20 @@ public record ShardStatus(
     long bytes,
     long messagesDropped,
     List<Lease> leases,
-    List<FailureFigures> failures) {
+    List<FailureFigures> failures,
+    Delayed delayed) {
 
-  /** Without failures. */
+  /**
+   * Delayed messages of a shard, which have no offsets yet.
+   *
+   * @param bytes of their batches
+   * @param nextDueMillis when the next one is due, milliseconds since 1970; -1 without any
+   */
+  public record Delayed(long messages, long bytes, long nextDueMillis) {
+    public static final Delayed NONE = new Delayed(0, 0, -1);
+  }
+
+  /** Without failures and delayed messages. */
   public ShardStatus(
       Shard shard,
       long startOffset,
@@ -36,6 +48,18 @@ public record ShardStatus(
       long messagesDropped,
       List<Lease> leases) {
     this(shard, startOffset, endOffset, bytes, messagesDropped, leases, List.of());
+  }
+
+  /** Without delayed messages. */
+  public ShardStatus(
+      Shard shard,
+      long startOffset,
+      long endOffset,
+      long bytes,
+      long messagesDropped,
+      List<Lease> leases,
+      List<FailureFigures> failures) {
+    this(shard, startOffset, endOffset, bytes, messagesDropped, leases, failures, Delayed.NONE);
   }
 
   public static void write(Bytes out, List<ShardStatus> statuses) {
@@ -47,6 +71,8 @@ public record ShardStatus(
       out.i32(status.leases().size());
       status.leases().forEach(lease -> RecordCodec.write(out, lease.withoutState()));
       FailureFigures.write(out, status.failures());
+      Delayed delayed = status.delayed();
+      out.i64(delayed.messages()).i64(delayed.bytes()).i64(delayed.nextDueMillis());
     }
   }
 
@@ -64,8 +90,9 @@ public record ShardStatus(
       for (int k = 0; k < leaseCount; k++) {
         leases.add(RecordCodec.lease(in));
       }
-      statuses.add(
-          new ShardStatus(shard, start, end, bytes, dropped, leases, FailureFigures.read(in)));
+      List<FailureFigures> failures = FailureFigures.read(in);
+      Delayed delayed = new Delayed(in.i64(), in.i64(), in.i64());
+      statuses.add(new ShardStatus(shard, start, end, bytes, dropped, leases, failures, delayed));
     }
     return statuses;
   }

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.model.Durations;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -38,6 +40,7 @@ import picocli.CommandLine.ParentCommand;
       "  seq 1 1000 | evenkeel produce orders",
       "  evenkeel produce orders --key-regex '^(\\w+)' orders.txt",
       "  evenkeel produce orders --key-json customer --rate 500 orders.jsonl",
+      "  evenkeel produce reminders --deliver-after 2h reminders.txt",
       "  evenkeel produce orders --spool /var/spool/orders orders.jsonl",
       "  tail -f app.log | evenkeel produce logs --cluster 10.0.0.1:5701,10.0.0.2:5701"
     })
@@ -89,6 +92,15 @@ final class ProduceCommand implements Callable<Integer> {
   private String deliveryTimeout;
 
   @Option(
+      names = "--deliver-after",
+      paramLabel = "TIME",
+      defaultValue = "0s",
+      description =
+          "Consumers get each message so long after it was sent, 30d at most (default:"
+              + " ${DEFAULT-VALUE}).")
+  private String deliverAfter;
+
+  @Option(
       names = "--name",
       paramLabel = "PRODUCER",
       description = "Name of this producer; one that is started under the same name replaces it.")
@@ -118,6 +130,7 @@ final class ProduceCommand implements Callable<Integer> {
             .setName(name)
             .setDeliveryTimeoutMillis(deliveryTimeoutMillis());
     spool.apply(options);
+    Duration delay = deliverAfter();
     Logging.client(main.verbose);
     try (InputStream in = open()) {
       StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX + 2_000);
@@ -131,8 +144,14 @@ final class ProduceCommand implements Callable<Integer> {
       try {
         status =
             spool.isGiven()
-                ? spool(client, options, keys, in, signal)
-                : run(client, ClientConnection.await(client.producer(options)), keys, in, signal);
+                ? spool(client, options, keys, delay, in, signal)
+                : run(
+                    client,
+                    ClientConnection.await(client.producer(options)),
+                    keys,
+                    delay,
+                    in,
+                    signal);
       } finally {
         ClientConnection.close(client);
         signal.ended(status);
@@ -154,6 +173,7 @@ final class ProduceCommand implements Callable<Integer> {
       EvenkeelClient client,
       ProducerOptions options,
       KeyExtractor keys,
+      Duration delay,
       InputStream in,
       StopSignal signal)
       throws Exception {
@@ -167,7 +187,8 @@ final class ProduceCommand implements Callable<Integer> {
       }
       in.skipNBytes(from.bytes());
     }
-    SpoolRun run = new SpoolRun(producer, keys, rate == null ? null : new Pace(rate), System.err);
+    SpoolRun run =
+        new SpoolRun(producer, keys, rate == null ? null : new Pace(rate), delay, System.err);
     run.tellFound(file);
     signal.onStop(run::stop);
     Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");
@@ -207,6 +228,7 @@ final class ProduceCommand implements Callable<Integer> {
       EvenkeelClient client,
       Producer producer,
       KeyExtractor keys,
+      Duration delay,
       InputStream in,
       StopSignal signal)
       throws Exception {
@@ -216,6 +238,7 @@ final class ProduceCommand implements Callable<Integer> {
             producer,
             keys,
             rate == null ? null : new Pace(rate),
+            delay,
             System.err);
     signal.onStop(run::stop);
     Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");
@@ -230,6 +253,19 @@ final class ProduceCommand implements Callable<Integer> {
     System.err.println("acked " + run.acked() + " of " + run.linesRead());
     signal.ended(status);
     return status;
+  }
+
+  private Duration deliverAfter() {
+    try {
+      long millis = Durations.parseMillis(deliverAfter);
+      if (millis <= Limits.DELAY_MILLIS_MAX) {
+        return Duration.ofMillis(millis);
+      }
+    } catch (RefusedException | ArithmeticException e) {
+      // The line below says what is right.
+    }
+    throw CommandFailure.usage(
+        "--deliver-after '" + deliverAfter + "': write 200ms, 5s, 2m, 1h or 7d, 30d at most");
   }
 
   private long deliveryTimeoutMillis() {

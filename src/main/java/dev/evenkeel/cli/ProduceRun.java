@@ -6,10 +6,12 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +38,7 @@ final class ProduceRun implements Progress.Source {
   private final Context context;
   private final KeyExtractor keys;
   private final Pace pace;
+  private final Duration deliverAfter;
   private final PrintStream err;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -72,12 +75,26 @@ final class ProduceRun implements Progress.Source {
    * @param pace null: as fast as it goes
    */
   ProduceRun(Vertx vertx, Producer producer, KeyExtractor keys, Pace pace, PrintStream err) {
+    this(vertx, producer, keys, pace, Duration.ZERO, err);
+  }
+
+  /**
+   * @param deliverAfter from when a line is sent until it is due; zero: at once
+   */
+  ProduceRun(
+      Vertx vertx,
+      Producer producer,
+      KeyExtractor keys,
+      Pace pace,
+      Duration deliverAfter,
+      PrintStream err) {
     this.producer = producer;
     this.context = vertx.getOrCreateContext();
     // The bound here is the one that counts; the producer's own leaves room for a last piece.
     producer.setWriteQueueMaxSize((int) (2 * IN_FLIGHT_MESSAGES_MAX));
     this.keys = keys;
     this.pace = pace;
+    this.deliverAfter = deliverAfter;
     this.err = err;
   }
 
@@ -234,10 +251,12 @@ final class ProduceRun implements Progress.Source {
     int count = full.messages.size();
     for (int i = 0; i < count; i++) {
       long number = line + i;
-      producer
-          .send(full.messages.set(i, null))
-          .onComplete(sent -> answered(full, number, sent.cause()));
+      send(full.messages.set(i, null)).onComplete(sent -> answered(full, number, sent.cause()));
     }
+  }
+
+  private Future<Producer.Position> send(Message message) {
+    return deliverAfter.isZero() ? producer.send(message) : producer.send(message, deliverAfter);
   }
 
   private void answered(Piece full, long line, Throwable failure) {

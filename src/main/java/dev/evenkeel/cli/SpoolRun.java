@@ -3,11 +3,13 @@ package dev.evenkeel.cli;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.SpoolingProducer;
 import dev.evenkeel.producer.spool.SourcePosition;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -28,6 +30,7 @@ final class SpoolRun implements Progress.Source {
   private final SpoolingProducer producer;
   private final KeyExtractor keys;
   private final Pace pace;
+  private final Duration deliverAfter;
   private final PrintStream err;
   private final SourcePosition start;
   private final CompletableFuture<Void> reading = new CompletableFuture<>();
@@ -50,9 +53,22 @@ final class SpoolRun implements Progress.Source {
    * @param pace null: as fast as it goes
    */
   SpoolRun(SpoolingProducer producer, KeyExtractor keys, Pace pace, PrintStream err) {
+    this(producer, keys, pace, Duration.ZERO, err);
+  }
+
+  /**
+   * @param deliverAfter from when a line is spooled until it is due; zero: at once
+   */
+  SpoolRun(
+      SpoolingProducer producer,
+      KeyExtractor keys,
+      Pace pace,
+      Duration deliverAfter,
+      PrintStream err) {
     this.producer = producer;
     this.keys = keys;
     this.pace = pace;
+    this.deliverAfter = deliverAfter;
     this.err = err;
     start = producer.opened().position();
     linesRead = start == null ? 0 : start.lines();
@@ -205,11 +221,15 @@ final class SpoolRun implements Progress.Source {
     piece = new ArrayList<>();
     pieceBytes = 0;
     news = false;
-    producer.spoolAll(
-        full,
+    SourcePosition after =
         start == null
             ? null
-            : new SourcePosition(start.bytes() + bytesTaken, linesRead, refused, complete));
+            : new SourcePosition(start.bytes() + bytesTaken, linesRead, refused, complete);
+    if (deliverAfter.isZero()) {
+      producer.spoolAll(full, after);
+    } else {
+      producer.spoolAll(full, Producer.dueIn(deliverAfter), after);
+    }
   }
 
   /** Ends reading; what was read is still sent. */

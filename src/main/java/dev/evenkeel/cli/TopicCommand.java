@@ -5,6 +5,7 @@ import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -123,9 +124,15 @@ final class TopicCommand extends CommandGroup {
         answer -> {
           JsonObject topic = (JsonObject) answer;
           Table table =
-              new Table("SHARD", "START", "END", "BYTES", "LEADER")
+              new Table("SHARD", "START", "END", "BYTES", "DELAYED", "LEADER")
                   .rows(
-                      topic.getJsonArray("shardList"), "shard", "start", "end", "bytes", "leader");
+                      topic.getJsonArray("shardList"),
+                      "shard",
+                      "start",
+                      "end",
+                      "bytes",
+                      "delayed",
+                      "leader");
           return heading(topic) + table.text();
         });
   }
@@ -154,6 +161,8 @@ final class TopicCommand extends CommandGroup {
         + shown(topic.getLong("messages"))
         + "\nbytes      "
         + shown(topic.getLong("bytes"))
+        + "\ndelayed    "
+        + delayed(topic)
         + "\nretention  "
         + Durations.format(topic.getLong("retentionMillis"))
         + "\nmax age    "
@@ -161,6 +170,12 @@ final class TopicCommand extends CommandGroup {
         + "\nmax bytes  "
         + (bytes < 0 ? "off" : ByteSizes.format(bytes) + " a shard")
         + "\n\n";
+  }
+
+  private static String delayed(JsonObject topic) {
+    Long nextDue = topic.getLong("nextDueMillis");
+    String shown = shown(topic.getLong("delayed"));
+    return nextDue == null ? shown : shown + ", the next due at " + Instant.ofEpochMilli(nextDue);
   }
 
   private static String shown(Long number) {

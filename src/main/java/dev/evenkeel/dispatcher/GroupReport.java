@@ -81,17 +81,20 @@ final class GroupReport {
   private JsonObject topic(TopicInfo topic) {
     Long end = 0L;
     Long bytes = 0L;
+    Long delayed = 0L;
     for (int i = 0; i < topic.shards() && end != null; i++) {
       ShardStatus status = fresh.get(new Shard(topic.id(), i));
       // A sum that leaves something out would be wrong.
       end = status == null ? null : (Long) (end + status.endOffset());
       bytes = status == null ? null : (Long) (bytes + status.bytes());
+      delayed = status == null ? null : (Long) (delayed + status.delayed().messages());
     }
     return new JsonObject()
         .put("name", topic.name())
         .put("shards", topic.shards())
         .put("end", end)
-        .put("bytes", bytes);
+        .put("bytes", bytes)
+        .put("delayed", delayed);
   }
 
   private Long lag(GroupState group, List<Shard> shards) {

@@ -109,6 +109,16 @@ public sealed interface DataCommand {
   record OpenProducer(long producerId, int epoch) implements DataCommand {}
 
   /**
+   * Moves delayed batches that are due, by the time of the entry, into their shards: the one due
+   * first before the others, those due at one time in the order in which they were sent. Written by
+   * the leader's timer. Answers {@link Reply.OfDelivered}.
+   *
+   * @param batchesMax most of them, 1 or more
+   * @param bytesMax at least one, more only within this
+   */
+  record DeliverDue(int batchesMax, int bytesMax) implements DataCommand {}
+
+  /**
    * Applies retention, and forgets producers idle for too long. Written by the leader's timer, so
    * that every replica drops the same messages.
    */

@@ -62,6 +62,15 @@ public final class Limits {
   /** Most outcomes, or offsets of dead letters, that one command names. */
   public static final int OUTCOMES_A_COMMAND_MAX = 1_000;
 
+  /** Longest delay of a message: 30 days. */
+  public static final long DELAY_MILLIS_MAX = 30L * 24 * 3600 * 1000;
+
+  /** Delayed messages of a shard that are not due yet. */
+  public static final long DELAYED_MESSAGES_MAX = 10_000_000;
+
+  /** Bytes of the batches of those messages: 8 GiB. */
+  public static final long DELAYED_BYTES_MAX = 8L << 30;
+
   /** Longest text of an error that is kept. */
   public static final int ERROR_CHARS_MAX = 1_000;
 }

@@ -30,6 +30,13 @@ public sealed interface Reply {
   /** Offsets of a shard; what they stand for is said where the command is. */
   record OfOffsets(List<Long> offsets) implements Reply {}
 
+  /**
+   * Delayed messages that were due got their offsets.
+   *
+   * @param lateMillis how long ago the first of them was due; 0 without any
+   */
+  record OfDelivered(long messages, long lateMillis) implements Reply {}
+
   Done DONE = new Done();
 
   static Refused refused(Refusal refusal, String detail) {

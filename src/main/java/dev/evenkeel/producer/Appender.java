@@ -8,6 +8,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.core.DueTime;
 import dev.evenkeel.producer.core.OutBatch;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.AppendResults;
@@ -30,8 +31,6 @@ final class Appender<T> {
 
   /** How long one try waits for its answer; much less than what a message is tried for in all. */
   static final long REQUEST_TIMEOUT_MILLIS = 5_000;
-
-  private static final int ITEM_HEADER_BYTES = 8;
 
   /** Takes the outcome of one try of each batch of a request. */
   interface Sink<T> {
@@ -82,7 +81,7 @@ final class Appender<T> {
     int from = 0;
     int bytes = 0;
     for (int i = 0; i < batches.size(); i++) {
-      int more = ITEM_HEADER_BYTES + batches.get(i).batch.length();
+      int more = AppendBody.DELAYED_SHARD_BYTES + batches.get(i).batch.length();
       boolean full = bytes + more > REQUEST_BYTES_MAX || i - from == AppendBody.BATCHES_MAX;
       if (i > from && full) {
         request(leader, batches.subList(from, i), bytes, epoch);
@@ -100,7 +99,12 @@ final class Appender<T> {
     frame.appendByte((byte) Frames.VERSION).appendByte((byte) Op.APPEND.ordinal());
     for (OutBatch<T> each : batches) {
       ByteBuffer batch = each.batch.bytes();
-      frame.appendInt(each.shard.topicId()).appendInt(each.shard.shard());
+      frame.appendInt(each.shard.topicId());
+      if (each.dueMillis == DueTime.NOW) {
+        frame.appendInt(each.shard.shard());
+      } else {
+        frame.appendInt(-1 - each.shard.shard()).appendLong(each.dueMillis);
+      }
       frame.appendBytes(batch.array(), batch.arrayOffset(), each.batch.length());
     }
     // Another leader takes them as well as the one that was asked: sequences tell them apart.

@@ -8,6 +8,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.producer.core.CoreSettings;
+import dev.evenkeel.producer.core.DueTime;
 import dev.evenkeel.producer.core.Flush;
 import dev.evenkeel.producer.core.OutBatch;
 import dev.evenkeel.producer.core.Outcome;
@@ -18,6 +19,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -93,33 +95,41 @@ final class BatchingProducer implements Producer {
 
   @Override
   public Future<Position> send(Message message) {
-    return take(message, whenFull);
+    return take(message, null, whenFull);
+  }
+
+  @Override
+  public Future<Position> sendAt(Message message, Instant due) {
+    return take(message, due, whenFull);
   }
 
   @Override
   public Future<Void> write(Message message) {
-    Future<Void> written = take(message, Intake.WhenFull.STRETCH).mapEmpty();
+    Future<Void> written = take(message, null, Intake.WhenFull.STRETCH).mapEmpty();
     Handler<Throwable> handler = exceptionHandler;
     return handler == null ? written : written.onFailure(handler);
   }
 
-  private Future<Position> take(Message message, Intake.WhenFull full) {
+  private Future<Position> take(Message message, Instant due, Intake.WhenFull full) {
     ContextInternal caller = ContextInternal.current();
     Promise<Position> promise = caller == null ? Promise.promise() : caller.promise();
     try {
       message.checkLimits();
-      take(message, promise, full);
+      long dueMillis =
+          due == null ? DueTime.NOW : DueTime.of(Producer.millis(due), System.currentTimeMillis());
+      take(message, dueMillis, promise, full);
     } catch (RefusedException refused) {
       promise.fail(refused);
     }
     return promise.future();
   }
 
-  private synchronized void take(Message message, Promise<Position> promise, Intake.WhenFull full) {
+  private synchronized void take(
+      Message message, long dueMillis, Promise<Position> promise, Intake.WhenFull full) {
     if (closing != null) {
       throw new RefusedException(Refusal.UNAVAILABLE, "the producer is closed");
     }
-    intake.take(message, promise, full, nowMillis());
+    intake.take(message, dueMillis, promise, full, nowMillis());
   }
 
   private static long nowMillis() {

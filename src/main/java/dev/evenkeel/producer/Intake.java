@@ -46,10 +46,16 @@ final class Intake {
   }
 
   /**
+   * @param dueMillis of {@code DueTime}
    * @throws RefusedException UNKNOWN_TOPIC, OVERLOADED, INVALID (by the router), or why the
    *     producer has ended
    */
-  void take(Message message, Promise<Producer.Position> promise, WhenFull full, long nowMillis) {
+  void take(
+      Message message,
+      long dueMillis,
+      Promise<Producer.Position> promise,
+      WhenFull full,
+      long nowMillis) {
     if (core.endedBy() != null) {
       throw core.endedBy();
     }
@@ -60,8 +66,8 @@ final class Intake {
     boolean room =
         full == WhenFull.STRETCH ? !buffer.isOverfull() : !buffer.isFull() && !buffer.hasWaiters();
     if (room) {
-      accept(message, promise, bytes, nowMillis);
-    } else if (full != WhenFull.WAIT || !buffer.await(message, promise, bytes)) {
+      accept(message, dueMillis, promise, bytes, nowMillis);
+    } else if (full != WhenFull.WAIT || !buffer.await(message, dueMillis, promise, bytes)) {
       throw new RefusedException(
           Refusal.OVERLOADED,
           "the producer's buffer is full: wait for earlier sends before sending more");
@@ -69,8 +75,12 @@ final class Intake {
   }
 
   private void accept(
-      Message message, Promise<Producer.Position> promise, int bytes, long nowMillis) {
-    if (core.add(message, promise, bytes, nowMillis)) {
+      Message message,
+      long dueMillis,
+      Promise<Producer.Position> promise,
+      int bytes,
+      long nowMillis) {
+    if (core.add(message, dueMillis, promise, bytes, nowMillis)) {
       schedule.run();
     }
     buffer.take(bytes);
@@ -95,7 +105,7 @@ final class Intake {
                 : new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
       } else {
         try {
-          accept(next.message(), next.token(), next.bytes(), nowMillis);
+          accept(next.message(), next.dueMillis(), next.token(), next.bytes(), nowMillis);
         } catch (RefusedException refused) {
           refuseLater.accept(next.token(), refused);
         }

@@ -4,6 +4,9 @@ import dev.evenkeel.model.Message;
 import io.vertx.core.Future;
 import io.vertx.core.streams.WriteStream;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
 
 /**
  * Sends messages to one topic. Messages are collected into batches, and acknowledged when a
@@ -15,7 +18,12 @@ import java.nio.charset.StandardCharsets;
  */
 public interface Producer extends WriteStream<Message> {
 
-  /** Where a message is in the log. */
+  /**
+   * Where a message is in the log.
+   *
+   * @param offset -1 if the log has the message but does not remember where, or if it is delayed
+   *     and has no place yet
+   */
   record Position(int shard, long offset) {}
 
   /**
@@ -35,6 +43,57 @@ public interface Producer extends WriteStream<Message> {
             null,
             System.currentTimeMillis(),
             payload));
+  }
+
+  /**
+   * Sends a message that consumers get when it is due, and not before. Completes as {@link
+   * #send(Message)} does once a majority has it on disk; it gets its offset when it is due, so the
+   * offset is -1 now. Messages of a shard that are due at one time come in the order in which they
+   * were sent; else the one due first comes first.
+   *
+   * <p>The time counts by the clock of the node that leads the shard, in steps of 10 ms, rounded
+   * up; see that the clocks of all machines agree. A message that is due already is sent at once.
+   * Fails as {@link #send(Message)} does, and with INVALID if it is due in more than 30 days, with
+   * TOO_LARGE if too many wait in its shard already.
+   */
+  Future<Position> sendAt(Message message, Instant due);
+
+  /**
+   * The same, by this program's clock: due {@code deliverAfter} from now.
+   *
+   * @param deliverAfter zero or less: at once
+   */
+  default Future<Position> send(Message message, Duration deliverAfter) {
+    return sendAt(message, dueIn(deliverAfter));
+  }
+
+  /** Convenience: text key (or null) and payload, with the time of now. */
+  default Future<Position> send(String key, byte[] payload, Duration deliverAfter) {
+    return send(
+        new Message(
+            key == null ? null : key.getBytes(StandardCharsets.UTF_8),
+            null,
+            System.currentTimeMillis(),
+            payload),
+        deliverAfter);
+  }
+
+  /** So long from now; times beyond all clocks are the last one of them. */
+  static Instant dueIn(Duration deliverAfter) {
+    try {
+      return Instant.now().plus(deliverAfter);
+    } catch (DateTimeException | ArithmeticException e) {
+      return deliverAfter.isNegative() ? Instant.MIN : Instant.MAX;
+    }
+  }
+
+  /** Milliseconds since 1970, rounded up. */
+  static long millis(Instant instant) {
+    try {
+      return instant.plusNanos(999_999).toEpochMilli();
+    } catch (DateTimeException | ArithmeticException e) {
+      return instant.isAfter(Instant.EPOCH) ? Long.MAX_VALUE / 2 : 0;
+    }
   }
 
   /** Completes when everything sent before is acknowledged or has failed. */

@@ -12,10 +12,15 @@ import java.util.List;
 /** Messages that wait for room in a spool, in their order and bounded. Guarded by its producer. */
 final class SpoolRoom {
   /**
+   * @param dueMillis of {@code DueTime}
    * @param spooled told when it is in the spool
    * @param acknowledged told when it is in the log; null: nobody wants to know
    */
-  record Waiter(Message message, Promise<Void> spooled, Promise<Producer.Position> acknowledged) {
+  record Waiter(
+      Message message,
+      long dueMillis,
+      Promise<Void> spooled,
+      Promise<Producer.Position> acknowledged) {
 
     void refuse(RefusedException why) {
       spooled.tryFail(why);

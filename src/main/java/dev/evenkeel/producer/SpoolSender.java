@@ -164,7 +164,7 @@ final class SpoolSender {
       } else {
         item.batch().stamped(core.producerId(), core.epoch(), first - base);
         epochs.sending(item.shard(), first);
-        core.addStamped(item.shard(), item.batch(), held);
+        core.addStamped(item.shard(), item.batch(), item.dueMillis(), held);
       }
     }
   }

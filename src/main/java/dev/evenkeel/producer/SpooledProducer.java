@@ -3,6 +3,7 @@ package dev.evenkeel.producer;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.core.DueTime;
 import dev.evenkeel.producer.spool.SourcePosition;
 import dev.evenkeel.producer.spool.SpoolIntake;
 import dev.evenkeel.producer.spool.SpoolLog;
@@ -12,6 +13,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -69,12 +71,22 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
 
   @Override
   public Receipt submit(Message message) {
-    return take(message, true, onFull == ProducerOptions.OnFull.WAIT, 1);
+    return take(message, null, true, onFull == ProducerOptions.OnFull.WAIT, 1);
+  }
+
+  @Override
+  public Receipt submitAt(Message message, Instant due) {
+    return take(message, due, true, onFull == ProducerOptions.OnFull.WAIT, 1);
+  }
+
+  @Override
+  public Future<Position> sendAt(Message message, Instant due) {
+    return submitAt(message, due).acknowledged();
   }
 
   @Override
   public Future<Void> spool(Message message) {
-    return take(message, false, onFull == ProducerOptions.OnFull.WAIT, 1).spooled();
+    return take(message, null, false, onFull == ProducerOptions.OnFull.WAIT, 1).spooled();
   }
 
   @Override
@@ -84,18 +96,21 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
 
   @Override
   public Future<Void> write(Message message) {
-    Future<Void> written = take(message, true, false, STRETCH).acknowledged().mapEmpty();
+    Future<Void> written = take(message, null, true, false, STRETCH).acknowledged().mapEmpty();
     Handler<Throwable> handler = exceptionHandler;
     return handler == null ? written : written.onFailure(handler);
   }
 
-  private Receipt take(Message message, boolean wantsAck, boolean mayWait, int stretch) {
+  private Receipt take(
+      Message message, Instant due, boolean wantsAck, boolean mayWait, int stretch) {
     ContextInternal caller = ContextInternal.current();
     ContextInternal told = caller == null ? context : caller;
-    SpoolRoom.Waiter taken =
-        new SpoolRoom.Waiter(message, told.promise(), wantsAck ? told.promise() : null);
+    Promise<Void> spooled = told.promise();
+    Promise<Position> acknowledged = wantsAck ? told.promise() : null;
+    SpoolRoom.Waiter taken = new SpoolRoom.Waiter(message, DueTime.NOW, spooled, acknowledged);
     try {
       message.checkLimits();
+      taken = new SpoolRoom.Waiter(message, dueMillis(due), spooled, acknowledged);
       synchronized (this) {
         checkOpen();
         boolean full = isFull() || wantsAck && room.isFull(stretch);
@@ -111,6 +126,10 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
       taken.refuse(refused);
     }
     return taken.receipt();
+  }
+
+  private static long dueMillis(Instant due) {
+    return due == null ? DueTime.NOW : DueTime.of(Producer.millis(due), System.currentTimeMillis());
   }
 
   private void checkOpen() {
@@ -129,7 +148,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
   /** Under the lock. */
   private void accept(SpoolRoom.Waiter taken) {
     long now = nowMillis();
-    intake.add(taken.message(), taken.acknowledged(), now);
+    intake.add(taken.message(), taken.dueMillis(), taken.acknowledged(), now);
     unspooled.add(taken.spooled());
     if (taken.acknowledged() != null) {
       room.promised();
@@ -143,13 +162,15 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
   }
 
   @Override
-  public void spoolAll(List<Message> messages, SourcePosition after) throws InterruptedException {
+  public void spoolAll(List<Message> messages, Instant due, SourcePosition after)
+      throws InterruptedException {
     if (Context.isOnEventLoopThread()) {
       throw new IllegalStateException("spoolAll() blocks: not on an event loop");
     }
     for (Message message : messages) {
       message.checkLimits();
     }
+    long dueMillis = dueMillis(due);
     synchronized (this) {
       while (endedBy == null && closing == null && isFull()) {
         wait();
@@ -157,7 +178,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
       checkOpen();
       long now = nowMillis();
       for (Message message : messages) {
-        intake.add(message, null, now);
+        intake.add(message, dueMillis, null, now);
       }
       if (after != null) {
         intake.reached(after, now);

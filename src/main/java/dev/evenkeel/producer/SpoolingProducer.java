@@ -4,6 +4,7 @@ import dev.evenkeel.model.Message;
 import dev.evenkeel.producer.spool.Source;
 import dev.evenkeel.producer.spool.SourcePosition;
 import io.vertx.core.Future;
+import java.time.Instant;
 import java.util.List;
 
 /**
@@ -32,6 +33,12 @@ public interface SpoolingProducer extends Producer {
   Receipt submit(Message message);
 
   /**
+   * As {@link #sendAt}, with both promises. The time goes into the spool, not the delay: a message
+   * that leaves the spool after its time is due at once.
+   */
+  Receipt submitAt(Message message, Instant due);
+
+  /**
    * Accepts a message for the spool alone: completes as {@link Receipt#spooled()}, and nobody is
    * told of the acknowledgement. So that memory stays bounded, however much there is in the spool.
    */
@@ -45,7 +52,17 @@ public interface SpoolingProducer extends Producer {
    * @param after where to read on after a restart; null: it cannot be read again
    * @throws dev.evenkeel.model.RefusedException why the producer has ended
    */
-  void spoolAll(List<Message> messages, SourcePosition after) throws InterruptedException;
+  default void spoolAll(List<Message> messages, SourcePosition after) throws InterruptedException {
+    spoolAll(messages, null, after);
+  }
+
+  /**
+   * The same for messages that are due at one time.
+   *
+   * @param due as of {@link #sendAt}; null: at once
+   */
+  void spoolAll(List<Message> messages, Instant due, SourcePosition after)
+      throws InterruptedException;
 
   /** What was found when the spool was opened. */
   Opened opened();

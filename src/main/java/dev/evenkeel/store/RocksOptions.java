@@ -51,8 +51,12 @@ final class RocksOptions implements AutoCloseable {
     for (Store.Table table : Store.Table.values()) {
       describe(
           table.name().getBytes(java.nio.charset.StandardCharsets.US_ASCII),
-          table == Store.Table.BATCHES ? batches(shared) : small(shared));
+          holdsBatches(table) ? batches(shared) : small(shared));
     }
+  }
+
+  private static boolean holdsBatches(Store.Table table) {
+    return table == Store.Table.BATCHES || table == Store.Table.DELAYED;
   }
 
   DBOptions database() {

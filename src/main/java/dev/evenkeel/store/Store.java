@@ -24,7 +24,9 @@ public interface Store extends Closeable {
     /** producer → what is remembered of it. */
     PRODUCERS,
     /** (group, shard) → retries, dead letters, and what belongs to them. */
-    FAILURES
+    FAILURES,
+    /** (shard, due, serial) → delayed batch as it came. Large values. */
+    DELAYED
   }
 
   /** Index of the log entry that the last write stood for, or -1. */

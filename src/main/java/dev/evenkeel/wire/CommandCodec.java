@@ -148,6 +148,8 @@ public final class CommandCodec {
       out.u8(15).text(c.group());
       RecordCodec.write(out, c.shard());
       RecordCodec.writeNumbers(out, c.offsets());
+    } else if (command instanceof DataCommand.DeliverDue c) {
+      out.u8(20).i32(c.batchesMax()).i32(c.bytesMax());
     }
   }
 
@@ -199,6 +201,7 @@ public final class CommandCodec {
           case 15 ->
               new DataCommand.DropDeadLetters(
                   in.text(), RecordCodec.shard(in), RecordCodec.numbers(in));
+          case 20 -> new DataCommand.DeliverDue(in.i32(), in.i32());
           default -> throw unknown(tag);
         };
     in.end();

@@ -103,6 +103,34 @@ class BrokerVerticleTest {
   }
 
   @Test
+  void aDelayedBatchComesWhenTheLeadersClockSaysSoAndWakesALongPoll() throws Exception {
+    begin(Bench.one());
+    bench.grant("g", shard, "a", 0);
+    Bytes body = new Bytes();
+    AppendBody.write(body, new AppendBody.Item(shard, batch(7, 0, 0, 3), bench.now.get() + 500));
+    Buffer request = Frames.request(Op.APPEND, body);
+    ByteBuffer answer = get(bench.send(Addresses.data("n1"), request));
+    assertThat(AppendResults.decode(answer).results())
+        .containsExactly(new AppendResults.Result(null, AppendResults.Result.OFFSET_FORGOTTEN));
+    Bytes wanted = new Bytes().i32(bench.groupOf(shard)).text(null);
+    ShardStatus.Delayed delayed =
+        ShardStatus.read(new ByteReader(bench.control(Op.READ_SHARDS, wanted))).stream()
+            .filter(status -> status.shard().equals(shard))
+            .findFirst()
+            .orElseThrow()
+            .delayed();
+    assertThat(delayed.messages()).isEqualTo(3);
+    assertThat(delayed.nextDueMillis()).isEqualTo(bench.now.get() + 500);
+
+    Future<FetchAnswer> waiting = bench.fetch("g", shard, 1, 0, 15_000);
+    bench.now.addAndGet(499);
+    get(bench.append(new Shard(shard.topicId(), 1), batch(7, 0, 0, 1)));
+    assertThat(waiting.isComplete()).isFalse();
+    bench.now.addAndGet(1);
+    assertThat(get(waiting).batches().get(0).batch().count()).isEqualTo(3);
+  }
+
+  @Test
   void aLongPollWakesUp() throws Exception {
     begin(Bench.one());
     bench.grant("g", shard, "a", 0);

@@ -45,7 +45,7 @@ class UsageTest {
         List.of("never, interval or always", "produce", "t", "--spool=x", "--spool-fsync=often"),
         List.of("bad producer name", "produce", "t", "--name", "a b"),
         List.of("--spool-resend: only with --spool", "produce", "t", "--spool-resend"),
-        List.of("produce, consume, latency, failover, rebalance, level or dedup", "bench"),
+        List.of("produce, consume, latency, failover, rebalance, level, dedup or delay", "bench"),
         List.of("--nodes 2", "bench", "produce", "--nodes", "2"),
         List.of("mutually exclusive", "bench", "produce", "--nodes=1", "--cluster=h:1"),
         List.of("--size is 'big'", "bench", "produce", "--size", "big"),

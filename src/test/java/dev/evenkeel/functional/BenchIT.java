@@ -65,6 +65,18 @@ class BenchIT {
   }
 
   @Test
+  void delayed_messages_all_come_and_none_before_its_time() throws IOException {
+    JsonObject json = bench("delay", "--messages", "2000", "--lead", "5s", "--waiting", "5000");
+    assertThat(json.getLong("received")).isEqualTo(2_000);
+    assertThat(json.getLong("early")).isZero();
+    JsonObject lateness = json.getJsonObject("lateness");
+    assertThat(lateness.getLong("count")).isEqualTo(2_000);
+    assertThat(lateness.getDouble("p99Millis"))
+        .isBetween(lateness.getDouble("p50Millis"), lateness.getDouble("maxMillis"));
+    assertThat(json.getDouble("heapWaitingMegabytes")).isPositive();
+  }
+
+  @Test
   void a_running_cluster_can_be_measured() throws IOException {
     try (Node node = new Node(directory.resolve("node")).start()) {
       Jar.Result result =

@@ -2,11 +2,13 @@ package dev.evenkeel.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +20,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
 
 class BatchTest {
@@ -76,6 +79,33 @@ class BatchTest {
   @Property(tries = 2000)
   void garbage_is_refused_without_a_crash(@ForAll byte[] garbage) {
     assertThatThrownBy(() -> AppendBody.read(ByteBuffer.wrap(garbage)))
+        .isInstanceOf(RefusedException.class);
+  }
+
+  @Property(tries = 100)
+  void delayed_and_other_batches_of_a_request_are_read_as_written(
+      @ForAll("messages") List<Message> messages,
+      @ForAll @LongRange(min = 1) long dueMillis,
+      @ForAll Random random) {
+    Batch batch = build(messages, 1, 0, 0);
+    List<AppendBody.Item> items =
+        List.of(
+            new AppendBody.Item(new Shard(3, 0), batch, dueMillis),
+            new AppendBody.Item(new Shard(3, 0), batch),
+            new AppendBody.Item(new Shard(9, 9_999), batch, dueMillis));
+    Bytes out = new Bytes();
+    items.forEach(item -> AppendBody.write(out, item));
+    byte[] bytes = out.toArray();
+    List<AppendBody.Item> read = AppendBody.read(ByteBuffer.wrap(bytes));
+    assertThat(read)
+        .extracting(AppendBody.Item::shard, AppendBody.Item::dueMillis)
+        .containsExactly(
+            tuple(new Shard(3, 0), dueMillis),
+            tuple(new Shard(3, 0), 0L),
+            tuple(new Shard(9, 9_999), dueMillis));
+    assertThat(read).allMatch(item -> item.batch().bytes().equals(batch.bytes()));
+    int cut = bytes.length - 1 - random.nextInt(batch.length() + 15);
+    assertThatThrownBy(() -> AppendBody.read(ByteBuffer.wrap(bytes, 0, cut).slice()))
         .isInstanceOf(RefusedException.class);
   }
 

@@ -35,19 +35,22 @@ public final class AppendDecider {
   private final Map<Long, ProducerRecord> producers = new LinkedHashMap<>();
   private final Map<RingKey, Ring> rings = new LinkedHashMap<>();
   private final List<Change> changes = new ArrayList<>();
+  private final DelayBook delays;
   private int freshProducers;
 
   public AppendDecider(DataTables tables, long nowMillis) {
     this.tables = tables;
     this.nowMillis = nowMillis;
+    delays = new DelayBook(tables, nowMillis);
   }
 
   /** One result for each batch, in order. Call it once. */
   public List<Result> decide(List<AppendBody.Item> items) {
     List<Result> results = new ArrayList<>(items.size());
     for (AppendBody.Item item : items) {
-      results.add(one(item.shard(), item.batch()));
+      results.add(one(item));
     }
+    delays.finish(changes);
     shards.forEach((shard, record) -> changes.add(new Change.PutShard(shard, record)));
     producers.values().forEach(producer -> changes.add(new Change.PutProducer(producer)));
     rings.forEach((key, ring) -> changes.add(new Change.PutRing(key, ring)));
@@ -59,7 +62,9 @@ public final class AppendDecider {
     return changes;
   }
 
-  private Result one(Shard shard, Batch batch) {
+  private Result one(AppendBody.Item item) {
+    Shard shard = item.shard();
+    Batch batch = item.batch();
     ShardRecord record = shards.containsKey(shard) ? shards.get(shard) : tables.shard(shard);
     if (record == null) {
       TopicRecord topic = tables.topic(shard.topicId());
@@ -67,7 +72,8 @@ public final class AppendDecider {
       return new Result(known ? Refusal.UNKNOWN_SHARD : Refusal.UNKNOWN_TOPIC, 0);
     }
     if (batch.producerId() == 0) {
-      return new Result(null, append(shard, record, batch));
+      Refusal refusal = refusalOfDelay(item);
+      return refusal == null ? new Result(null, append(item, record)) : new Result(refusal, 0);
     }
     long id = batch.producerId();
     RingKey key = new RingKey(id, shard);
@@ -80,16 +86,19 @@ public final class AppendDecider {
     if (producer == null && tables.producers().size() + freshProducers >= PRODUCERS_HARD_MAX) {
       return new Result(Refusal.OVERLOADED, 0);
     }
-    return new Result(null, take(shard, record, batch, producer, key, ring));
+    Refusal refusal = refusalOfDelay(item);
+    return refusal == null
+        ? new Result(null, take(item, record, producer, key, ring))
+        : new Result(refusal, 0);
+  }
+
+  private Refusal refusalOfDelay(AppendBody.Item item) {
+    return item.delayed() ? delays.refusal(item.shard(), item.batch(), item.dueMillis()) : null;
   }
 
   private long take(
-      Shard shard,
-      ShardRecord record,
-      Batch batch,
-      ProducerRecord producer,
-      RingKey key,
-      Ring ring) {
+      AppendBody.Item item, ShardRecord record, ProducerRecord producer, RingKey key, Ring ring) {
+    Batch batch = item.batch();
     int epoch = batch.producerEpoch();
     ProducerRecord now;
     if (producer == null) {
@@ -104,24 +113,21 @@ public final class AppendDecider {
         ring != null && producer != null && ring.epoch() == epoch
             ? ring
             : Ring.begin(epoch, ring, now.formerEpoch());
-    long base = append(shard, record, batch);
+    long base = append(item, record);
     producers.put(key.producerId(), now);
     rings.put(key, current.appended(batch.count(), base));
     return base;
   }
 
-  private long append(Shard shard, ShardRecord record, Batch batch) {
-    long base = record.end();
-    IndexEntry entry =
-        new IndexEntry(
-            base,
-            base + batch.count() - 1,
-            Math.max(record.maxTimestamp(), batch.maxTimestampMillis()),
-            Math.max(record.appendMillis(), nowMillis),
-            batch.length(),
-            record.endPosition());
-    changes.add(new Change.PutBatch(shard, entry, batch));
-    shards.put(shard, record.appended(entry));
-    return base;
+  /** The first offset; a delayed batch has none yet. */
+  private long append(AppendBody.Item item, ShardRecord record) {
+    if (item.delayed()) {
+      delays.put(item.shard(), item.batch(), item.dueMillis(), changes);
+      return Result.OFFSET_FORGOTTEN;
+    }
+    IndexEntry entry = record.next(item.batch(), nowMillis);
+    changes.add(new Change.PutBatch(item.shard(), entry, item.batch()));
+    shards.put(item.shard(), record.appended(entry));
+    return entry.base();
   }
 }

@@ -18,6 +18,9 @@ public interface DataListener {
   /** Dead letters were put back among the retries of a group on a shard. */
   void retriesAdded(LeaseKey key);
 
+  /** The next delayed batch is due at another time than before. */
+  default void nextDueChanged() {}
+
   /** The whole state was replaced. */
   void everythingChanged();
 }

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.decide.AppendDecider;
 import dev.evenkeel.broker.decide.Decision;
+import dev.evenkeel.broker.decide.DueDecider;
 import dev.evenkeel.broker.decide.FailureDecider;
 import dev.evenkeel.broker.decide.LeaseDecider;
 import dev.evenkeel.broker.decide.ProducerDecider;
@@ -129,6 +130,8 @@ public final class DataState extends StoredState {
       return new FailureDecider(tables, store, now).replay(c);
     } else if (command instanceof DataCommand.DropDeadLetters c) {
       return new FailureDecider(tables, store, now).drop(c);
+    } else if (command instanceof DataCommand.DeliverDue c) {
+      return new DueDecider(tables, store, now).decide(c);
     }
     return new RetainDecider(tables, store, now).decide();
   }
@@ -160,10 +163,14 @@ public final class DataState extends StoredState {
     public void show() {
       // The batches first: who sees a shard's new end must find them.
       tail.follow(changes);
+      long due = tables.delays().nextDueMillis();
       for (Change change : changes) {
         Lease former = former(change);
         change.show(tables);
         tell(change, former);
+      }
+      if (tables.delays().nextDueMillis() != due) {
+        listeners.forEach(DataListener::nextDueChanged);
       }
     }
 

@@ -21,14 +21,16 @@ final class Announcer implements DataListener {
   private final FetchService fetches;
   private final Vertx vertx;
   private final Executor context;
+  private final DueTimer due;
   private final Set<Shard> changed = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean scheduled = new AtomicBoolean();
 
-  Announcer(ServedGroup group, FetchService fetches, Vertx vertx, Executor context) {
+  Announcer(ServedGroup group, FetchService fetches, Vertx vertx, Executor context, DueTimer due) {
     this.group = group;
     this.fetches = fetches;
     this.vertx = vertx;
     this.context = context;
+    this.due = due;
   }
 
   @Override
@@ -77,7 +79,13 @@ final class Announcer implements DataListener {
   }
 
   @Override
+  public void nextDueChanged() {
+    due.tell();
+  }
+
+  @Override
   public void everythingChanged() {
+    due.tell();
     context.execute(() -> fetches.changed(shard -> true));
   }
 }

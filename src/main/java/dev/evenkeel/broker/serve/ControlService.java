@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.decide.StartFinder;
+import dev.evenkeel.broker.state.DelayStand;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.NodeLogs;
@@ -220,7 +221,14 @@ public final class ControlService {
         record.bytes(),
         record.dropped(),
         leases,
-        FailureService.on(group, each.getKey(), only));
+        FailureService.on(group, each.getKey(), only),
+        delayed(group.state().tables().delays().of(each.getKey())));
+  }
+
+  private static ShardStatus.Delayed delayed(DelayStand stand) {
+    return stand.isEmpty()
+        ? ShardStatus.Delayed.NONE
+        : new ShardStatus.Delayed(stand.messages(), stand.bytes(), stand.dueMillis());
   }
 
   private Future<Buffer> findOffset(ByteReader in) {

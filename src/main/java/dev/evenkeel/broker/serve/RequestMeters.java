@@ -42,6 +42,8 @@ public final class RequestMeters {
   private final LongAdder appendBytes;
   private final Timer append;
   private final DistributionSummary entryBatches;
+  private final LongAdder delayedMessages;
+  private final Timer delayLateness;
   private final LongAdder fetchRequests;
   private final LongAdder fetchMessages;
   private final LongAdder fetchBytes;
@@ -74,6 +76,13 @@ public final class RequestMeters {
             256,
             1024,
             4096);
+    delayedMessages =
+        scope.counter(
+            "evenkeel.delay.delivered.messages", "Delayed messages that were due and got offsets");
+    delayLateness =
+        scope.timer(
+            "evenkeel.delay.lateness",
+            "How long ago the first message of a delivery was due when the leader began it");
     fetchRequests = scope.counter("evenkeel.fetch.requests", "Fetch requests that came");
     fetchMessages = scope.counter("evenkeel.fetch.messages", "Messages handed to consumers");
     fetchBytes = scope.counter("evenkeel.fetch.bytes", "Bytes of the batches handed to consumers");
@@ -152,6 +161,16 @@ public final class RequestMeters {
         refused(results.get(i).refusal());
       }
     }
+  }
+
+  /**
+   * Delayed messages got their offsets.
+   *
+   * @param lateMillis of the one that was due first
+   */
+  void delivered(long messages, long lateMillis) {
+    delayedMessages.add(messages);
+    delayLateness.record(lateMillis, TimeUnit.MILLISECONDS);
   }
 
   void fetchCame() {

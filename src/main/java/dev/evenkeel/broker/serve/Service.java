@@ -27,6 +27,7 @@ public final class Service {
   private final Vertx vertx;
   private final List<ServedGroup> groups = new ArrayList<>();
   private final List<Announcer> announcers = new ArrayList<>();
+  private final List<DueTimer> dueTimers = new ArrayList<>();
   private final AppendService appends;
   private final FetchService fetches;
   private final ControlService control;
@@ -73,7 +74,9 @@ public final class Service {
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
       int index = i;
-      Announcer announcer = new Announcer(group, fetches, vertx, onContext);
+      DueTimer due = new DueTimer(group, vertx, onContext, node::nowMillis, meters);
+      dueTimers.add(due);
+      Announcer announcer = new Announcer(group, fetches, vertx, onContext, due);
       announcers.add(announcer);
       group.state().listen(announcer);
       group
@@ -82,10 +85,13 @@ public final class Service {
               leadership -> {
                 announce(onContext, index, leadership);
                 if (!closed) {
+                  due.tell();
                   onContext.execute(
                       () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
                 }
               });
+      // What was due while nobody served.
+      due.tell();
     }
   }
 
@@ -178,6 +184,7 @@ public final class Service {
   public void close() {
     closed = true;
     figures.close();
+    dueTimers.forEach(DueTimer::close);
     for (int i = 0; i < groups.size(); i++) {
       groups.get(i).state().unlisten(announcers.get(i));
     }

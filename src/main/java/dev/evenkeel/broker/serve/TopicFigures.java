@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.state.DelayStand;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.meters.FigureTable;
 import dev.evenkeel.bus.meters.LabelLimit;
@@ -24,6 +25,8 @@ final class TopicFigures {
   private final FigureTable bytes;
   private final FigureTable dropped;
   private final FigureTable shards;
+  private final FigureTable delayed;
+  private final FigureTable delayedBytes;
 
   TopicFigures(BrokerNode node, Iterable<ServedGroup> groups, MeterScope scope) {
     this.node = node;
@@ -48,6 +51,13 @@ final class TopicFigures {
             "Messages dropped by a limit before some group consumed them",
             "topic");
     shards = scope.table("evenkeel.topic.shards", "Shards of the topic led here", "topic");
+    delayed =
+        scope.table(
+            "evenkeel.topic.delayed.messages",
+            "Delayed messages of the shards led here that are not due yet",
+            "topic");
+    delayedBytes =
+        scope.table("evenkeel.topic.delayed.bytes", "Bytes of those delayed messages", "topic");
   }
 
   /** Reads memory only, but all shards. */
@@ -62,6 +72,8 @@ final class TopicFigures {
     Rows sizes = new Rows(rowsMax);
     Rows drops = new Rows(rowsMax);
     Rows counts = new Rows(rowsMax);
+    Rows delays = new Rows(rowsMax);
+    Rows delaySizes = new Rows(rowsMax);
     for (ServedGroup group : groups) {
       if (!group.log().leadership().ready()) {
         continue;
@@ -78,6 +90,9 @@ final class TopicFigures {
         sizes.add(record.bytes(), label);
         drops.add(record.dropped(), label);
         counts.add(1, label);
+        DelayStand stand = group.state().tables().delays().of(each.getKey());
+        delays.add(stand.messages(), label);
+        delaySizes.add(stand.bytes(), label);
       }
     }
     end.show(ends);
@@ -85,5 +100,7 @@ final class TopicFigures {
     bytes.show(sizes);
     dropped.show(drops);
     shards.show(counts);
+    delayed.show(delays);
+    delayedBytes.show(delaySizes);
   }
 }

@@ -51,12 +51,15 @@ public sealed interface Change {
       byte[] to = Keys.batch(shard, Long.MAX_VALUE);
       write.deleteRange(Store.Table.BATCHES, from, to);
       write.deleteRange(Store.Table.INDEX, from, to);
+      write.delete(Store.Table.META, Keys.delays(shard));
+      write.deleteRange(Store.Table.DELAYED, DelayedKey.first(shard), DelayedKey.last(shard));
     }
 
     @Override
     public void show(DataTables tables) {
       tables.shards.remove(shard);
       tables.marks.remove(shard);
+      tables.delays.put(shard, DelayStand.NONE);
     }
   }
 
@@ -96,6 +99,44 @@ public sealed interface Change {
 
     @Override
     public void show(DataTables tables) {}
+  }
+
+  /** A batch waits until it is due. */
+  record PutDelayed(DelayedKey key, Batch batch) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.DELAYED, key.bytes(), batch.bytes().duplicate());
+    }
+
+    @Override
+    public void show(DataTables tables) {}
+  }
+
+  record RemoveDelayed(DelayedKey key) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.DELAYED, key.bytes());
+    }
+
+    @Override
+    public void show(DataTables tables) {}
+  }
+
+  /** How much of delayed messages there is now. */
+  record PutDelays(Shard shard, DelayStand stand) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      if (stand.isEmpty()) {
+        write.delete(Store.Table.META, Keys.delays(shard));
+      } else {
+        write.put(Store.Table.META, Keys.delays(shard), stand.encode());
+      }
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.delays.put(shard, stand);
+    }
   }
 
   /**

@@ -27,6 +27,7 @@ public final class DataTables {
   final NavigableMap<Shard, ShardRecord> shards = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, Lease> leases = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, FailureStand> failures = new ConcurrentSkipListMap<>();
+  final DelayTable delays = new DelayTable();
   final Map<Shard, Marks> marks = new HashMap<>();
   final Map<Long, ProducerRecord> producers = new HashMap<>();
   final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
@@ -44,6 +45,7 @@ public final class DataTables {
               tables.topics.put(topic.id(), topic);
             }
             case 'S' -> tables.shards.put(Keys.metaShard(key), ShardRecord.decode(value));
+            case 'D' -> tables.delays.put(Keys.metaShard(key), DelayStand.decode(value));
             case 'R' -> tables.marks.put(Keys.metaShard(key), Marks.decode(value));
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
           }
@@ -162,6 +164,11 @@ public final class DataTables {
   /** All failures, sorted by shard and group; a live view, from any thread. */
   public Map<LeaseKey, FailureStand> failures() {
     return Collections.unmodifiableMap(failures);
+  }
+
+  /** Delayed messages; from any thread. */
+  public DelayTable delays() {
+    return delays;
   }
 
   public Marks marks(Shard shard) {

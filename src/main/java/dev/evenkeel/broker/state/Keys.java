@@ -12,6 +12,7 @@ import java.util.Arrays;
  * META       'T' topicId            topic of a data group, or of the meta group
  *            'S' topicId shard      shard
  *            'R' topicId shard      retention marks
+ *            'D' topicId shard      how much there is of delayed messages
  *            'G' name               group             (meta group)
  *            'L' name               lease of a group  (meta group)
  *            'P' name               named producer    (meta group)
@@ -23,6 +24,7 @@ import java.util.Arrays;
  *            group 0 topicId shard 1   the state's bytes
  *            group 0 topicId shard 2   how much there is of failures
  * FAILURES   see FailureKeys
+ * DELAYED    topicId shard due serial   delayed batch as it came, see DelayedKey
  * PRODUCERS  producerId                   producer
  *            producerId topicId shard     its last batches there
  * </pre>
@@ -56,6 +58,10 @@ public final class Keys {
 
   static byte[] marks(Shard shard) {
     return metaShard('R', shard);
+  }
+
+  static byte[] delays(Shard shard) {
+    return metaShard('D', shard);
   }
 
   private static byte[] metaShard(char tag, Shard shard) {

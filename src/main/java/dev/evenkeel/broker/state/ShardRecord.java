@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
 
@@ -29,6 +30,17 @@ public record ShardRecord(
   /** Bytes kept. */
   public long bytes() {
     return endPosition - startPosition;
+  }
+
+  /** Where a batch would lie that is appended now. */
+  public IndexEntry next(Batch batch, long nowMillis) {
+    return new IndexEntry(
+        end,
+        end + batch.count() - 1,
+        Math.max(maxTimestamp, batch.maxTimestampMillis()),
+        Math.max(appendMillis, nowMillis),
+        batch.length(),
+        endPosition);
   }
 
   /** With a batch behind the last one. */

@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
       "  evenkeel bench rebalance --repeats 20",
       "  evenkeel bench level --curve",
       "  evenkeel bench dedup --work 20ms",
+      "  evenkeel bench delay --waiting 1000000",
       "",
       "Figures of two systems or versions can be compared only if they come from one machine, one",
       "disk and one hour. Repeat a run, and take the median."
@@ -61,7 +62,8 @@ public final class BenchCommand implements Runnable {
         .addSubcommand(new RebalanceBench())
         .addSubcommand(new RebalanceMember())
         .addSubcommand(new LevelBench())
-        .addSubcommand(new DedupBench());
+        .addSubcommand(new DedupBench())
+        .addSubcommand(new DelayBench());
   }
 
   Target open(BenchOptions options) {
@@ -78,6 +80,6 @@ public final class BenchCommand implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "a command is missing: produce, consume, latency, failover, rebalance, level or dedup");
+        "a command is missing: produce, consume, latency, failover, rebalance, level, dedup or delay");
   }
 }

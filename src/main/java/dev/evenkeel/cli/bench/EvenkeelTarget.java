@@ -14,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -101,7 +102,7 @@ final class EvenkeelTarget implements Target {
     return sender(topic, null);
   }
 
-  Sender sender(String topic, Router router) {
+  private Producer producer(String topic, Router router) {
     ProducerOptions producerOptions = new ProducerOptions().setTopic(topic);
     if (options.lingerMillis() != null) {
       producerOptions.setLingerMillis(options.lingerMillis());
@@ -112,6 +113,30 @@ final class EvenkeelTarget implements Target {
     Producer producer =
         onOwnContext(() -> ClientConnection.await(client.producer(producerOptions, router)));
     producer.setWriteQueueMaxSize(PRODUCER_MESSAGES_MAX);
+    return producer;
+  }
+
+  DelayLoad.DelayedSender delayedSender(String topic) {
+    Producer producer = producer(topic, null);
+    return new DelayLoad.DelayedSender() {
+      @Override
+      public void send(byte[] key, byte[] payload, long dueMillis, Done done) {
+        producer
+            .sendAt(
+                new Message(key, null, System.currentTimeMillis(), payload),
+                Instant.ofEpochMilli(dueMillis))
+            .onComplete(sent -> done.done(sent.cause()));
+      }
+
+      @Override
+      public void close() {
+        ClientConnection.await(producer.close());
+      }
+    };
+  }
+
+  Sender sender(String topic, Router router) {
+    Producer producer = producer(topic, router);
     return new Sender() {
       @Override
       public void send(byte[] key, byte[] payload, Done done) {

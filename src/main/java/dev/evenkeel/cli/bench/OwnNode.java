@@ -5,7 +5,9 @@ import dev.evenkeel.cli.Main;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -107,6 +109,21 @@ final class OwnNode {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CommandFailure.failed("interrupted", e);
+    }
+  }
+
+  /** What the node says of its heap, garbage included; NaN if it does not answer. */
+  double heapBytes() {
+    String line = ready.getNow("");
+    String port = line.substring(line.indexOf("http=") + "http=".length()).trim();
+    try (InputStream in = new URL("http://127.0.0.1:" + port + "/metrics").openStream()) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .filter(each -> each.startsWith("jvm_memory_used_bytes{area=\"heap\""))
+          .mapToDouble(each -> Double.parseDouble(each.substring(each.lastIndexOf(' ') + 1)))
+          .sum();
+    } catch (IOException e) {
+      return Double.NaN;
     }
   }
 

@@ -68,6 +68,11 @@ final class OwnNodes implements AutoCloseable {
     return nodes.stream().map(node -> HOST + ":" + node.port()).toList();
   }
 
+  /** Of all of them, garbage included; NaN if one does not tell. */
+  double heapBytes() {
+    return nodes.stream().mapToDouble(OwnNode::heapBytes).sum();
+  }
+
   OwnNode node(String id) {
     return nodes.stream().filter(node -> node.id().equals(id)).findFirst().orElseThrow();
   }

@@ -28,6 +28,8 @@ import java.util.function.Function;
  * evenkeel.api.produce
  *   {"topic":"orders","key":"k1","payload":"hello"}       → {"shard":2,"offset":17}
  *   {"topic":"orders","payloadBase64":"/wA=","headers":{"h":"v"}}
+ *   {"topic":"orders","payload":"later","deliverAfterMs":5000}
+ *       → {"shard":2,"offset":null,"deliverAt":1795187621828}
  *   {"topic":"orders","messages":[{"key":"k1","payload":"a"},{"payload":"b"}]}
  *       → {"results":[{"shard":2,"offset":18},{"error":"OVERLOADED","message":"..."}]}
  *

@@ -1,11 +1,13 @@
 package dev.evenkeel.client.gateway;
 
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.producer.Producer;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,7 +20,15 @@ final class ProduceApi {
   static final int MESSAGES_MAX = 1_000;
 
   private static final List<String> MESSAGE_FIELDS =
-      List.of("key", "keyBase64", "payload", "payloadBase64", "headers", "timestamp");
+      List.of(
+          "key",
+          "keyBase64",
+          "payload",
+          "payloadBase64",
+          "headers",
+          "timestamp",
+          "deliverAfterMs",
+          "deliverAt");
   private static final List<String> FIELDS;
 
   static {
@@ -41,7 +51,7 @@ final class ProduceApi {
     long now = clock.getAsLong();
     JsonArray many = JsonFields.arrayField(request, "messages");
     if (many == null) {
-      return producers.send(topic, message(request, now), now).map(ProduceApi::json);
+      return send(topic, message(request, now), due(request, now), now).map(json -> json);
     }
     if (many.size() > MESSAGES_MAX) {
       throw JsonFields.invalid(
@@ -53,19 +63,19 @@ final class ProduceApi {
   /** All or nothing is checked before sending; what is sent then succeeds or fails one by one. */
   private Future<Object> sendAll(String topic, JsonArray many, long now) {
     List<Message> messages = new ArrayList<>(many.size());
+    List<Instant> dues = new ArrayList<>(many.size());
     for (int i = 0; i < many.size(); i++) {
       if (!(many.getValue(i) instanceof JsonObject each)) {
         throw JsonFields.invalid("messages[" + i + "] is not an object");
       }
       JsonFields.onlyFields(each, MESSAGE_FIELDS);
       messages.add(message(each, now));
+      dues.add(due(each, now));
     }
     List<Future<JsonObject>> sent = new ArrayList<>(messages.size());
-    for (Message message : messages) {
+    for (int i = 0; i < messages.size(); i++) {
       sent.add(
-          producers
-              .send(topic, message, now)
-              .map(ProduceApi::json)
+          send(topic, messages.get(i), dues.get(i), now)
               .otherwise(failure -> ApiErrors.json(failure)));
     }
     return Future.join(sent)
@@ -77,8 +87,33 @@ final class ProduceApi {
             });
   }
 
-  private static JsonObject json(Producer.Position position) {
-    return new JsonObject().put("shard", position.shard()).put("offset", position.offset());
+  private Future<JsonObject> send(String topic, Message message, Instant due, long now) {
+    return producers.send(topic, message, due, now).map(position -> json(position, due));
+  }
+
+  /** A delayed message has no offset yet. */
+  private static JsonObject json(Producer.Position position, Instant due) {
+    JsonObject json = new JsonObject().put("shard", position.shard());
+    return due != null && position.offset() < 0
+        ? json.putNull("offset").put("deliverAt", due.toEpochMilli())
+        : json.put("offset", position.offset());
+  }
+
+  /** When the message is to be delivered; null: at once. */
+  static Instant due(JsonObject json, long nowMillis) {
+    boolean after = json.getValue("deliverAfterMs") != null;
+    boolean at = json.getValue("deliverAt") != null;
+    if (after && at) {
+      throw JsonFields.invalid("deliverAfterMs and deliverAt are two ways to say one thing");
+    }
+    if (after) {
+      long millis = JsonFields.number(json, "deliverAfterMs", 0, 0, Limits.DELAY_MILLIS_MAX);
+      return Instant.ofEpochMilli(nowMillis + millis);
+    }
+    return at
+        ? Instant.ofEpochMilli(
+            JsonFields.number(json, "deliverAt", 0, 0, nowMillis + Limits.DELAY_MILLIS_MAX))
+        : null;
   }
 
   static Message message(JsonObject json, long nowMillis) {

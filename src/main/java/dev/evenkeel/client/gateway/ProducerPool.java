@@ -5,6 +5,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
 import io.vertx.core.Future;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,7 +34,10 @@ final class ProducerPool {
     int sending;
   }
 
-  Future<Producer.Position> send(String topic, Message message, long nowMillis) {
+  /**
+   * @param due null: at once
+   */
+  Future<Producer.Position> send(String topic, Message message, Instant due, long nowMillis) {
     Entry entry = entries.get(topic);
     if (entry == null) {
       if (entries.size() >= PRODUCERS_MAX && !closeOneIdle()) {
@@ -50,7 +54,7 @@ final class ProducerPool {
     used.lastUsedMillis = nowMillis;
     used.sending++;
     return used.producer
-        .compose(producer -> producer.send(message))
+        .compose(producer -> due == null ? producer.send(message) : producer.sendAt(message, due))
         .onComplete(
             sent -> {
               used.sending--;

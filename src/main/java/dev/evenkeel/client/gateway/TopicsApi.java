@@ -168,20 +168,37 @@ final class TopicsApi {
     Long messages = 0L;
     Long bytes = 0L;
     Long dropped = 0L;
+    Long delayed = 0L;
+    long nextDue = Long.MAX_VALUE;
     for (int i = 0; i < topic.shards(); i++) {
       ShardStatus status = statuses.get(new Shard(topic.id(), i));
       if (status == null) {
         // An unknown figure is null, never a sum that leaves something out.
-        return created(topic).putNull("messages").putNull("bytes").putNull("messagesDropped");
+        return created(topic)
+            .putNull("messages")
+            .putNull("bytes")
+            .putNull("messagesDropped")
+            .putNull("delayed")
+            .putNull("nextDueMillis");
       }
       messages += status.endOffset() - status.startOffset();
       bytes += status.bytes();
       dropped += status.messagesDropped();
+      delayed += status.delayed().messages();
+      if (status.delayed().messages() > 0) {
+        nextDue = Math.min(nextDue, status.delayed().nextDueMillis());
+      }
     }
     return created(topic)
         .put("messages", messages)
         .put("bytes", bytes)
-        .put("messagesDropped", dropped);
+        .put("messagesDropped", dropped)
+        .put("delayed", delayed)
+        .put("nextDueMillis", delayed == 0 ? null : (Long) nextDue);
+  }
+
+  private static Long nextDue(ShardStatus status) {
+    return status.delayed().messages() == 0 ? null : (Long) status.delayed().nextDueMillis();
   }
 
   private static JsonObject detail(
@@ -196,6 +213,8 @@ final class TopicsApi {
               .put("start", status == null ? null : status.startOffset())
               .put("end", status == null ? null : status.endOffset())
               .put("bytes", status == null ? null : status.bytes())
+              .put("delayed", status == null ? null : status.delayed().messages())
+              .put("nextDueMillis", status == null ? null : nextDue(status))
               .put("leader", view.leaderOf(shard)));
     }
     return summary(topic, statuses).put("shardList", list);

@@ -1,5 +1,6 @@
 package dev.evenkeel.producer.core;
 
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 
@@ -23,6 +24,27 @@ final class DeliveryLimits {
         ? new RefusedException(
             batch.refused.refusal(), text + ", at last because: " + batch.refused.getMessage())
         : new RefusedException(Refusal.INDETERMINATE, text + "; it may be in the log all the same");
+  }
+
+  /** What is told of a batch that the log does not take. */
+  static RefusedException refused(OutBatch<?> batch, Refusal refusal, String detail) {
+    String text = detail;
+    if (text == null && batch.dueMillis != DueTime.NOW) {
+      // The log's answer has no words.
+      if (refusal == Refusal.TOO_LARGE) {
+        text =
+            "shard "
+                + batch.shard.shard()
+                + " has no room for more delayed messages: at most "
+                + Limits.DELAYED_MESSAGES_MAX
+                + ", or "
+                + Limits.DELAYED_BYTES_MAX
+                + " bytes of them, may wait";
+      } else if (refusal == Refusal.INVALID) {
+        text = "a delay of more than 30 days by the broker's clock";
+      }
+    }
+    return new RefusedException(refusal, text);
   }
 
   /** Whether a batch that is surely not in the log has met a full disk for too long. */

@@ -23,6 +23,7 @@ final class Lane<T> {
   private BatchBuilder open;
   private List<T> openTokens;
   private int openBytes;
+  private long openDueMillis;
   private long openedMillis;
   private long nextSequence;
   private int failuresInRow;
@@ -42,18 +43,19 @@ final class Lane<T> {
     return open != null;
   }
 
-  /** Whether the open batch, if any, must be closed before this message. */
-  boolean fits(Message message) {
-    return open == null || open.fits(message, settings.batchBytes());
+  /** Whether there is no open batch, or one that may take this message too. */
+  boolean fits(Message message, long dueMillis) {
+    return open == null || openDueMillis == dueMillis && open.fits(message, settings.batchBytes());
   }
 
   boolean isFull() {
     return open != null && open.bytes() >= settings.batchBytes();
   }
 
-  void add(Message message, T token, int chargedBytes, long nowMillis) {
+  void add(Message message, long dueMillis, T token, int chargedBytes, long nowMillis) {
     if (open == null) {
       open = builders.take();
+      openDueMillis = dueMillis;
       openTokens = new ArrayList<>();
       openBytes = 0;
       openedMillis = nowMillis;
@@ -69,6 +71,7 @@ final class Lane<T> {
         new OutBatch<>(
             shard,
             open.build(0, 0, 0),
+            openDueMillis,
             openTokens,
             openBytes,
             openedMillis + settings.deliveryTimeoutMillis()));
@@ -78,9 +81,9 @@ final class Lane<T> {
   }
 
   /** Takes a closed batch that keeps the place in the epoch that it has. */
-  void addStamped(Batch batch, T token) {
+  void addStamped(Batch batch, long dueMillis, T token) {
     OutBatch<T> closed =
-        new OutBatch<>(shard, batch, List.of(token), batch.length(), Long.MAX_VALUE);
+        new OutBatch<>(shard, batch, dueMillis, List.of(token), batch.length(), Long.MAX_VALUE);
     closed.firstSequence = batch.firstSequence();
     queue.add(closed);
   }

@@ -25,6 +25,10 @@ public final class OutBatch<T> {
 
   public final Shard shard;
   public final Batch batch;
+
+  /** When it gets its offsets; {@link DueTime#NOW}: at once. */
+  public final long dueMillis;
+
   public final List<T> tokens;
   public final int chargedBytes;
   final long deadlineMillis;
@@ -50,9 +54,16 @@ public final class OutBatch<T> {
 
   private List<Flush> flushes;
 
-  OutBatch(Shard shard, Batch batch, List<T> tokens, int chargedBytes, long deadlineMillis) {
+  OutBatch(
+      Shard shard,
+      Batch batch,
+      long dueMillis,
+      List<T> tokens,
+      int chargedBytes,
+      long deadlineMillis) {
     this.shard = shard;
     this.batch = batch;
+    this.dueMillis = dueMillis;
     this.tokens = tokens;
     this.chargedBytes = chargedBytes;
     this.deadlineMillis = deadlineMillis;

@@ -117,16 +117,25 @@ public final class ProducerCore<T> {
    * @return whether {@link #poll} has something new to do
    */
   public boolean add(Message message, T token, int chargedBytes, long nowMillis) {
+    return add(message, DueTime.NOW, token, chargedBytes, nowMillis);
+  }
+
+  /**
+   * The same for a delayed message; those of a batch are due at one time.
+   *
+   * @param dueMillis of {@link DueTime#of}
+   */
+  public boolean add(Message message, long dueMillis, T token, int chargedBytes, long nowMillis) {
     Lane<T> lane = lanes.get(choice.of(message, lanes.size()));
     boolean news = !lane.isOpen();
-    if (!lane.fits(message)) {
+    if (!lane.fits(message, dueMillis)) {
       seal(lane);
       news = true;
     }
     if (lane.isEmpty()) {
       active.add(lane);
     }
-    lane.add(message, token, chargedBytes, nowMillis);
+    lane.add(message, dueMillis, token, chargedBytes, nowMillis);
     if (lane.isFull()) {
       seal(lane);
       news = true;
@@ -138,14 +147,15 @@ public final class ProducerCore<T> {
    * Takes a batch that has its place in the epoch already, behind those of its shard. It is never
    * given up for its age. Only while {@link #hasTopic()} and not ENDED.
    *
+   * @param dueMillis of {@link DueTime#of} when the messages were taken
    * @param token stands for the whole batch
    */
-  public void addStamped(int shard, Batch batch, T token) {
+  public void addStamped(int shard, Batch batch, long dueMillis, T token) {
     Lane<T> lane = lanes.get(shard);
     if (lane.isEmpty()) {
       active.add(lane);
     }
-    lane.addStamped(batch, token);
+    lane.addStamped(batch, dueMillis, token);
   }
 
   /** Nothing is on its way or waits. */
@@ -283,7 +293,7 @@ public final class ProducerCore<T> {
           batch.state = OutBatch.State.WAITING;
           lane.backOff(nowMillis, jitter.getAsDouble());
         } else {
-          finish(batch, 0, new RefusedException(result.refusal(), detail));
+          finish(batch, 0, DeliveryLimits.refused(batch, result.refusal(), detail));
           lane.dropDone();
           state = State.OPENING;
         }

@@ -22,7 +22,7 @@ public final class SendBuffer<T> {
   private static final int HARD_LIMIT_FACTOR = 2;
 
   /** One that waits; a flush, too, waits for its turn behind the sends before it. */
-  public record Waiter<T>(Message message, T token, int bytes, Runnable flush) {}
+  public record Waiter<T>(Message message, long dueMillis, T token, int bytes, Runnable flush) {}
 
   private final long bytesMax;
   private final Deque<Waiter<T>> waiters = new ArrayDeque<>();
@@ -77,17 +77,17 @@ public final class SendBuffer<T> {
   }
 
   /** False if too many wait already. */
-  public boolean await(Message message, T token, int messageBytes) {
+  public boolean await(Message message, long dueMillis, T token, int messageBytes) {
     if (waitingSends == WAITING_SENDS_MAX) {
       return false;
     }
     waitingSends++;
-    waiters.add(new Waiter<>(message, token, messageBytes, null));
+    waiters.add(new Waiter<>(message, dueMillis, token, messageBytes, null));
     return true;
   }
 
   public void awaitTurn(Runnable flush) {
-    waiters.add(new Waiter<>(null, null, 0, flush));
+    waiters.add(new Waiter<>(null, DueTime.NOW, null, 0, flush));
   }
 
   public boolean hasWaiters() {

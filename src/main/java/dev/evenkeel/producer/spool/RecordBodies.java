@@ -35,7 +35,12 @@ final class RecordBodies {
       out.i32(frame.items().size());
       for (Item item : frame.items()) {
         ByteBuffer batch = item.batch().bytes();
-        out.i32(item.shard()).raw(batch.array(), batch.arrayOffset(), item.batch().length());
+        if (item.dueMillis() == 0) {
+          out.i32(item.shard());
+        } else {
+          out.i32(-1 - item.shard()).i64(item.dueMillis());
+        }
+        out.raw(batch.array(), batch.arrayOffset(), item.batch().length());
       }
     } else if (record instanceof Acked acked) {
       out.u8(ACKED).i64(acked.frame()).i64(acked.messages());
@@ -82,12 +87,18 @@ final class RecordBodies {
     List<Item> items = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       int shard = in.i32();
+      long dueMillis = 0;
       if (shard < 0) {
-        throw new RefusedException(Refusal.INVALID, "a batch of shard " + shard);
+        shard = -1 - shard;
+        dueMillis = in.i64();
+        if (dueMillis <= 0) {
+          throw new RefusedException(Refusal.INVALID, "a delayed batch due at " + dueMillis);
+        }
       }
       ByteBuffer rest = in.rest();
       // Its own memory, so that one batch under way does not keep the whole frame.
-      items.add(new Item(shard, Batch.next(ByteBuffer.wrap(in.raw(Batch.next(rest).length())))));
+      Batch batch = Batch.next(ByteBuffer.wrap(in.raw(Batch.next(rest).length())));
+      items.add(new Item(shard, batch, dueMillis));
     }
     return items;
   }

@@ -33,6 +33,7 @@ public final class SpoolIntake<T> {
     final int shard;
     long nextSequence;
     BatchBuilder open;
+    long openDueMillis;
     List<Token<T>> tokens = List.of();
 
     Lane(int shard) {
@@ -101,17 +102,20 @@ public final class SpoolIntake<T> {
   /**
    * Takes a message that is within its limits.
    *
+   * @param dueMillis of {@code DueTime}
    * @param token null if nobody wants to hear of it
    * @param nowMillis by any clock that only grows
    */
-  public void add(Message message, T token, long nowMillis) {
+  public void add(Message message, long dueMillis, T token, long nowMillis) {
     Lane lane = lanes.get(choice.of(message, lanes.size()));
     begin(nowMillis);
-    if (lane.open != null && !lane.open.fits(message, batchBytes)) {
+    if (lane.open != null
+        && (lane.openDueMillis != dueMillis || !lane.open.fits(message, batchBytes))) {
       seal(lane);
     }
     if (lane.open == null) {
       lane.open = builders.take();
+      lane.openDueMillis = dueMillis;
       active.add(lane);
     }
     if (token != null) {
@@ -139,7 +143,9 @@ public final class SpoolIntake<T> {
   }
 
   private void seal(Lane lane) {
-    items.add(new SpoolRecord.Item(lane.shard, lane.open.build(0, 0, lane.nextSequence)));
+    items.add(
+        new SpoolRecord.Item(
+            lane.shard, lane.open.build(0, 0, lane.nextSequence), lane.openDueMillis));
     tokens.add(lane.tokens);
     lane.nextSequence += lane.open.count();
     lane.tokens = List.of();

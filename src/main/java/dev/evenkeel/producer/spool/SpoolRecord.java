@@ -48,8 +48,16 @@ public sealed interface SpoolRecord {
     }
   }
 
-  /** A batch, and the index of its shard in the topic. */
-  record Item(int shard, Batch batch) {}
+  /**
+   * A batch, and the index of its shard in the topic.
+   *
+   * @param dueMillis when its messages are due, of {@code DueTime}; 0: at once
+   */
+  record Item(int shard, Batch batch, long dueMillis) {
+    public Item(int shard, Batch batch) {
+      this(shard, batch, 0);
+    }
+  }
 
   /**
    * Every frame up to this one is in the log.

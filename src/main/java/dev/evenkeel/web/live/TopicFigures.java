@@ -29,6 +29,7 @@ final class TopicFigures {
       Json.put(state, "end", end);
       Json.put(state, "rate", Json.rounded(meter.perSecond()));
       Json.put(state, "bytes", Json.number(topic, "bytes"));
+      Json.put(state, "delayed", Json.number(topic, "delayed"));
       all.put(name, state);
     }
     return all;

@@ -73,9 +73,21 @@ final class Dice {
     };
   }
 
+  /** Of which some are delayed, and some of those are due already. */
+  private List<AppendBody.Item> delayedItems(long now) {
+    List<AppendBody.Item> items = new ArrayList<>();
+    for (AppendBody.Item item : items()) {
+      long due = upTo(4) == 0 ? 0 : Math.max(1, now + upTo(300) - 20);
+      items.add(new AppendBody.Item(item.shard(), item.batch(), due));
+    }
+    return items;
+  }
+
   /** Any entry of a data group. */
   byte[] entry(long now) {
-    return switch (upTo(10)) {
+    return switch (upTo(13)) {
+      case 10, 11 -> Rig.appendEntry(now, delayedItems(now).toArray(new AppendBody.Item[0]));
+      case 12 -> Entry.of(new DataCommand.DeliverDue(1 + upTo(5), 1 + upTo(500)), now);
       case 0, 1, 2, 3 -> Rig.appendEntry(now, items().toArray(new AppendBody.Item[0]));
       case 4, 5, 6 -> Entry.of(leaseCommand(), now);
       case 7 -> Entry.of(new DataCommand.Retain(), now);

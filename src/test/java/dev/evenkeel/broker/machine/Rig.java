@@ -91,7 +91,7 @@ public final class Rig {
     Bytes out = new Bytes();
     out.raw(Entry.header(Entry.APPEND, now));
     for (AppendBody.Item item : items) {
-      AppendBody.write(out, item.shard(), item.batch());
+      AppendBody.write(out, item);
     }
     return out.toArray();
   }

@@ -75,7 +75,8 @@ final class Spools {
           items.add(
               new SpoolRecord.Item(
                   random.nextInt(5),
-                  batch(random.nextInt(100), 1, 1 + random.nextInt(5), random.nextInt(30))));
+                  batch(random.nextInt(100), 1, 1 + random.nextInt(5), random.nextInt(30)),
+                  random.nextBoolean() ? 0 : 1 + random.nextInt(1_000)));
         }
         return new SpoolRecord.Frame(
             random.nextLong(),

@@ -57,7 +57,7 @@ export function Topics({ topics, history }) {
   return html`<${Table}
     label="Topics"
     empty="no topic yet"
-    head=${[['topic'], ['shards', 'num'], ['appended/s', 'num'], ['last two minutes'], ['messages', 'num'], ['size', 'num']]}
+    head=${[['topic'], ['shards', 'num'], ['appended/s', 'num'], ['last two minutes'], ['messages', 'num'], ['delayed', 'num'], ['size', 'num']]}
   >
     ${names.slice(0, TOPICS_SHOWN_MAX).map((name) => {
       const topic = topics[name];
@@ -67,6 +67,7 @@ export function Topics({ topics, history }) {
         <${Num}>${figure(rate(topic.rate))}<//>
         <td><${Spark} values=${history.topics.get(name)?.values(0)} width=${96} height=${18} /></td>
         <${Num}>${figure(count(topic.end))}<//>
+        <${Num}>${figure(count(topic.delayed))}<//>
         <${Num}>${figure(bytes(topic.bytes))}<//>
       </tr>`;
     })}

@@ -1,0 +1,101 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.DelayStand;
+import dev.evenkeel.broker.state.DelayedKey;
+import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.Batch;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Moves delayed batches that are due into their shards, a bounded number at a time. */
+public final class DueDecider {
+  private final DataTables tables;
+  private final Store store;
+  private final long nowMillis;
+  private final List<Change> changes = new ArrayList<>();
+  private int batchesLeft;
+  private long bytesLeft;
+  private long messages;
+
+  public DueDecider(DataTables tables, Store store, long nowMillis) {
+    this.tables = tables;
+    this.store = store;
+    this.nowMillis = nowMillis;
+  }
+
+  /** Call it once. */
+  public Decision<Change> decide(DataCommand.DeliverDue command) {
+    batchesLeft = Math.max(1, command.batchesMax());
+    bytesLeft = Math.max(1, command.bytesMax());
+    List<Shard> due = tables.delays().dueAt(nowMillis);
+    long first = due.isEmpty() ? nowMillis : tables.delays().of(due.get(0)).dueMillis();
+    for (Shard shard : due) {
+      if (batchesLeft == 0 || bytesLeft <= 0) {
+        break;
+      }
+      deliver(shard);
+    }
+    return new Decision<>(changes, new Reply.OfDelivered(messages, nowMillis - first));
+  }
+
+  private void deliver(Shard shard) {
+    DelayStand before = tables.delays().of(shard);
+    ShardRecord record = tables.shard(shard);
+    long tookMessages = 0;
+    long tookBatches = 0;
+    long tookBytes = 0;
+    DelayedKey left = null;
+    byte[] from = new DelayedKey(shard, before.dueMillis(), before.serial()).bytes();
+    try (Store.Cursor cursor = store.scan(Store.Table.DELAYED, from, DelayedKey.last(shard))) {
+      while (left == null && cursor.next()) {
+        DelayedKey key = DelayedKey.of(cursor.key());
+        if (key.dueMillis() > nowMillis || batchesLeft == 0 || bytesLeft <= 0) {
+          left = key;
+          break;
+        }
+        Batch batch = batch(key, cursor.value());
+        IndexEntry entry = record.next(batch, nowMillis);
+        changes.add(new Change.PutBatch(shard, entry, batch));
+        changes.add(new Change.RemoveDelayed(key));
+        record = record.appended(entry);
+        tookMessages += batch.count();
+        tookBatches++;
+        tookBytes += batch.length();
+        batchesLeft--;
+        bytesLeft -= batch.length();
+      }
+    }
+    messages += tookMessages;
+    changes.add(new Change.PutShard(shard, record));
+    changes.add(
+        new Change.PutDelays(
+            shard,
+            left == null
+                ? DelayStand.NONE
+                : new DelayStand(
+                    before.messages() - tookMessages,
+                    before.batches() - tookBatches,
+                    before.bytes() - tookBytes,
+                    left.dueMillis(),
+                    left.serial(),
+                    before.nextSerial())));
+  }
+
+  /** What was checked when it came. A replica that reads something else must not go on. */
+  private static Batch batch(DelayedKey key, byte[] bytes) {
+    try {
+      return Batch.next(ByteBuffer.wrap(bytes));
+    } catch (RefusedException damaged) {
+      throw new IllegalStateException("the delayed batch " + key + " is damaged on disk", damaged);
+    }
+  }
+}

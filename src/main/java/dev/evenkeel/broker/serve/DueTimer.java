@@ -1,0 +1,152 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.log.Leadership;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.ReplyCodec;
+import io.vertx.core.Vertx;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has delayed messages of a data group delivered when they are due, while this node leads it. One
+ * command is on its way at a time; when to send one is said by {@link DeliverySchedule}.
+ *
+ * <p>Runs on one context, but for {@link #tell}.
+ */
+final class DueTimer {
+  private static final Logger LOG = LoggerFactory.getLogger(DueTimer.class);
+
+  /** Batches that one command moves. */
+  static final int BATCHES_MAX = 2_000;
+
+  /** Bytes of batches that one command moves, but for the last one. */
+  static final int BYTES_MAX = 2 << 20;
+
+  private static final long NOT_READY_MILLIS = 100;
+  private static final long NO_TIMER = -1;
+
+  private final ServedGroup group;
+  private final Vertx vertx;
+  private final Executor context;
+  private final LongSupplier nowMillis;
+  private final RequestMeters meters;
+  private final AtomicBoolean told = new AtomicBoolean();
+  private long timer = NO_TIMER;
+  private long lastNanos = System.nanoTime() - 1_000_000_000L;
+  private int failuresInRow;
+  private boolean underWay;
+  private boolean closed;
+
+  /**
+   * @param nowMillis the clock that messages are due by, as long as this node leads
+   */
+  DueTimer(
+      ServedGroup group,
+      Vertx vertx,
+      Executor context,
+      LongSupplier nowMillis,
+      RequestMeters meters) {
+    this.group = group;
+    this.vertx = vertx;
+    this.context = context;
+    this.nowMillis = nowMillis;
+    this.meters = meters;
+  }
+
+  /** Something may be due earlier, or this node may lead now. From any thread; many are one. */
+  void tell() {
+    if (told.compareAndSet(false, true)) {
+      context.execute(
+          () -> {
+            told.set(false);
+            look();
+          });
+    }
+  }
+
+  /** Delivers, or sets the timer for when it is to look again. */
+  void look() {
+    if (timer != NO_TIMER) {
+      vertx.cancelTimer(timer);
+      timer = NO_TIMER;
+    }
+    Leadership leadership = group.log().leadership();
+    if (closed || underWay || !group.nodeId().equals(leadership.leader())) {
+      // The answer, or the news of a leader, brings it here again.
+      return;
+    }
+    if (!leadership.ready()) {
+      lookIn(NOT_READY_MILLIS);
+      return;
+    }
+    long wait =
+        DeliverySchedule.waitMillis(
+            nowMillis.getAsLong(),
+            group.state().tables().delays().nextDueMillis(),
+            (System.nanoTime() - lastNanos) / 1_000_000,
+            failuresInRow);
+    if (wait == 0) {
+      deliver();
+    } else if (wait != DeliverySchedule.NOTHING) {
+      lookIn(wait);
+    }
+  }
+
+  private void lookIn(long millis) {
+    timer =
+        vertx.setTimer(
+            millis,
+            id -> {
+              timer = NO_TIMER;
+              look();
+            });
+  }
+
+  private void deliver() {
+    underWay = true;
+    lastNanos = System.nanoTime();
+    byte[] entry =
+        Entry.of(new DataCommand.DeliverDue(BATCHES_MAX, BYTES_MAX), nowMillis.getAsLong());
+    append(entry)
+        .whenComplete((reply, failure) -> context.execute(() -> delivered(reply, failure)));
+  }
+
+  private CompletableFuture<ByteBuffer> append(byte[] entry) {
+    try {
+      return group.log().append(List.of(ByteBuffer.wrap(entry)));
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private void delivered(ByteBuffer reply, Throwable failure) {
+    underWay = false;
+    if (failure != null) {
+      failuresInRow++;
+      LOG.debug("delayed messages of {} wait: {}", group.log().name(), failure.toString());
+    } else {
+      failuresInRow = 0;
+      if (ReplyCodec.decode(reply) instanceof Reply.OfDelivered done && done.messages() > 0) {
+        meters.delivered(done.messages(), done.lateMillis());
+      }
+    }
+    look();
+  }
+
+  /** On the context: sends nothing more. */
+  void close() {
+    closed = true;
+    if (timer != NO_TIMER) {
+      vertx.cancelTimer(timer);
+      timer = NO_TIMER;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+
+/**
+ * Which shards of a data group have delayed messages, and which of them is due first: a few numbers
+ * a shard. Altered on the applying thread, read from any.
+ */
+public final class DelayTable {
+  private record Due(long millis, Shard shard) implements Comparable<Due> {
+    @Override
+    public int compareTo(Due other) {
+      int byTime = Long.compare(millis, other.millis);
+      return byTime != 0 ? byTime : shard.compareTo(other.shard);
+    }
+  }
+
+  private final NavigableMap<Shard, DelayStand> stands = new ConcurrentSkipListMap<>();
+  private final NavigableSet<Due> byDue = new ConcurrentSkipListSet<>();
+
+  void put(Shard shard, DelayStand stand) {
+    DelayStand before = stand.isEmpty() ? stands.remove(shard) : stands.put(shard, stand);
+    if (before != null && before.dueMillis() != stand.dueMillis()) {
+      byDue.remove(new Due(before.dueMillis(), shard));
+    }
+    if (!stand.isEmpty()) {
+      byDue.add(new Due(stand.dueMillis(), shard));
+    }
+  }
+
+  public DelayStand of(Shard shard) {
+    return stands.getOrDefault(shard, DelayStand.NONE);
+  }
+
+  /** When the next batch of any shard is due, or {@link Long#MAX_VALUE}. */
+  public long nextDueMillis() {
+    // Not first(), which fails if the last one goes meanwhile.
+    for (Due due : byDue) {
+      return due.millis();
+    }
+    return Long.MAX_VALUE;
+  }
+
+  /** Shards with something due at {@code nowMillis}, the one due first in front. */
+  public List<Shard> dueAt(long nowMillis) {
+    List<Shard> shards = new ArrayList<>();
+    for (Due due : byDue) {
+      if (due.millis() > nowMillis) {
+        break;
+      }
+      shards.add(due.shard());
+    }
+    return shards;
+  }
+}

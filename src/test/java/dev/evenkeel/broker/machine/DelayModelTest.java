@@ -1,0 +1,152 @@
+package dev.evenkeel.broker.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.broker.state.DelayStand;
+import dev.evenkeel.broker.state.Keys;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.Batch;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.Size;
+
+/**
+ * Delayed batches among others, deliveries of every size, and restarts, against the plainest model
+ * there is: of each shard, those that wait in the order of time and sending.
+ */
+class DelayModelTest {
+  private static final List<Shard> SHARDS = List.of(Rig.SHARD, Rig.OTHER);
+
+  private record Waiting(long due, int sent, ByteBuffer bytes) {}
+
+  @Property(tries = 200)
+  void eachComesOnceWhenItIsDueInTheOrderOfTimeAndSending(
+      @ForAll @Size(max = 60) List<Integer> numbers) throws IOException {
+    new World().run(numbers);
+  }
+
+  private static final class World {
+    private final Rig rig = Rig.opened();
+    private final Map<Shard, List<Waiting>> waiting = new HashMap<>();
+    private final Map<Shard, List<ByteBuffer>> logs = new HashMap<>();
+    private int sent;
+
+    World() {
+      for (Shard shard : SHARDS) {
+        waiting.put(shard, new ArrayList<>());
+        logs.put(shard, new ArrayList<>());
+      }
+    }
+
+    void run(List<Integer> numbers) throws IOException {
+      for (int number : numbers) {
+        Dice dice = new Dice(number);
+        switch (dice.upTo(8)) {
+          case 0 -> rig.now += dice.upTo(60);
+          case 1, 2 -> deliver(dice);
+          case 3 -> reopen();
+          default -> append(dice);
+        }
+        check();
+      }
+      rig.now += 1_000;
+      deliverSome(Integer.MAX_VALUE);
+      check();
+      assertThat(waiting.values()).allMatch(List::isEmpty);
+    }
+
+    private void append(Dice dice) {
+      List<AppendBody.Item> items = new ArrayList<>();
+      for (int i = dice.upTo(4); i >= 0; i--) {
+        Shard shard = SHARDS.get(dice.upTo(2));
+        Batch batch = Rig.batch(0, 0, sent, 1 + dice.upTo(3));
+        // Few times, so that many are due at one.
+        long due = dice.upTo(4) == 0 ? 0 : rig.now / 10 * 10 + 10 * (dice.upTo(6) - 1);
+        items.add(new AppendBody.Item(shard, batch, due));
+        if (due == 0) {
+          logs.get(shard).add(batch.bytes());
+        } else {
+          waiting.get(shard).add(new Waiting(due, sent, batch.bytes()));
+        }
+        sent++;
+      }
+      rig.append(items.toArray(new AppendBody.Item[0]));
+    }
+
+    private void deliver(Dice dice) {
+      deliverSome(1 + dice.upTo(6));
+    }
+
+    /** As many as were asked for and are due; of each shard, the first ones. */
+    private void deliverSome(int batchesMax) {
+      Map<Shard, Integer> before = new HashMap<>();
+      SHARDS.forEach(shard -> before.put(shard, stored(shard).size()));
+      Reply reply = rig.run(new DataCommand.DeliverDue(batchesMax, 1 << 20));
+      long due =
+          waiting.values().stream().flatMap(List::stream).filter(w -> w.due() <= rig.now).count();
+      long moved = 0;
+      long messages = 0;
+      for (Shard shard : SHARDS) {
+        List<Waiting> inOrder = waiting.get(shard);
+        inOrder.sort(Comparator.comparingLong(Waiting::due).thenComparingInt(Waiting::sent));
+        List<ByteBuffer> stored = stored(shard);
+        for (ByteBuffer each : stored.subList(before.get(shard), stored.size())) {
+          Waiting next = inOrder.remove(0);
+          assertThat(next.due()).as("not before it is due").isLessThanOrEqualTo(rig.now);
+          assertThat(each).isEqualTo(next.bytes());
+          logs.get(shard).add(each);
+          messages += Batch.next(each.duplicate()).count();
+          moved++;
+        }
+      }
+      assertThat(moved).isEqualTo(Math.min(batchesMax, due));
+      assertThat(((Reply.OfDelivered) reply).messages()).isEqualTo(messages);
+    }
+
+    private void reopen() throws IOException {
+      rig.data.close();
+      rig.data = new DataState(rig.directory.resolve("d0"), rig.disk::open, 1 << 20);
+      rig.data.open();
+    }
+
+    private void check() {
+      long next = Long.MAX_VALUE;
+      for (Shard shard : SHARDS) {
+        assertThat(stored(shard)).isEqualTo(logs.get(shard));
+        DelayStand stand = rig.tables().delays().of(shard);
+        List<Waiting> all = waiting.get(shard);
+        assertThat(stand.batches()).isEqualTo(all.size());
+        assertThat(stand.bytes()).isEqualTo(all.stream().mapToLong(w -> w.bytes().limit()).sum());
+        long due = all.stream().mapToLong(Waiting::due).min().orElse(Long.MAX_VALUE);
+        assertThat(stand.dueMillis()).isEqualTo(due);
+        next = Math.min(next, due);
+      }
+      assertThat(rig.tables().delays().nextDueMillis()).isEqualTo(next);
+    }
+
+    private List<ByteBuffer> stored(Shard shard) {
+      return rig.data.read(
+          store -> {
+            List<ByteBuffer> batches = new ArrayList<>();
+            byte[] to = Keys.batch(shard, Long.MAX_VALUE);
+            try (Store.Cursor cursor = store.scan(Store.Table.BATCHES, Keys.batch(shard, 0), to)) {
+              while (cursor.next()) {
+                batches.add(ByteBuffer.wrap(cursor.value()));
+              }
+            }
+            return batches;
+          });
+    }
+  }
+}
