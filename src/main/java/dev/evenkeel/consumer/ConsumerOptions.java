@@ -26,7 +26,19 @@ public class ConsumerOptions {
     /** Each shard to one member. */
     SHARDED,
     /** Messages to members so that none has finished many more than another. */
-    LEVEL
+    LEVEL,
+    /** Every message to every member, each of which keeps its own offsets. */
+    BROADCAST
+  }
+
+  /** What becomes of a damaged file of offsets in mode broadcast. */
+  public enum OnDamagedOffsets {
+    /** The consumer does not start. */
+    REFUSE,
+    /** It is put aside, and the consumer begins at the earliest messages. */
+    EARLIEST,
+    /** It is put aside, and the consumer begins at the end. */
+    LATEST
   }
 
   /** Who moves the messages in mode level. */
@@ -112,6 +124,8 @@ public class ConsumerOptions {
   private Long stallTimeoutMillis;
   private Dedup dedup = Dedup.OFF;
   private Long dedupTimeoutMillis;
+  private String offsetsDirectory;
+  private OnDamagedOffsets onDamagedOffsets;
   private Order order;
   private int parallel = DEFAULT_PARALLEL;
   private StartAt start = StartAt.EARLIEST;
@@ -147,6 +161,8 @@ public class ConsumerOptions {
     stallTimeoutMillis = json.getLong("stallTimeoutMillis");
     dedup = constant(Dedup.class, json, "dedup", dedup);
     dedupTimeoutMillis = json.getLong("dedupTimeoutMillis");
+    offsetsDirectory = json.getString("offsetsDirectory");
+    onDamagedOffsets = constant(OnDamagedOffsets.class, json, "onDamagedOffsets", null);
     order = constant(Order.class, json, "order", null);
     parallel = json.getInteger("parallel", parallel);
     start =
@@ -193,6 +209,8 @@ public class ConsumerOptions {
         .put("stallTimeoutMillis", stallTimeoutMillis)
         .put("dedup", word(dedup))
         .put("dedupTimeoutMillis", dedupTimeoutMillis)
+        .put("offsetsDirectory", offsetsDirectory)
+        .put("onDamagedOffsets", word(onDamagedOffsets))
         .put("order", word(order))
         .put("parallel", parallel)
         .put("startKind", start.kind().name())
@@ -343,6 +361,36 @@ public class ConsumerOptions {
   public ConsumerOptions setDedupTimeoutMillis(long dedupTimeoutMillis) {
     this.dedupTimeoutMillis = dedupTimeoutMillis;
     return this;
+  }
+
+  public String getOffsetsDirectory() {
+    return offsetsDirectory;
+  }
+
+  /**
+   * Mode BROADCAST only, and needed there: where this member keeps its offsets. It is made if it is
+   * not there. One directory serves one member of a group at a time; a member without a name goes
+   * by the one that its directory knows.
+   */
+  public ConsumerOptions setOffsetsDirectory(String offsetsDirectory) {
+    this.offsetsDirectory = offsetsDirectory;
+    return this;
+  }
+
+  /** By default REFUSE. */
+  public OnDamagedOffsets getOnDamagedOffsets() {
+    return onDamagedOffsets == null ? OnDamagedOffsets.REFUSE : onDamagedOffsets;
+  }
+
+  /** Mode BROADCAST only: what becomes of a file of offsets that cannot be made sense of. */
+  public ConsumerOptions setOnDamagedOffsets(OnDamagedOffsets onDamagedOffsets) {
+    this.onDamagedOffsets = onDamagedOffsets;
+    return this;
+  }
+
+  /** As set, else null. */
+  OnDamagedOffsets givenOnDamagedOffsets() {
+    return onDamagedOffsets;
   }
 
   /** By default SHARD; in mode LEVEL NONE. */

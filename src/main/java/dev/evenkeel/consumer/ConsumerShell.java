@@ -64,6 +64,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   private final LevelMember level;
 
+  /** Null but in mode broadcast. */
+  private final BroadcastMember broadcast;
+
   /** Null without dedup. */
   private final ClusterDedup dedup;
 
@@ -95,6 +98,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
    * @param instance this run of the member
    * @param host for people
    * @param levelRange the group's range in mode level; 0 in mode sharded
+   * @param offsets of mode broadcast; null in other modes
    * @param seats gives the automata of a cluster's member by its id, or null
    */
   ConsumerShell(
@@ -105,18 +109,33 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       String instance,
       String host,
       int levelRange,
+      BroadcastOffsets offsets,
       Function<String, SharedAutomata> seats) {
     this.link = link;
     this.directory = directory;
     this.options = options;
     this.instance = instance;
     this.host = host;
-    keepsState = handler.keepsState();
+    keepsState = handler.keepsState() && offsets == null;
     context = new OwnContext(link.vertx());
     SplittableRandom random = new SplittableRandom();
-    core = new ConsumerCore(options, instance, keepsState, handler.givesState(), random);
+    boolean givesState = handler.givesState() && offsets == null;
+    core = new ConsumerCore(options, instance, keepsState, givesState, random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
-    actions = new ActionRunner(core, calls, handler, this);
+    broadcast =
+        offsets == null
+            ? null
+            : new BroadcastMember(
+                options,
+                instance,
+                directory,
+                calls,
+                offsets,
+                context,
+                core,
+                this,
+                this::endBecause);
+    actions = new ActionRunner(core, broadcast == null ? calls : broadcast, handler, this);
     DedupKeys keys =
         new DedupKeys(
             options.getGroup(),
@@ -299,7 +318,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
             options.getMode() == ConsumerOptions.Mode.LEVEL
                 ? options.getOrder().name().toLowerCase(Locale.ROOT)
                 : null),
-        core.marks(Clock.millis()),
+        broadcast == null ? core.marks(Clock.millis()) : List.of(),
         tally());
   }
 
@@ -325,7 +344,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     if (work != null) {
       work.heartbeatAnswered(sentMillis);
     }
-    core.assigned(assignment, Clock.millis());
+    if (broadcast == null) {
+      core.assigned(assignment, Clock.millis());
+    } else {
+      broadcast.accepted(Clock.millis());
+    }
     started.tryComplete(this);
     turn();
   }
@@ -343,7 +366,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   }
 
   private void pushed(Buffer body) {
-    if (ended) {
+    if (ended || broadcast != null) {
       return;
     }
     try {
@@ -363,7 +386,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       lostSinceMillis = Clock.millis();
     }
     linkLost = !up;
-    core.link(up, Clock.millis());
+    if (up || broadcast == null) {
+      // In mode broadcast nobody else gets what is not told: progress goes to the disk all the
+      // same.
+      core.link(up, Clock.millis());
+    }
     if (work != null) {
       work.link(up, Clock.millis());
     }
@@ -386,6 +413,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       return;
     }
     actions.checkLeaders();
+    if (broadcast != null) {
+      broadcast.tick(now);
+    }
     core.tick(now);
     if (dedup != null) {
       dedup.tick(now);
@@ -408,6 +438,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     if (ended) {
       return;
     }
+    if (broadcast != null) {
+      broadcast.lastWords();
+    }
     core.replaced(String.valueOf(cause.getMessage()), Clock.millis());
     Action action;
     while ((action = core.poll()) != null) {
@@ -418,7 +451,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       LOG.warn("{} has ended: {}", this, cause.toString());
       events.ended(cause);
     }
-    closed.tryComplete();
+    completeClosed();
   }
 
   @Override
@@ -476,7 +509,15 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       }
       stop();
     }
-    closed.tryComplete();
+    completeClosed();
+  }
+
+  private void completeClosed() {
+    if (broadcast == null) {
+      closed.tryComplete();
+    } else {
+      broadcast.end().onComplete(done -> closed.tryComplete());
+    }
   }
 
   private void stop() {

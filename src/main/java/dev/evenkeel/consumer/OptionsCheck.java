@@ -80,6 +80,7 @@ final class OptionsCheck {
       throw new RefusedException(Refusal.INVALID, "a consumer needs a mode and a dedup");
     }
     options.policy().check();
+    broadcast(options);
     Long stall = options.givenStallTimeoutMillis();
     if (stall != null) {
       if (options.getMode() != ConsumerOptions.Mode.LEVEL) {
@@ -90,9 +91,10 @@ final class OptionsCheck {
       atMost("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MAX);
     }
     boolean dedup = options.getDedup() != ConsumerOptions.Dedup.OFF;
-    if (dedup && options.getMode() == ConsumerOptions.Mode.LEVEL) {
+    if (dedup && options.getMode() != ConsumerOptions.Mode.SHARDED) {
       throw new RefusedException(
-          Refusal.INVALID, "dedup in mode level: only mode sharded has it, leave it off");
+          Refusal.INVALID,
+          "dedup in mode " + options.policy().mode() + ": only mode sharded has it, leave it off");
     }
     Long dedupTimeout = options.givenDedupTimeoutMillis();
     if (dedupTimeout != null) {
@@ -102,6 +104,30 @@ final class OptionsCheck {
       }
       atLeast("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MIN);
       atMost("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MAX);
+    }
+  }
+
+  private static void broadcast(ConsumerOptions options) {
+    String directory = options.getOffsetsDirectory();
+    if (options.getMode() != ConsumerOptions.Mode.BROADCAST) {
+      if (directory != null || options.givenOnDamagedOffsets() != null) {
+        throw new RefusedException(
+            Refusal.INVALID,
+            "offsets in a directory are for mode broadcast: in mode "
+                + options.policy().mode()
+                + " the log keeps them");
+      }
+      return;
+    }
+    if (directory == null || directory.isEmpty()) {
+      throw new RefusedException(
+          Refusal.INVALID, "mode broadcast needs a directory of its own for its offsets");
+    }
+    if (options.getOnFailure() == ConsumerOptions.OnFailure.DEAD_LETTER) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "mode broadcast has no dead letters: use RETRY, which passes over what fails in the end,"
+              + " or STOP");
     }
   }
 

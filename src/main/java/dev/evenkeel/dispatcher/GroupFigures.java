@@ -100,7 +100,7 @@ final class GroupFigures {
         ShardStep.Owner owner = group.owner(lease);
         boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
         shardCounts.add(1, name);
-        free.add(owned ? 0 : 1, name);
+        free.add(owned || group.ownsNothing() ? 0 : 1, name);
         drains.add(owned && lease.drain() != null ? 1 : 0, name);
       }
     }

@@ -3,7 +3,8 @@ package dev.evenkeel.model;
 /**
  * What all members of a group must agree on. Whoever is alone in it may change it.
  *
- * @param mode how the group consumes: "sharded" or "level" (others come with their capability)
+ * @param mode how the group consumes: "sharded", "level" or "broadcast" (others come with their
+ *     capability)
  * @param range mode level: most messages that one consumer may have finished more than another, 1
  *     to {@link #RANGE_MAX}; 0 in other modes
  * @param strategy mode level: who moves the messages, "pull" (consumers draw them) or "push" (they
@@ -13,6 +14,7 @@ package dev.evenkeel.model;
 public record GroupPolicy(String mode, int range, String strategy, String dedup) {
   public static final String MODE_SHARDED = "sharded";
   public static final String MODE_LEVEL = "level";
+  public static final String MODE_BROADCAST = "broadcast";
   public static final String STRATEGY_PULL = "pull";
   public static final String STRATEGY_PUSH = "push";
   public static final String DEDUP_OFF = "off";
@@ -42,6 +44,11 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
 
   public boolean isLevel() {
     return MODE_LEVEL.equals(mode);
+  }
+
+  /** Whether every member reads everything, and nobody owns a shard. */
+  public boolean isBroadcast() {
+    return MODE_BROADCAST.equals(mode);
   }
 
   /**

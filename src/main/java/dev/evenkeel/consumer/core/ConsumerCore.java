@@ -15,6 +15,7 @@ import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -93,6 +94,15 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   /** For the dispatcher: how far this member is with its shards, and with those it let go of. */
   public List<ShardMark> marks(long now) {
     return marks.take(shards.all(), now);
+  }
+
+  /** Shows how far each shard is that messages may come of. */
+  public void forEachProgress(BiConsumer<Shard, Long> look) {
+    for (Hold hold : shards.all()) {
+      if (hold.window != null) {
+        look.accept(hold.shard, hold.window.committed());
+      }
+    }
   }
 
   public FlowControl flow() {

@@ -157,7 +157,7 @@ final class Puller {
 
   private void skipped(Hold hold, long to) {
     long count = to - hold.fetchOffset;
-    reports.warn(
+    reports.error(
         hold
             + ": retention has dropped "
             + count
@@ -166,7 +166,8 @@ final class Puller {
             + " to "
             + (to - 1)
             + "; it goes on at "
-            + to);
+            + to,
+        null);
   }
 
   /**

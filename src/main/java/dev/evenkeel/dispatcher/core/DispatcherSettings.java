@@ -45,7 +45,7 @@ public record DispatcherSettings(
           10_000,
           100,
           1_000,
-          Set.of(GroupPolicy.MODE_SHARDED, GroupPolicy.MODE_LEVEL));
+          Set.of(GroupPolicy.MODE_SHARDED, GroupPolicy.MODE_LEVEL, GroupPolicy.MODE_BROADCAST));
 
   public DispatcherSettings withTimes(long rebalance, long memberTimeout, long retry) {
     return new DispatcherSettings(
