@@ -40,6 +40,7 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel consume orders --group billing --format json --max 10",
       "  evenkeel consume orders --group mail --exec './send-mail.sh' --order key --parallel 8",
       "  evenkeel consume orders --group even --mode level --range 10 --exec './send-mail.sh'",
+      "  evenkeel consume prices --group caches --mode broadcast --offsets /var/lib/prices --exec ./put.sh",
       "  evenkeel consume refreshes --group cache --dedup payload --order none --exec ./refresh.sh",
       "  evenkeel consume orders --group late --from 2026-01-31T12:00:00Z --idle-exit 10s",
       "  evenkeel consume orders --group sums --exec ./add.sh \\",
@@ -81,6 +82,8 @@ final class ConsumeCommand implements Callable<Integer> {
   private String member;
 
   @Mixin private ModeOptions mode;
+
+  @Mixin private BroadcastOptions broadcast;
 
   @Mixin private DedupOptions dedup;
 
@@ -250,6 +253,7 @@ final class ConsumeCommand implements Callable<Integer> {
                     ? 0
                     : CommandTimes.millis("--crash-lock-time", crashLockTime, 0, 3_600_000));
     mode.apply(options);
+    broadcast.apply(options);
     failures.apply(options, mode);
     dedup.apply(options);
     if (order != null) {

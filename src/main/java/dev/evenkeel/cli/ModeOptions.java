@@ -13,11 +13,12 @@ final class ModeOptions {
 
   @Option(
       names = "--mode",
-      paramLabel = "sharded|level",
+      paramLabel = "sharded|level|broadcast",
       defaultValue = "sharded",
       description =
           "sharded: each shard to one member; level: messages to members so that none has finished"
-              + " many more than another, so the slowest sets the pace (default:"
+              + " many more than another, so the slowest sets the pace; broadcast: every message to"
+              + " every member, each of which keeps its own --offsets (default:"
               + " ${DEFAULT-VALUE}). All members must agree on mode, range and strategy.")
   private String mode;
 
@@ -50,10 +51,17 @@ final class ModeOptions {
    * @throws CommandFailure wrong usage
    */
   boolean isLevel() {
-    if (!mode.equals("sharded") && !mode.equals("level")) {
-      throw CommandFailure.usage("--mode '" + mode + "': write sharded or level");
+    if (!mode.equals("sharded") && !mode.equals("level") && !mode.equals("broadcast")) {
+      throw CommandFailure.usage("--mode '" + mode + "': write sharded, level or broadcast");
     }
     return mode.equals("level");
+  }
+
+  /**
+   * @throws CommandFailure wrong usage
+   */
+  boolean isBroadcast() {
+    return !isLevel() && mode.equals("broadcast");
   }
 
   /**
@@ -66,6 +74,9 @@ final class ModeOptions {
       onlyLevel("--range", range);
       onlyLevel("--strategy", strategy);
       onlyLevel("--stall-timeout", stallTimeout);
+      if (isBroadcast()) {
+        options.setMode(ConsumerOptions.Mode.BROADCAST);
+      }
       return;
     }
     options.setMode(ConsumerOptions.Mode.LEVEL);
@@ -95,15 +106,37 @@ final class ModeOptions {
   }
 
   /**
-   * For options about shards that move from member to member: in mode level none does.
+   * For options about shards that move from member to member: in other modes none does.
    *
    * @param value null: not given
    * @throws CommandFailure wrong usage
    */
   void onlySharded(String option, Object value) {
-    if (value != null && isLevel()) {
+    if (isBroadcast()) {
+      refuse(option, value);
+    }
+    notLevel(option, value);
+  }
+
+  /**
+   * For options about failures: in mode level the dispatcher deals messages again.
+   *
+   * @param value null: not given
+   * @throws CommandFailure wrong usage
+   */
+  void notLevel(String option, Object value) {
+    if (isLevel()) {
+      refuse(option, value);
+    }
+  }
+
+  private void refuse(String option, Object value) {
+    if (value != null) {
       throw CommandFailure.usage(
-          option + ": in --mode level no member owns shards; leave it out, or use --mode sharded");
+          option
+              + ": in --mode "
+              + mode
+              + " no member owns shards; leave it out, or use --mode sharded");
     }
   }
 }

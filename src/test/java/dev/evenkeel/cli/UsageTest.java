@@ -67,7 +67,8 @@ class UsageTest {
         List.of("--payloads 0", "bench", "dedup", "--payloads", "0"),
         List.of("--work is 'long'", "bench", "dedup", "--work", "long"),
         List.of("--group", "consume", "t"),
-        List.of("write sharded or level", "consume", "t", "--group", "g", "--mode", "even"),
+        List.of(
+            "write sharded, level or broadcast", "consume", "t", "--group", "g", "--mode", "even"),
         List.of("--range 10: only --mode level", "consume", "t", "--group=g", "--range=10"),
         List.of(
             "--strategy push: only --mode level", "consume", "t", "--group=g", "--strategy=push"),
@@ -93,7 +94,16 @@ class UsageTest {
             "--dedup=key",
             "--dedup-timeout=2ms"),
         level("--dedup key: only --mode sharded has it", "--dedup=key"),
-        List.of("unknown option '--offsets'", "consume", "t", "--group", "g", "--offsets", "x"),
+        List.of("--offsets x: only --mode broadcast", "consume", "t", "--group=g", "--offsets=x"),
+        List.of(
+            "only --mode broadcast", "consume", "t", "--group=g", "--on-damaged-offsets=latest"),
+        List.of("needs --offsets DIR", "consume", "t", "--group=g", "--mode=broadcast"),
+        broadcast("--on-damaged-offsets", "--on-damaged-offsets=guess"),
+        broadcast("there are no dead letters", "--on-failure=dead-letter"),
+        broadcast("--dedup key: only --mode sharded has it", "--dedup=key"),
+        broadcast("--assignor: in --mode broadcast no member owns shards", "--assignor=sticky"),
+        broadcast("--on-release: in --mode broadcast", "--on-release=cat"),
+        broadcast("--range 3: only --mode level", "--range=3"),
         level("--retry-delays: in --mode level", "--retry-delays=1s"),
         level("--on-failure stop: in --mode level", "--on-failure=stop"),
         List.of("--retry-delays 'soon'", "consume", "t", "--group=g", "--retry-delays=1s,soon"),
@@ -121,6 +131,11 @@ class UsageTest {
         List.of("or say --all", "group", "dead-letters", "replay", "g", "t/0/1", "--all"),
         List.of("'t/0' is no TOPIC/SHARD/OFFSET", "group", "dead-letters", "show", "g", "t/0"),
         List.of("write http://127.0.0.1:8080", "topic", "list", "--http", "nowhere"));
+  }
+
+  private static List<String> broadcast(String expected, String option) {
+    return List.of(
+        expected, "consume", "t", "--group=g", "--mode=broadcast", "--offsets=x", option);
   }
 
   private static List<String> level(String expected, String option) {
