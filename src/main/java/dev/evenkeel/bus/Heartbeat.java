@@ -31,6 +31,7 @@ import java.util.List;
  * @param marks of shards that it holds or let go of lately, at most {@link #MARKS_MAX}; a part if
  *     there are more
  * @param dedupTally what deduplication did for it; null: not told
+ * @param flow what it tells of its pace; null: nothing
  */
 public record Heartbeat(
     String group,
@@ -49,7 +50,8 @@ public record Heartbeat(
     long lockTimeMillis,
     Wishes wishes,
     List<ShardMark> marks,
-    DedupTally dedupTally) {
+    DedupTally dedupTally,
+    FlowTally flow) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
@@ -178,6 +180,46 @@ public record Heartbeat(
         null);
   }
 
+  /** Without a word of its pace. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      boolean leaving,
+      boolean closing,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long consumed,
+      long memberTimeoutMillis,
+      long lockTimeMillis,
+      Wishes wishes,
+      List<ShardMark> marks,
+      DedupTally dedupTally) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        null);
+  }
+
   /** The same with other marks. */
   public Heartbeat withMarks(List<ShardMark> others) {
     return new Heartbeat(
@@ -197,7 +239,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         others,
-        dedupTally);
+        dedupTally,
+        flow);
   }
 
   /** The same with other wishes. */
@@ -219,7 +262,8 @@ public record Heartbeat(
         lockTimeMillis,
         others,
         marks,
-        dedupTally);
+        dedupTally,
+        flow);
   }
 
   /** The same with another policy. */
@@ -241,7 +285,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        dedupTally);
+        dedupTally,
+        flow);
   }
 
   /** The same with another tally. */
@@ -263,7 +308,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        other);
+        other,
+        flow);
   }
 
   /** The same, of a member that has begun to close. */
@@ -285,7 +331,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        dedupTally);
+        dedupTally,
+        flow);
   }
 
   public JsonObject toJson() {
@@ -328,6 +375,9 @@ public record Heartbeat(
     if (dedupTally != null) {
       json.put("dedupTally", dedupTally.toJson());
     }
+    if (flow != null) {
+      json.put("flow", flow.toJson());
+    }
     return json;
   }
 
@@ -356,7 +406,8 @@ public record Heartbeat(
             json.getLong("stallTimeoutMillis"),
             json.getString("order")),
         marks(json.getJsonArray("marks")),
-        DedupTally.fromJson(json.getJsonObject("dedupTally")));
+        DedupTally.fromJson(json.getJsonObject("dedupTally")),
+        FlowTally.fromJson(json.getJsonObject("flow")));
   }
 
   /** What is missing is as the mode has it by default; mode sharded if that is missing. */

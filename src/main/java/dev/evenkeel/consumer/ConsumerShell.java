@@ -4,12 +4,14 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.consumer.core.DedupKeys;
 import dev.evenkeel.consumer.core.MessageSource;
+import dev.evenkeel.consumer.core.RateGate;
 import dev.evenkeel.consumer.core.RepetitionWatch;
 import dev.evenkeel.consumer.level.LevelWork;
 import dev.evenkeel.dedup.Repetition;
@@ -66,6 +68,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   /** Null but in mode broadcast. */
   private final BroadcastMember broadcast;
+
+  /** Null without rates, as is {@code wake}. */
+  private final RateGate rates;
+
+  private final WakeTimer wake;
 
   /** Null without dedup. */
   private final ClusterDedup dedup;
@@ -150,13 +157,16 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       source = work;
       messages = loop(work, handler, this::look);
       dedup = null;
+      rates = null;
     } else if (options.getDedup() == ConsumerOptions.Dedup.OFF) {
       work = null;
       level = null;
       source = core;
-      messages = loop(core, handler, this::look);
+      rates = options.hasRates() ? rates(handler) : null;
+      messages = loop(rates == null ? core : rates, handler, this::look);
       dedup = null;
     } else {
+      rates = null;
       work = null;
       level = null;
       source = core;
@@ -164,10 +174,23 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
           new ClusterDedup(link, seats, options, handler, core, keys, repetition, this, actions);
       messages = loop(dedup.source(), handler, seenBefore -> {});
     }
+    wake = rates == null ? null : new WakeTimer(link.vertx(), () -> onContext(this::turn));
     events = new ApplicationEvents(actions::safely);
     heartbeats =
         new HeartbeatLoop(
             link, directory, options.getHeartbeatMillis(), random, this, this::onContext);
+  }
+
+  private RateGate rates(ConsumerHandler handler) {
+    boolean byPayload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
+    return new RateGate(
+        core,
+        options,
+        new DedupKeys(
+            options.getGroup(),
+            byPayload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY,
+            null),
+        delivery -> actions.safely("onDropped", () -> handler.onDropped(delivery)));
   }
 
   private <T extends MessageSource.Handed> MessageLoop<T> loop(
@@ -245,6 +268,10 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     } finally {
       turning = false;
     }
+    if (wake != null && !ended) {
+      long now = Clock.millis();
+      wake.at(rates.dueMillis(now), now);
+    }
     if (closing) {
       leaveIfDone();
     }
@@ -319,7 +346,16 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 ? options.getOrder().name().toLowerCase(Locale.ROOT)
                 : null),
         broadcast == null ? core.marks(Clock.millis()) : List.of(),
-        tally());
+        tally(),
+        flow());
+  }
+
+  private FlowTally flow() {
+    return rates == null && broadcast == null
+        ? null
+        : new FlowTally(
+            rates == null ? null : rates.rates(),
+            broadcast == null ? null : new FlowTally.Broadcast(core.lag(), broadcast.givenUp()));
   }
 
   private DedupTally tally() {
@@ -529,6 +565,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     if (dedup != null) {
       dedup.end(Clock.millis());
+    }
+    if (wake != null) {
+      wake.end();
     }
     if (linkStates != null) {
       linkStates.end();

@@ -58,6 +58,37 @@ final class OptionsCheck {
     atLeast("handOutMessages", options.getHandOutMessages(), 1);
     atMost("handOutMessages", options.getHandOutMessages(), ConsumerOptions.HAND_OUT_MESSAGES_MAX);
     failures(options);
+    rates(options);
+  }
+
+  private static void rates(ConsumerOptions options) {
+    boolean drops = options.getOverRate() != ConsumerOptions.OverRate.WAIT;
+    if (options.getKeyRate() == null
+        && (drops || options.getRateBy() != ConsumerOptions.RateBy.KEY)) {
+      throw new RefusedException(
+          Refusal.INVALID, "rateBy and overRate are about a keyRate: set one, or leave them out");
+    }
+    if (!options.hasRates()) {
+      return;
+    }
+    ConsumerOptions.Mode mode = options.getMode();
+    if (mode != ConsumerOptions.Mode.SHARDED && mode != ConsumerOptions.Mode.BROADCAST) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "rates in mode "
+              + options.policy().mode()
+              + ": only modes sharded and broadcast have them, leave them out");
+    }
+    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+      throw new RefusedException(
+          Refusal.INVALID, "rates together with dedup: a consumer has one of them, leave one out");
+    }
+    if (drops && options.getOrder() == ConsumerOptions.Order.SHARD) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "overRate drops nothing with order SHARD, in which nothing passes one that waits: use KEY"
+              + " or NONE");
+    }
   }
 
   private static void failures(ConsumerOptions options) {

@@ -109,8 +109,16 @@ class UsageTest {
         List.of("--retry-delays 'soon'", "consume", "t", "--group=g", "--retry-delays=1s,soon"),
         List.of("--retry-delays ''", "consume", "t", "--group=g", "--retry-delays="),
         List.of("use retry, dead-letter or stop", "consume", "t", "--group=g", "--on-failure=go"),
-        List.of("unknown option '--rate'", "consume", "t", "--group=g", "--rate=1"),
-        List.of("unknown option '--key-rate'", "consume", "t", "--group=g", "--key-rate=1"),
+        List.of("--rate '1': bad rate '1': write 100/s", "consume", "t", "--group=g", "--rate=1"),
+        List.of("--rate '0/s': a rate of 0", "consume", "t", "--group=g", "--rate=0/s"),
+        List.of("--key-rate '1/2d'", "consume", "t", "--group=g", "--key-rate=1/2d"),
+        List.of("only with --key-rate", "consume", "t", "--group=g", "--rate-by=key"),
+        List.of("only with --key-rate", "consume", "t", "--group=g", "--over-rate=wait"),
+        level("--rate 1/s: there are no rates in --mode level", "--rate=1/s"),
+        keyRate("use wait, drop-oldest or drop-newest", "--over-rate=drop"),
+        keyRate("with --order shard nothing passes", "--over-rate=drop-newest"),
+        keyRate("not together with --dedup", "--dedup=key"),
+        keyRate("--rate-by", "--rate-by=value"),
         List.of("--max 0", "consume", "t", "--group", "g", "--max", "0"),
         List.of("--idle-exit 'soon'", "consume", "t", "--group", "g", "--idle-exit", "soon"),
         List.of("--order", "consume", "t", "--group", "g", "--order", "random"),
@@ -136,6 +144,10 @@ class UsageTest {
   private static List<String> broadcast(String expected, String option) {
     return List.of(
         expected, "consume", "t", "--group=g", "--mode=broadcast", "--offsets=x", option);
+  }
+
+  private static List<String> keyRate(String expected, String option) {
+    return List.of(expected, "consume", "t", "--group=g", "--key-rate=1/s", option);
   }
 
   private static List<String> level(String expected, String option) {

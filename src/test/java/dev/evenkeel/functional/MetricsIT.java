@@ -52,6 +52,15 @@ class MetricsIT {
           "evenkeel_group_dedup_waiting",
           "evenkeel_group_repetition_share");
 
+  /** Served only where members have rates, or read in mode broadcast. */
+  private static final Set<String> OF_PACED_GROUPS =
+      Set.of(
+          "evenkeel_group_rate_delayed_total",
+          "evenkeel_group_rate_dropped_total",
+          "evenkeel_group_rate_shards_waiting",
+          "evenkeel_group_rate_waiting",
+          "evenkeel_group_broadcast_lag_messages");
+
   @TempDir Path directory;
   private Node node;
 

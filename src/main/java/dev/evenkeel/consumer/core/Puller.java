@@ -86,6 +86,7 @@ final class Puller {
     if (answer.batches().isEmpty() && now - hold.fetchAskedMillis < EMPTY_GAP_MILLIS) {
       hold.fetchRetryMillis = now + EMPTY_GAP_MILLIS;
     }
+    hold.logEnd = answer.endOffset();
     hold.retries.hinted(answer.failures(), now);
     for (FetchAnswer.Placed placed : answer.batches()) {
       if (placed.endOffset() <= hold.fetchOffset) {
