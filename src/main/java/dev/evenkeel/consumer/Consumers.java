@@ -63,7 +63,7 @@ public final class Consumers {
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
-    String made = HOST + "-" + instance.substring(0, 6);
+    String made = HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
     if (own.getMode() == ConsumerOptions.Mode.BROADCAST) {
       return broadcast(link, directory, own, handler, instance, made);
     }

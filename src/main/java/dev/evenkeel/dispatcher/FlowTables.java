@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Figures of rates and of mode broadcast by group; what is not known is not shown. Many groups under
- * one label are summed.
+ * Figures of rates and of mode broadcast by group; what is not known is not shown. Many groups
+ * under one label are summed.
  */
 final class FlowTables {
   /**
@@ -33,7 +33,9 @@ final class FlowTables {
     this.rowsMax = rowsMax;
     rates.put(
         scope.counterTable(
-            "evenkeel.group.rate.delayed", "Messages that waited for a token of their key", "group"),
+            "evenkeel.group.rate.delayed",
+            "Messages that waited for a token of their key",
+            "group"),
         FlowTally.Rates::delayed);
     rates.put(
         scope.counterTable(

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Sums what members tell of their rates. What a member had counted stays in the group's sum after it
- * left, for as long as this dispatcher is the active one.
+ * Sums what members tell of their rates. What a member had counted stays in the group's sum after
+ * it left, for as long as this dispatcher is the active one.
  */
 final class FlowTallies {
   private static final class Book {

@@ -91,8 +91,7 @@ final class GroupFigures {
       drains.add(0, name);
       stucks.add(group.stuck().count(), name);
       dedups.add(new DedupTables.Row(name, report.dedupFigures(group)));
-      flows.add(
-          new FlowTables.Row(name, report.ratesOf(group), GroupReport.broadcastLag(group)));
+      flows.add(new FlowTables.Row(name, report.ratesOf(group), GroupReport.broadcastLag(group)));
       if (group.info() != null && group.info().policy().isLevel()) {
         int range = group.info().policy().range();
         levels.add(new LevelTables.Row(name, range, report.levelFigures(group)));

@@ -223,6 +223,7 @@ class MetricsIT {
     served.addAll(OF_SEVERAL_NODES);
     served.addAll(OF_LEVEL_GROUPS);
     served.addAll(OF_DEDUP_GROUPS);
+    served.addAll(OF_PACED_GROUPS);
     assertThat(documented()).isEqualTo(served);
   }
 
