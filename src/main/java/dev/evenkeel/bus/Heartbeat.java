@@ -31,6 +31,7 @@ import java.util.List;
  * @param marks of shards that it holds or let go of lately, at most {@link #MARKS_MAX}; a part if
  *     there are more
  * @param dedupTally what deduplication did for it; null: not told
+ * @param breakerOpen most of its messages fail, so that it tries one at a time
  * @param flow what it tells of its pace; null: nothing
  */
 public record Heartbeat(
@@ -51,6 +52,7 @@ public record Heartbeat(
     Wishes wishes,
     List<ShardMark> marks,
     DedupTally dedupTally,
+    boolean breakerOpen,
     FlowTally flow) {
 
   /** Most {@link #marks} of one heartbeat. */
@@ -180,7 +182,7 @@ public record Heartbeat(
         null);
   }
 
-  /** Without a word of its pace. */
+  /** Of a member that goes on as always. */
   public Heartbeat(
       String group,
       String member,
@@ -217,6 +219,48 @@ public record Heartbeat(
         wishes,
         marks,
         dedupTally,
+        false);
+  }
+
+  /** Without a word of its pace. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      boolean leaving,
+      boolean closing,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long consumed,
+      long memberTimeoutMillis,
+      long lockTimeMillis,
+      Wishes wishes,
+      List<ShardMark> marks,
+      DedupTally dedupTally,
+      boolean breakerOpen) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        breakerOpen,
         null);
   }
 
@@ -240,6 +284,7 @@ public record Heartbeat(
         wishes,
         others,
         dedupTally,
+        breakerOpen,
         flow);
   }
 
@@ -263,6 +308,7 @@ public record Heartbeat(
         others,
         marks,
         dedupTally,
+        breakerOpen,
         flow);
   }
 
@@ -286,6 +332,7 @@ public record Heartbeat(
         wishes,
         marks,
         dedupTally,
+        breakerOpen,
         flow);
   }
 
@@ -309,6 +356,7 @@ public record Heartbeat(
         wishes,
         marks,
         other,
+        breakerOpen,
         flow);
   }
 
@@ -332,6 +380,31 @@ public record Heartbeat(
         wishes,
         marks,
         dedupTally,
+        breakerOpen,
+        flow);
+  }
+
+  /** The same of a member whose breaker is open or not. */
+  public Heartbeat withBreaker(boolean open) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        open,
         flow);
   }
 
@@ -375,6 +448,9 @@ public record Heartbeat(
     if (dedupTally != null) {
       json.put("dedupTally", dedupTally.toJson());
     }
+    if (breakerOpen) {
+      json.put("breakerOpen", true);
+    }
     if (flow != null) {
       json.put("flow", flow.toJson());
     }
@@ -407,6 +483,7 @@ public record Heartbeat(
             json.getString("order")),
         marks(json.getJsonArray("marks")),
         DedupTally.fromJson(json.getJsonObject("dedupTally")),
+        json.getBoolean("breakerOpen", false),
         FlowTally.fromJson(json.getJsonObject("flow")));
   }
 

@@ -154,7 +154,7 @@ final class GroupCommand extends CommandGroup {
         + level.lines()
         + new DedupText(group).lines()
         + new RatesText(group).line()
-        + new FailuresText(group).line()
+        + new FailuresText(group).lines()
         + "\n\n"
         + members.text()
         + "\n"

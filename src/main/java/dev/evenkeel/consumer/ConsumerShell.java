@@ -347,6 +347,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 : null),
         broadcast == null ? core.marks(Clock.millis()) : List.of(),
         tally(),
+        core.breakerOpen(),
         flow());
   }
 

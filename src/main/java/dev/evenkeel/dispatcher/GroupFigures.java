@@ -33,6 +33,7 @@ final class GroupFigures {
   private final LevelTables level;
   private final DedupTables dedup;
   private final FlowTables flow;
+  private final FailureTables failures;
 
   GroupFigures(MeterScope scope) {
     groupNames = new LabelLimit(scope.labelsMax());
@@ -61,6 +62,7 @@ final class GroupFigures {
     level = new LevelTables(scope, groupRowsMax);
     dedup = new DedupTables(scope, groupRowsMax);
     flow = new FlowTables(scope, groupRowsMax);
+    failures = new FailureTables(scope, groupRowsMax);
   }
 
   /** Shows what a fresh look found. */
@@ -83,6 +85,7 @@ final class GroupFigures {
     List<LevelTables.Row> levels = new ArrayList<>();
     List<DedupTables.Row> dedups = new ArrayList<>();
     List<FlowTables.Row> flows = new ArrayList<>();
+    List<FailureTables.Row> failed = new ArrayList<>();
     for (GroupState group : core.all()) {
       String name = groupNames.of(group.name());
       memberCounts.add(group.members().live().size(), name);
@@ -92,6 +95,7 @@ final class GroupFigures {
       stucks.add(group.stuck().count(), name);
       dedups.add(new DedupTables.Row(name, report.dedupFigures(group)));
       flows.add(new FlowTables.Row(name, report.ratesOf(group), GroupReport.broadcastLag(group)));
+      failed.add(FailureTables.Row.of(name, group, report.failures(group)));
       if (group.info() != null && group.info().policy().isLevel()) {
         int range = group.info().policy().range();
         levels.add(new LevelTables.Row(name, range, report.levelFigures(group)));
@@ -118,6 +122,7 @@ final class GroupFigures {
     level.show(levels);
     dedup.show(dedups);
     flow.show(flows);
+    failures.show(failed);
   }
 
   /** NaN stays NaN whatever is added to it. */
@@ -138,5 +143,6 @@ final class GroupFigures {
     level.clear();
     dedup.clear();
     flow.clear();
+    failures.clear();
   }
 }

@@ -2,6 +2,8 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FlowTally;
+import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.FailureSum;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -17,6 +19,7 @@ import dev.evenkeel.model.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -132,6 +135,7 @@ final class GroupReport {
               .put("stuckMs", group.stuck().millis(member.instance(), nowMillis))
               .put("lag", broadcast(member) == null ? null : broadcast(member).lag())
               .put("passedOver", broadcast(member) == null ? null : broadcast(member).passedOver())
+              .put("breaker", member.beat().breakerOpen() ? "open" : "closed")
               .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
     }
     Map<String, Ghost> unheard = new HashMap<>();
@@ -154,7 +158,8 @@ final class GroupReport {
         .put("shards", shards)
         .put("level", level(group.info(), level.apply(group.name())))
         .put("dedup", dedup(group.info(), dedup.apply(group.name())))
-        .put("rates", rates(rates.apply(group.name())));
+        .put("rates", rates(rates.apply(group.name())))
+        .put("failures", failures(group) == null ? null : failures(group).toJson());
   }
 
   /** Where a member in mode broadcast stands; null if it has not told, or is in another mode. */
@@ -189,6 +194,22 @@ final class GroupReport {
             .put("dropped", rates.dropped())
             .put("waiting", rates.waiting())
             .put("shardsWaiting", rates.shardsWaiting());
+  }
+
+  /** What a group has of failures, or null while a shard that it reads is not known. */
+  FailureSum failures(GroupState group) {
+    if (!fresh.keySet().containsAll(group.shards(core.topics()))) {
+      return null;
+    }
+    List<FailureFigures> own = new ArrayList<>();
+    for (ShardStatus status : fresh.values()) {
+      for (FailureFigures each : status.failures()) {
+        if (each.group().equals(group.name())) {
+          own.add(each);
+        }
+      }
+    }
+    return FailureSum.of(own);
   }
 
   private static JsonObject level(GroupInfo info, LevelFigures figures) {
@@ -304,6 +325,7 @@ final class GroupReport {
         .putNull("stuckMs")
         .putNull("lag")
         .putNull("passedOver")
+        .putNull("breaker")
         .putNull("lastHeartbeatMs");
   }
 
