@@ -24,7 +24,7 @@ final class RatesText {
         Locale.ROOT,
         "%nrates     %d waiting now%s; %d had to wait, %d dropped",
         rates.getLong("waiting"),
-        shards == 0 ? "" : " and " + shards + " shards for them, as no more may",
+        shards == 0 ? "" : " (the most in " + shards + (shards == 1 ? " shard)" : " shards)"),
         rates.getLong("delayed"),
         rates.getLong("dropped"));
   }

@@ -1,9 +1,9 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.DedupTally;
-import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.FailureSum;
+import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;

@@ -94,6 +94,15 @@ class BroadcastIT {
           group
               .getJsonArray("members")
               .forEach(each -> assertThat(((JsonObject) each).getJsonArray("shards")).isEmpty());
+          // Without a lease there is nothing that retention could wait for.
+          assertThat(node.shards("readers"))
+              .hasSize(SHARDS)
+              .allSatisfy(
+                  shard -> {
+                    assertThat(shard.getValue("epoch")).isNull();
+                    assertThat(shard.getValue("owner")).isNull();
+                    assertThat(shard.getValue("committed")).isNull();
+                  });
           String described = node.admin("group", "describe", "readers").out();
           assertThat(described).contains("mode      broadcast").contains("status    OK");
 

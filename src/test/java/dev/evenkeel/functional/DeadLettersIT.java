@@ -150,7 +150,8 @@ class DeadLettersIT {
     awaitDeadAgain(node, letters.getJsonObject(0));
     assertThat(node.admin("group", "dead-letters", "show", "g", name).out())
         .contains("origin        " + name, "attempts      3", "poison-");
-    assertThat(node.admin("group", "dead-letters", "list", "g").out()).contains("ERROR", "exit status 7");
+    assertThat(node.admin("group", "dead-letters", "list", "g").out())
+        .contains("ERROR", "exit status 7");
     String other = name(letters.getJsonObject(1));
     node.admin("group", "dead-letters", "drop", "g", other);
     awaitFailures(node, letters.size() - 1);
