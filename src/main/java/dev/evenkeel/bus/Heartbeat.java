@@ -32,6 +32,7 @@ import java.util.List;
  *     there are more
  * @param dedupTally what deduplication did for it; null: not told
  * @param breakerOpen most of its messages fail, so that it tries one at a time
+ * @param flow what it tells of its pace; null: nothing
  */
 public record Heartbeat(
     String group,
@@ -51,7 +52,8 @@ public record Heartbeat(
     Wishes wishes,
     List<ShardMark> marks,
     DedupTally dedupTally,
-    boolean breakerOpen) {
+    boolean breakerOpen,
+    FlowTally flow) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
@@ -244,6 +246,48 @@ public record Heartbeat(
         false);
   }
 
+  /** Without a word of its pace. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      boolean leaving,
+      boolean closing,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long consumed,
+      long memberTimeoutMillis,
+      long lockTimeMillis,
+      Wishes wishes,
+      List<ShardMark> marks,
+      DedupTally dedupTally,
+      boolean breakerOpen) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        breakerOpen,
+        null);
+  }
+
   /** The same with other marks. */
   public Heartbeat withMarks(List<ShardMark> others) {
     return new Heartbeat(
@@ -264,7 +308,8 @@ public record Heartbeat(
         wishes,
         others,
         dedupTally,
-        breakerOpen);
+        breakerOpen,
+        flow);
   }
 
   /** The same with other wishes. */
@@ -287,7 +332,8 @@ public record Heartbeat(
         others,
         marks,
         dedupTally,
-        breakerOpen);
+        breakerOpen,
+        flow);
   }
 
   /** The same with another policy. */
@@ -310,7 +356,8 @@ public record Heartbeat(
         wishes,
         marks,
         dedupTally,
-        breakerOpen);
+        breakerOpen,
+        flow);
   }
 
   /** The same with another tally. */
@@ -333,7 +380,8 @@ public record Heartbeat(
         wishes,
         marks,
         other,
-        breakerOpen);
+        breakerOpen,
+        flow);
   }
 
   /** The same, of a member that has begun to close. */
@@ -356,7 +404,8 @@ public record Heartbeat(
         wishes,
         marks,
         dedupTally,
-        breakerOpen);
+        breakerOpen,
+        flow);
   }
 
   /** The same of a member whose breaker is open or not. */
@@ -379,7 +428,8 @@ public record Heartbeat(
         wishes,
         marks,
         dedupTally,
-        open);
+        open,
+        flow);
   }
 
   public JsonObject toJson() {
@@ -428,6 +478,9 @@ public record Heartbeat(
     if (breakerOpen) {
       json.put("breakerOpen", true);
     }
+    if (flow != null) {
+      json.put("flow", flow.toJson());
+    }
     return json;
   }
 
@@ -458,7 +511,8 @@ public record Heartbeat(
             json.getLong("resignedTerm")),
         marks(json.getJsonArray("marks")),
         DedupTally.fromJson(json.getJsonObject("dedupTally")),
-        json.getBoolean("breakerOpen", false));
+        json.getBoolean("breakerOpen", false),
+        FlowTally.fromJson(json.getJsonObject("flow")));
   }
 
   /** What is missing is as the mode has it by default; mode sharded if that is missing. */

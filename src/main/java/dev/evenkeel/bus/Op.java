@@ -16,7 +16,10 @@ public enum Op {
   READ_LEASE,
   /** Body: i32 data group, text group or null for all. Answer: {@link ShardStatus} list. */
   READ_SHARDS,
-  /** Body: {@link FetchRequest} without group: reads a shard without owning it, never waits. */
+  /**
+   * Body: {@link FetchRequest} without group: reads a shard without owning it. To the control
+   * address, or to the data address as consumers in mode broadcast do, who wait.
+   */
   BROWSE,
   /** Body: shard, StartAt. Answer: i64 offset. To the shard's leader. */
   FIND_OFFSET,

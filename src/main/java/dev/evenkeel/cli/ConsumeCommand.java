@@ -41,7 +41,9 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel consume orders --group mail --exec './send-mail.sh' --order key --parallel 8",
       "  evenkeel consume orders --group even --mode level --range 10 --exec './send-mail.sh'",
       "  evenkeel consume orders --group close --mode singleton --exec './close.sh $EVENKEEL_TERM'",
+      "  evenkeel consume prices --group caches --mode broadcast --offsets /var/lib/prices --exec ./put.sh",
       "  evenkeel consume refreshes --group cache --dedup payload --order none --exec ./refresh.sh",
+      "  evenkeel consume mails --group smtp --order key --rate 100/s --key-rate 1/10s --exec ./send.sh",
       "  evenkeel consume orders --group late --from 2026-01-31T12:00:00Z --idle-exit 10s",
       "  evenkeel consume orders --group sums --exec ./add.sh \\",
       "      --on-assign 'cat > sum.$EVENKEEL_SHARD' --on-release 'cat sum.$EVENKEEL_SHARD'"
@@ -86,7 +88,11 @@ final class ConsumeCommand implements Callable<Integer> {
 
   @Mixin private ModeOptions mode;
 
+  @Mixin private BroadcastOptions broadcast;
+
   @Mixin private DedupOptions dedup;
+
+  @Mixin private RateOptions rates;
 
   @Option(
       names = "--assignor",
@@ -267,16 +273,18 @@ final class ConsumeCommand implements Callable<Integer> {
                     ? 0
                     : CommandTimes.millis("--crash-lock-time", crashLockTime, 0, 3_600_000));
     mode.apply(options);
+    broadcast.apply(options);
     failures.apply(options, mode);
     dedup.apply(options);
     if (order != null) {
       options.setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)));
     }
+    rates.apply(options);
     if (exec != null) {
       return options.setParallel(parallel);
     }
-    if (dedup.on()) {
-      // One that waits for its key must not be passed by those behind it.
+    if (dedup.on() || rates.on()) {
+      // One that waits for its key, or for its turn, must not be passed by those behind it.
       return options.setParallel(LINES_WAITING_MAX);
     }
     // Lines are written in the order in which messages are handed out, which is a shard's own, and

@@ -17,7 +17,7 @@ final class DedupOptions {
       description =
           "Of messages with the same key or payload one is worked on and one waits at a time in the"
               + " whole group; every further one is finished without work (default: off). All"
-              + " members must agree. Not in mode level.")
+              + " members must agree. Only in mode sharded.")
   private Dedup dedup;
 
   @Option(
@@ -42,7 +42,7 @@ final class DedupOptions {
       }
       return;
     }
-    if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
+    if (options.getMode() != ConsumerOptions.Mode.SHARDED) {
       throw CommandFailure.usage(
           "--dedup " + dedup + ": only --mode sharded has it; leave one of them out");
     }

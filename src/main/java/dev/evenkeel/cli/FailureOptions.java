@@ -30,8 +30,13 @@ final class FailureOptions {
    * @throws CommandFailure wrong usage, saying what would be right
    */
   void apply(ConsumerOptions options, ModeOptions mode) {
-    mode.onlySharded("--retry-delays", retryDelays);
-    mode.onlySharded("--on-failure " + onFailure, onFailure.equals("retry") ? null : onFailure);
+    mode.notLevel("--retry-delays", retryDelays);
+    mode.notLevel("--on-failure " + onFailure, onFailure.equals("retry") ? null : onFailure);
+    if (mode.isBroadcast() && onFailure.equals("dead-letter")) {
+      throw CommandFailure.usage(
+          "--on-failure dead-letter: in --mode broadcast there are no dead letters; use retry, which"
+              + " passes over what fails in the end, or stop");
+    }
     switch (onFailure) {
       case "retry", "dead-letter", "stop" ->
           options.setOnFailure(

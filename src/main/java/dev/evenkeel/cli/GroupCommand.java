@@ -123,8 +123,13 @@ final class GroupCommand extends CommandGroup {
 
   static String text(JsonObject group) {
     LevelText level = new LevelText(group);
+    boolean broadcast = "broadcast".equals(group.getString("mode"));
     Table members =
-        level.applies() ? levelMembers(group, level) : members(group.getJsonArray("members"));
+        level.applies()
+            ? levelMembers(group, level)
+            : broadcast
+                ? broadcastMembers(group.getJsonArray("members"))
+                : members(group.getJsonArray("members"));
     Table shards =
         new Table("TOPIC", "SHARD", "OWNER", "NEXT", "STATE", "EPOCH", "COMMITTED", "END", "LAG")
             .rows(
@@ -149,6 +154,7 @@ final class GroupCommand extends CommandGroup {
         + leader(group)
         + level.lines()
         + new DedupText(group).lines()
+        + new RatesText(group).line()
         + new FailuresText(group).lines()
         + "\n\n"
         + members.text()
@@ -196,6 +202,23 @@ final class GroupCommand extends CommandGroup {
                   level.finished(member.getString("member")),
                   level.inHand(member.getString("member")),
                   member.getLong("consumed"),
+                  heard(member)
+                });
+  }
+
+  /** Each has all shards, and offsets of its own. */
+  private static Table broadcastMembers(JsonArray members) {
+    return new Table("MEMBER", "HOST", "NODE", "CONSUMED", "LAG", "PASSED OVER", "HEARTBEAT")
+        .rows(
+            members,
+            member ->
+                new Object[] {
+                  member.getString("member"),
+                  member.getString("host"),
+                  member.getString("node"),
+                  member.getLong("consumed"),
+                  member.getLong("lag"),
+                  member.getLong("passedOver"),
                   heard(member)
                 });
   }

@@ -2,10 +2,12 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.model.GroupPolicy;
+import java.util.List;
 import picocli.CommandLine.Option;
 
 /** How a group consumes, and what only some modes have. */
 final class ModeOptions {
+  private static final List<String> MODES = List.of("sharded", "level", "broadcast", "singleton");
   enum Strategy {
     pull,
     push
@@ -13,12 +15,13 @@ final class ModeOptions {
 
   @Option(
       names = "--mode",
-      paramLabel = "sharded|level|singleton",
+      paramLabel = "sharded|level|broadcast|singleton",
       defaultValue = "sharded",
       description =
           "sharded: each shard to one member; level: messages to members so that none has finished"
-              + " many more than another, so the slowest sets the pace; singleton: all to one"
-              + " elected member, the others wait to take its place (default: ${DEFAULT-VALUE})."
+              + " many more than another, so the slowest sets the pace; broadcast: every message to"
+              + " every member, each of which keeps its own --offsets; singleton: all to one elected"
+              + " member, the others wait to take its place (default: ${DEFAULT-VALUE})."
               + " All members must agree on mode, range and strategy.")
   private String mode;
 
@@ -56,14 +59,22 @@ final class ModeOptions {
   }
 
   private void check() {
-    if (!mode.equals("sharded") && !mode.equals("level") && !mode.equals("singleton")) {
-      throw CommandFailure.usage("--mode '" + mode + "': write sharded, level or singleton");
+    if (!MODES.contains(mode)) {
+      throw CommandFailure.usage(
+          "--mode '" + mode + "': write sharded, level, broadcast or singleton");
     }
   }
 
   private boolean isSingleton() {
     check();
     return mode.equals("singleton");
+  }
+
+  /**
+   * @throws CommandFailure wrong usage
+   */
+  boolean isBroadcast() {
+    return !isLevel() && mode.equals("broadcast");
   }
 
   /**
@@ -78,6 +89,8 @@ final class ModeOptions {
       onlyLevel("--stall-timeout", stallTimeout);
       if (isSingleton()) {
         options.setMode(ConsumerOptions.Mode.SINGLETON);
+      } else if (isBroadcast()) {
+        options.setMode(ConsumerOptions.Mode.BROADCAST);
       }
       return;
     }
@@ -122,15 +135,37 @@ final class ModeOptions {
   }
 
   /**
-   * For options about shards that move from member to member: in mode level none does.
+   * For options about shards that move from member to member: in other modes none does.
    *
    * @param value null: not given
    * @throws CommandFailure wrong usage
    */
   void onlySharded(String option, Object value) {
-    if (value != null && isLevel()) {
+    if (isBroadcast()) {
+      refuse(option, value);
+    }
+    notLevel(option, value);
+  }
+
+  /**
+   * For options about failures: in mode level the dispatcher deals messages again.
+   *
+   * @param value null: not given
+   * @throws CommandFailure wrong usage
+   */
+  void notLevel(String option, Object value) {
+    if (isLevel()) {
+      refuse(option, value);
+    }
+  }
+
+  private void refuse(String option, Object value) {
+    if (value != null) {
       throw CommandFailure.usage(
-          option + ": in --mode level no member owns shards; leave it out, or use --mode sharded");
+          option
+              + ": in --mode "
+              + mode
+              + " no member owns shards; leave it out, or use --mode sharded");
     }
   }
 }

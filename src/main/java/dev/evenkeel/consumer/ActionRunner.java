@@ -56,11 +56,11 @@ final class ActionRunner {
   private final Set<Flight> flights = new HashSet<>();
 
   private final ConsumerCore core;
-  private final ShardCalls calls;
+  private final LogCalls calls;
   private final ConsumerHandler handler;
   private final Surroundings around;
 
-  ActionRunner(ConsumerCore core, ShardCalls calls, ConsumerHandler handler, Surroundings around) {
+  ActionRunner(ConsumerCore core, LogCalls calls, ConsumerHandler handler, Surroundings around) {
     this.core = core;
     this.calls = calls;
     this.handler = handler;

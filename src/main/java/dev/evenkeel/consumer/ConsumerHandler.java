@@ -124,6 +124,12 @@ public interface ConsumerHandler {
    */
   default void onDeclined(Delivery delivery) {}
 
+  /**
+   * Called when a message was finished without {@link #handle}, because it came faster than the
+   * rate of its key allows, and the options say that such messages are dropped.
+   */
+  default void onDropped(Delivery delivery) {}
+
   private boolean overrides(String method, Class<?>... parameters) {
     try {
       return getClass().getMethod(method, parameters).getDeclaringClass() != ConsumerHandler.class;

@@ -28,7 +28,19 @@ public class ConsumerOptions {
     /** Messages to members so that none has finished many more than another. */
     LEVEL,
     /** All shards to one elected member; the others wait to take its place. */
-    SINGLETON
+    SINGLETON,
+    /** Every message to every member, each of which keeps its own offsets. */
+    BROADCAST
+  }
+
+  /** What becomes of a damaged file of offsets in mode broadcast. */
+  public enum OnDamagedOffsets {
+    /** The consumer does not start. */
+    REFUSE,
+    /** It is put aside, and the consumer begins at the earliest messages. */
+    EARLIEST,
+    /** It is put aside, and the consumer begins at the end. */
+    LATEST
   }
 
   /** Who moves the messages in mode level. */
@@ -47,6 +59,24 @@ public class ConsumerOptions {
     KEY,
     /** The payload. */
     PAYLOAD
+  }
+
+  /** Whose rate {@link #setKeyRate} sets. */
+  public enum RateBy {
+    /** Messages with the same key; those without one have no rate of their own. */
+    KEY,
+    /** Messages with the same payload. */
+    PAYLOAD
+  }
+
+  /** What becomes of the same messages, as {@link RateBy} has it, that come faster than that. */
+  public enum OverRate {
+    /** Each waits for its turn. */
+    WAIT,
+    /** One waits; one that comes then takes its place. */
+    DROP_OLDEST,
+    /** One waits; those that come meanwhile are dropped. */
+    DROP_NEWEST
   }
 
   /** What becomes of a message that fails. */
@@ -114,6 +144,12 @@ public class ConsumerOptions {
   private Long stallTimeoutMillis;
   private Dedup dedup = Dedup.OFF;
   private Long dedupTimeoutMillis;
+  private String offsetsDirectory;
+  private OnDamagedOffsets onDamagedOffsets;
+  private Rate rate;
+  private Rate keyRate;
+  private RateBy rateBy;
+  private OverRate overRate;
   private Order order;
   private int parallel = DEFAULT_PARALLEL;
   private StartAt start = StartAt.EARLIEST;
@@ -149,6 +185,12 @@ public class ConsumerOptions {
     stallTimeoutMillis = json.getLong("stallTimeoutMillis");
     dedup = constant(Dedup.class, json, "dedup", dedup);
     dedupTimeoutMillis = json.getLong("dedupTimeoutMillis");
+    offsetsDirectory = json.getString("offsetsDirectory");
+    onDamagedOffsets = constant(OnDamagedOffsets.class, json, "onDamagedOffsets", null);
+    rate = rate(json.getString("rate"));
+    keyRate = rate(json.getString("keyRate"));
+    rateBy = constant(RateBy.class, json, "rateBy", null);
+    overRate = constant(OverRate.class, json, "overRate", null);
     order = constant(Order.class, json, "order", null);
     parallel = json.getInteger("parallel", parallel);
     start =
@@ -183,6 +225,10 @@ public class ConsumerOptions {
     return word == null ? unset : Enum.valueOf(type, word.toUpperCase(Locale.ROOT));
   }
 
+  private static Rate rate(String text) {
+    return text == null ? null : Rate.parse(text);
+  }
+
   /** What was not set, and has no default of its own, is null. */
   public JsonObject toJson() {
     return new JsonObject()
@@ -195,6 +241,12 @@ public class ConsumerOptions {
         .put("stallTimeoutMillis", stallTimeoutMillis)
         .put("dedup", word(dedup))
         .put("dedupTimeoutMillis", dedupTimeoutMillis)
+        .put("offsetsDirectory", offsetsDirectory)
+        .put("onDamagedOffsets", word(onDamagedOffsets))
+        .put("rate", rate == null ? null : rate.toString())
+        .put("keyRate", keyRate == null ? null : keyRate.toString())
+        .put("rateBy", word(rateBy))
+        .put("overRate", word(overRate))
         .put("order", word(order))
         .put("parallel", parallel)
         .put("startKind", start.kind().name())
@@ -345,6 +397,92 @@ public class ConsumerOptions {
   public ConsumerOptions setDedupTimeoutMillis(long dedupTimeoutMillis) {
     this.dedupTimeoutMillis = dedupTimeoutMillis;
     return this;
+  }
+
+  public String getOffsetsDirectory() {
+    return offsetsDirectory;
+  }
+
+  /**
+   * Mode BROADCAST only, and needed there: where this member keeps its offsets. It is made if it is
+   * not there. One directory serves one member of a group at a time; a member without a name goes
+   * by the one that its directory knows.
+   */
+  public ConsumerOptions setOffsetsDirectory(String offsetsDirectory) {
+    this.offsetsDirectory = offsetsDirectory;
+    return this;
+  }
+
+  /** By default REFUSE. */
+  public OnDamagedOffsets getOnDamagedOffsets() {
+    return onDamagedOffsets == null ? OnDamagedOffsets.REFUSE : onDamagedOffsets;
+  }
+
+  /** Mode BROADCAST only: what becomes of a file of offsets that cannot be made sense of. */
+  public ConsumerOptions setOnDamagedOffsets(OnDamagedOffsets onDamagedOffsets) {
+    this.onDamagedOffsets = onDamagedOffsets;
+    return this;
+  }
+
+  /** As set, else null. */
+  OnDamagedOffsets givenOnDamagedOffsets() {
+    return onDamagedOffsets;
+  }
+
+  public Rate getRate() {
+    return rate;
+  }
+
+  /**
+   * How many messages this consumer begins at most; null, the default: as many as it can. Not in
+   * mode LEVEL, and not together with {@link #setDedup}, as all that follows about rates.
+   */
+  public ConsumerOptions setRate(Rate rate) {
+    this.rate = rate;
+    return this;
+  }
+
+  public Rate getKeyRate() {
+    return keyRate;
+  }
+
+  /**
+   * How many messages of a key and topic this consumer begins at most; null, the default: as many
+   * as it can. One over it waits for its turn while others pass, at most 1,000 of a shard.
+   */
+  public ConsumerOptions setKeyRate(Rate keyRate) {
+    this.keyRate = keyRate;
+    return this;
+  }
+
+  /** By default KEY. */
+  public RateBy getRateBy() {
+    return rateBy == null ? RateBy.KEY : rateBy;
+  }
+
+  /** Whose rate {@link #setKeyRate} is, by default KEY. */
+  public ConsumerOptions setRateBy(RateBy rateBy) {
+    this.rateBy = rateBy;
+    return this;
+  }
+
+  /** By default WAIT. */
+  public OverRate getOverRate() {
+    return overRate == null ? OverRate.WAIT : overRate;
+  }
+
+  /**
+   * What becomes of messages over {@link #setKeyRate}, by default WAIT. A dropped one counts as
+   * finished. Not with order SHARD, in which nothing passes one that waits.
+   */
+  public ConsumerOptions setOverRate(OverRate overRate) {
+    this.overRate = overRate;
+    return this;
+  }
+
+  /** Whether any rate is set. */
+  boolean hasRates() {
+    return rate != null || keyRate != null;
   }
 
   /** By default SHARD; in mode LEVEL NONE. */

@@ -4,12 +4,14 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.consumer.core.DedupKeys;
 import dev.evenkeel.consumer.core.MessageSource;
+import dev.evenkeel.consumer.core.RateGate;
 import dev.evenkeel.consumer.core.RepetitionWatch;
 import dev.evenkeel.consumer.level.LevelWork;
 import dev.evenkeel.dedup.Repetition;
@@ -64,6 +66,14 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   private final LevelMember level;
 
+  /** Null but in mode broadcast. */
+  private final BroadcastMember broadcast;
+
+  /** Null without rates, as is {@code wake}. */
+  private final RateGate rates;
+
+  private final WakeTimer wake;
+
   /** Null without dedup. */
   private final ClusterDedup dedup;
 
@@ -98,6 +108,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
    * @param instance this run of the member
    * @param host for people
    * @param levelRange the group's range in mode level; 0 in mode sharded
+   * @param offsets of mode broadcast; null in other modes
    * @param seats gives the automata of a cluster's member by its id, or null
    */
   ConsumerShell(
@@ -108,18 +119,33 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       String instance,
       String host,
       int levelRange,
+      BroadcastOffsets offsets,
       Function<String, SharedAutomata> seats) {
     this.link = link;
     this.directory = directory;
     this.options = options;
     this.instance = instance;
     this.host = host;
-    keepsState = handler.keepsState();
+    keepsState = handler.keepsState() && offsets == null;
     context = new OwnContext(link.vertx());
     SplittableRandom random = new SplittableRandom();
-    core = new ConsumerCore(options, instance, keepsState, handler.givesState(), random);
+    boolean givesState = handler.givesState() && offsets == null;
+    core = new ConsumerCore(options, instance, keepsState, givesState, random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
-    actions = new ActionRunner(core, calls, handler, this);
+    broadcast =
+        offsets == null
+            ? null
+            : new BroadcastMember(
+                options,
+                instance,
+                directory,
+                calls,
+                offsets,
+                context,
+                core,
+                this,
+                this::endBecause);
+    actions = new ActionRunner(core, broadcast == null ? calls : broadcast, handler, this);
     DedupKeys keys =
         new DedupKeys(
             options.getGroup(),
@@ -134,13 +160,16 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       source = work;
       messages = loop(work, handler, this::look);
       dedup = null;
+      rates = null;
     } else if (options.getDedup() == ConsumerOptions.Dedup.OFF) {
       work = null;
       level = null;
       source = core;
-      messages = loop(core, handler, this::look);
+      rates = options.hasRates() ? rates(handler) : null;
+      messages = loop(rates == null ? core : rates, handler, this::look);
       dedup = null;
     } else {
+      rates = null;
       work = null;
       level = null;
       source = core;
@@ -149,10 +178,23 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       messages = loop(dedup.source(), handler, seenBefore -> {});
     }
     leaderships = new Leaderships(options.getMember(), () -> onContext(this::resigned));
+    wake = rates == null ? null : new WakeTimer(link.vertx(), () -> onContext(this::turn));
     events = new ApplicationEvents(actions::safely);
     heartbeats =
         new HeartbeatLoop(
             link, directory, options.getHeartbeatMillis(), random, this, this::onContext);
+  }
+
+  private RateGate rates(ConsumerHandler handler) {
+    boolean byPayload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
+    return new RateGate(
+        core,
+        options,
+        new DedupKeys(
+            options.getGroup(),
+            byPayload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY,
+            null),
+        delivery -> actions.safely("onDropped", () -> handler.onDropped(delivery)));
   }
 
   private <T extends MessageSource.Handed> MessageLoop<T> loop(
@@ -229,6 +271,10 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       }
     } finally {
       turning = false;
+    }
+    if (wake != null && !ended) {
+      long now = Clock.millis();
+      wake.at(rates.dueMillis(now), now);
     }
     if (closing) {
       leaveIfDone();
@@ -315,9 +361,18 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                     ? options.getOrder().name().toLowerCase(Locale.ROOT)
                     : null)
             .resignedAt(leaderships.resignedTerm()),
-        core.marks(Clock.millis()),
+        broadcast == null ? core.marks(Clock.millis()) : List.of(),
         tally(),
-        core.breakerOpen());
+        core.breakerOpen(),
+        flow());
+  }
+
+  private FlowTally flow() {
+    return rates == null && broadcast == null
+        ? null
+        : new FlowTally(
+            rates == null ? null : rates.rates(),
+            broadcast == null ? null : new FlowTally.Broadcast(core.lag(), broadcast.givenUp()));
   }
 
   private DedupTally tally() {
@@ -342,7 +397,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     if (work != null) {
       work.heartbeatAnswered(sentMillis);
     }
-    core.assigned(assignment, Clock.millis());
+    if (broadcast == null) {
+      core.assigned(assignment, Clock.millis());
+    } else {
+      broadcast.accepted(Clock.millis());
+    }
     started.tryComplete(this);
     turn();
   }
@@ -360,7 +419,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   }
 
   private void pushed(Buffer body) {
-    if (ended) {
+    if (ended || broadcast != null) {
       return;
     }
     try {
@@ -380,7 +439,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       lostSinceMillis = Clock.millis();
     }
     linkLost = !up;
-    core.link(up, Clock.millis());
+    if (up || broadcast == null) {
+      // In mode broadcast nobody else gets what is not told: progress goes to the disk all the
+      // same.
+      core.link(up, Clock.millis());
+    }
     if (work != null) {
       work.link(up, Clock.millis());
     }
@@ -403,6 +466,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       return;
     }
     actions.checkLeaders();
+    if (broadcast != null) {
+      broadcast.tick(now);
+    }
     core.tick(now);
     if (dedup != null) {
       dedup.tick(now);
@@ -425,6 +491,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     if (ended) {
       return;
     }
+    if (broadcast != null) {
+      broadcast.lastWords();
+    }
     core.replaced(String.valueOf(cause.getMessage()), Clock.millis());
     Action action;
     while ((action = core.poll()) != null) {
@@ -435,7 +504,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       LOG.warn("{} has ended: {}", this, cause.toString());
       events.ended(cause);
     }
-    closed.tryComplete();
+    completeClosed();
   }
 
   @Override
@@ -493,7 +562,15 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       }
       stop();
     }
-    closed.tryComplete();
+    completeClosed();
+  }
+
+  private void completeClosed() {
+    if (broadcast == null) {
+      closed.tryComplete();
+    } else {
+      broadcast.end().onComplete(done -> closed.tryComplete());
+    }
   }
 
   private void stop() {
@@ -505,6 +582,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     if (dedup != null) {
       dedup.end(Clock.millis());
+    }
+    if (wake != null) {
+      wake.end();
     }
     if (linkStates != null) {
       linkStates.end();

@@ -63,8 +63,12 @@ public final class Consumers {
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
+    String made = HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
+    if (own.getMode() == ConsumerOptions.Mode.BROADCAST) {
+      return broadcast(link, directory, own, handler, instance, made);
+    }
     if (own.getMember() == null) {
-      own.setMember(HOST + "-" + instance.substring(0, 6));
+      own.setMember(made);
     }
     String seat = link.clusterMember();
     if (own.getDedup() != ConsumerOptions.Dedup.OFF && seat != null && seats.apply(seat) == null) {
@@ -72,8 +76,36 @@ public final class Consumers {
           new RefusedException(
               Refusal.INVALID, "dedup over a link whose cluster member is not of this program"));
     }
-    return new ConsumerShell(link, directory, own, handler, instance, HOST, levelRange(own), seats)
+    return new ConsumerShell(
+            link, directory, own, handler, instance, HOST, levelRange(own), null, seats)
         .start();
+  }
+
+  private static Future<Consumer> broadcast(
+      Link link,
+      ClusterDirectory directory,
+      ConsumerOptions options,
+      ConsumerHandler handler,
+      String instance,
+      String memberByDefault) {
+    if (handler.keepsState() && handler.givesState()) {
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.INVALID,
+              "a handler with state in mode broadcast, in which shards go to nobody else: let"
+                  + " keepsState answer false"));
+    }
+    // What fails waits in the window: the log knows nothing of this member.
+    options.setHoldFailed(true);
+    return link.vertx()
+        .executeBlocking(() -> BroadcastOffsets.open(link.vertx(), options, memberByDefault), false)
+        .compose(
+            offsets -> {
+              options.setMember(offsets.book().member());
+              return new ConsumerShell(
+                      link, directory, options, handler, instance, HOST, 0, offsets, any -> null)
+                  .start();
+            });
   }
 
   /** The range of a consumer in mode level; 0 in mode sharded. */

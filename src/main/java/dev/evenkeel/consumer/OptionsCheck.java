@@ -58,6 +58,33 @@ final class OptionsCheck {
     atLeast("handOutMessages", options.getHandOutMessages(), 1);
     atMost("handOutMessages", options.getHandOutMessages(), ConsumerOptions.HAND_OUT_MESSAGES_MAX);
     failures(options);
+    rates(options);
+  }
+
+  private static void rates(ConsumerOptions options) {
+    boolean drops = options.getOverRate() != ConsumerOptions.OverRate.WAIT;
+    if (options.getKeyRate() == null
+        && (drops || options.getRateBy() != ConsumerOptions.RateBy.KEY)) {
+      throw new RefusedException(
+          Refusal.INVALID, "rateBy and overRate are about a keyRate: set one, or leave them out");
+    }
+    if (!options.hasRates()) {
+      return;
+    }
+    if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
+      throw new RefusedException(
+          Refusal.INVALID, "rates in mode level: all other modes have them, leave them out");
+    }
+    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+      throw new RefusedException(
+          Refusal.INVALID, "rates together with dedup: a consumer has one of them, leave one out");
+    }
+    if (drops && options.getOrder() == ConsumerOptions.Order.SHARD) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "overRate drops nothing with order SHARD, in which nothing passes one that waits: use KEY"
+              + " or NONE");
+    }
   }
 
   private static void failures(ConsumerOptions options) {
@@ -80,6 +107,7 @@ final class OptionsCheck {
       throw new RefusedException(Refusal.INVALID, "a consumer needs a mode and a dedup");
     }
     options.policy().check();
+    broadcast(options);
     Long stall = options.givenStallTimeoutMillis();
     if (stall != null) {
       if (options.getMode() != ConsumerOptions.Mode.LEVEL) {
@@ -94,9 +122,10 @@ final class OptionsCheck {
           Refusal.INVALID, "an assignor in mode singleton: one member has all shards");
     }
     boolean dedup = options.getDedup() != ConsumerOptions.Dedup.OFF;
-    if (dedup && options.getMode() == ConsumerOptions.Mode.LEVEL) {
+    if (dedup && options.getMode() != ConsumerOptions.Mode.SHARDED) {
       throw new RefusedException(
-          Refusal.INVALID, "dedup in mode level: only mode sharded has it, leave it off");
+          Refusal.INVALID,
+          "dedup in mode " + options.policy().mode() + ": only mode sharded has it, leave it off");
     }
     Long dedupTimeout = options.givenDedupTimeoutMillis();
     if (dedupTimeout != null) {
@@ -106,6 +135,30 @@ final class OptionsCheck {
       }
       atLeast("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MIN);
       atMost("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MAX);
+    }
+  }
+
+  private static void broadcast(ConsumerOptions options) {
+    String directory = options.getOffsetsDirectory();
+    if (options.getMode() != ConsumerOptions.Mode.BROADCAST) {
+      if (directory != null || options.givenOnDamagedOffsets() != null) {
+        throw new RefusedException(
+            Refusal.INVALID,
+            "offsets in a directory are for mode broadcast: in mode "
+                + options.policy().mode()
+                + " the log keeps them");
+      }
+      return;
+    }
+    if (directory == null || directory.isEmpty()) {
+      throw new RefusedException(
+          Refusal.INVALID, "mode broadcast needs a directory of its own for its offsets");
+    }
+    if (options.getOnFailure() == ConsumerOptions.OnFailure.DEAD_LETTER) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "mode broadcast has no dead letters: use RETRY, which passes over what fails in the end,"
+              + " or STOP");
     }
   }
 

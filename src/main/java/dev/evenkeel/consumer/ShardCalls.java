@@ -14,6 +14,8 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.RecordCodec;
@@ -30,7 +32,7 @@ import java.util.function.Function;
  * Requests to the leader of a shard. A leader that a refusal names is followed at once; all else is
  * the caller's to repeat. Every failure is a {@link RefusedException}.
  */
-final class ShardCalls {
+final class ShardCalls implements LogCalls {
   /** What a fetch may take beyond its own wait. */
   private static final long FETCH_GRACE_MILLIS = 5_000;
 
@@ -49,11 +51,21 @@ final class ShardCalls {
     this.group = group;
   }
 
-  /**
-   * @param asked is told each node that is asked
-   */
-  Future<FetchAnswer> fetch(FetchRequest request, Consumer<String> asked) {
-    Buffer body = Frames.request(Op.FETCH, request.encode());
+  @Override
+  public Future<FetchAnswer> fetch(FetchRequest request, Consumer<String> asked) {
+    return read(Op.FETCH, request, asked);
+  }
+
+  /** Reads without owning the shard; waits for messages as a fetch does. */
+  Future<FetchAnswer> browse(FetchRequest request, Consumer<String> asked) {
+    FetchRequest free =
+        new FetchRequest(
+            "", request.shard(), -1, request.offset(), request.bytesMax(), request.waitMillis());
+    return read(Op.BROWSE, free, asked);
+  }
+
+  private Future<FetchAnswer> read(Op op, FetchRequest request, Consumer<String> asked) {
+    Buffer body = Frames.request(op, request.encode());
     return call(
             request.shard(),
             Addresses::data,
@@ -64,7 +76,8 @@ final class ShardCalls {
         .map(FetchAnswer::decode);
   }
 
-  Future<Lease> readLease(Shard shard) {
+  @Override
+  public Future<Lease> readLease(Shard shard) {
     Bytes body = new Bytes(64).text(group);
     RecordCodec.write(body, shard);
     Buffer request = Frames.request(Op.READ_LEASE, body);
@@ -84,7 +97,8 @@ final class ShardCalls {
             });
   }
 
-  Future<RetryAnswer> fetchRetries(RetryRequest request) {
+  @Override
+  public Future<RetryAnswer> fetchRetries(RetryRequest request) {
     Buffer body = Frames.request(Op.FETCH_RETRIES, request.encode());
     return call(
             request.shard(),
@@ -96,7 +110,8 @@ final class ShardCalls {
         .map(RetryAnswer::decode);
   }
 
-  Future<Reply> submit(Shard shard, DataCommand command) {
+  @Override
+  public Future<Reply> submit(Shard shard, DataCommand command) {
     return call(
             shard,
             Addresses::control,
@@ -111,8 +126,24 @@ final class ShardCalls {
         .map(ShardCalls::reply);
   }
 
-  /** Who leads the shard now, as far as is known; else null. */
-  String leaderOf(Shard shard) {
+  /** Where a shard begins for {@code start}. */
+  Future<Long> findOffset(Shard shard, StartAt start) {
+    Bytes body = new Bytes(64);
+    RecordCodec.write(body, shard);
+    RecordCodec.write(body, start);
+    Buffer request = Frames.request(Op.FIND_OFFSET, body);
+    return call(
+            shard,
+            Addresses::control,
+            view -> request,
+            CONTROL_TIMEOUT_MILLIS,
+            HOPS_MAX,
+            node -> {})
+        .map(answer -> new ByteReader(answer).i64());
+  }
+
+  @Override
+  public String leaderOf(Shard shard) {
     return directory.leaderOf(shard);
   }
 

@@ -63,6 +63,7 @@ final class Activation {
   private final LiveLook live;
   private final LevelGroups levels;
   private final DedupTallies dedup = new DedupTallies();
+  private final FlowTallies flow = new FlowTallies();
   private final DedupSweeper sweeper;
   private final Map<Long, Message<?>> requests = new HashMap<>();
   private final List<LeaseChange> early = new ArrayList<>();
@@ -224,6 +225,8 @@ final class Activation {
     if (beat.leaving()) {
       dedup.observe(core);
       dedup.leaving(beat);
+      flow.observe(core);
+      flow.leaving(beat);
     }
     run(core.heartbeat(request, beat, clock.millis()));
   }
@@ -261,6 +264,7 @@ final class Activation {
     if (nowMillis >= talliesAtMillis) {
       talliesAtMillis = nowMillis + TALLIES_MILLIS;
       dedup.observe(core);
+      flow.observe(core);
     }
     meters.observe(core);
     if (nowMillis >= reconcileAtMillis) {
@@ -282,8 +286,11 @@ final class Activation {
               List<ShardStatus> statuses = shards.statuses();
               run(core.leasesRead(read.id(), statuses, clock.millis()));
               dedup.observe(core);
+              flow.observe(core);
               return report.apply(
-                  core, new GroupReport(core, statuses, this::level, dedup::of, clock.millis()));
+                  core,
+                  new GroupReport(
+                      core, statuses, this::level, dedup::of, flow::of, clock.millis()));
             });
   }
 

@@ -32,6 +32,7 @@ final class GroupFigures {
   private final FigureTable stuck;
   private final LevelTables level;
   private final DedupTables dedup;
+  private final FlowTables flow;
   private final FailureTables failures;
 
   GroupFigures(MeterScope scope) {
@@ -60,6 +61,7 @@ final class GroupFigures {
             "group");
     level = new LevelTables(scope, groupRowsMax);
     dedup = new DedupTables(scope, groupRowsMax);
+    flow = new FlowTables(scope, groupRowsMax);
     failures = new FailureTables(scope, groupRowsMax);
   }
 
@@ -82,6 +84,7 @@ final class GroupFigures {
     Rows stucks = new Rows(groupRowsMax);
     List<LevelTables.Row> levels = new ArrayList<>();
     List<DedupTables.Row> dedups = new ArrayList<>();
+    List<FlowTables.Row> flows = new ArrayList<>();
     List<FailureTables.Row> failed = new ArrayList<>();
     for (GroupState group : core.all()) {
       String name = groupNames.of(group.name());
@@ -91,6 +94,7 @@ final class GroupFigures {
       drains.add(0, name);
       stucks.add(group.stuck().count(), name);
       dedups.add(new DedupTables.Row(name, report.dedupFigures(group)));
+      flows.add(new FlowTables.Row(name, report.ratesOf(group), GroupReport.broadcastLag(group)));
       failed.add(FailureTables.Row.of(name, group, report.failures(group)));
       if (group.info() != null && group.info().policy().isLevel()) {
         int range = group.info().policy().range();
@@ -104,7 +108,7 @@ final class GroupFigures {
         ShardStep.Owner owner = group.owner(lease);
         boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
         shardCounts.add(1, name);
-        free.add(owned ? 0 : 1, name);
+        free.add(owned || group.ownsNothing() ? 0 : 1, name);
         drains.add(owned && lease.drain() != null ? 1 : 0, name);
       }
     }
@@ -117,6 +121,7 @@ final class GroupFigures {
     stuck.show(stucks);
     level.show(levels);
     dedup.show(dedups);
+    flow.show(flows);
     failures.show(failed);
   }
 
@@ -137,6 +142,7 @@ final class GroupFigures {
     stuck.show(none);
     level.clear();
     dedup.clear();
+    flow.clear();
     failures.clear();
   }
 }

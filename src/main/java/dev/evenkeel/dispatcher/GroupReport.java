@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.FailureSum;
+import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -32,6 +33,7 @@ final class GroupReport {
   private final DispatcherCore core;
   private final Function<String, LevelFigures> level;
   private final Function<String, DedupFigures> dedup;
+  private final Function<String, FlowTally.Rates> rates;
   private final Map<Shard, ShardStatus> fresh = new HashMap<>();
   private final long nowMillis;
 
@@ -39,16 +41,19 @@ final class GroupReport {
    * @param statuses read just now; figures of other shards are unknown
    * @param level figures of a group in mode level, or null if there are none now
    * @param dedup figures of a group
+   * @param rates what the rates of a group's members have done, or null
    */
   GroupReport(
       DispatcherCore core,
       List<ShardStatus> statuses,
       Function<String, LevelFigures> level,
       Function<String, DedupFigures> dedup,
+      Function<String, FlowTally.Rates> rates,
       long nowMillis) {
     this.core = core;
     this.level = level;
     this.dedup = dedup;
+    this.rates = rates;
     this.nowMillis = nowMillis;
     statuses.forEach(status -> fresh.put(status.shard(), status));
   }
@@ -131,6 +136,8 @@ final class GroupReport {
               .put("consumed", member.beat().consumed())
               .put("stuck", names(group.stuck().shards(member.instance())))
               .put("stuckMs", group.stuck().millis(member.instance(), nowMillis))
+              .put("lag", broadcast(member) == null ? null : broadcast(member).lag())
+              .put("passedOver", broadcast(member) == null ? null : broadcast(member).passedOver())
               .put("breaker", member.beat().breakerOpen() ? "open" : "closed")
               .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
     }
@@ -155,7 +162,42 @@ final class GroupReport {
         .put("singleton", singleton(group))
         .put("level", level(group.info(), level.apply(group.name())))
         .put("dedup", dedup(group.info(), dedup.apply(group.name())))
+        .put("rates", rates(rates.apply(group.name())))
         .put("failures", failures(group) == null ? null : failures(group).toJson());
+  }
+
+  /** Where a member in mode broadcast stands; null if it has not told, or is in another mode. */
+  private static FlowTally.Broadcast broadcast(Member member) {
+    FlowTally flow = member.beat().flow();
+    return flow == null ? null : flow.broadcast();
+  }
+
+  /** The largest lag of a member in mode broadcast; null if one of them is unknown. */
+  static Long broadcastLag(GroupState group) {
+    Long most = null;
+    for (Member member : group.members().live()) {
+      Long lag = broadcast(member) == null ? null : broadcast(member).lag();
+      if (lag == null) {
+        return null;
+      }
+      most = most == null ? lag : (Long) Math.max(most, lag);
+    }
+    return most;
+  }
+
+  /** What the rates of a group's members have done, or null. */
+  FlowTally.Rates ratesOf(GroupState group) {
+    return rates.apply(group.name());
+  }
+
+  private static JsonObject rates(FlowTally.Rates rates) {
+    JsonObject json = unknown("delayed", "dropped", "waiting", "shardsWaiting");
+    return rates == null
+        ? json
+        : json.put("delayed", rates.delayed())
+            .put("dropped", rates.dropped())
+            .put("waiting", rates.waiting())
+            .put("shardsWaiting", rates.shardsWaiting());
   }
 
   /** What a group has of failures, or null while a shard that it reads is not known. */
@@ -293,6 +335,8 @@ final class GroupReport {
         .put("shards", shards)
         .putNull("stuck")
         .putNull("stuckMs")
+        .putNull("lag")
+        .putNull("passedOver")
         .putNull("breaker")
         .putNull("lastHeartbeatMs");
   }

@@ -3,7 +3,7 @@ package dev.evenkeel.model;
 /**
  * What all members of a group must agree on. Whoever is alone in it may change it.
  *
- * @param mode how the group consumes: "sharded", "level" or "singleton" (others come with their
+ * @param mode how the group consumes: "sharded", "level", "broadcast" or "singleton" (others come with their
  *     capability)
  * @param range mode level: most messages that one consumer may have finished more than another, 1
  *     to {@link #RANGE_MAX}; 0 in other modes
@@ -15,6 +15,7 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
   public static final String MODE_SHARDED = "sharded";
   public static final String MODE_LEVEL = "level";
   public static final String MODE_SINGLETON = "singleton";
+  public static final String MODE_BROADCAST = "broadcast";
   public static final String STRATEGY_PULL = "pull";
   public static final String STRATEGY_PUSH = "push";
   public static final String DEDUP_OFF = "off";
@@ -48,6 +49,11 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
 
   public boolean isSingleton() {
     return MODE_SINGLETON.equals(mode);
+  }
+
+  /** Whether every member reads everything, and nobody owns a shard. */
+  public boolean isBroadcast() {
+    return MODE_BROADCAST.equals(mode);
   }
 
   /**

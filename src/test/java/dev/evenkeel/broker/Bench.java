@@ -153,6 +153,13 @@ final class Bench implements AutoCloseable {
         .map(FetchAnswer::decode);
   }
 
+  /** Without a lease. */
+  Future<FetchAnswer> browse(Shard shard, long offset, int waitMillis) {
+    FetchRequest request = new FetchRequest("", shard, -1, offset, 1 << 20, waitMillis);
+    return send(Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()))
+        .map(FetchAnswer::decode);
+  }
+
   static RefusedException refusal(Future<?> future) throws Exception {
     try {
       Object answer = get(future);

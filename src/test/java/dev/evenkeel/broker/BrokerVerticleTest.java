@@ -165,6 +165,21 @@ class BrokerVerticleTest {
   }
 
   @Test
+  void whoNeedsNoLeaseWaitsLikeAnOwner() throws Exception {
+    begin(Bench.one());
+    Future<FetchAnswer> waiting = bench.browse(shard, 0, 15_000);
+    bench.grant("g", shard, "a", 0);
+    get(bench.append(shard, batch(0, 0, 0, 1)));
+    assertThat(get(waiting).batches()).hasSize(1);
+    FetchAnswer nothing = get(bench.browse(shard, 1, 20));
+    assertThat(nothing.batches()).isEmpty();
+    assertThat(nothing.endOffset()).isEqualTo(1);
+    Future<FetchAnswer> deposed = bench.browse(shard, 1, 15_000);
+    bench.cluster.group("d" + bench.groupOf(shard)).lead("n2", true);
+    assertThat(refusal(deposed).refusal()).isEqualTo(Refusal.NOT_LEADER);
+  }
+
+  @Test
   void fetchesOutsideOfTheShardAreTold() throws Exception {
     begin(Bench.one());
     get(bench.append(shard, batch(0, 0, 0, 4)));

@@ -68,7 +68,13 @@ class UsageTest {
         List.of("--work is 'long'", "bench", "dedup", "--work", "long"),
         List.of("--group", "consume", "t"),
         List.of(
-            "write sharded, level or singleton", "consume", "t", "--group", "g", "--mode", "even"),
+            "write sharded, level, broadcast or singleton",
+            "consume",
+            "t",
+            "--group",
+            "g",
+            "--mode",
+            "even"),
         List.of("--range 10: only --mode level", "consume", "t", "--group=g", "--range=10"),
         List.of(
             "--strategy push: only --mode level", "consume", "t", "--group=g", "--strategy=push"),
@@ -96,12 +102,31 @@ class UsageTest {
             "--dedup=key",
             "--dedup-timeout=2ms"),
         level("--dedup key: only --mode sharded has it", "--dedup=key"),
-        List.of("unknown option '--offsets'", "consume", "t", "--group", "g", "--offsets", "x"),
+        List.of("--offsets x: only --mode broadcast", "consume", "t", "--group=g", "--offsets=x"),
+        List.of(
+            "only --mode broadcast", "consume", "t", "--group=g", "--on-damaged-offsets=latest"),
+        List.of("needs --offsets DIR", "consume", "t", "--group=g", "--mode=broadcast"),
+        broadcast("--on-damaged-offsets", "--on-damaged-offsets=guess"),
+        broadcast("there are no dead letters", "--on-failure=dead-letter"),
+        broadcast("--dedup key: only --mode sharded has it", "--dedup=key"),
+        broadcast("--assignor: in --mode broadcast no member owns shards", "--assignor=sticky"),
+        broadcast("--on-release: in --mode broadcast", "--on-release=cat"),
+        broadcast("--range 3: only --mode level", "--range=3"),
         level("--retry-delays: in --mode level", "--retry-delays=1s"),
         level("--on-failure stop: in --mode level", "--on-failure=stop"),
         List.of("--retry-delays 'soon'", "consume", "t", "--group=g", "--retry-delays=1s,soon"),
         List.of("--retry-delays ''", "consume", "t", "--group=g", "--retry-delays="),
         List.of("use retry, dead-letter or stop", "consume", "t", "--group=g", "--on-failure=go"),
+        List.of("--rate '1': bad rate '1': write 100/s", "consume", "t", "--group=g", "--rate=1"),
+        List.of("--rate '0/s': a rate of 0", "consume", "t", "--group=g", "--rate=0/s"),
+        List.of("--key-rate '1/2d'", "consume", "t", "--group=g", "--key-rate=1/2d"),
+        List.of("only with --key-rate", "consume", "t", "--group=g", "--rate-by=key"),
+        List.of("only with --key-rate", "consume", "t", "--group=g", "--over-rate=wait"),
+        level("--rate 1/s: there are no rates in --mode level", "--rate=1/s"),
+        keyRate("use wait, drop-oldest or drop-newest", "--over-rate=drop"),
+        keyRate("with --order shard nothing passes", "--over-rate=drop-newest"),
+        keyRate("not together with --dedup", "--dedup=key"),
+        keyRate("--rate-by", "--rate-by=value"),
         List.of("give --exec, too", "consume", "t", "--group=g", "--exec-timeout=1m"),
         List.of(
             "--exec-timeout 'soon'",
@@ -110,8 +135,6 @@ class UsageTest {
             "--group=g",
             "--exec=x",
             "--exec-timeout=soon"),
-        List.of("unknown option '--rate'", "consume", "t", "--group=g", "--rate=1"),
-        List.of("unknown option '--key-rate'", "consume", "t", "--group=g", "--key-rate=1"),
         List.of("--max 0", "consume", "t", "--group", "g", "--max", "0"),
         List.of("--idle-exit 'soon'", "consume", "t", "--group", "g", "--idle-exit", "soon"),
         List.of("--order", "consume", "t", "--group", "g", "--order", "random"),
@@ -132,6 +155,15 @@ class UsageTest {
         List.of("or say --all", "group", "dead-letters", "replay", "g", "t/0/1", "--all"),
         List.of("'t/0' is no TOPIC/SHARD/OFFSET", "group", "dead-letters", "show", "g", "t/0"),
         List.of("write http://127.0.0.1:8080", "topic", "list", "--http", "nowhere"));
+  }
+
+  private static List<String> broadcast(String expected, String option) {
+    return List.of(
+        expected, "consume", "t", "--group=g", "--mode=broadcast", "--offsets=x", option);
+  }
+
+  private static List<String> keyRate(String expected, String option) {
+    return List.of(expected, "consume", "t", "--group=g", "--key-rate=1/s", option);
   }
 
   private static List<String> level(String expected, String option) {

@@ -17,6 +17,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.wire.Batch;
@@ -235,7 +236,8 @@ final class FakeCluster implements Link {
     Promise<Buffer> answer = Promise.promise();
     Log log = logs.get(request.shard());
     Lease lease = leases.get(request.shard());
-    if (lease == null || !lease.heldAt(request.epoch())) {
+    boolean free = request.group().isEmpty();
+    if (!free && (lease == null || !lease.heldAt(request.epoch()))) {
       answer.complete(Frames.refusal(Refusal.FENCED, "epoch " + request.epoch()));
     } else if (request.offset() < log.start || request.offset() > log.end) {
       answer.complete(Frames.refusal(Refusal.OFFSET_OUT_OF_RANGE, log.start + ".." + log.end));
@@ -327,7 +329,13 @@ final class FakeCluster implements Link {
     ByteReader in = new ByteReader(body);
     switch (Frames.op(request)) {
       case FETCH:
+      case BROWSE:
         return fetch(FetchRequest.decode(body));
+      case FIND_OFFSET:
+        Log log = logs.get(RecordCodec.shard(in));
+        boolean latest = RecordCodec.start(in).equals(StartAt.LATEST);
+        return Future.succeededFuture(
+            Frames.answer(new Bytes(8).i64(latest ? log.end : log.start).view()));
       case READ_LEASE:
         in.text();
         Lease lease = leases.get(RecordCodec.shard(in));

@@ -70,7 +70,7 @@ class LevelMemberTest {
 
   private Future<Consumer> start(ConsumerHandler handler) {
     return new ConsumerShell(
-            cluster, directory, options(), handler, "run", "host", RANGE, id -> null)
+            cluster, directory, options(), handler, "run", "host", RANGE, null, id -> null)
         .start();
   }
 

@@ -53,6 +53,15 @@ class MetricsIT {
           "evenkeel_group_dedup_waiting",
           "evenkeel_group_repetition_share");
 
+  /** Served only where members have rates, or read in mode broadcast. */
+  private static final Set<String> OF_PACED_GROUPS =
+      Set.of(
+          "evenkeel_group_rate_delayed_total",
+          "evenkeel_group_rate_dropped_total",
+          "evenkeel_group_rate_shards_waiting",
+          "evenkeel_group_rate_waiting",
+          "evenkeel_group_broadcast_lag_messages");
+
   @TempDir Path directory;
   private Node node;
 
@@ -219,6 +228,7 @@ class MetricsIT {
     served.addAll(OF_SEVERAL_NODES);
     served.addAll(OF_LEVEL_GROUPS);
     served.addAll(OF_DEDUP_GROUPS);
+    served.addAll(OF_PACED_GROUPS);
     assertThat(documented()).isEqualTo(served);
   }
 

@@ -74,11 +74,24 @@ public final class FetchService {
         : await(request);
   }
 
-  /** Answers a BROWSE request. */
+  /**
+   * Answers a BROWSE request, perhaps later. One that may wait comes from a consumer, who needs no
+   * lease in mode broadcast, and counts as a fetch.
+   */
   Future<Buffer> browse(Buffer body) {
-    FetchRequest request = FetchRequest.decode(Frames.body(body));
+    FetchRequest asked = FetchRequest.decode(Frames.body(body));
+    // Whatever a group has in the logs does not concern who browses.
+    FetchRequest request =
+        new FetchRequest(
+            "", asked.shard(), -1, asked.offset(), asked.bytesMax(), asked.waitMillis());
+    if (request.waitMillis() > 0) {
+      meters.fetchCame();
+    }
     Future<Buffer> answer = tryServe(request, false);
-    return answer == null ? Future.succeededFuture(nothing(request)) : answer;
+    if (answer != null) {
+      return answer;
+    }
+    return request.waitMillis() == 0 ? Future.succeededFuture(nothing(request)) : await(request);
   }
 
   private ServedGroup group(Shard shard) {
@@ -95,6 +108,7 @@ public final class FetchService {
     ServedGroup group = group(shard);
     group.requireReady();
     ShardRecord record = group.shard(shard);
+    boolean consumer = owner || request.waitMillis() > 0;
     if (owner) {
       requireLease(group, request);
     }
@@ -110,7 +124,7 @@ public final class FetchService {
     int bytesMax = batchBytesMax(request);
     List<Cached> cached = group.state().tail().read(shard, offset, record.end(), bytesMax);
     if (!cached.isEmpty()) {
-      if (owner) {
+      if (consumer) {
         meters.fetched(cached, startNanos, false);
       }
       return Future.succeededFuture(answer(record, failures, cached));
@@ -120,7 +134,7 @@ public final class FetchService {
         readers,
         () -> {
           List<Cached> found = DiskReader.read(group, shard, offset, bytesMax);
-          if (owner) {
+          if (consumer) {
             meters.fetched(found, startNanos, true);
           }
           return answer(record, failures, found);
@@ -251,7 +265,7 @@ public final class FetchService {
 
   private void again(Waiting each) {
     try {
-      Future<Buffer> answer = tryServe(each.request(), true);
+      Future<Buffer> answer = tryServe(each.request(), !each.request().group().isEmpty());
       if (answer != null) {
         finish(each, () -> answer);
       }

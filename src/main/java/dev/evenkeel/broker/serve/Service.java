@@ -136,6 +136,9 @@ public final class Service {
     if (op == Op.FETCH) {
       return fetches.fetch(request);
     }
+    if (op == Op.BROWSE) {
+      return fetches.browse(request);
+    }
     throw new RefusedException(Refusal.INVALID, op + " belongs to the control address");
   }
 

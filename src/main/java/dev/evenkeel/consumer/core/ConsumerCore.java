@@ -13,9 +13,11 @@ import dev.evenkeel.wire.RetryAnswer;
 import dev.evenkeel.wire.RetryRequest;
 import java.util.ArrayDeque;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -68,7 +70,8 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       RandomGenerator random) {
     this.options = options;
     latest = new LatestAssignment(instance);
-    shards = new HeldShards(options.getOrder(), options.getHandOutMessages());
+    int heldMax = options.getKeyRate() == null ? 0 : RateGate.HELD_OF_SHARD_MAX;
+    shards = new HeldShards(options.getOrder(), options.getHandOutMessages(), heldMax);
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     fence = new SelfFence(options.getMemberTimeoutMillis());
     machine =
@@ -98,6 +101,15 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   /** For the dispatcher: how far this member is with its shards, and with those it let go of. */
   public List<ShardMark> marks(long now) {
     return marks.take(shards.all(), now);
+  }
+
+  /** Shows how far each shard is that messages may come of. */
+  public void forEachProgress(BiConsumer<Shard, Long> look) {
+    for (Hold hold : shards.all()) {
+      if (hold.window != null) {
+        look.accept(hold.shard, hold.window.committed());
+      }
+    }
   }
 
   public FlowControl flow() {
@@ -210,6 +222,42 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   /** Grows when held messages are not wanted any more. */
   int drops() {
     return shards.drops();
+  }
+
+  /** A held message behind which others have come to wait since, or null. */
+  Task pollCrowded() {
+    return shards.pollCrowded();
+  }
+
+  /** Messages that wait behind one that is held, in its lane. */
+  Iterator<Task> behind(Task held) {
+    return held.hold.behind(held);
+  }
+
+  /** Takes some of those out of the lane: they are to be {@link #declined}. */
+  void takeBehind(Task held, Set<Task> some) {
+    held.hold.takeBehind(held, some);
+  }
+
+  /** Shards of which no more may be held. */
+  int shardsFull() {
+    int full = 0;
+    for (Hold hold : shards.all()) {
+      full += hold.holdsMost() ? 1 : 0;
+    }
+    return full;
+  }
+
+  /** Messages that were not consumed, by the last fetches; null if not all shards were fetched. */
+  public Long lag() {
+    long lag = 0;
+    for (Hold hold : shards.all()) {
+      if (hold.window == null || hold.logEnd < 0) {
+        return null;
+      }
+      lag += Math.max(0, hold.logEnd - hold.window.committed());
+    }
+    return lag;
   }
 
   /** Whether anything may be started, handlers or not. */

@@ -149,7 +149,8 @@ final class Failing {
       out.accept(new Action.Stop(text(task, "the consumer ends"), cause));
       return;
     } else {
-      tell(task, "it goes to the dead letters", cause);
+      boolean broadcast = options.getMode() == ConsumerOptions.Mode.BROADCAST;
+      tell(task, broadcast ? "it is passed over" : "it goes to the dead letters", cause);
     }
     record(task, delay, cause, now);
   }

@@ -11,6 +11,7 @@ import java.util.Map;
 final class HeldShards {
   private final ConsumerOptions.Order order;
   private final int handOutMax;
+  private final int heldMax;
   private final Map<Shard, Hold> holds = new HashMap<>();
 
   /** Holds that are over while handlers or calls of theirs still run. */
@@ -27,10 +28,12 @@ final class HeldShards {
 
   /**
    * @param handOutMax messages of one shard that are handed out at once, at most
+   * @param heldMax those that a gate may hold besides; 0: they count among these
    */
-  HeldShards(ConsumerOptions.Order order, int handOutMax) {
+  HeldShards(ConsumerOptions.Order order, int handOutMax, int heldMax) {
     this.order = order;
     this.handOutMax = handOutMax;
+    this.heldMax = heldMax;
   }
 
   int count() {
@@ -52,12 +55,18 @@ final class HeldShards {
     return drops.count;
   }
 
+  /** The next held message behind which others have come to wait, or null. */
+  Task pollCrowded() {
+    return drops.crowded.poll();
+  }
+
   boolean wasLetGo(Assignment.Owned owned) {
     return releasedEpochs.getOrDefault(owned.shard(), 0L) >= owned.epoch();
   }
 
   Hold take(Assignment.Owned owned) {
     Hold hold = new Hold(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax, drops);
+    hold.heldMax = heldMax;
     hold.predecessor = lingering.get(owned.shard());
     if (heldEpochs.getOrDefault(owned.shard(), 0L) < owned.epoch()) {
       // Nobody can have committed in this epoch yet.

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.ShardContext;
 import dev.evenkeel.model.Shard;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -68,6 +69,9 @@ public final class Hold {
   long fetchAskedMillis;
   long fetchRetryMillis;
   long fetchOffset;
+
+  /** The log's next offset by the last fetch, or -1. */
+  long logEnd = -1;
 
   boolean commitInFlight;
   long commitRetryMillis;
@@ -143,6 +147,9 @@ public final class Hold {
   /** Taken by a {@link DedupGate}, and not begun yet. */
   private final Set<Task> held = new LinkedHashSet<>();
 
+  /** Messages that may be held besides those handed out; 0: they count among these. */
+  int heldMax;
+
   private final Drops drops;
   private final Lanes.Source source = this::decode;
   private final Lanes lanes;
@@ -150,9 +157,13 @@ public final class Hold {
   private long passedMessages;
   private long passedBytes;
 
-  /** How often held messages were dropped; one for all shards of a consumer. */
+  /** What a gate should know of held messages; one for all shards of a consumer. */
   static final class Drops {
+    /** How often some were dropped. */
     int count;
+
+    /** Those behind which others have come to wait. */
+    final ArrayDeque<Task> crowded = new ArrayDeque<>();
   }
 
   Hold(String topic, Shard shard, long epoch, ConsumerOptions.Order order, int handOutMax) {
@@ -171,7 +182,7 @@ public final class Hold {
     this.shard = shard;
     this.epoch = epoch;
     this.handOutMax = handOutMax;
-    lanes = Lanes.of(order);
+    lanes = Lanes.of(order, drops.crowded::add);
   }
 
   void begin(long offset) {
@@ -235,8 +246,7 @@ public final class Hold {
   }
 
   private Task nextOfWindow(long nowMillis) {
-    while (running - retriesRunning + held.size() + waiting.size() + retries.outbox.failedOfWindow()
-        < handOutMax) {
+    while (!isFull()) {
       Task task = again.poll();
       if (task != null) {
         return task;
@@ -259,6 +269,29 @@ public final class Hold {
       }
     }
     return null;
+  }
+
+  /** Whether no more may be handed out or held now. */
+  private boolean isFull() {
+    int handedOut = running - retriesRunning + waiting.size() + retries.outbox.failedOfWindow();
+    return heldMax == 0
+        ? handedOut + held.size() >= handOutMax
+        : handedOut >= handOutMax || holdsMost();
+  }
+
+  /** Whether no more may be held, apart from those handed out. */
+  boolean holdsMost() {
+    return heldMax > 0 && held.size() >= heldMax;
+  }
+
+  /** Messages that wait behind one that is held, in its lane. */
+  Iterator<Task> behind(Task front) {
+    return lanes.behind(front);
+  }
+
+  /** Takes some of those out of the lane, each to be {@link #declined}. */
+  void takeBehind(Task front, Set<Task> some) {
+    lanes.takeBehind(front, some);
   }
 
   private void begun(Task task) {

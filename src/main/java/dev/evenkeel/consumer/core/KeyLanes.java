@@ -2,9 +2,12 @@ package dev.evenkeel.consumer.core;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -18,6 +21,9 @@ final class KeyLanes implements Lanes {
     private final byte[] key;
     private final int hash;
     private ArrayDeque<Task> parked;
+
+    /** Whose turn it is. */
+    private Task front;
 
     Lane(byte[] key) {
       this.key = key;
@@ -36,10 +42,18 @@ final class KeyLanes implements Lanes {
   }
 
   private final Map<Lane, Lane> busy = new HashMap<>();
+  private final Consumer<Task> crowded;
 
   /** By offset: the older a message, the sooner it closes a hole in the window. */
   private final PriorityQueue<Task> startable =
       new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
+
+  /**
+   * @param crowded is told of a message that is watched when another is parked behind it
+   */
+  KeyLanes(Consumer<Task> crowded) {
+    this.crowded = crowded;
+  }
 
   @Override
   public Task next(Source source) {
@@ -55,6 +69,7 @@ final class KeyLanes implements Lanes {
       Lane lane = busy.putIfAbsent(fresh, fresh);
       if (lane == null) {
         task.lane = fresh;
+        fresh.front = task;
         return task;
       }
       task.lane = lane;
@@ -62,8 +77,25 @@ final class KeyLanes implements Lanes {
         lane.parked = new ArrayDeque<>(4);
       }
       lane.parked.add(task);
+      if (lane.front.watched) {
+        crowded.accept(lane.front);
+      }
     }
     return null;
+  }
+
+  @Override
+  public Iterator<Task> behind(Task front) {
+    Lane lane = front.lane;
+    return lane == null || lane.parked == null
+        ? Collections.emptyIterator()
+        : lane.parked.iterator();
+  }
+
+  @Override
+  public void takeBehind(Task front, Set<Task> some) {
+    front.lane.parked.removeAll(some);
+    some.forEach(task -> task.lane = null);
   }
 
   @Override
@@ -76,6 +108,7 @@ final class KeyLanes implements Lanes {
     if (behind == null) {
       busy.remove(lane);
     } else {
+      lane.front = behind;
       startable.add(behind);
     }
   }

@@ -1,6 +1,9 @@
 package dev.evenkeel.consumer.core;
 
 import dev.evenkeel.consumer.ConsumerOptions;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -34,10 +37,26 @@ interface Lanes {
   /** Shows what {@link #next} has taken from its source and not given out, in no order. */
   void forEachParked(Consumer<Task> look);
 
+  /** Messages that wait behind {@code front}, which was given out and is not finished, in order. */
+  default Iterator<Task> behind(Task front) {
+    return Collections.emptyIterator();
+  }
+
+  /** Forgets some of those behind {@code front}: they have no lane any more. */
+  default void takeBehind(Task front, Set<Task> some) {}
+
   static Lanes of(ConsumerOptions.Order order) {
+    return of(order, held -> {});
+  }
+
+  /**
+   * @param crowded is told of a message that is {@link Task#watched} when another comes to wait
+   *     behind it
+   */
+  static Lanes of(ConsumerOptions.Order order, Consumer<Task> crowded) {
     return switch (order) {
       case SHARD -> new ShardLane();
-      case KEY -> new KeyLanes();
+      case KEY -> new KeyLanes(crowded);
       case NONE -> new FreeLanes();
     };
   }

@@ -86,6 +86,7 @@ final class Puller {
     if (answer.batches().isEmpty() && now - hold.fetchAskedMillis < EMPTY_GAP_MILLIS) {
       hold.fetchRetryMillis = now + EMPTY_GAP_MILLIS;
     }
+    hold.logEnd = answer.endOffset();
     hold.retries.hinted(answer.failures(), now);
     for (FetchAnswer.Placed placed : answer.batches()) {
       if (placed.endOffset() <= hold.fetchOffset) {
@@ -157,7 +158,7 @@ final class Puller {
 
   private void skipped(Hold hold, long to) {
     long count = to - hold.fetchOffset;
-    reports.warn(
+    reports.error(
         hold
             + ": retention has dropped "
             + count
@@ -166,7 +167,8 @@ final class Puller {
             + " to "
             + (to - 1)
             + "; it goes on at "
-            + to);
+            + to,
+        null);
   }
 
   /**

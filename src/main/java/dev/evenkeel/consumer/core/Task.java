@@ -22,6 +22,12 @@ public final class Task implements MessageSource.Handed {
   /** Its place at a {@link DedupGate}, or null. */
   DedupGate.Pass pass;
 
+  /** Where it waits at a {@link RateGate}, or null. */
+  KeyBuckets.Bucket bucket;
+
+  /** Whoever holds it wants to know what comes to wait behind it. */
+  boolean watched;
+
   /** The lane of its key in the window, or null. */
   KeyLanes.Lane lane;
 

@@ -45,7 +45,11 @@ public record DispatcherSettings(
           10_000,
           100,
           1_000,
-          Set.of(GroupPolicy.MODE_SHARDED, GroupPolicy.MODE_LEVEL, GroupPolicy.MODE_SINGLETON));
+          Set.of(
+              GroupPolicy.MODE_SHARDED,
+              GroupPolicy.MODE_LEVEL,
+              GroupPolicy.MODE_BROADCAST,
+              GroupPolicy.MODE_SINGLETON));
 
   public DispatcherSettings withTimes(long rebalance, long memberTimeout, long retry) {
     return new DispatcherSettings(

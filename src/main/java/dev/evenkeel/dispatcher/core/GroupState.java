@@ -132,6 +132,11 @@ public final class GroupState {
     return info != null && info.policy().isLevel();
   }
 
+  /** Whether nobody owns a shard, and nobody shall. */
+  public boolean ownsNothing() {
+    return info != null && info.policy().isBroadcast();
+  }
+
   /** Who may own shards under that name: the live member, or the holder of the group; or null. */
   Member live(String owner) {
     return holder != null && holder.name().equals(owner) ? holder : members.live(owner);

@@ -194,6 +194,18 @@ final class HeartbeatDesk {
               + ", not "
               + assignor
               + ": name the same or none while it has other members");
+    } else if (beat.policy().isBroadcast()
+        && info != null
+        && !groups.get(beat.group()).state().book().all().isEmpty()) {
+      // They would keep messages for ever, and a slip would lose where the group stands.
+      out.refuse(
+          request,
+          Refusal.GROUP_MISMATCH,
+          "group "
+              + beat.group()
+              + " has offsets in the log, from mode "
+              + info.mode()
+              + ": a group in mode broadcast has none, use another name");
     } else if (!settings.modes().contains(beat.mode())) {
       out.refuse(
           request,

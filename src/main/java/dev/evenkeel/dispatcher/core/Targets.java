@@ -29,6 +29,9 @@ import java.util.TreeMap;
 record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
 
   static Targets of(GroupState group, Topics topics, Assignor assignor) {
+    if (group.ownsNothing()) {
+      return new Targets(Map.of(), Map.of());
+    }
     if (group.heldAsAWhole()) {
       return new Targets(whole(group, topics), Map.of());
     }
@@ -72,6 +75,9 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
 
   /** How evenly all shards of the group are owned, also those that no live member reads. */
   static GroupStatus status(GroupState group, Topics topics) {
+    if (group.ownsNothing()) {
+      return GroupStatus.OK;
+    }
     List<Snapshot.Held> held = new ArrayList<>();
     group.shards(topics).forEach(shard -> held.add(held(group, shard, false)));
     return Planner.status(new Snapshot(members(subscriptions(group, topics)), held));

@@ -41,7 +41,7 @@ function Group({ name, group, focus, history, tick, lines, onClose }) {
   const shards = Object.keys(group.shards ?? {}).length;
   const members = Object.keys(group.members ?? {}).length;
   const { min, max, tilt } = balance(all);
-  const spread = group.mode === 'level' || group.mode === 'singleton' ? '' : min === null ? 'no consumer' : min === max ? `${count(min)} each` : `${count(min)}–${count(max)} each`;
+  const spread = group.mode === 'level' || group.mode === 'singleton' ? '' : group.mode === 'broadcast' ? 'all to each' : min === null ? 'no consumer' : min === max ? `${count(min)} each` : `${count(min)}–${count(max)} each`;
   const well = group.status === 'OK';
   const label = `Lag ${unknownWord(brief(group.lag))} messages, consumed ${unknownWord(rate(group.rate))} messages a second`;
   return html`<section class="group" aria-labelledby="group-name">

@@ -24,7 +24,10 @@ function ShardDetails({ name, shard, line }) {
     <${Spark} values=${line} width=${264} height=${56} />`;
 }
 
-function ConsumerDetails({ name, member, shards, level }) {
+function ConsumerDetails({ name, member, shards, level, mode }) {
+  if (name === '' && mode === 'broadcast') {
+    return html`<h3>No owner</h3><p>In mode broadcast nobody owns a shard: every consumer reads them all.</p>`;
+  }
   if (name === '') {
     const free = Object.keys(shards).filter((key) => !known(shards[key].owner));
     return html`<h3>No owner</h3><p>${free.length === 0 ? 'Every shard has an owner.' : `${plural(free.length, 'shard')} ${free.length === 1 ? 'waits' : 'wait'}: ${free.slice(0, 50).join(', ')}`}</p>`;
@@ -62,7 +65,7 @@ export function Details({ focus, group, history, onClose }) {
     ${shard
       ? html`<${ShardDetails} name=${name} shard=${shard} line=${history.shards.get(name)?.values(0)} />`
       : kind === 'lane'
-        ? html`<${ConsumerDetails} name=${name} member=${group.members?.[name] ?? null} shards=${shards} level=${group.level} />`
+        ? html`<${ConsumerDetails} name=${name} member=${group.members?.[name] ?? null} shards=${shards} level=${group.level} mode=${group.mode} />`
         : html`<h3>Details</h3><p class="quiet">Choose a shard or a consumer: click, or Tab to the board and use the arrow keys.</p>`}
   </aside>`;
 }

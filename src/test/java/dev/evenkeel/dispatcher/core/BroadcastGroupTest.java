@@ -1,0 +1,69 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.assign.GroupStatus;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.Refusal;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** In mode broadcast members are known, and nobody is given anything. */
+class BroadcastGroupTest {
+  private final Bench bench = Bench.withShards(4);
+
+  private Heartbeat reader(String name) {
+    return Bench.in(bench.beat(name), "broadcast", List.of("t"), null);
+  }
+
+  @Test
+  void membersOwnNothingAndTheGroupIsWell() {
+    Assignment a = (Assignment) bench.send(reader("a"));
+    Assignment b = (Assignment) bench.send(reader("b"));
+    bench.pass(20_000, reader("a"), reader("b"));
+    assertThat(a.shards()).isEmpty();
+    assertThat(b.shards()).isEmpty();
+    assertThat(bench.owners()).isEqualTo("----");
+    assertThat(bench.writes()).as("no lease, so nothing for retention to wait for").isEmpty();
+    GroupState group = bench.core.find("g");
+    assertThat(group.status(bench.core.topics())).isEqualTo(GroupStatus.OK);
+    assertThat(group.members().live()).hasSize(2);
+    bench.send(Bench.leaving(reader("a")));
+    bench.pass(6_000);
+    assertThat(group.members().live()).isEmpty();
+  }
+
+  @Test
+  void allMustAgreeOnTheMode() {
+    bench.send(reader("a"));
+    Action.Refuse refuse = (Action.Refuse) bench.send(bench.beat("b"));
+    assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
+    assertThat(refuse.detail()).contains("runs in mode broadcast, not sharded");
+    // Whoever is alone may change it; nothing is lost by that.
+    bench.send(Bench.leaving(reader("a")));
+    assertThat(bench.send(bench.beat("b"))).isInstanceOf(Assignment.class);
+    assertThat(bench.owners()).isEqualTo("bbbb");
+  }
+
+  @Test
+  void aGroupWithOffsetsInTheLogDoesNotBecomeOne() {
+    bench.send(bench.beat("a"));
+    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.send(Bench.leaving(bench.beat("a")));
+    Action.Refuse refuse = (Action.Refuse) bench.send(reader("b"));
+    assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
+    assertThat(refuse.detail()).contains("has offsets in the log").contains("use another name");
+    assertThat(bench.log.groups.get("g").mode()).isEqualTo("sharded");
+  }
+
+  @Test
+  void aNewDispatcherFindsItAsItWas() {
+    bench.send(reader("a"));
+    bench.activate(List.of());
+    bench.clear();
+    assertThat(bench.send(reader("a"))).isInstanceOf(Assignment.class);
+    bench.pass(20_000, reader("a"));
+    assertThat(bench.writes()).isEmpty();
+  }
+}

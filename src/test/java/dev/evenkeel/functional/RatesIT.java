@@ -1,0 +1,125 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Rates by the commands that people use: what is over them waits or is dropped, and is counted. */
+class RatesIT {
+  private static final int KEYS = 20;
+  private static final int EACH = 10;
+  private static final int PERMITS = 3;
+
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(300)
+  void floods_of_keys_are_thinned_and_counted() throws Exception {
+    Path input = directory.resolve("input");
+    List<String> lines = new ArrayList<>();
+    for (int i = 0; i < EACH; i++) {
+      for (int key = 0; key < KEYS; key++) {
+        lines.add("key-" + key + " " + i);
+      }
+    }
+    Files.write(input, lines);
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "requests", "--shards", "2");
+      Jar.Result produced =
+          node.produce("producer", input, "requests", "--key-regex", "^(\\S+) ").await();
+      assertThat(produced.status()).as(produced.err()).isZero();
+      try (Jar.Running newest = limited(node, "drop-newest", "3/1h", "newest");
+          Jar.Running waiting = limited(node, "wait", "3/1h", "waiting")) {
+        awaitRates(node, "newest", KEYS, KEYS * (EACH - PERMITS - 1));
+        awaitLines(newest, KEYS * PERMITS);
+        awaitRates(node, "waiting", KEYS, 0);
+        awaitLines(waiting, KEYS * PERMITS);
+        for (Jar.Running each : List.of(newest, waiting)) {
+          Map<String, List<String>> byKey = new HashMap<>();
+          each.out()
+              .lines()
+              .map(line -> line.split(" "))
+              .forEach(
+                  words -> byKey.computeIfAbsent(words[0], any -> new ArrayList<>()).add(words[1]));
+          assertThat(byKey).hasSize(KEYS);
+          byKey.forEach((key, ofKey) -> assertThat(ofKey).as(key).containsExactly("0", "1", "2"));
+        }
+        String described = node.admin("group", "describe", "newest").out();
+        assertThat(described)
+            .contains("rates     " + KEYS + " waiting now")
+            .contains(KEYS * (EACH - PERMITS - 1) + " dropped");
+        Awaitility.await("the metrics say so")
+            .atMost(Duration.ofSeconds(60))
+            .pollInterval(Duration.ofMillis(500))
+            .untilAsserted(
+                () ->
+                    assertThat(node.get("/metrics").body())
+                        .contains("evenkeel_group_rate_dropped_total{group=\"newest\"} 120")
+                        .contains("evenkeel_group_rate_waiting{group=\"newest\"} " + KEYS));
+      }
+      everythingComesInTheEnd(node, lines);
+    }
+  }
+
+  /** A total rate delays and drops nothing. */
+  private static void everythingComesInTheEnd(Node node, List<String> lines) {
+    Jar.Result all =
+        node.consume("all", "requests", "all", "--rate", "20/100ms", "--max", "" + KEYS * EACH)
+            .await();
+    assertThat(all.status()).as(all.err()).isZero();
+    assertThat(new TreeSet<>(all.out().lines().toList())).isEqualTo(new TreeSet<>(lines));
+    Jar.Result keyed =
+        node.consume(
+                "keyed",
+                "requests",
+                "keyed",
+                "--order",
+                "key",
+                "--key-rate",
+                "5/100ms",
+                "--max",
+                "" + KEYS * EACH)
+            .await();
+    assertThat(keyed.status()).as(keyed.err()).isZero();
+    assertThat(new TreeSet<>(keyed.out().lines().toList())).isEqualTo(new TreeSet<>(lines));
+  }
+
+  private static Jar.Running limited(Node node, String over, String rate, String group) {
+    return node.consume(
+        "m", "requests", group, "--order", "key", "--key-rate", rate, "--over-rate", over);
+  }
+
+  private static void awaitLines(Jar.Running member, int lines) {
+    Awaitility.await(lines + " lines")
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> member.out().lines().count() == lines);
+  }
+
+  private static void awaitRates(Node node, String group, int waiting, int dropped) {
+    Awaitility.await(group + ": " + dropped + " dropped")
+        .atMost(Duration.ofSeconds(90))
+        .pollInterval(Duration.ofMillis(200))
+        .until(
+            () -> {
+              var answer = node.get("/api/groups/" + group);
+              JsonObject rates =
+                  answer.statusCode() == 200
+                      ? new JsonObject(answer.body()).getJsonObject("rates")
+                      : new JsonObject();
+              return Long.valueOf(dropped).equals(rates.getLong("dropped"))
+                  && Long.valueOf(waiting).equals(rates.getLong("waiting"));
+            });
+  }
+}
