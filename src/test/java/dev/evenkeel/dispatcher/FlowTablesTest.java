@@ -17,7 +17,8 @@ class FlowTablesTest {
   private final Vertx vertx = Vertx.vertx();
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT).throwExceptionOnRegistrationFailure();
-  private final FlowTables tables = new FlowTables(new Meters(vertx, registry, 9).scope("part"), 10);
+  private final FlowTables tables =
+      new FlowTables(new Meters(vertx, registry, 9).scope("part"), 10);
 
   @AfterEach
   void close() throws Exception {
