@@ -8,6 +8,7 @@ import picocli.CommandLine.Option;
 /** How a group consumes, and what only some modes have. */
 final class ModeOptions {
   private static final List<String> MODES = List.of("sharded", "level", "broadcast", "singleton");
+
   enum Strategy {
     pull,
     push

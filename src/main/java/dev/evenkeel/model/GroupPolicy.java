@@ -3,8 +3,8 @@ package dev.evenkeel.model;
 /**
  * What all members of a group must agree on. Whoever is alone in it may change it.
  *
- * @param mode how the group consumes: "sharded", "level", "broadcast" or "singleton" (others come with their
- *     capability)
+ * @param mode how the group consumes: "sharded", "level", "broadcast" or "singleton" (others come
+ *     with their capability)
  * @param range mode level: most messages that one consumer may have finished more than another, 1
  *     to {@link #RANGE_MAX}; 0 in other modes
  * @param strategy mode level: who moves the messages, "pull" (consumers draw them) or "push" (they

@@ -102,6 +102,11 @@ public final class FailureDecider {
       // It has left the window before: this is told again.
       return true;
     }
+    boolean held = outcome instanceof Outcome.Failed each && each.way() == Outcome.Way.HELD;
+    if (entry == null && held && offset < lease.committed()) {
+      // It was done once: this is told again, or a state is built up anew, which needs no count.
+      return true;
+    }
     boolean moved = entry != null && entry.kind() != FailureEntry.Kind.HELD;
     if (outcome instanceof Outcome.Parked parked) {
       return moved || book.park(parked, entry, nowMillis);
