@@ -197,9 +197,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    * to be at any event.
    */
   Task hold(long now) {
-    return ready.isEmpty() || !mayStart(now)
-        ? null
-        : ready.next(hold -> take(hold, true, now));
+    return ready.isEmpty() || !mayStart(now) ? null : ready.next(hold -> take(hold, true, now));
   }
 
   /** Whether a message that {@link #hold} gave is still wanted. */

@@ -216,8 +216,7 @@ class SingletonTest {
     bench.send(c);
     // The former dispatcher took a for dead, and came to one shard of three.
     bench.log.apply(new MetaCommand.GrantGroupLease("g", "c", "c1", 1), bench.now);
-    bench.log.apply(
-        new DataCommand.Grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
+    bench.log.apply(new DataCommand.Grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
     bench.activate(List.of());
     bench.send(a);
     bench.pass(6_000, a);
