@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * end somebody leads.
  */
 class SingletonSimulationTest {
-  private static final int SEEDS = 300;
+  private static final int SEEDS = 150;
   private static final int STEPS = 120;
   private static final int SHARDS = 3;
 

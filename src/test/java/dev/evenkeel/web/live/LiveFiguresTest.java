@@ -3,6 +3,7 @@ package dev.evenkeel.web.live;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
@@ -122,5 +123,18 @@ class LiveFiguresTest {
     plan.ended(410, true);
     assertThat(plan.due(1_609)).as("a fifth of the time at most").isFalse();
     assertThat(plan.due(1_610)).isTrue();
+  }
+
+  @Example
+  void theLeaderOfAGroupIsMarked() {
+    JsonObject group =
+        new JsonObject(
+            """
+            {"group":"g","mode":"singleton","singleton":{"leader":"a","term":7},
+             "members":[{"member":"a","shards":[]},{"member":"b","shards":[]}],"shards":[]}""");
+    JsonObject state = new JsonObject(new GroupFigures().take(List.of(group), 0));
+    JsonObject members = state.getJsonObject("g").getJsonObject("members");
+    assertThat(members.getJsonObject("a").getLong("leadsTerm")).isEqualTo(7);
+    assertThat(members.getJsonObject("b").containsKey("leadsTerm")).isFalse();
   }
 }
