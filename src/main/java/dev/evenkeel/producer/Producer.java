@@ -64,7 +64,9 @@ public interface Producer extends WriteStream<Message> {
    * @param deliverAfter zero or less: at once
    */
   default Future<Position> send(Message message, Duration deliverAfter) {
-    return sendAt(message, dueIn(deliverAfter));
+    return deliverAfter.isZero() || deliverAfter.isNegative()
+        ? send(message)
+        : sendAt(message, dueIn(deliverAfter));
   }
 
   /** Convenience: text key (or null) and payload, with the time of now. */

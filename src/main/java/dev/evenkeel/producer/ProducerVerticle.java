@@ -13,6 +13,7 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Base64;
 
 /**
@@ -29,9 +30,10 @@ import java.util.Base64;
  * {@code topic} is required.
  *
  * <p>A message is {@code {"key": text or absent, "payload": text}}, or {@code payloadBase64} for
- * bytes. It is answered by {@code {"shard": n, "offset": n}} once it is acknowledged, and by a
- * failure otherwise, as at the {@code evenkeel.api} addresses: its code is 1 + the number of the
- * {@link Refusal}, or -1 for a bug, and its text is {@code REFUSAL: what was wrong}.
+ * bytes, with {@code "deliverAfterMs": n} if it is delayed. It is answered by {@code {"shard": n,
+ * "offset": n}} once it is acknowledged, and by a failure otherwise, as at the {@code evenkeel.api}
+ * addresses: its code is 1 + the number of the {@link Refusal}, or -1 for a bug, and its text is
+ * {@code REFUSAL: what was wrong}.
  *
  * <p>It uses the {@link Link} and the {@link ClusterDirectory} that are in {@link LocalObjects}, or
  * makes its own over the Vert.x that it is deployed on, which then must be clustered by Hazelcast.
@@ -87,20 +89,22 @@ public class ProducerVerticle extends VerticleBase {
 
   private void received(io.vertx.core.eventbus.Message<JsonObject> received) {
     Message message;
+    Duration deliverAfter;
     try {
       message = message(received.body());
+      deliverAfter = deliverAfter(received.body());
     } catch (RefusedException refused) {
       fail(received, refused);
       return;
     }
     producer
-        .send(message)
+        .send(message, deliverAfter)
         .onSuccess(
             position ->
                 received.reply(
                     new JsonObject()
                         .put("shard", position.shard())
-                        .put("offset", position.offset())))
+                        .put("offset", offset(position, deliverAfter))))
         .onFailure(failure -> fail(received, failure));
   }
 
@@ -110,6 +114,23 @@ public class ProducerVerticle extends VerticleBase {
             ? 1 + refused.refusal().ordinal()
             : INTERNAL_ERROR,
         failure.toString());
+  }
+
+  /** Null for a delayed message, which has none yet. */
+  private static Long offset(Producer.Position position, Duration deliverAfter) {
+    return position.offset() < 0 && !deliverAfter.isZero() ? null : (Long) position.offset();
+  }
+
+  private static Duration deliverAfter(JsonObject body) {
+    Object value = body.getValue("deliverAfterMs");
+    if (value == null) {
+      return Duration.ZERO;
+    }
+    if (!(value instanceof Number millis) || millis.longValue() < 0) {
+      throw new RefusedException(
+          Refusal.INVALID, "deliverAfterMs is " + value + ": use milliseconds, 0 or more");
+    }
+    return Duration.ofMillis(millis.longValue());
   }
 
   private static Message message(JsonObject body) {

@@ -18,6 +18,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +77,28 @@ class BatchingProducerTest {
     assertThatThrownBy(() -> result(wrong.send("any", payload(1))))
         .hasMessageContaining("the topic has 0 to 3");
     assertThat(wrong.pendingMessages()).isZero();
+  }
+
+  @Test
+  void aDelayedMessageGoesWithItsTimeAndHasNoPlaceYet() {
+    Producer producer = start(options());
+    long before = System.currentTimeMillis();
+    Position position = result(producer.send("key", payload(0), Duration.ofHours(1)));
+    assertThat(position.offset()).isEqualTo(-1);
+    assertThat(broker.dues).hasSize(1);
+    assertThat(broker.dues.get(0) % 10).isZero();
+    assertThat(broker.dues.get(0))
+        .isBetween(before + 3_600_000, System.currentTimeMillis() + 3_600_010);
+    Message message = new Message(new byte[] {1}, null, 1, payload(1));
+    assertThat(result(producer.send(message, Duration.ZERO)).offset()).isNotNegative();
+    assertThat(result(producer.send(message, Duration.ofDays(-9))).offset()).isNotNegative();
+    assertThat(result(producer.sendAt(message, Instant.MIN)).offset()).isNotNegative();
+    assertThat(broker.dues).hasSize(1);
+    assertThatThrownBy(() -> result(producer.sendAt(message, Instant.MAX)))
+        .hasMessageContaining("30 days");
+    assertThatThrownBy(() -> result(producer.send(message, Duration.ofDays(31))))
+        .hasMessageContaining("30 days");
+    assertThat(producer.pendingMessages()).isZero();
   }
 
   @Test

@@ -26,12 +26,17 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Two nodes of which one leads all; on a {@link FakeLink}, with {@link SimLog}s. */
 final class FakeBroker {
   static final int TOPIC = 3;
 
   final List<SimLog> logs = List.of(new SimLog(), new SimLog());
+
+  /** When the delayed batches that came are due. */
+  final List<Long> dues = new CopyOnWriteArrayList<>();
+
   volatile String leader = "a";
   volatile List<String> topics = List.of("t");
   volatile int shards = 4;
@@ -113,10 +118,15 @@ final class FakeBroker {
                 ByteBuffer view = item.batch().bytes().duplicate();
                 view.rewind();
                 view.get(bytes);
-                results.add(
+                Result result =
                     topics.isEmpty()
                         ? new Result(Refusal.UNKNOWN_TOPIC, 0)
-                        : log(item.shard()).append(item.shard(), bytes));
+                        : log(item.shard()).append(item.shard(), bytes);
+                if (item.delayed() && result.ok()) {
+                  dues.add(item.dueMillis());
+                  result = new Result(null, Result.OFFSET_FORGOTTEN);
+                }
+                results.add(result);
               }
               return Frames.answer(new AppendResults(1, results).encode());
             });

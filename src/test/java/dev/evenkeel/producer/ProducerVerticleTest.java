@@ -48,6 +48,14 @@ class ProducerVerticleTest {
     JsonObject at = (JsonObject) result(vertx.eventBus().request("in", message)).body();
     assertThat(broker.messages(at.getInteger("shard"))).containsExactly(5);
     assertThat(at.getLong("offset")).isZero();
+    JsonObject later = message.copy().put("deliverAfterMs", 60_000);
+    JsonObject waits = (JsonObject) result(vertx.eventBus().request("in", later)).body();
+    assertThat(waits.containsKey("offset")).isTrue();
+    assertThat(waits.getValue("offset")).isNull();
+    assertThat(broker.dues).hasSize(1);
+    JsonObject wrong = message.copy().put("deliverAfterMs", "soon");
+    assertThatThrownBy(() -> result(vertx.eventBus().request("in", wrong)))
+        .hasMessageContaining("deliverAfterMs");
     result(vertx.undeploy(id));
   }
 
