@@ -107,9 +107,11 @@ final class ExecRunner implements AutoCloseable {
 
   /** Ends a command and all that it started: asked first, and killed if that does not help. */
   private void end(Process process) {
-    // Listed before it dies: its children would not be known as such any more.
+    // Listed before it dies: its children would not be known as such any more. It goes first: a
+    // shell would go on behind a child that has ended.
     List<ProcessHandle> all =
-        Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
+        Stream.concat(Stream.of(process.toHandle()), process.descendants().toList().stream())
+            .toList();
     all.forEach(ProcessHandle::destroy);
     timers.schedule(
         () -> all.forEach(ProcessHandle::destroyForcibly),
@@ -168,7 +170,8 @@ final class ExecRunner implements AutoCloseable {
       throw new ExecFailed("'" + call.command() + "': " + e.getMessage());
     }
     int status = process.waitFor();
-    if (late.get() && status != 0) {
+    // Whatever it says then: it was not allowed to finish.
+    if (late.get()) {
       throw new ExecFailed(
           "'" + call.command() + "' did not end within " + Durations.format(call.timeoutMillis()));
     }

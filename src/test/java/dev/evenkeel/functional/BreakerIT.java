@@ -49,7 +49,7 @@ class BreakerIT {
 
   private static List<String> breakers(Node node) {
     List<String> breakers = new ArrayList<>();
-    for (Object each : group(node).getJsonArray("members")) {
+    for (Object each : group(node).getJsonArray("members", new JsonArray())) {
       breakers.add(((JsonObject) each).getString("breaker"));
     }
     return breakers;
