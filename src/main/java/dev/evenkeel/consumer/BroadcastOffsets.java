@@ -100,8 +100,8 @@ final class BroadcastOffsets {
               + file.path()
               + " is damaged ("
               + why
-              + "), so where to go on is not known: put a good copy in its place, or say that"
-              + " damaged offsets begin at earliest or at latest");
+              + "), so where to go on is not known: put a good copy in its place, or say by"
+              + " --on-damaged-offsets (onDamagedOffsets) to begin at earliest or latest");
     }
     Path aside = file.putAside();
     LOG.error(

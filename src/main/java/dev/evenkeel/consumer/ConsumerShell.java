@@ -469,6 +469,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     if (broadcast != null) {
       broadcast.tick(now);
     }
+    if (rates != null) {
+      rates.tick(now);
+    }
     core.tick(now);
     if (dedup != null) {
       dedup.tick(now);

@@ -38,6 +38,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   private final ReadyShards ready = new ReadyShards();
   private final HeldShards shards;
   private final MarkBook marks = new MarkBook();
+  private final boolean stateful;
 
   /** Mode singleton, while this member leads: else null. */
   private Assignment.Lead lead;
@@ -69,6 +70,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       boolean givesState,
       RandomGenerator random) {
     this.options = options;
+    stateful = keepsState || givesState;
     latest = new LatestAssignment(instance);
     int heldMax = options.getKeyRate() == null ? 0 : RateGate.HELD_OF_SHARD_MAX;
     shards = new HeldShards(options.getOrder(), options.getHandOutMessages(), heldMax);
@@ -235,6 +237,11 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   /** Takes some of those out of the lane: they are to be {@link #declined}. */
   void takeBehind(Task held, Set<Task> some) {
     held.hold.takeBehind(held, some);
+  }
+
+  /** Whether shards are let go of, and held messages need not be awaited for their state's sake. */
+  boolean mayGiveBack() {
+    return !stateful && shards.all().stream().anyMatch(each -> each.state == HoldState.DRAINING);
   }
 
   /** Shards of which no more may be held. */

@@ -81,6 +81,9 @@ public final class Hold {
   /** A handler has said that it will not handle a message of this shard any more. */
   boolean givenBack;
 
+  /** It is let go of while messages wait for their rate. */
+  boolean waitsForRate;
+
   boolean releaseAsked;
   boolean releaseReady;
 

@@ -361,6 +361,7 @@ final class HoldMachine {
       hold.state = HoldState.RUNNING;
       hold.stoppedMillis = -1;
       hold.givenBack = false;
+      hold.waitsForRate = false;
       hold.retries.resumed(now);
       out.accept(new Action.CallKept(hold.context(options.getMember())));
       owner.ready(hold);
@@ -375,20 +376,24 @@ final class HoldMachine {
     } else {
       if (!hold.window.whole()) {
         hold.stateMissing = true;
-        reports.error(
-            hold
-                + ": released at offset "
-                + hold.window.committed()
-                + " and without state, because the message there could not be handled; of those up"
-                + " to "
-                + hold.window.top()
-                + " some come twice",
-            null);
+        reportHoles(hold);
       }
       puller.dropped(hold.dropNotStarted(), now);
       hold.state = HoldState.RELEASING;
     }
     step(hold, now);
+  }
+
+  private void reportHoles(Hold hold) {
+    String released = hold + ": released at offset " + hold.window.committed();
+    String twice = "; of those up to " + hold.window.top() + " some come twice";
+    if (hold.waitsForRate) {
+      reports.warn(released + ", where messages wait for their rate" + twice);
+    } else {
+      reports.error(
+          released + " and without state, because the message there could not be handled" + twice,
+          null);
+    }
   }
 
   private boolean tooLate(Hold hold, long now) {

@@ -39,6 +39,9 @@ public final class RateGate implements MessageSource<Task> {
   /** Keys whose rate is known at once; past it the consumer waits until one's bucket is full. */
   static final int KEYS_MAX = 65_536;
 
+  /** A hand-over waits for a message whose turn is no further than 1 s. */
+  private static final long AWAITED_NANOS = 1_000 * TokenBucket.NANOS_PER_MILLI;
+
   private final ConsumerCore core;
   private final DedupKeys keys;
   private final String member;
@@ -334,6 +337,34 @@ public final class RateGate implements MessageSource<Task> {
       due = Math.min(due, buckets.roomNanos());
     }
     return due == Long.MAX_VALUE ? due : -Math.floorDiv(-due, TokenBucket.NANOS_PER_MILLI);
+  }
+
+  /**
+   * To be called every few 10 ms. A hand-over does not wait for messages whose turn is far: they
+   * come to the next owner, with what was finished above them. With state it waits, for that would
+   * be lost.
+   */
+  public void tick(long now) {
+    if (held == 0 || !core.mayGiveBack()) {
+      return;
+    }
+    long soon = now * TokenBucket.NANOS_PER_MILLI + AWAITED_NANOS;
+    boolean totalFar = total != null && total.due(totalFull) > soon;
+    for (Bucket bucket : inTurn) {
+      giveBack(bucket, totalFar);
+    }
+    for (Bucket bucket : byDue) {
+      giveBack(bucket, totalFar || bucket.dueNanos > soon);
+    }
+  }
+
+  private static void giveBack(Bucket bucket, boolean far) {
+    for (Task task : bucket.waiting) {
+      if (far && task.hold.state == HoldState.DRAINING) {
+        task.hold.givenBack = true;
+        task.hold.waitsForRate = true;
+      }
+    }
   }
 
   // What came of it

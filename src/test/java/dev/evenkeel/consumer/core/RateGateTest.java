@@ -36,6 +36,7 @@ class RateGateTest {
     final List<Long> begunAt = new ArrayList<>();
     final Map<Integer, Action.Fetch> fetches = new HashMap<>();
     final Map<Integer, Long> committed = new HashMap<>();
+    Long released;
     long now = 5_000_000;
 
     World(ConsumerOptions options, int shards) {
@@ -108,6 +109,11 @@ class RateGateTest {
         } else if (action instanceof Action.Commit commit) {
           committed.put(commit.hold().shard.shard(), commit.command().offset());
           core.committed(commit.hold(), commit.command().offset());
+        } else if (action instanceof Action.CallRelease release) {
+          core.stateGiven(release.hold(), null, null, now);
+        } else if (action instanceof Action.Release release) {
+          released = release.command().offset();
+          core.released(release.hold());
         } else if (action instanceof Action.RecordOutcomes record) {
           core.recorded(record.hold(), record.command(), List.of(), now);
         }
@@ -439,6 +445,37 @@ class RateGateTest {
     world.assertAllOver();
     for (int i = 0; i < 10; i++) {
       world.assertBounded("k" + i, new Rate(1, 1_000));
+    }
+  }
+
+  @Example
+  void a_hand_over_does_not_wait_for_a_turn_that_is_far() {
+    for (int seconds : new int[] {1, 60}) {
+      World world =
+          new World(
+              new ConsumerOptions()
+                  .setOrder(ConsumerOptions.Order.NONE)
+                  .setKeyRate(new Rate(1, 1_000L * seconds)),
+              1);
+      world.append(0, "a");
+      world.append(0, "a");
+      world.append(0, "b");
+      world.turn();
+      world.endAll();
+      Shard shard = new Shard(1, 0);
+      world.core.assigned(
+          new Assignment(
+              "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0))),
+          world.now);
+      world.gate.tick(world.now);
+      world.core.tick(world.now);
+      world.carryOut();
+      assertThat(world.released).isEqualTo(seconds > 1 ? 1L : null);
+      if (seconds == 1) {
+        world.runOut();
+        assertThat(offsets(world)).containsExactly(0L, 2L, 1L);
+        assertThat(world.released).isEqualTo(3L);
+      }
     }
   }
 
