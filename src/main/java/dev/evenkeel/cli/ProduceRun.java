@@ -5,6 +5,7 @@ import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.core.SendBuffer;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,7 +30,11 @@ final class ProduceRun implements Progress.Source {
   /** Messages sent and not acknowledged. */
   static final long IN_FLIGHT_MESSAGES_MAX = 200_000;
 
+  /** Messages handed over and not sent, if nobody waits for more: as many as may wait for room. */
+  private static final long UNSENT_MESSAGES_MAX = SendBuffer.WAITING_SENDS_MAX;
+
   private static final int PIECE_BYTES = 128 << 10;
+  private static final long POLL_MILLIS = 100;
   private static final int OVERHEAD_BYTES = 64;
   private static final int FAILURES_SHOWN_MAX = 10;
 
@@ -36,6 +42,8 @@ final class ProduceRun implements Progress.Source {
   private final Context context;
   private final KeyExtractor keys;
   private final Pace pace;
+  private final boolean acksNone;
+  private final long inFlightMessagesMax;
   private final PrintStream err;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -70,14 +78,23 @@ final class ProduceRun implements Progress.Source {
 
   /**
    * @param pace null: as fast as it goes
+   * @param acksNone the producer completes a message when it is sent
    */
-  ProduceRun(Vertx vertx, Producer producer, KeyExtractor keys, Pace pace, PrintStream err) {
+  ProduceRun(
+      Vertx vertx,
+      Producer producer,
+      KeyExtractor keys,
+      Pace pace,
+      boolean acksNone,
+      PrintStream err) {
     this.producer = producer;
     this.context = vertx.getOrCreateContext();
     // The bound here is the one that counts; the producer's own leaves room for a last piece.
     producer.setWriteQueueMaxSize((int) (2 * IN_FLIGHT_MESSAGES_MAX));
     this.keys = keys;
     this.pace = pace;
+    this.acksNone = acksNone;
+    inFlightMessagesMax = acksNone ? UNSENT_MESSAGES_MAX : IN_FLIGHT_MESSAGES_MAX;
     this.err = err;
   }
 
@@ -165,7 +182,35 @@ final class ProduceRun implements Progress.Source {
       if (readFailure != null) {
         throw readFailure;
       }
-      return acked == linesRead;
+    } finally {
+      lock.unlock();
+    }
+    if (acksNone) {
+      takeOffFailed(stopMillisMax);
+    }
+    return acked == linesRead;
+  }
+
+  /** What failed after it had been sent is known once the last answer is there. */
+  private void takeOffFailed(long stopMillisMax) throws InterruptedException {
+    CountDownLatch answered = new CountDownLatch(1);
+    producer.flush().onComplete(done -> answered.countDown());
+    while (!answered.await(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
+      if (isStopping() && !answered.await(stopMillisMax, TimeUnit.MILLISECONDS)) {
+        break;
+      }
+    }
+    long failed = producer.failedMessages() + producer.pendingMessages();
+    if (failed > 0) {
+      acked = Math.max(0, acked - failed);
+      show(failed + " lines were sent and are not acknowledged");
+    }
+  }
+
+  private boolean isStopping() {
+    lock.lock();
+    try {
+      return stopping;
     } finally {
       lock.unlock();
     }
@@ -218,7 +263,7 @@ final class ProduceRun implements Progress.Source {
     try {
       while (inFlightMessages > 0
           && (inFlightBytes + full.bytes > IN_FLIGHT_BYTES_MAX
-              || inFlightMessages + full.open > IN_FLIGHT_MESSAGES_MAX)) {
+              || inFlightMessages + full.open > inFlightMessagesMax)) {
         changed.awaitUninterruptibly();
       }
       inFlightBytes += full.bytes;

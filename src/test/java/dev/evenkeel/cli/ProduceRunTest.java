@@ -37,7 +37,7 @@ class ProduceRunTest {
                 new Class<?>[] {Producer.class},
                 (self, method, args) ->
                     method.getName().equals("send") ? send.apply((Message) args[0]) : self);
-    return new ProduceRun(vertx, producer, KeyExtractor.NONE, null, new PrintStream(err));
+    return new ProduceRun(vertx, producer, KeyExtractor.NONE, null, false, new PrintStream(err));
   }
 
   private static InputStream lines(int count) {

@@ -2,11 +2,13 @@ package dev.evenkeel.cli.bench;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.cli.ClientConnection;
+import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.consumer.Consumer;
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.model.Message;
+import dev.evenkeel.producer.Acks;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
 import dev.evenkeel.producer.Router;
@@ -61,8 +63,12 @@ final class EvenkeelTarget implements Target {
   public JsonObject describe() {
     return new JsonObject()
         .put("system", "evenkeel")
-        .put("acks", "majority, fsynced")
+        .put("acks", acksText())
         .put("nodes", nodes == null ? null : nodes.count());
+  }
+
+  private String acksText() {
+    return options.acks() == Acks.NONE ? "none" : options.acks().text() + ", fsynced";
   }
 
   @Override
@@ -102,12 +108,25 @@ final class EvenkeelTarget implements Target {
   }
 
   Sender sender(String topic, Router router) {
-    ProducerOptions producerOptions = new ProducerOptions().setTopic(topic);
-    if (options.lingerMillis() != null) {
-      producerOptions.setLingerMillis(options.lingerMillis());
+    return sender(topic, router, options.lingerMillis(), options.batchBytes());
+  }
+
+  /** Without a producer: see {@link BareSender}. */
+  Sender bareSender(String topic) {
+    return new BareSender(client.link(), topic);
+  }
+
+  /**
+   * @param lingerMillis null: as it comes
+   * @param batchBytes null: as it comes
+   */
+  Sender sender(String topic, Router router, Long lingerMillis, Integer batchBytes) {
+    ProducerOptions producerOptions = new ProducerOptions().setTopic(topic).setAcks(options.acks());
+    if (lingerMillis != null) {
+      producerOptions.setLingerMillis(lingerMillis);
     }
-    if (options.batchBytes() != null) {
-      producerOptions.setBatchBytes(options.batchBytes());
+    if (batchBytes != null) {
+      producerOptions.setBatchBytes(batchBytes);
     }
     Producer producer =
         onOwnContext(() -> ClientConnection.await(client.producer(producerOptions, router)));
@@ -123,6 +142,10 @@ final class EvenkeelTarget implements Target {
       @Override
       public void close() {
         ClientConnection.await(producer.close());
+        if (producer.failedMessages() > 0) {
+          throw CommandFailure.failed(
+              producer.failedMessages() + " messages failed after they had been sent");
+        }
       }
     };
   }

@@ -2,7 +2,9 @@ package dev.evenkeel.client.gateway;
 
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Names;
+import dev.evenkeel.producer.Acks;
 import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ReplicasMissingException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -22,7 +24,7 @@ final class ProduceApi {
   private static final List<String> FIELDS;
 
   static {
-    List<String> all = new ArrayList<>(List.of("topic", "messages"));
+    List<String> all = new ArrayList<>(List.of("topic", "acks", "messages"));
     all.addAll(MESSAGE_FIELDS);
     FIELDS = List.copyOf(all);
   }
@@ -38,20 +40,21 @@ final class ProduceApi {
   Future<Object> answer(JsonObject request) {
     JsonFields.onlyFields(request, FIELDS);
     String topic = Names.check("topic", JsonFields.neededText(request, "topic"));
+    Acks acks = acks(request);
     long now = clock.getAsLong();
     JsonArray many = JsonFields.arrayField(request, "messages");
     if (many == null) {
-      return producers.send(topic, message(request, now), now).map(ProduceApi::json);
+      return send(topic, acks, message(request, now), now).map(json -> json);
     }
     if (many.size() > MESSAGES_MAX) {
       throw JsonFields.invalid(
           many.size() + " messages in one request: at most " + MESSAGES_MAX + " are allowed");
     }
-    return sendAll(topic, many, now);
+    return sendAll(topic, acks, many, now);
   }
 
   /** All or nothing is checked before sending; what is sent then succeeds or fails one by one. */
-  private Future<Object> sendAll(String topic, JsonArray many, long now) {
+  private Future<Object> sendAll(String topic, Acks acks, JsonArray many, long now) {
     List<Message> messages = new ArrayList<>(many.size());
     for (int i = 0; i < many.size(); i++) {
       if (!(many.getValue(i) instanceof JsonObject each)) {
@@ -62,11 +65,7 @@ final class ProduceApi {
     }
     List<Future<JsonObject>> sent = new ArrayList<>(messages.size());
     for (Message message : messages) {
-      sent.add(
-          producers
-              .send(topic, message, now)
-              .map(ProduceApi::json)
-              .otherwise(failure -> ApiErrors.json(failure)));
+      sent.add(send(topic, acks, message, now).otherwise(failure -> ApiErrors.json(failure)));
     }
     return Future.join(sent)
         .map(
@@ -77,8 +76,31 @@ final class ProduceApi {
             });
   }
 
-  private static JsonObject json(Producer.Position position) {
-    return new JsonObject().put("shard", position.shard()).put("offset", position.offset());
+  private static Acks acks(JsonObject request) {
+    String text = JsonFields.text(request, "acks");
+    return text == null ? Acks.MAJORITY : Acks.of(text);
+  }
+
+  /**
+   * What is in the log and not on every replica is no failure: it only must not be taken for it.
+   */
+  private Future<JsonObject> send(String topic, Acks acks, Message message, long now) {
+    return producers
+        .send(topic, acks, message, now)
+        .map(position -> json(position, acks))
+        .recover(
+            failure ->
+                failure instanceof ReplicasMissingException missing
+                    ? Future.succeededFuture(
+                        json(missing.position(), acks)
+                            .put("missing", new JsonArray(List.copyOf(missing.nodes()))))
+                    : Future.failedFuture(failure));
+  }
+
+  private static JsonObject json(Producer.Position position, Acks acks) {
+    return new JsonObject()
+        .put("shard", position.shard())
+        .put("offset", acks == Acks.NONE ? null : position.offset());
   }
 
   static Message message(JsonObject json, long nowMillis) {
