@@ -1,7 +1,5 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
 import java.util.ArrayList;
@@ -33,11 +31,7 @@ public record ReplicasAnswer(long everywhere, List<String> missing) {
     int count = in.count();
     List<String> missing = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      String node = in.text();
-      if (node == null) {
-        throw new RefusedException(Refusal.INVALID, "a node without an id");
-      }
-      missing.add(node);
+      missing.add(in.neededText());
     }
     return new ReplicasAnswer(everywhere, missing);
   }

@@ -64,7 +64,9 @@ class BrokerFuzzTest {
       do {
         fetched = get(bench.fetch("g", shard, 1, offset, 0));
         for (FetchAnswer.Placed placed : fetched.batches()) {
-          assertThat(placed.batch().verified().bytes()).as("seed %d", seed).isEqualTo(batch.bytes());
+          assertThat(placed.batch().verified().bytes())
+              .as("seed %d", seed)
+              .isEqualTo(batch.bytes());
           offset = placed.endOffset();
         }
       } while (offset < fetched.endOffset());

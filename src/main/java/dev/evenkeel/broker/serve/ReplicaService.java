@@ -32,7 +32,12 @@ final class ReplicaService {
       throw new RefusedException(Refusal.INVALID, "there is no data group " + asked.dataGroup());
     }
     ServedGroup group = groups.get(asked.dataGroup());
-    group.requireLeader();
+    if (asked.logIndex() < 0) {
+      // Before that it may not know of all that is committed.
+      group.requireReady();
+    } else {
+      group.requireLeader();
+    }
     Promise<Buffer> answer = Promise.promise();
     group
         .log()
