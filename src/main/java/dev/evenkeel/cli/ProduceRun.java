@@ -5,6 +5,7 @@ import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ReplicasMissingException;
 import dev.evenkeel.producer.core.SendBuffer;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
@@ -316,7 +317,8 @@ final class ProduceRun implements Progress.Source {
       return;
     }
     if (++failuresShown <= FAILURES_SHOWN_MAX) {
-      show("line " + line + " is not acknowledged: " + CommandErrors.describe(failure));
+      String what = failure instanceof ReplicasMissingException ? ": " : " is not acknowledged: ";
+      show("line " + line + what + CommandErrors.describe(failure));
     } else if (failuresShown == FAILURES_SHOWN_MAX + 1) {
       show("more lines are not acknowledged; their errors are not shown");
     }

@@ -51,7 +51,7 @@ class AcksIT {
               .await();
       assertThat(short2.status()).as(short2.toString()).isEqualTo(1);
       assertThat(short2.err())
-          .contains("REPLICAS_MISSING")
+          .contains("line 1: it is in the log at shard 0")
           .contains("not known to be on the disk of " + Trio.id(held))
           .contains("acked 0 of 1");
       assertAcked(produce(trio, "bulk-majority", bulk), LINES);
