@@ -8,9 +8,12 @@ import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
@@ -117,6 +120,12 @@ class FrameFuzzTest {
     for (MetaCommand command :
         List.of(
             new MetaCommand.RegisterProducer("p"),
+            new MetaCommand.DeclareGroup(
+                "g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true, "average"),
+            new MetaCommand.RecordMoves(
+                List.of(
+                    new MoveRecord(
+                        1, "g", "t", SHARD, "a", "b", "joined", 5L, 0L, 7L, true, 3, 99L))),
             new MetaCommand.CreateTopic("t", 12, TopicConfig.DEFAULT))) {
       Bytes body = new Bytes();
       CommandCodec.write(body, command);
@@ -172,10 +181,18 @@ class FrameFuzzTest {
         new Sample(
             Frames.answer(results.encode()),
             frame -> AppendResults.decode(Frames.answerBody(frame))));
-    all.add(
-        new Sample(
-            Frames.answer(ReplyCodec.encode(new Reply.OfLease(lease))),
-            frame -> ReplyCodec.decode(Frames.answerBody(frame))));
+    GroupInfo group =
+        new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average");
+    for (Reply reply :
+        List.of(
+            new Reply.OfLease(lease),
+            new Reply.OfGroup(group),
+            new Reply.OfSequences(Map.of(SHARD, 5L)))) {
+      all.add(
+          new Sample(
+              Frames.answer(ReplyCodec.encode(reply)),
+              frame -> ReplyCodec.decode(Frames.answerBody(frame))));
+    }
   }
 
   private static Consumer<ByteBuffer> reader(Consumer<ByteReader> reader) {

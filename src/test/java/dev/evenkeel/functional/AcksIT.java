@@ -34,8 +34,7 @@ class AcksIT {
     try (Trio trio = new Trio(directory).start()) {
       trio.nodes.get(0).admin("topic", "create", "events", "--shards", "1");
       Path bulk = Lines.write(directory.resolve("bulk"), LINES, 50);
-      assertAcked(
-          trio.produceFile("bulk-all", "events", bulk, "--acks", "all").await(), LINES);
+      assertAcked(trio.produceFile("bulk-all", "events", bulk, "--acks", "all").await(), LINES);
       // They join before a node is held up, and leave after it.
       Jar.Running majority = trio.produce("majority", "events", FAST);
       Jar.Running none = trio.produce("none", "events", FAST, "--acks", "none");
