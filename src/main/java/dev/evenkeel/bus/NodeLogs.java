@@ -61,7 +61,7 @@ public record NodeLogs(String node, String host, List<Group> groups) {
       int followers = in.count();
       Map<String, Long> match = new TreeMap<>();
       for (int k = 0; k < followers; k++) {
-        match.put(in.text(), in.i64());
+        match.put(in.neededText(), in.i64());
       }
       groups.add(new Group(name, leader, term, leads, commit, applied, match));
     }

@@ -71,7 +71,12 @@ public enum Op {
    * Body: i32 data group, text group or null for all. Answer: {@link FailureFigures} list. To the
    * leader of the data group.
    */
-  READ_FAILURES;
+  READ_FAILURES,
+  /**
+   * Data. Body: {@link ReplicasRequest}. Answer: {@link ReplicasAnswer}, once every voter has the
+   * entry on its disk or the time is over. To the leader of the data group.
+   */
+  AWAIT_REPLICAS;
 
   private static final Op[] VALUES = values();
 

@@ -32,7 +32,8 @@ import picocli.CommandLine.ParentCommand;
     mixinStandardHelpOptions = true,
     description = {
       "Sends one message a line to a topic, and ends with the line 'acked N of M' on standard error.",
-      "A message is acknowledged once a majority has it on disk. Exit status 0: all are."
+      "A message is acknowledged once a majority has it on disk, or as --acks says. Exit status 0:"
+          + " all are."
     },
     footer = {
       "",
@@ -106,6 +107,8 @@ final class ProduceCommand implements Callable<Integer> {
       description = "Name of this producer; one that is started under the same name replaces it.")
   private String name = "";
 
+  @Mixin private AcksOptions acks;
+
   @Mixin private SpoolOptions spool;
 
   @Mixin private ClusterOption cluster;
@@ -129,6 +132,7 @@ final class ProduceCommand implements Callable<Integer> {
             .setTopic(topic)
             .setName(name)
             .setDeliveryTimeoutMillis(deliveryTimeoutMillis());
+    acks.apply(options, spool.isGiven());
     spool.apply(options);
     Duration delay = deliverAfter();
     Logging.client(main.verbose);
@@ -239,6 +243,7 @@ final class ProduceCommand implements Callable<Integer> {
             keys,
             rate == null ? null : new Pace(rate),
             delay,
+            acks.none(),
             System.err);
     signal.onStop(run::stop);
     Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");

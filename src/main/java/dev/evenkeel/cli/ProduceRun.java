@@ -5,6 +5,8 @@ import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ReplicasMissingException;
+import dev.evenkeel.producer.core.SendBuffer;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -30,7 +33,11 @@ final class ProduceRun implements Progress.Source {
   /** Messages sent and not acknowledged. */
   static final long IN_FLIGHT_MESSAGES_MAX = 200_000;
 
+  /** Messages handed over and not sent, if nobody waits for more: as many as may wait for room. */
+  private static final long UNSENT_MESSAGES_MAX = SendBuffer.WAITING_SENDS_MAX;
+
   private static final int PIECE_BYTES = 128 << 10;
+  private static final long POLL_MILLIS = 100;
   private static final int OVERHEAD_BYTES = 64;
   private static final int FAILURES_SHOWN_MAX = 10;
 
@@ -39,6 +46,8 @@ final class ProduceRun implements Progress.Source {
   private final KeyExtractor keys;
   private final Pace pace;
   private final Duration deliverAfter;
+  private final boolean acksNone;
+  private final long inFlightMessagesMax;
   private final PrintStream err;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -73,13 +82,8 @@ final class ProduceRun implements Progress.Source {
 
   /**
    * @param pace null: as fast as it goes
-   */
-  ProduceRun(Vertx vertx, Producer producer, KeyExtractor keys, Pace pace, PrintStream err) {
-    this(vertx, producer, keys, pace, Duration.ZERO, err);
-  }
-
-  /**
    * @param deliverAfter from when a line is sent until it is due; zero: at once
+   * @param acksNone the producer completes a message when it is sent
    */
   ProduceRun(
       Vertx vertx,
@@ -87,6 +91,7 @@ final class ProduceRun implements Progress.Source {
       KeyExtractor keys,
       Pace pace,
       Duration deliverAfter,
+      boolean acksNone,
       PrintStream err) {
     this.producer = producer;
     this.context = vertx.getOrCreateContext();
@@ -95,6 +100,8 @@ final class ProduceRun implements Progress.Source {
     this.keys = keys;
     this.pace = pace;
     this.deliverAfter = deliverAfter;
+    this.acksNone = acksNone;
+    inFlightMessagesMax = acksNone ? UNSENT_MESSAGES_MAX : IN_FLIGHT_MESSAGES_MAX;
     this.err = err;
   }
 
@@ -182,7 +189,35 @@ final class ProduceRun implements Progress.Source {
       if (readFailure != null) {
         throw readFailure;
       }
-      return acked == linesRead;
+    } finally {
+      lock.unlock();
+    }
+    if (acksNone) {
+      takeOffFailed(stopMillisMax);
+    }
+    return acked == linesRead;
+  }
+
+  /** What failed after it had been sent is known once the last answer is there. */
+  private void takeOffFailed(long stopMillisMax) throws InterruptedException {
+    CountDownLatch answered = new CountDownLatch(1);
+    producer.flush().onComplete(done -> answered.countDown());
+    while (!answered.await(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
+      if (isStopping() && !answered.await(stopMillisMax, TimeUnit.MILLISECONDS)) {
+        break;
+      }
+    }
+    long failed = producer.failedMessages() + producer.pendingMessages();
+    if (failed > 0) {
+      acked = Math.max(0, acked - failed);
+      show(failed + " lines were sent and are not acknowledged");
+    }
+  }
+
+  private boolean isStopping() {
+    lock.lock();
+    try {
+      return stopping;
     } finally {
       lock.unlock();
     }
@@ -235,7 +270,7 @@ final class ProduceRun implements Progress.Source {
     try {
       while (inFlightMessages > 0
           && (inFlightBytes + full.bytes > IN_FLIGHT_BYTES_MAX
-              || inFlightMessages + full.open > IN_FLIGHT_MESSAGES_MAX)) {
+              || inFlightMessages + full.open > inFlightMessagesMax)) {
         changed.awaitUninterruptibly();
       }
       inFlightBytes += full.bytes;
@@ -290,7 +325,8 @@ final class ProduceRun implements Progress.Source {
       return;
     }
     if (++failuresShown <= FAILURES_SHOWN_MAX) {
-      show("line " + line + " is not acknowledged: " + CommandErrors.describe(failure));
+      String what = failure instanceof ReplicasMissingException ? ": " : " is not acknowledged: ";
+      show("line " + line + what + CommandErrors.describe(failure));
     } else if (failuresShown == FAILURES_SHOWN_MAX + 1) {
       show("more lines are not acknowledged; their errors are not shown");
     }

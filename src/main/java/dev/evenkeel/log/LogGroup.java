@@ -24,6 +24,18 @@ public interface LogGroup {
    */
   CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts);
 
+  /**
+   * Waits until an entry that is committed is on the disk of every voter. Completes, on any thread,
+   * then or when the time is over, with how far it is. Fails with {@code RefusedException}:
+   * NOT_LEADER as {@link #append}, OVERLOADED if too many wait.
+   *
+   * @param index of the entry; -1: the last one that is committed now
+   */
+  default CompletableFuture<Replicas> awaitReplicas(long index, long timeoutMillis) {
+    // A log without replicas has it where it was committed.
+    return CompletableFuture.completedFuture(new Replicas(index, List.of()));
+  }
+
   Leadership leadership();
 
   /** Called on each change, from any thread; it must return at once. */

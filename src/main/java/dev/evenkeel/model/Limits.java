@@ -44,6 +44,9 @@ public final class Limits {
   /** Longest wait of one fetch. */
   public static final int FETCH_WAIT_MILLIS_MAX = 15_000;
 
+  /** Longest wait of one request for an entry to be on every replica. */
+  public static final int REPLICAS_WAIT_MILLIS_MAX = 15_000;
+
   /** Moves that the rebalance history holds, of all groups together; see {@link MoveShares}. */
   public static final int MOVES_KEPT_MAX = 2_000;
 

@@ -43,7 +43,12 @@ public enum Refusal {
   /** The node is starting, stopping, or has no majority. */
   UNAVAILABLE(true),
   /** The group has live members, which forbids the request. */
-  GROUP_ACTIVE(false);
+  GROUP_ACTIVE(false),
+  /**
+   * The message is in the log, committed by a majority, but was not known to be on every replica in
+   * time; the detail names the nodes that are missing.
+   */
+  REPLICAS_MISSING(false);
 
   private static final Refusal[] VALUES = values();
 

@@ -3,7 +3,7 @@ package dev.evenkeel.model;
 /**
  * Carries a {@link Refusal} through a future. It has no stack trace: it is an answer, not a bug.
  */
-public final class RefusedException extends RuntimeException {
+public class RefusedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final Refusal refusal;

@@ -36,10 +36,10 @@ final class Appender<T> {
   interface Sink<T> {
     /**
      * @param epoch in which the batches were sent
-     * @param results one for each batch, in order
+     * @param results one for each batch, in order; their log index is -1 if all are refused
      * @param detail of a refusal of all of them, or null
      */
-    void answered(List<OutBatch<T>> batches, int epoch, List<Result> results, String detail);
+    void answered(List<OutBatch<T>> batches, int epoch, AppendResults results, String detail);
   }
 
   private final Link link;
@@ -117,16 +117,17 @@ final class Appender<T> {
         .onComplete(answered -> answered(batches, epoch, answered));
   }
 
-  private static List<Result> results(Buffer answer, int expected) {
-    List<Result> results = AppendResults.decode(Frames.answerBody(answer)).results();
-    if (results.size() != expected) {
+  private static AppendResults results(Buffer answer, int expected) {
+    AppendResults results = AppendResults.decode(Frames.answerBody(answer));
+    if (results.results().size() != expected) {
       throw new RefusedException(
-          Refusal.INDETERMINATE, expected + " batches, but " + results.size() + " results");
+          Refusal.INDETERMINATE,
+          expected + " batches, but " + results.results().size() + " results");
     }
     return results;
   }
 
-  private void answered(List<OutBatch<T>> batches, int epoch, AsyncResult<List<Result>> answered) {
+  private void answered(List<OutBatch<T>> batches, int epoch, AsyncResult<AppendResults> answered) {
     if (answered.failed()) {
       RefusedException refused =
           answered.cause() instanceof RefusedException known
@@ -141,7 +142,7 @@ final class Appender<T> {
       refuse(batches, epoch, refused);
       return;
     }
-    for (Result result : answered.result()) {
+    for (Result result : answered.result().results()) {
       if (!result.ok() && refersElsewhere(result.refusal())) {
         directory.refresh();
         break;
@@ -162,6 +163,6 @@ final class Appender<T> {
     for (int i = 0; i < batches.size(); i++) {
       results.add(new Result(refused.refusal(), 0));
     }
-    sink.answered(batches, epoch, results, refused.getMessage());
+    sink.answered(batches, epoch, new AppendResults(-1, results), refused.getMessage());
   }
 }

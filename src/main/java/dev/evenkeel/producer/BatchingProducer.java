@@ -6,6 +6,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.producer.core.CoreSettings;
 import dev.evenkeel.producer.core.DueTime;
@@ -14,13 +15,16 @@ import dev.evenkeel.producer.core.OutBatch;
 import dev.evenkeel.producer.core.Outcome;
 import dev.evenkeel.producer.core.ProducerCore;
 import dev.evenkeel.producer.core.SendBuffer;
+import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.AppendResults.Result;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -37,6 +41,7 @@ final class BatchingProducer implements Producer {
   private final String topic;
   private final Intake.WhenFull whenFull;
   private final EpochOpener opener;
+  private final AckGate acks;
   private final Appender<Promise<Position>> appender;
   private final long tick;
   private final Runnable onLeader = this::leaderIsThere;
@@ -56,6 +61,7 @@ final class BatchingProducer implements Producer {
 
   private volatile Handler<Throwable> exceptionHandler;
   private volatile Handler<Void> drainHandler;
+  private volatile Handler<EpochClosed> epochHandler;
 
   BatchingProducer(
       Link link,
@@ -82,6 +88,7 @@ final class BatchingProducer implements Producer {
     buffer = new SendBuffer<>(options.getBufferBytes());
     intake = new Intake(topic, core, buffer, this::schedule, this::refuseLater);
     timer = new WakeTimer(context.owner(), this::schedule);
+    acks = new AckGate(options, link, directory, this::schedule);
     appender =
         new Appender<>(
             link,
@@ -155,7 +162,7 @@ final class BatchingProducer implements Producer {
       sends = core.poll(nowMillis());
       epoch = core.epoch();
       wakeAtMillis = core.wakeAtMillis();
-      outcomes = core.takeOutcomes();
+      outcomes = acks.pass(core.takeOutcomes(), nowMillis());
       for (Outcome<Promise<Position>> outcome : outcomes) {
         buffer.release(outcome.batch().chargedBytes, outcome.tokens().size());
       }
@@ -163,8 +170,9 @@ final class BatchingProducer implements Producer {
     }
     if (!sends.isEmpty()) {
       appender.send(sends, epoch);
+      acks.sent(sends);
     }
-    timer.wakeAt(wakeAtMillis, nowMillis());
+    timer.wakeAt(Math.min(wakeAtMillis, acks.wakeAtMillis(nowMillis())), nowMillis());
     if (!outcomes.isEmpty()) {
       tell(outcomes);
     }
@@ -195,18 +203,10 @@ final class BatchingProducer implements Producer {
 
   private void tell(List<Outcome<Promise<Position>>> outcomes) {
     for (Outcome<Promise<Position>> outcome : outcomes) {
-      List<Promise<Position>> promises = outcome.tokens();
-      int shard = outcome.shard();
-      long offset = outcome.baseOffset();
-      for (int i = 0; i < promises.size(); i++) {
-        if (outcome.refused() != null) {
-          promises.get(i).tryFail(outcome.refused());
-        } else {
-          promises
-              .get(i)
-              .tryComplete(
-                  new Position(shard, offset == Result.OFFSET_FORGOTTEN ? offset : offset + i));
-        }
+      RefusedException untold = acks.tell(outcome);
+      Handler<Throwable> failures = exceptionHandler;
+      if (untold != null && failures != null) {
+        failures.handle(untold);
       }
     }
     boolean drained;
@@ -221,13 +221,17 @@ final class BatchingProducer implements Producer {
   }
 
   private void answered(
-      List<OutBatch<Promise<Position>>> batches, int epoch, List<Result> results, String detail) {
+      List<OutBatch<Promise<Position>>> batches, int epoch, AppendResults answer, String detail) {
     context.emit(
         none -> {
           synchronized (this) {
             long now = nowMillis();
-            for (int i = 0; i < results.size(); i++) {
-              core.answered(batches.get(i), epoch, results.get(i), detail, now);
+            for (int i = 0; i < batches.size(); i++) {
+              Result result = answer.results().get(i);
+              if (result.ok()) {
+                batches.get(i).logIndex = answer.logIndex();
+              }
+              core.answered(batches.get(i), epoch, result, detail, now);
             }
           }
           poll();
@@ -264,6 +268,9 @@ final class BatchingProducer implements Producer {
                           }
                         }
                         poll();
+                        if (opened.succeeded()) {
+                          tellClosed(epoch, opened.result().lastSequences());
+                        }
                       }));
     } else if (state == ProducerCore.State.ENDED && !endTold) {
       endTold = true;
@@ -273,6 +280,25 @@ final class BatchingProducer implements Producer {
       }
       schedule();
     }
+  }
+
+  private void tellClosed(int epoch, Map<Shard, Long> lastSequences) {
+    Handler<EpochClosed> handler = epochHandler;
+    if (handler == null) {
+      return;
+    }
+    Map<Integer, Long> ofTopic = new HashMap<>();
+    int topicId;
+    synchronized (this) {
+      topicId = core.topicId();
+    }
+    lastSequences.forEach(
+        (shard, last) -> {
+          if (shard.topicId() == topicId) {
+            ofTopic.put(shard.shard(), last);
+          }
+        });
+    handler.handle(new EpochClosed(epoch, ofTopic));
   }
 
   private static RefusedException reason(Throwable failure) {
@@ -337,6 +363,17 @@ final class BatchingProducer implements Producer {
   @Override
   public synchronized long pendingMessages() {
     return buffer.pending();
+  }
+
+  @Override
+  public long failedMessages() {
+    return acks.failedMessages();
+  }
+
+  @Override
+  public Producer epochHandler(Handler<EpochClosed> handler) {
+    epochHandler = handler;
+    return this;
   }
 
   @Override

@@ -32,6 +32,9 @@ public class ProducerOptions {
   /** How long a batch is tried while the broker's disk is too full for it: 10 seconds. */
   public static final long DEFAULT_DISK_FULL_TIMEOUT_MILLIS = 10_000;
 
+  /** How long {@link Acks#ALL} waits for all replicas once a majority has a message: 10 seconds. */
+  public static final long DEFAULT_ACKS_TIMEOUT_MILLIS = 10_000;
+
   /** Bytes that a spool may have on the disk: 1 GiB. */
   public static final long DEFAULT_SPOOL_LIMIT_BYTES = 1L << 30;
 
@@ -56,6 +59,8 @@ public class ProducerOptions {
   private long deliveryTimeoutMillis = DEFAULT_DELIVERY_TIMEOUT_MILLIS;
   private long diskFullTimeoutMillis = DEFAULT_DISK_FULL_TIMEOUT_MILLIS;
   private OnFull onFull = OnFull.WAIT;
+  private Acks acks = Acks.MAJORITY;
+  private long acksTimeoutMillis = DEFAULT_ACKS_TIMEOUT_MILLIS;
   private String spool = "";
   private long spoolLimitBytes = DEFAULT_SPOOL_LIMIT_BYTES;
   private long spoolFlushMillis = DEFAULT_SPOOL_FLUSH_MILLIS;
@@ -78,6 +83,8 @@ public class ProducerOptions {
     deliveryTimeoutMillis = json.getLong("deliveryTimeoutMillis", deliveryTimeoutMillis);
     diskFullTimeoutMillis = json.getLong("diskFullTimeoutMillis", diskFullTimeoutMillis);
     onFull = OnFull.valueOf(json.getString("onFull", onFull.name()).toUpperCase(Locale.ROOT));
+    acks = Acks.of(json.getString("acks", acks.text()));
+    acksTimeoutMillis = json.getLong("acksTimeoutMillis", acksTimeoutMillis);
     spool = json.getString("spool", spool);
     spoolLimitBytes = json.getLong("spoolLimitBytes", spoolLimitBytes);
     spoolFlushMillis = json.getLong("spoolFlushMillis", spoolFlushMillis);
@@ -101,6 +108,8 @@ public class ProducerOptions {
         .put("deliveryTimeoutMillis", deliveryTimeoutMillis)
         .put("diskFullTimeoutMillis", diskFullTimeoutMillis)
         .put("onFull", onFull.name().toLowerCase(Locale.ROOT))
+        .put("acks", acks.text())
+        .put("acksTimeoutMillis", acksTimeoutMillis)
         .put("spool", spool)
         .put("spoolLimitBytes", spoolLimitBytes)
         .put("spoolFlushMillis", spoolFlushMillis)
@@ -193,6 +202,26 @@ public class ProducerOptions {
 
   public ProducerOptions setOnFull(OnFull onFull) {
     this.onFull = onFull;
+    return this;
+  }
+
+  public Acks getAcks() {
+    return acks;
+  }
+
+  /** When a message counts as acknowledged. With a spool: {@link Acks#MAJORITY} only. */
+  public ProducerOptions setAcks(Acks acks) {
+    this.acks = acks;
+    return this;
+  }
+
+  public long getAcksTimeoutMillis() {
+    return acksTimeoutMillis;
+  }
+
+  /** After it {@link Acks#ALL} tells which nodes are missing. From when a majority has it. */
+  public ProducerOptions setAcksTimeoutMillis(long acksTimeoutMillis) {
+    this.acksTimeoutMillis = acksTimeoutMillis;
     return this;
   }
 

@@ -102,6 +102,7 @@ public final class Producers {
       if (!options.getName().isEmpty()) {
         Names.check("producer", options.getName());
       }
+      AckGate.check(options);
       timeoutMillis =
           Math.min(START_TIMEOUT_MILLIS, CoreSettings.of(options).deliveryTimeoutMillis());
     } catch (RefusedException refused) {

@@ -15,6 +15,7 @@ import dev.evenkeel.producer.spool.SpoolIntake.Token;
 import dev.evenkeel.producer.spool.SpoolLog;
 import dev.evenkeel.producer.spool.SpoolRecord;
 import dev.evenkeel.producer.spool.SpoolState;
+import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.AppendResults.Result;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
@@ -279,12 +280,12 @@ final class SpoolSender {
   }
 
   private void answered(
-      List<OutBatch<SpooledBatch>> batches, int epoch, List<Result> results, String why) {
+      List<OutBatch<SpooledBatch>> batches, int epoch, AppendResults answer, String why) {
     context.emit(
         none -> {
           long now = nowMillis();
-          for (int i = 0; i < results.size(); i++) {
-            core.answered(batches.get(i), epoch, results.get(i), why, now);
+          for (int i = 0; i < batches.size(); i++) {
+            core.answered(batches.get(i), epoch, answer.results().get(i), why, now);
           }
           poll();
         });

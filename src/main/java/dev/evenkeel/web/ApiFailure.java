@@ -67,6 +67,8 @@ record ApiFailure(int status, String error, String message) {
       // Nothing that came by HTTP can be: it is what lies on the disk.
       case CORRUPT -> 500;
       case OVERLOADED -> 429;
+      // The API answers with the position and who is missing; this is for whatever else says it.
+      case REPLICAS_MISSING -> 504;
       case NOT_LEADER, INDETERMINATE, DISK_FULL, SEQUENCE_GAP, UNAVAILABLE -> 503;
     };
   }

@@ -88,9 +88,13 @@ final class TopicRoutes {
    * payload.
    */
   private void produce(RoutingContext context) {
-    Requests.onlyQuery(context, List.of("key"));
+    Requests.onlyQuery(context, List.of("key", "acks"));
     String topic = context.pathParam("topic");
     JsonObject question = question(context, topic);
+    String acks = context.queryParams().get("acks");
+    if (acks != null) {
+      question.put("acks", acks);
+    }
     String key = context.request().getHeader("idempotency-key");
     Future<IdempotentAnswers.Answer> answer =
         key == null
@@ -135,7 +139,7 @@ final class TopicRoutes {
             answer ->
                 question.containsKey("messages")
                     ? results(((JsonObject) answer).getJsonArray("results"))
-                    : new IdempotentAnswers.Answer(200, answer, true))
+                    : new IdempotentAnswers.Answer(status(List.of(answer)), answer, true))
         .recover(
             failure -> {
               ApiFailure known = ApiFailure.of(failure);
@@ -143,6 +147,18 @@ final class TopicRoutes {
                   new IdempotentAnswers.Answer(
                       known.status(), known.json(), mayHaveHappened(known.error())));
             });
+  }
+
+  /** 202 if something is not known to be where the caller wants it. */
+  private static int status(Iterable<?> results) {
+    for (Object result : results) {
+      JsonObject each = (JsonObject) result;
+      boolean sentOnly = each.containsKey("offset") && each.getValue("offset") == null;
+      if (each.containsKey("missing") || sentOnly) {
+        return 202;
+      }
+    }
+    return 200;
   }
 
   /** Then doing it again might do it twice. */
@@ -174,7 +190,7 @@ final class TopicRoutes {
       }
     }
     if (failure == null) {
-      return new IdempotentAnswers.Answer(200, results, true);
+      return new IdempotentAnswers.Answer(status(results), results, true);
     }
     int status = ApiFailure.status(Refusal.valueOf(failure.getString("error")));
     String message = "message " + place + ": " + failure.getString("message");

@@ -113,6 +113,15 @@ public final class ByteReader {
     return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
   }
 
+  /** Text that must be there. */
+  public String neededText() {
+    String text = text();
+    if (text == null) {
+      throw malformed("a text is missing");
+    }
+    return text;
+  }
+
   /** A count that is followed by at least one byte for each thing counted. */
   public int count() {
     int count = i32();

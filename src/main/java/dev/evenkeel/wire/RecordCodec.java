@@ -240,7 +240,7 @@ public final class RecordCodec {
     int count = in.count();
     List<String> texts = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      texts.add(in.text());
+      texts.add(in.neededText());
     }
     return List.copyOf(texts);
   }

@@ -16,6 +16,7 @@ import java.io.InputStream;
 import java.io.PrintStream;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -37,7 +38,8 @@ class ProduceRunTest {
                 new Class<?>[] {Producer.class},
                 (self, method, args) ->
                     method.getName().equals("send") ? send.apply((Message) args[0]) : self);
-    return new ProduceRun(vertx, producer, KeyExtractor.NONE, null, new PrintStream(err));
+    return new ProduceRun(
+        vertx, producer, KeyExtractor.NONE, null, Duration.ZERO, false, new PrintStream(err));
   }
 
   private static InputStream lines(int count) {

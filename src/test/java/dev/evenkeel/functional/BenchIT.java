@@ -43,6 +43,28 @@ class BenchIT {
   }
 
   @Test
+  void a_lone_message_is_compared_with_a_bare_request() throws IOException {
+    JsonObject json = bench("single", "--rate", "20", "--warmup", "100ms", "--duration", "1s");
+    assertThat(json.getJsonObject("producer").getLong("count")).isEqualTo(20);
+    assertThat(json.getJsonObject("bare").getLong("count")).isEqualTo(20);
+    assertThat(json.getDouble("p50Ratio")).isPositive();
+  }
+
+  @Test
+  void batching_as_it_comes_is_compared_with_settings() throws IOException {
+    JsonObject json =
+        bench(
+            "batching",
+            "--rounds=1",
+            "--duration=300ms",
+            "--warmup=100ms",
+            "--lingers=0ms,5ms",
+            "--batches=16KiB");
+    assertThat(json.getJsonArray("settings")).hasSize(3);
+    assertThat(json.getDouble("ofBestTuned")).isPositive();
+  }
+
+  @Test
   void a_group_reads_what_was_filled_in() throws IOException {
     JsonObject json = bench("consume", "--messages", "20000", "--keys", "50", "--consumers", "2");
     assertThat(json.getLong("received")).isGreaterThanOrEqualTo(20_000);

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -17,9 +18,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The node is away while lines come as fast as they are taken: the producer's memory stays within
- * 128 MiB, the spool within its limit, and then everything is sent.
+ * 128 MiB, the spool, if there is one, within its limit, and then everything is sent. Some seconds
+ * here; {@code -Pfull} makes it a minute.
  */
 class SpoolAwayIT {
+  private static final int AWAY_SECONDS = Integer.getInteger("evenkeel.awaySeconds", 8);
   private static final long LIMIT_BYTES = 64L << 20;
 
   @TempDir Path directory;
@@ -51,6 +54,7 @@ class SpoolAwayIT {
             .atMost(Duration.ofSeconds(60))
             .until(() -> size(spool) > 0 && feeder.lines > 1_000);
         node.kill();
+        long killed = System.nanoTime();
         Awaitility.await("the spool is full, and reading waits")
             .atMost(Duration.ofSeconds(120))
             .pollInterval(Duration.ofSeconds(2))
@@ -61,15 +65,67 @@ class SpoolAwayIT {
                   assertThat(size(spool)).isLessThan(LIMIT_BYTES * 5 / 4);
                   return size(spool) > LIMIT_BYTES / 2 && standsStill(feeder, before);
                 });
+        stayAway(killed);
+        assertThat(size(spool)).isLessThan(LIMIT_BYTES * 5 / 4);
         node.start();
-        long lines = feeder.finish();
-        Jar.Result produced = producer.await();
-        assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
-        assertThat(produced.status()).isZero();
-        assertThat(node.admin("topic", "describe", "events").out())
-            .containsPattern("messages +" + lines + "\\b");
+        assertAllThere(node, producer, feeder.finish());
       }
     }
+  }
+
+  @Test
+  @Timeout(600)
+  void without_a_spool_the_buffer_is_bounded_and_reading_waits() throws Exception {
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "events", "--shards", "3");
+      try (Jar.Running producer =
+          Jar.startFedWith(
+              node.directory,
+              "producer",
+              List.of("-Xmx128m", "-XX:+ExitOnOutOfMemoryError"),
+              "produce",
+              "events",
+              "--delivery-timeout",
+              "10m",
+              "--cluster",
+              node.cluster(),
+              "-")) {
+        LineFeeder feeder = new LineFeeder(producer.process.getOutputStream());
+        feeder.start();
+        Awaitility.await("it sends")
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> feeder.lines > 100_000);
+        node.kill();
+        long killed = System.nanoTime();
+        Awaitility.await("the buffer is full, and reading waits")
+            .atMost(Duration.ofSeconds(120))
+            .pollInterval(Duration.ofSeconds(1))
+            .until(
+                () -> {
+                  long before = feeder.lines;
+                  assertThat(producer.process.isAlive()).as(producer.err()).isTrue();
+                  return standsStill(feeder, before);
+                });
+        stayAway(killed);
+        assertThat(producer.process.isAlive()).as(producer.err()).isTrue();
+        node.start();
+        assertAllThere(node, producer, feeder.finish());
+      }
+    }
+  }
+
+  private static void stayAway(long killedNanos) throws InterruptedException {
+    long until = killedNanos + TimeUnit.SECONDS.toNanos(AWAY_SECONDS);
+    // How long it is away is what is tested.
+    TimeUnit.NANOSECONDS.sleep(Math.max(0, until - System.nanoTime()));
+  }
+
+  private static void assertAllThere(Node node, Jar.Running producer, long lines) {
+    Jar.Result produced = producer.await();
+    assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+    assertThat(produced.status()).isZero();
+    assertThat(node.admin("topic", "describe", "events").out())
+        .containsPattern("messages +" + lines + "\\b");
   }
 
   private static boolean standsStill(LineFeeder feeder, long before) throws InterruptedException {

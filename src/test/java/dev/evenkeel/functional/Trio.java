@@ -93,6 +93,15 @@ final class Trio implements AutoCloseable {
     return kept(Jar.startFedInCrowd(directory, name, args.toArray(String[]::new)));
   }
 
+  /** A producer of the lines of a file, by key. */
+  Jar.Running produceFile(String name, String topic, Path file, String... more) {
+    List<String> args = new ArrayList<>(List.of("produce", topic, "--key-regex", Lines.KEY_REGEX));
+    args.addAll(List.of("--cluster", cluster()));
+    args.addAll(List.of(more));
+    args.add(file.toString());
+    return kept(Jar.startInCrowd(directory, name, args.toArray(String[]::new)));
+  }
+
   private Jar.Running kept(Jar.Running client) {
     clients.add(client);
     return client;

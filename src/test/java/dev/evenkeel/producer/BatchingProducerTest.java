@@ -246,6 +246,44 @@ class BatchingProducerTest {
   }
 
   @Test
+  void whatIsGivenUpIsKnownOnceTheNextEpochIsOpen() {
+    Producer producer = start(options().setDeliveryTimeoutMillis(1_000).setBatchesInFlight(1));
+    AtomicReference<Producer.EpochClosed> closed = new AtomicReference<>();
+    producer.epochHandler(closed::set);
+    int shard = result(producer.send("k", payload(0))).shard();
+    // It is in the log, and nobody says so.
+    broker.silent = true;
+    GivenUpException taken = givenUp(producer.send("k", payload(1)));
+    await().until(() -> closed.get() != null);
+    assertThat(taken.shard()).isEqualTo(shard);
+    assertThat(taken.sequence()).isEqualTo(1);
+    assertThat(closed.get().lastTaken(shard)).isEqualTo(1);
+    assertThat(taken.takenBefore(closed.get())).isTrue();
+
+    // Now it does not come to the log before the epoch is over, and never will.
+    broker.silent = false;
+    int epoch = closed.getAndSet(null).epoch();
+    broker.hold();
+    GivenUpException lost = givenUp(producer.send("k", payload(2)));
+    await().until(() -> closed.get() != null);
+    broker.release();
+    assertThat(lost.epoch()).isGreaterThan(epoch).isEqualTo(closed.get().epoch());
+    assertThat(lost.takenBefore(closed.get())).isFalse();
+    assertThatThrownBy(() -> taken.takenBefore(closed.get()))
+        .isInstanceOf(IllegalArgumentException.class);
+    result(producer.send("k", payload(3)));
+    assertThat(broker.messages(shard)).containsExactly(0, 1, 3);
+  }
+
+  private static GivenUpException givenUp(Future<Position> sent) {
+    AtomicReference<Throwable> failure = new AtomicReference<>();
+    sent.onFailure(failure::set);
+    await().until(sent::isComplete);
+    assertThat(failure.get()).isInstanceOf(GivenUpException.class);
+    return (GivenUpException) failure.get();
+  }
+
+  @Test
   void tooLargeAMessageIsRefused() {
     Producer producer = start(options());
     refused(producer.send("k", new byte[(1 << 20) + 1]), Refusal.TOO_LARGE);

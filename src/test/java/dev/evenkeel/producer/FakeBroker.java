@@ -5,6 +5,8 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ReplicasAnswer;
+import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
@@ -21,6 +23,7 @@ import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -41,10 +44,20 @@ final class FakeBroker {
   volatile List<String> topics = List.of("t");
   volatile int shards = 4;
   volatile int appends;
+
+  /** Whether appends are taken and never answered. */
+  volatile boolean silent;
+
+  /** Nodes whose disks have nothing of what is appended. */
+  volatile List<String> missing = List.of();
+
+  volatile int replicaQuestions;
+  private final Vertx vertx;
   private int registered;
   private Promise<Void> gate;
 
   FakeBroker(FakeLink link) {
+    vertx = link.vertx();
     link.serve(Addresses.VIEW, body -> Future.succeededFuture(view("a").toJson().toBuffer()));
     for (String node : List.of("a", "b")) {
       link.serve(Addresses.control(node), body -> control(node, body));
@@ -104,9 +117,25 @@ final class FakeBroker {
     return Future.succeededFuture(Frames.answer(ReplyCodec.encode(reply)));
   }
 
+  private Future<Buffer> replicas(ReplicasRequest request) {
+    replicaQuestions++;
+    List<String> absent = missing;
+    ReplicasAnswer answer =
+        absent.isEmpty()
+            ? new ReplicasAnswer(request.logIndex(), List.of())
+            : new ReplicasAnswer(0, absent);
+    Future<Buffer> answered = Future.succeededFuture(Frames.answer(answer.encode().view()));
+    return absent.isEmpty()
+        ? answered
+        : vertx.timer(Math.min(50, Math.max(1, request.waitMillis()))).compose(none -> answered);
+  }
+
   private Future<Buffer> data(String node, Buffer request) {
     if (!node.equals(leader)) {
       return Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, leader));
+    }
+    if (Frames.op(request) == Op.AWAIT_REPLICAS) {
+      return replicas(ReplicasRequest.decode(Frames.body(request)));
     }
     return gate()
         .map(
@@ -129,6 +158,8 @@ final class FakeBroker {
                 results.add(result);
               }
               return Frames.answer(new AppendResults(1, results).encode());
-            });
+            })
+        .compose(
+            answer -> silent ? Promise.<Buffer>promise().future() : Future.succeededFuture(answer));
   }
 }

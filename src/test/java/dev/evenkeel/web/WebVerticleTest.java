@@ -135,6 +135,29 @@ class WebVerticleTest {
   }
 
   @Test
+  void whatIsNotWhereTheCallerWantsItIsAcceptedOnly() throws Exception {
+    JsonObject message = new JsonObject().put("payload", "p");
+    Object[] next = {new JsonObject("{\"shard\":0,\"offset\":1,\"missing\":[\"n3\"]}")};
+    api(Addresses.API_PRODUCE, question -> next[0]);
+    String path = "/api/topics/t/messages?acks=";
+    HttpResponse<Buffer> lacking = call(HttpMethod.POST, path + "all", message);
+    assertThat(lacking.statusCode()).isEqualTo(202);
+    assertThat(lacking.bodyAsJsonObject()).isEqualTo(next[0]);
+    assertThat(asked.get(Addresses.API_PRODUCE))
+        .isEqualTo(message.copy().put("topic", "t").put("acks", "all"));
+    next[0] = new JsonObject("{\"shard\":0,\"offset\":1}");
+    assertThat(call(HttpMethod.POST, path + "all", message).statusCode()).isEqualTo(200);
+    next[0] = new JsonObject("{\"shard\":0,\"offset\":null}");
+    assertThat(call(HttpMethod.POST, path + "none", message).statusCode()).isEqualTo(202);
+    next[0] =
+        new JsonObject(
+            "{\"results\":[{\"shard\":0,\"offset\":1},"
+                + "{\"shard\":0,\"offset\":2,\"missing\":[]}]}");
+    JsonArray many = new JsonArray().add(message).add(message);
+    assertThat(call(HttpMethod.POST, path + "all", many).statusCode()).isEqualTo(202);
+  }
+
+  @Test
   void oneFailureOfManyIsNotASuccess() throws Exception {
     api(
         Addresses.API_PRODUCE,

@@ -119,7 +119,7 @@ public final class ControlService {
       case FETCH_RETRIES -> failures.retries(Frames.body(request));
       case READ_DEAD_LETTERS -> failures.deadLetters(in);
       case READ_FAILURES -> failures.figures(group(in), in);
-      case APPEND, FETCH ->
+      case APPEND, FETCH, AWAIT_REPLICAS ->
           throw new RefusedException(Refusal.INVALID, op + " belongs to the data address");
       case LEVEL_COLLECT, LEVEL_DEAL, LEVEL_REPORT ->
           throw new RefusedException(Refusal.INVALID, op + " is not for a broker");

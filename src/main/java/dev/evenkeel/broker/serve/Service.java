@@ -29,6 +29,7 @@ public final class Service {
   private final List<Announcer> announcers = new ArrayList<>();
   private final List<DueTimer> dueTimers = new ArrayList<>();
   private final AppendService appends;
+  private final ReplicaService replicas;
   private final FetchService fetches;
   private final ControlService control;
   private final TopicProcedures topics;
@@ -67,6 +68,7 @@ public final class Service {
             node::nowMillis,
             options.procedureMillisMax());
     appends = new AppendService(groups, node.disk(), onContext, node::nowMillis, options, meters);
+    replicas = new ReplicaService(groups, context);
     fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax(), meters);
     control = new ControlService(node, groups, fetches, commands, topics, vertx, meters);
     figures = new BrokerFigures(node, groups, context, this::queues, scope);
@@ -138,6 +140,9 @@ public final class Service {
     }
     if (op == Op.BROWSE) {
       return fetches.browse(request);
+    }
+    if (op == Op.AWAIT_REPLICAS) {
+      return replicas.await(request);
     }
     throw new RefusedException(Refusal.INVALID, op + " belongs to the control address");
   }

@@ -23,6 +23,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  evenkeel bench produce                            one node, messages of 100 bytes",
       "  evenkeel bench produce --size 1KiB --keys 1000 --nodes 3 --data /var/tmp",
+      "  evenkeel bench single --rate 1",
+      "  evenkeel bench batching",
       "  evenkeel bench consume --messages 2000000",
       "  evenkeel bench latency --rate 1000",
       "  evenkeel bench failover --rounds 5",
@@ -56,6 +58,8 @@ public final class BenchCommand implements Runnable {
   static CommandLine line(Target.Opener opener) {
     return new CommandLine(new BenchCommand(opener))
         .addSubcommand(new ProduceBench())
+        .addSubcommand(new SingleBench())
+        .addSubcommand(new BatchingBench())
         .addSubcommand(new ConsumeBench())
         .addSubcommand(new LatencyBench())
         .addSubcommand(new FailoverBench())
@@ -80,6 +84,7 @@ public final class BenchCommand implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "a command is missing: produce, consume, latency, failover, rebalance, level, dedup or delay");
+        "a command is missing: produce, single, batching, consume, latency, failover, rebalance,"
+            + " level, dedup or delay");
   }
 }

@@ -5,6 +5,8 @@ import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.model.Durations;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Acks;
+import dev.evenkeel.producer.core.SendBuffer;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
@@ -109,11 +111,11 @@ public final class BenchOptions {
 
   @Option(
       names = "--acks",
-      paramLabel = "majority",
+      paramLabel = "none|majority|all",
       defaultValue = "majority",
       description =
-          "When a message counts as acknowledged; this version knows one answer: a majority of the"
-              + " replicas has it on disk, fsynced (default: ${DEFAULT-VALUE}).")
+          "When a message counts as acknowledged: it is sent, or a majority of the replicas has it on"
+              + " disk, fsynced, or all have (default: ${DEFAULT-VALUE}).")
   private String acks;
 
   @Option(
@@ -136,9 +138,7 @@ public final class BenchOptions {
     }
     range("--keys", keys, 0, 10_000_000);
     range("--shards", shards, 1, Limits.SHARDS_MAX);
-    if (!acks.equals("majority")) {
-      throw CommandFailure.usage("--acks '" + acks + "': this version knows majority only");
-    }
+    acks();
     if (sizeBytes() > Limits.PAYLOAD_BYTES_MAX) {
       throw CommandFailure.usage(
           "--size " + size + ": it must be at most " + ByteSizes.format(Limits.PAYLOAD_BYTES_MAX));
@@ -191,6 +191,15 @@ public final class BenchOptions {
     return text.isBlank() ? List.of() : List.of(text.trim().split("\\s+"));
   }
 
+  /** When a message counts as acknowledged. */
+  Acks acks() {
+    try {
+      return Acks.of(acks);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage("--" + e.getMessage());
+    }
+  }
+
   int sizeBytes() {
     return (int) Math.min(Integer.MAX_VALUE, bytes("--size", size));
   }
@@ -204,7 +213,9 @@ public final class BenchOptions {
   }
 
   long inFlightMessages() {
-    return Math.max(1, bytes("--in-flight", inFlight) / Math.max(1, sizeBytes()));
+    long messages = Math.max(1, bytes("--in-flight", inFlight) / Math.max(1, sizeBytes()));
+    // What is sent is in flight no more then; beyond that only so many may wait for room.
+    return acks() == Acks.NONE ? Math.min(messages, SendBuffer.WAITING_SENDS_MAX) : messages;
   }
 
   /** Null: as it comes. */
@@ -222,7 +233,7 @@ public final class BenchOptions {
     return linger == null ? null : millis("--linger", linger);
   }
 
-  private static long bytes(String option, String text) {
+  static long bytes(String option, String text) {
     try {
       return ByteSizes.parse(text);
     } catch (IllegalArgumentException e) {

@@ -2,11 +2,13 @@ package dev.evenkeel.cli.bench;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.cli.ClientConnection;
+import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.consumer.Consumer;
 import dev.evenkeel.consumer.ConsumerHandler;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.model.Message;
+import dev.evenkeel.producer.Acks;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
 import dev.evenkeel.producer.Router;
@@ -62,8 +64,12 @@ final class EvenkeelTarget implements Target {
   public JsonObject describe() {
     return new JsonObject()
         .put("system", "evenkeel")
-        .put("acks", "majority, fsynced")
+        .put("acks", acksText())
         .put("nodes", nodes == null ? null : nodes.count());
+  }
+
+  private String acksText() {
+    return options.acks() == Acks.NONE ? "none" : options.acks().text() + ", fsynced";
   }
 
   @Override
@@ -102,13 +108,26 @@ final class EvenkeelTarget implements Target {
     return sender(topic, null);
   }
 
-  private Producer producer(String topic, Router router) {
-    ProducerOptions producerOptions = new ProducerOptions().setTopic(topic);
-    if (options.lingerMillis() != null) {
-      producerOptions.setLingerMillis(options.lingerMillis());
+  Sender sender(String topic, Router router) {
+    return sender(topic, router, options.lingerMillis(), options.batchBytes());
+  }
+
+  /** Without a producer: see {@link BareSender}. */
+  Sender bareSender(String topic) {
+    return new BareSender(client.link(), topic);
+  }
+
+  /**
+   * @param lingerMillis null: as it comes
+   * @param batchBytes null: as it comes
+   */
+  private Producer producer(String topic, Router router, Long lingerMillis, Integer batchBytes) {
+    ProducerOptions producerOptions = new ProducerOptions().setTopic(topic).setAcks(options.acks());
+    if (lingerMillis != null) {
+      producerOptions.setLingerMillis(lingerMillis);
     }
-    if (options.batchBytes() != null) {
-      producerOptions.setBatchBytes(options.batchBytes());
+    if (batchBytes != null) {
+      producerOptions.setBatchBytes(batchBytes);
     }
     Producer producer =
         onOwnContext(() -> ClientConnection.await(client.producer(producerOptions, router)));
@@ -117,7 +136,7 @@ final class EvenkeelTarget implements Target {
   }
 
   DelayLoad.DelayedSender delayedSender(String topic) {
-    Producer producer = producer(topic, null);
+    Producer producer = producer(topic, null, null, null);
     return new DelayLoad.DelayedSender() {
       @Override
       public void send(byte[] key, byte[] payload, long dueMillis, Done done) {
@@ -135,8 +154,12 @@ final class EvenkeelTarget implements Target {
     };
   }
 
-  Sender sender(String topic, Router router) {
-    Producer producer = producer(topic, router);
+  /**
+   * @param lingerMillis null: as it comes
+   * @param batchBytes null: as it comes
+   */
+  Sender sender(String topic, Router router, Long lingerMillis, Integer batchBytes) {
+    Producer producer = producer(topic, router, lingerMillis, batchBytes);
     return new Sender() {
       @Override
       public void send(byte[] key, byte[] payload, Done done) {
@@ -148,6 +171,10 @@ final class EvenkeelTarget implements Target {
       @Override
       public void close() {
         ClientConnection.await(producer.close());
+        if (producer.failedMessages() > 0) {
+          throw CommandFailure.failed(
+              producer.failedMessages() + " messages failed after they had been sent");
+        }
       }
     };
   }

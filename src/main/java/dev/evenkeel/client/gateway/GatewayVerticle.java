@@ -7,6 +7,7 @@ import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Acks;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
 import io.vertx.core.Future;
@@ -18,6 +19,7 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -32,6 +34,9 @@ import java.util.function.Function;
  *       → {"shard":2,"offset":null,"deliverAt":1795187621828}
  *   {"topic":"orders","messages":[{"key":"k1","payload":"a"},{"payload":"b"}]}
  *       → {"results":[{"shard":2,"offset":18},{"error":"OVERLOADED","message":"..."}]}
+ *   {"topic":"orders","payload":"hello","acks":"all"}     → {"shard":2,"offset":19}, or if after 5 s
+ *       not every replica has it → {"shard":2,"offset":19,"missing":["n3"]}
+ *   {"topic":"orders","payload":"hello","acks":"none"}    → {"shard":2,"offset":null} once it is sent
  *
  * evenkeel.api.topics
  *   {"action":"list"}                                     → [{"name":"orders","shards":4,...}]
@@ -77,10 +82,13 @@ public final class GatewayVerticle extends VerticleBase {
   /** Of each topic's producer: there may be {@link ProducerPool#PRODUCERS_MAX} of them. */
   private static final long BUFFER_BYTES = 4L << 20;
 
+  /** With acks all: after it the answer names the nodes that are missing. */
+  private static final long ACKS_TIMEOUT_MILLIS = 5_000;
+
   private final List<MessageConsumer<Object>> consumers = new ArrayList<>();
   private EvenkeelClient ownClient;
   private Link link;
-  private Function<String, Future<Producer>> producerOpener;
+  private BiFunction<String, Acks, Future<Producer>> producerOpener;
   private volatile ProducerPool producers;
   private ClusterCalls calls;
 
@@ -92,7 +100,7 @@ public final class GatewayVerticle extends VerticleBase {
   /**
    * @param producerOpener opens a producer for the topic of that name
    */
-  public GatewayVerticle(Link link, Function<String, Future<Producer>> producerOpener) {
+  public GatewayVerticle(Link link, BiFunction<String, Acks, Future<Producer>> producerOpener) {
     this.link = link;
     this.producerOpener = producerOpener;
   }
@@ -116,7 +124,7 @@ public final class GatewayVerticle extends VerticleBase {
 
   private Future<?> beginFor(EvenkeelClient client) {
     link = client.link();
-    producerOpener = topic -> client.producer(gatewayOptions(topic));
+    producerOpener = (topic, acks) -> client.producer(gatewayOptions(topic, acks));
     return begin();
   }
 
@@ -148,9 +156,11 @@ public final class GatewayVerticle extends VerticleBase {
   }
 
   /** A caller waits for each answer, so a batch does not wait for more. */
-  private static ProducerOptions gatewayOptions(String topic) {
+  private static ProducerOptions gatewayOptions(String topic, Acks acks) {
     return new ProducerOptions()
         .setTopic(topic)
+        .setAcks(acks)
+        .setAcksTimeoutMillis(ACKS_TIMEOUT_MILLIS)
         .setLingerMillis(0)
         .setBufferBytes(BUFFER_BYTES)
         .setDeliveryTimeoutMillis(20_000)

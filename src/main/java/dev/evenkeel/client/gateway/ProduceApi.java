@@ -3,7 +3,9 @@ package dev.evenkeel.client.gateway;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Names;
+import dev.evenkeel.producer.Acks;
 import dev.evenkeel.producer.Producer;
+import dev.evenkeel.producer.ReplicasMissingException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -32,7 +34,7 @@ final class ProduceApi {
   private static final List<String> FIELDS;
 
   static {
-    List<String> all = new ArrayList<>(List.of("topic", "messages"));
+    List<String> all = new ArrayList<>(List.of("topic", "acks", "messages"));
     all.addAll(MESSAGE_FIELDS);
     FIELDS = List.copyOf(all);
   }
@@ -48,20 +50,21 @@ final class ProduceApi {
   Future<Object> answer(JsonObject request) {
     JsonFields.onlyFields(request, FIELDS);
     String topic = Names.check("topic", JsonFields.neededText(request, "topic"));
+    Acks acks = acks(request);
     long now = clock.getAsLong();
     JsonArray many = JsonFields.arrayField(request, "messages");
     if (many == null) {
-      return send(topic, message(request, now), due(request, now), now).map(json -> json);
+      return send(topic, acks, message(request, now), due(request, now), now).map(json -> json);
     }
     if (many.size() > MESSAGES_MAX) {
       throw JsonFields.invalid(
           many.size() + " messages in one request: at most " + MESSAGES_MAX + " are allowed");
     }
-    return sendAll(topic, many, now);
+    return sendAll(topic, acks, many, now);
   }
 
   /** All or nothing is checked before sending; what is sent then succeeds or fails one by one. */
-  private Future<Object> sendAll(String topic, JsonArray many, long now) {
+  private Future<Object> sendAll(String topic, Acks acks, JsonArray many, long now) {
     List<Message> messages = new ArrayList<>(many.size());
     List<Instant> dues = new ArrayList<>(many.size());
     for (int i = 0; i < many.size(); i++) {
@@ -75,7 +78,7 @@ final class ProduceApi {
     List<Future<JsonObject>> sent = new ArrayList<>(messages.size());
     for (int i = 0; i < messages.size(); i++) {
       sent.add(
-          send(topic, messages.get(i), dues.get(i), now)
+          send(topic, acks, messages.get(i), dues.get(i), now)
               .otherwise(failure -> ApiErrors.json(failure)));
     }
     return Future.join(sent)
@@ -87,16 +90,34 @@ final class ProduceApi {
             });
   }
 
-  private Future<JsonObject> send(String topic, Message message, Instant due, long now) {
-    return producers.send(topic, message, due, now).map(position -> json(position, due));
+  private static Acks acks(JsonObject request) {
+    String text = JsonFields.text(request, "acks");
+    return text == null ? Acks.MAJORITY : Acks.of(text);
+  }
+
+  /**
+   * What is in the log and not on every replica is no failure: it only must not be taken for it.
+   */
+  private Future<JsonObject> send(String topic, Acks acks, Message message, Instant due, long now) {
+    return producers
+        .send(topic, acks, message, due, now)
+        .map(position -> json(position, acks, due))
+        .recover(
+            failure ->
+                failure instanceof ReplicasMissingException missing
+                    ? Future.succeededFuture(
+                        json(missing.position(), acks, due)
+                            .put("missing", new JsonArray(List.copyOf(missing.nodes()))))
+                    : Future.failedFuture(failure));
   }
 
   /** A delayed message has no offset yet. */
-  private static JsonObject json(Producer.Position position, Instant due) {
+  private static JsonObject json(Producer.Position position, Acks acks, Instant due) {
     JsonObject json = new JsonObject().put("shard", position.shard());
-    return due != null && position.offset() < 0
-        ? json.putNull("offset").put("deliverAt", due.toEpochMilli())
-        : json.put("offset", position.offset());
+    if (due != null && position.offset() < 0) {
+      return json.putNull("offset").put("deliverAt", due.toEpochMilli());
+    }
+    return json.put("offset", acks == Acks.NONE ? null : position.offset());
   }
 
   /** When the message is to be delivered; null: at once. */

@@ -3,6 +3,7 @@ package dev.evenkeel.client.gateway;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.Acks;
 import dev.evenkeel.producer.Producer;
 import io.vertx.core.Future;
 import java.time.Instant;
@@ -10,23 +11,25 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 /**
- * A producer a topic, for those who send now and then. A producer that nobody used for {@link
- * #IDLE_MILLIS} is closed; more than {@link #PRODUCERS_MAX} in use at once are refused with
- * OVERLOADED. Not thread-safe: it belongs to one context.
+ * A producer a topic and kind of acknowledgement, for those who send now and then. A producer that
+ * nobody used for {@link #IDLE_MILLIS} is closed; more than {@link #PRODUCERS_MAX} in use at once
+ * are refused with OVERLOADED. Not thread-safe: it belongs to one context.
  */
 final class ProducerPool {
   static final int PRODUCERS_MAX = 64;
   static final long IDLE_MILLIS = 60_000;
 
-  private final Function<String, Future<Producer>> opener;
-  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private final BiFunction<String, Acks, Future<Producer>> opener;
+  private final Map<Use, Entry> entries = new LinkedHashMap<>();
 
-  ProducerPool(Function<String, Future<Producer>> opener) {
+  ProducerPool(BiFunction<String, Acks, Future<Producer>> opener) {
     this.opener = opener;
   }
+
+  private record Use(String topic, Acks acks) {}
 
   private static final class Entry {
     Future<Producer> producer;
@@ -37,8 +40,10 @@ final class ProducerPool {
   /**
    * @param due null: at once
    */
-  Future<Producer.Position> send(String topic, Message message, Instant due, long nowMillis) {
-    Entry entry = entries.get(topic);
+  Future<Producer.Position> send(
+      String topic, Acks acks, Message message, Instant due, long nowMillis) {
+    Use use = new Use(topic, acks);
+    Entry entry = entries.get(use);
     if (entry == null) {
       if (entries.size() >= PRODUCERS_MAX && !closeOneIdle()) {
         return Future.failedFuture(
@@ -47,8 +52,8 @@ final class ProducerPool {
                 PRODUCERS_MAX + " topics are being written to through this gateway: try later"));
       }
       entry = new Entry();
-      entry.producer = opener.apply(topic);
-      entries.put(topic, entry);
+      entry.producer = opener.apply(topic, acks);
+      entries.put(use, entry);
     }
     Entry used = entry;
     used.lastUsedMillis = nowMillis;
@@ -59,7 +64,7 @@ final class ProducerPool {
             sent -> {
               used.sending--;
               if (sent.failed() && !harmless(sent.cause())) {
-                drop(topic, used);
+                drop(use, used);
               }
             });
   }
@@ -71,18 +76,19 @@ final class ProducerPool {
             || refused.refusal() == Refusal.OVERLOADED
             || refused.refusal() == Refusal.INVALID
             || refused.refusal() == Refusal.INDETERMINATE
+            || refused.refusal() == Refusal.REPLICAS_MISSING
             || refused.refusal() == Refusal.DISK_FULL);
   }
 
   void closeIdle(long nowMillis) {
-    List<String> idle = new ArrayList<>();
+    List<Use> idle = new ArrayList<>();
     entries.forEach(
-        (topic, entry) -> {
+        (use, entry) -> {
           if (entry.sending == 0 && nowMillis - entry.lastUsedMillis >= IDLE_MILLIS) {
-            idle.add(topic);
+            idle.add(use);
           }
         });
-    idle.forEach(topic -> drop(topic, entries.get(topic)));
+    idle.forEach(use -> drop(use, entries.get(use)));
   }
 
   Future<Void> close() {
@@ -100,7 +106,7 @@ final class ProducerPool {
   }
 
   private boolean closeOneIdle() {
-    for (Map.Entry<String, Entry> each : entries.entrySet()) {
+    for (Map.Entry<Use, Entry> each : entries.entrySet()) {
       if (each.getValue().sending == 0) {
         drop(each.getKey(), each.getValue());
         return true;
@@ -109,8 +115,8 @@ final class ProducerPool {
     return false;
   }
 
-  private void drop(String topic, Entry entry) {
-    if (entries.remove(topic, entry)) {
+  private void drop(Use use, Entry entry) {
+    if (entries.remove(use, entry)) {
       entry.producer.onSuccess(Producer::close);
     }
   }

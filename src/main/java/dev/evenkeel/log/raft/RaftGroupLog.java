@@ -4,6 +4,7 @@ import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.log.Replicas;
 import dev.evenkeel.log.VoterId;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -53,6 +54,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
   private final Submitter submitter;
+  private final ReplicaWatch replicas;
   private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
   private volatile Leadership leadership = Leadership.UNKNOWN;
   private volatile RaftServer server;
@@ -80,6 +82,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     this.adapter = adapter;
     this.executor = executor;
     submitter = new Submitter("log-submit-" + name, this);
+    replicas = new ReplicaWatch(new RaftReplicas(this, this.self, () -> division));
   }
 
   RaftGroupId id() {
@@ -133,18 +136,30 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   }
 
   @Override
+  public CompletableFuture<Replicas> awaitReplicas(long index, long timeoutMillis) {
+    return replicas.await(index < 0 ? status().commitIndex() : index, timeoutMillis);
+  }
+
+  /** Sends the engine a request without a message. */
+  CompletableFuture<?> request(RaftClientRequest.Type type) {
+    return ask(() -> target.submitClientRequestAsync(request(type, null)));
+  }
+
+  private RaftClientRequest request(RaftClientRequest.Type type, PendingAppend message) {
+    return RaftClientRequest.newBuilder()
+        .setClientId(client)
+        .setServerId(self)
+        .setGroupId(id)
+        .setCallId(calls.incrementAndGet())
+        .setMessage(message)
+        .setType(type)
+        .build();
+  }
+
+  @Override
   public CompletableFuture<ByteBuffer> submit(PendingAppend append) throws Exception {
-    RaftClientRequest request =
-        RaftClientRequest.newBuilder()
-            .setClientId(client)
-            .setServerId(self)
-            .setGroupId(id)
-            .setCallId(calls.incrementAndGet())
-            .setMessage(append)
-            .setType(RaftClientRequest.writeRequestType())
-            .build();
     return target
-        .submitClientRequestAsync(request)
+        .submitClientRequestAsync(request(RaftClientRequest.writeRequestType(), append))
         .thenApply(reply -> checked(reply).getMessage().getContent().asReadOnlyByteBuffer());
   }
 

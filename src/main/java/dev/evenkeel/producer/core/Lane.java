@@ -144,6 +144,7 @@ final class Lane<T> {
   private void stamp(OutBatch<T> batch, long producerId, int epoch) {
     if (!batch.sentInEpoch()) {
       batch.firstSequence = nextSequence;
+      batch.epoch = epoch;
       nextSequence += batch.batch.count();
       batch.batch.stamped(producerId, epoch, batch.firstSequence);
     }

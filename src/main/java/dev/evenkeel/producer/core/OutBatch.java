@@ -31,6 +31,10 @@ public final class OutBatch<T> {
 
   public final List<T> tokens;
   public final int chargedBytes;
+
+  /** Of the entry that it was answered for last, in its data group; -1: unknown. */
+  public long logIndex = -1;
+
   final long deadlineMillis;
   State state = State.WAITING;
 
@@ -67,6 +71,19 @@ public final class OutBatch<T> {
     this.tokens = tokens;
     this.chargedBytes = chargedBytes;
     this.deadlineMillis = deadlineMillis;
+  }
+
+  /** The epoch in which it has, or last had, its sequence. */
+  int epoch;
+
+  /** The epoch in which it was sent last. */
+  public int epoch() {
+    return epoch;
+  }
+
+  /** Of its first message in that epoch; -1: it has none. */
+  public long firstSequence() {
+    return firstSequence;
   }
 
   boolean sentInEpoch() {

@@ -83,6 +83,11 @@ public final class ProducerCore<T> {
     return producerId;
   }
 
+  /** Id of the topic, or -1 while it is unknown. */
+  public int topicId() {
+    return topicId;
+  }
+
   /** Whether the topic is known to be there. */
   public boolean hasTopic() {
     return !topicGone && !lanes.isEmpty();
@@ -387,7 +392,7 @@ public final class ProducerCore<T> {
 
   private void finish(OutBatch<T> batch, long baseOffset, RefusedException refused) {
     batch.state = OutBatch.State.DONE;
-    outcomes.add(new Outcome<>(batch, batch.shard.shard(), baseOffset, refused));
+    outcomes.add(new Outcome<>(batch, batch.shard.shard(), baseOffset, refused, null));
   }
 
   /** What became known since the last call. */

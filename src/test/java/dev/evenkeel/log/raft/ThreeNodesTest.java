@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.Replicas;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.nio.ByteBuffer;
@@ -113,6 +114,31 @@ class ThreeNodesTest {
         .atMost(TestNode.PATIENCE)
         .untilAsserted(
             () -> assertThat(nodes.get(away).state("d0").entries()).hasSize(33).endsWith("more"));
+  }
+
+  @Test
+  void anEntryIsOnAllDisksOnlyWhenEachNodeHasIt() throws Exception {
+    String leader = leader();
+    String away =
+        nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+    TestNode.append(nodes.get(leader).d0(), "first").get();
+    Replicas all = nodes.get(leader).d0().awaitReplicas(-1, 60_000).get();
+    assertThat(all.missing()).isEmpty();
+    assertThat(all.everywhere()).isPositive();
+    assertThat(LoneNodeTest.refusalOf(nodes.get(away).d0().awaitReplicas(-1, 60_000)))
+        .isEqualTo(Refusal.NOT_LEADER);
+
+    nodes.remove(away).close();
+    TestNode.append(nodes.get(leader).d0(), "second").get();
+    long index = nodes.get(leader).d0().status().commitIndex();
+    Replicas lacking = nodes.get(leader).d0().awaitReplicas(index, 100).get();
+    assertThat(lacking.missing()).containsExactly(away);
+    assertThat(lacking.everywhere()).isLessThan(index);
+
+    CompletableFuture<Replicas> waiting = nodes.get(leader).d0().awaitReplicas(index, 60_000);
+    start(away);
+    assertThat(waiting.get().missing()).isEmpty();
+    assertThat(nodes.get(leader).d0().awaitReplicas(index, 0).get().missing()).isEmpty();
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.wire.Mutants;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,9 +16,6 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 class RecordFormatTest {
-  /** {@code -Pfull} makes it a million. */
-  private static final int MUTANTS = Integer.getInteger("evenkeel.fuzz", 20_000);
-
   @Property(tries = 500)
   void what_goes_in_comes_out(@ForAll long seed) {
     List<SpoolRecord> records = Spools.anyRecords(new Random(seed));
@@ -51,16 +49,16 @@ class RecordFormatTest {
    */
   @Test
   void changed_bytes_are_never_taken_for_a_record() {
-    long seed = Long.getLong("evenkeel.seed", System.nanoTime());
+    long seed = Mutants.seed();
     Random random = new Random(seed);
     List<SpoolRecord> records = List.of();
     byte[] bytes = new byte[0];
-    for (int mutant = 0; mutant < MUTANTS; mutant++) {
+    for (int mutant = 0; mutant < Mutants.COUNT; mutant++) {
       if (mutant % 50 == 0) {
         records = Spools.anyRecords(random);
         bytes = Spools.encode(records);
       }
-      byte[] changed = mutate(bytes, random);
+      byte[] changed = Mutants.of(bytes, random);
       int at = 0;
       for (SpoolRecord read : readAll(changed)) {
         byte[] found = Spools.encode(List.of(read));
@@ -73,35 +71,6 @@ class RecordFormatTest {
             .isLessThan(records.size());
       }
     }
-  }
-
-  private static byte[] mutate(byte[] bytes, Random random) {
-    byte[] changed = bytes.clone();
-    switch (random.nextInt(5)) {
-      case 0 -> changed[random.nextInt(changed.length)] ^= (byte) (1 << random.nextInt(8));
-      case 1 -> changed = Arrays.copyOf(changed, random.nextInt(changed.length + 1));
-      case 2 -> {
-        // Zeros, as a file system may leave them after a crash.
-        int from = random.nextInt(changed.length);
-        Arrays.fill(changed, from, changed.length, (byte) 0);
-      }
-      case 3 -> {
-        int from = random.nextInt(changed.length);
-        int to = Math.min(changed.length, from + 1 + random.nextInt(16));
-        for (int i = from; i < to; i++) {
-          changed[i] = (byte) random.nextInt();
-        }
-      }
-      default -> {
-        // A hole: bytes that are not there, and the rest in their place.
-        int from = random.nextInt(changed.length);
-        int to = Math.min(changed.length, from + 1 + random.nextInt(40));
-        byte[] less = Arrays.copyOf(changed, changed.length - (to - from));
-        System.arraycopy(changed, to, less, from, changed.length - to);
-        changed = less;
-      }
-    }
-    return changed;
   }
 
   @Property(tries = 2000)

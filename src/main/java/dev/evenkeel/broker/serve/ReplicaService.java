@@ -1,0 +1,58 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.ReplicasAnswer;
+import dev.evenkeel.bus.ReplicasRequest;
+import dev.evenkeel.log.Replicas;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.util.List;
+
+/**
+ * Answers those who want to know when an entry is on the disk of every voter. One request stands
+ * for all batches of one entry, and of those before it.
+ */
+final class ReplicaService {
+  private final List<ServedGroup> groups;
+  private final Context context;
+
+  ReplicaService(List<ServedGroup> groups, Context context) {
+    this.groups = groups;
+    this.context = context;
+  }
+
+  /** Answers an AWAIT_REPLICAS request. */
+  Future<Buffer> await(Buffer request) {
+    ReplicasRequest asked = ReplicasRequest.decode(Frames.body(request));
+    if (asked.dataGroup() < 0 || asked.dataGroup() >= groups.size()) {
+      throw new RefusedException(Refusal.INVALID, "there is no data group " + asked.dataGroup());
+    }
+    ServedGroup group = groups.get(asked.dataGroup());
+    if (asked.logIndex() < 0) {
+      // Before that it may not know of all that is committed.
+      group.requireReady();
+    } else {
+      group.requireLeader();
+    }
+    Promise<Buffer> answer = Promise.promise();
+    group
+        .log()
+        .awaitReplicas(asked.logIndex(), asked.waitMillis())
+        .whenComplete(
+            (known, failure) -> context.runOnContext(none -> finish(answer, known, failure)));
+    return answer.future();
+  }
+
+  private static void finish(Promise<Buffer> answer, Replicas known, Throwable failure) {
+    if (failure != null) {
+      answer.fail(Answers.unwrap(failure));
+    } else {
+      answer.complete(
+          Frames.answer(new ReplicasAnswer(known.everywhere(), known.missing()).encode().view()));
+    }
+  }
+}

@@ -1,0 +1,205 @@
+package dev.evenkeel.producer;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ReplicasAnswer;
+import dev.evenkeel.bus.ReplicasRequest;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.producer.Producer.Position;
+import dev.evenkeel.producer.core.OutBatch;
+import dev.evenkeel.producer.core.Outcome;
+import dev.evenkeel.producer.core.ReplicaWaits;
+import dev.evenkeel.wire.AppendResults.Result;
+import io.vertx.core.Context;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Tells the senders of messages when they count as acknowledged, see {@link Acks}: when their batch
+ * is sent, when the log has it, or when every replica has it, for which it asks the leaders. On the
+ * producer's context.
+ */
+final class AckGate {
+  /** What an answer may take beyond the time that the leader waits. */
+  private static final long REQUEST_SLACK_MILLIS = 1_000;
+
+  private final Acks acks;
+  private final long timeoutMillis;
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final Context context;
+  private final Runnable changed;
+  private final ReplicaWaits<Outcome<Promise<Position>>> waits;
+  private volatile long failedMessages;
+
+  /**
+   * @param changed called when {@link #pass} may have something new
+   */
+  AckGate(ProducerOptions options, Link link, ClusterDirectory directory, Runnable changed) {
+    acks = options.getAcks();
+    timeoutMillis = options.getAcksTimeoutMillis();
+    this.link = link;
+    this.directory = directory;
+    this.changed = changed;
+    context = link.vertx().getOrCreateContext();
+    waits = new ReplicaWaits<>(timeoutMillis);
+  }
+
+  /**
+   * @throws RefusedException INVALID
+   */
+  static void check(ProducerOptions options) {
+    if (options.getAcks() != Acks.MAJORITY && !options.getSpool().isEmpty()) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "acks "
+              + options.getAcks().text()
+              + " with a spool: what leaves a spool must be known to be in the log, and a spool"
+              + " waits for nothing more; use majority");
+    }
+    long timeout = options.getAcksTimeoutMillis();
+    if (timeout < 1 || timeout > Integer.MAX_VALUE) {
+      throw new RefusedException(
+          Refusal.INVALID, "bad acksTimeoutMillis " + timeout + ": use 1 to " + Integer.MAX_VALUE);
+    }
+  }
+
+  long failedMessages() {
+    return failedMessages;
+  }
+
+  /** Batches are on their way, some of them perhaps once more. */
+  void sent(List<OutBatch<Promise<Position>>> batches) {
+    if (acks == Acks.NONE) {
+      for (OutBatch<Promise<Position>> batch : batches) {
+        Position position = new Position(batch.shard.shard(), Result.OFFSET_FORGOTTEN);
+        batch.tokens.forEach(promise -> promise.tryComplete(position));
+      }
+    }
+  }
+
+  /** Takes what became known of batches, and gives what is to be told now. */
+  List<Outcome<Promise<Position>>> pass(List<Outcome<Promise<Position>>> outcomes, long nowMillis) {
+    if (acks != Acks.ALL) {
+      return outcomes;
+    }
+    List<Outcome<Promise<Position>>> passed = new ArrayList<>();
+    for (Outcome<Promise<Position>> outcome : outcomes) {
+      if (outcome.refused() != null) {
+        passed.add(outcome);
+      } else {
+        int group = outcome.batch().shard.dataGroup(groups());
+        waits.add(outcome, group, outcome.batch().logIndex, nowMillis);
+      }
+    }
+    waits.poll(nowMillis).forEach(this::ask);
+    for (ReplicaWaits.Done<Outcome<Promise<Position>>> done : waits.takeDone()) {
+      passed.add(done.onAll() ? done.thing() : done.thing().lacking(done.missing()));
+    }
+    return passed;
+  }
+
+  private int groups() {
+    ClusterView view = directory.current();
+    return view == null ? 1 : Math.max(1, view.dataLeaders().size());
+  }
+
+  private void ask(ReplicaWaits.Question question) {
+    ClusterView view = directory.current();
+    String leader = view == null ? null : view.leader(question.group());
+    if (leader == null) {
+      directory.refresh();
+      waits.failed(question, nowMillis());
+      return;
+    }
+    ReplicasRequest request =
+        new ReplicasRequest(question.group(), question.index(), question.waitMillis());
+    directory
+        .whileLeads(
+            question.group(),
+            leader,
+            link.request(
+                Addresses.data(leader),
+                Frames.request(Op.AWAIT_REPLICAS, request.encode()),
+                question.waitMillis() + REQUEST_SLACK_MILLIS))
+        .map(answer -> ReplicasAnswer.decode(Frames.answerReader(answer)))
+        .onComplete(
+            answered ->
+                context.runOnContext(
+                    none -> {
+                      if (answered.succeeded()) {
+                        ReplicasAnswer answer = answered.result();
+                        waits.answered(
+                            question, answer.everywhere(), answer.missing(), nowMillis());
+                      } else {
+                        lookForLeader(question.group(), answered.cause());
+                        waits.failed(question, nowMillis());
+                      }
+                      changed.run();
+                    }));
+  }
+
+  private void lookForLeader(int group, Throwable failure) {
+    String leader = Retry.leaderNamedBy(failure);
+    if (leader != null) {
+      // Shard {@code group} of a topic 0 would lie in this group.
+      directory.leaderHint(new Shard(0, group), leader);
+    } else {
+      directory.refresh();
+    }
+  }
+
+  private static long nowMillis() {
+    return System.nanoTime() / 1_000_000;
+  }
+
+  /** When to call {@link #pass} next even if nothing happens. */
+  long wakeAtMillis(long nowMillis) {
+    return waits.wakeAtMillis(nowMillis);
+  }
+
+  private static RefusedException failure(Outcome<Promise<Position>> outcome, int place) {
+    RefusedException refused = outcome.refused();
+    OutBatch<Promise<Position>> batch = outcome.batch();
+    return refused.refusal() == Refusal.INDETERMINATE && batch.firstSequence() >= 0
+        ? new GivenUpException(
+            outcome.shard(), batch.epoch(), batch.firstSequence() + place, refused.getMessage())
+        : refused;
+  }
+
+  /**
+   * Tells the senders of a batch what became of it.
+   *
+   * @return the failure, if they had been told that it was sent
+   */
+  RefusedException tell(Outcome<Promise<Position>> outcome) {
+    List<Promise<Position>> promises = outcome.tokens();
+    int shard = outcome.shard();
+    int told = 0;
+    for (int i = 0; i < promises.size(); i++) {
+      Promise<Position> promise = promises.get(i);
+      long base = outcome.baseOffset();
+      long offset = base == Result.OFFSET_FORGOTTEN ? base : base + i;
+      if (outcome.refused() != null) {
+        told += promise.tryFail(failure(outcome, i)) ? 1 : 0;
+      } else if (outcome.missing() != null) {
+        promise.tryFail(
+            new ReplicasMissingException(shard, offset, outcome.missing(), timeoutMillis));
+      } else {
+        promise.tryComplete(new Position(shard, offset));
+      }
+    }
+    if (outcome.refused() == null || told == promises.size()) {
+      return null;
+    }
+    failedMessages = failedMessages + promises.size() - told;
+    return outcome.refused();
+  }
+}

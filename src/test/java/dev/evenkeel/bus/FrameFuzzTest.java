@@ -1,0 +1,246 @@
+package dev.evenkeel.bus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.level.Collect;
+import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.bus.level.Permission;
+import dev.evenkeel.bus.level.Place;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.MoveRecord;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.BatchBuilder;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.Mutants;
+import dev.evenkeel.wire.ReplyCodec;
+import dev.evenkeel.wire.RetryAnswer;
+import dev.evenkeel.wire.RetryRequest;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Frames of the event bus with faults in them cost a refusal: no other exception, no end of memory,
+ * no loop without an end; and no batch with a wrong checksum.
+ */
+class FrameFuzzTest {
+  private static final Shard SHARD = new Shard(7, 3);
+  private static final Batch BATCH = batch();
+
+  private record Sample(Buffer frame, Consumer<Buffer> reader) {}
+
+  @Test
+  @Timeout(900)
+  void a_fault_costs_a_refusal() {
+    long seed = Mutants.seed();
+    Random random = new Random(seed);
+    List<Sample> samples = samples();
+    samples.forEach(sample -> sample.reader().accept(sample.frame()));
+    int refused = 0;
+    for (int mutant = 0; mutant < Mutants.COUNT; mutant++) {
+      int which = mutant % samples.size();
+      Sample sample = samples.get(which);
+      Buffer changed = Buffer.buffer(Mutants.of(sample.frame().getBytes(), random));
+      try {
+        sample.reader().accept(changed);
+      } catch (RefusedException expected) {
+        refused++;
+      } catch (RuntimeException | Error e) {
+        throw new AssertionError(
+            "seed " + seed + ", mutant " + mutant + " of sample " + which + ": " + e, e);
+      }
+    }
+    assertThat(refused).isGreaterThan(Mutants.COUNT / 4);
+  }
+
+  private static List<Sample> samples() {
+    List<Sample> all = new ArrayList<>();
+    Bytes append = new Bytes();
+    AppendBody.write(append, SHARD, BATCH);
+    AppendBody.write(append, new Shard(7, 6), BATCH);
+    all.add(new Sample(Frames.request(Op.APPEND, append), FrameFuzzTest::append));
+    request(
+        all,
+        Op.FETCH,
+        new FetchRequest("g", SHARD, 4, 100, 1 << 20, 5).encode(),
+        FetchRequest::decode);
+    request(all, Op.AWAIT_REPLICAS, new ReplicasRequest(1, 9, 5).encode(), ReplicasRequest::decode);
+    request(
+        all,
+        Op.FETCH_RETRIES,
+        new RetryRequest("g", SHARD, 4, true, List.of(1L, 2L), 9, 1_000).encode(),
+        RetryRequest::decode);
+    request(all, Op.LEVEL_COLLECT, new Collect("g", 1, 2, "n", true, 3).encode(), Collect::decode);
+    request(
+        all,
+        Op.LEVEL_DEAL,
+        new Deal(1, 2, 3, new byte[] {1}, Map.of(7, "t"), Map.of(SHARD, 5L), List.of(dealt()))
+            .encode(),
+        Deal::decode);
+    for (DataCommand command :
+        List.of(
+            new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
+            new DataCommand.Commit("g", SHARD, 4, 100),
+            new DataCommand.OpenShards(7, "t", List.of(0, 2), TopicConfig.DEFAULT),
+            new DataCommand.Release("g", SHARD, 4, 100, 100, new byte[] {1, 2, 3}))) {
+      Bytes body = new Bytes().i32(1);
+      CommandCodec.write(body, command);
+      request(
+          all,
+          Op.SUBMIT_DATA,
+          body,
+          bytes -> {
+            ByteReader in = new ByteReader(bytes);
+            in.i32();
+            CommandCodec.data(in);
+          });
+    }
+    for (MetaCommand command :
+        List.of(
+            new MetaCommand.RegisterProducer("p"),
+            new MetaCommand.DeclareGroup(
+                "g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true, "average"),
+            new MetaCommand.RecordMoves(
+                List.of(
+                    new MoveRecord(
+                        1, "g", "t", SHARD, "a", "b", "joined", 5L, 0L, 7L, true, 3, 99L))),
+            new MetaCommand.CreateTopic("t", 12, TopicConfig.DEFAULT))) {
+      Bytes body = new Bytes();
+      CommandCodec.write(body, command);
+      request(all, Op.SUBMIT_META, body, bytes -> CommandCodec.meta(new ByteReader(bytes)));
+    }
+    answers(all);
+    return all;
+  }
+
+  private static void answers(List<Sample> all) {
+    Bytes fetched = FetchAnswer.head(1, 9, 100).i64(1);
+    fetched.raw(BATCH.bytes().array(), BATCH.bytes().arrayOffset(), BATCH.length());
+    answer(
+        all, fetched, bytes -> FetchAnswer.decode(bytes).batches().forEach(p -> taken(p.batch())));
+    answer(
+        all, new ReplicasAnswer(9, List.of("n1", "n3")).encode(), reader(ReplicasAnswer::decode));
+    answer(
+        all,
+        new NodeLogs(
+                "n", "h", List.of(new NodeLogs.Group("d0", "n", 1, true, 2, 3, Map.of("m", 4L))))
+            .encode(),
+        reader(NodeLogs::decode));
+    Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, null);
+    Bytes statuses = new Bytes();
+    ShardStatus.write(statuses, List.of(new ShardStatus(SHARD, 1, 2, 3, 4, List.of(lease))));
+    answer(all, statuses, reader(ShardStatus::read));
+    Bytes figures = new Bytes();
+    FailureFigures.write(figures, List.of(new FailureFigures("g", SHARD, 1, 2, 3, 4, 5)));
+    answer(all, figures, reader(FailureFigures::read));
+    answer(
+        all,
+        new RetryAnswer(
+                5,
+                List.of(new RetryAnswer.Retry(1, 2, 3, new byte[] {4})),
+                new RetryAnswer.Known(
+                    List.of(1L),
+                    List.of(new RetryAnswer.Held(1, 2, 3)),
+                    List.of(new RetryAnswer.Lane(1, 2, 3))))
+            .encode(),
+        RetryAnswer::decode);
+    answer(
+        all,
+        new Place(new byte[] {1}, 2, List.of(new MessageId(SHARD, 3)), List.of(), 4).encode(),
+        Place::decode);
+    answer(all, new Permission(1, 2).encode(), Permission::decode);
+    AppendResults results =
+        new AppendResults(
+            77,
+            List.of(
+                new AppendResults.Result(null, 1_000),
+                new AppendResults.Result(Refusal.SEQUENCE_GAP, 3)));
+    all.add(
+        new Sample(
+            Frames.answer(results.encode()),
+            frame -> AppendResults.decode(Frames.answerBody(frame))));
+    GroupInfo group =
+        new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average");
+    for (Reply reply :
+        List.of(
+            new Reply.OfLease(lease),
+            new Reply.OfGroup(group),
+            new Reply.OfSequences(Map.of(SHARD, 5L)))) {
+      all.add(
+          new Sample(
+              Frames.answer(ReplyCodec.encode(reply)),
+              frame -> ReplyCodec.decode(Frames.answerBody(frame))));
+    }
+  }
+
+  private static Consumer<ByteBuffer> reader(Consumer<ByteReader> reader) {
+    return bytes -> reader.accept(new ByteReader(bytes));
+  }
+
+  private static void request(List<Sample> all, Op op, Bytes body, Consumer<ByteBuffer> reader) {
+    all.add(
+        new Sample(
+            Frames.request(op, body),
+            frame -> {
+              // Of another operation it is another's to read.
+              if (Frames.op(frame) == op) {
+                reader.accept(Frames.body(frame));
+              }
+            }));
+  }
+
+  private static void answer(List<Sample> all, Bytes body, Consumer<ByteBuffer> reader) {
+    all.add(
+        new Sample(Frames.answer(body.view()), frame -> reader.accept(Frames.answerBody(frame))));
+  }
+
+  private static void append(Buffer frame) {
+    if (Frames.op(frame) == Op.APPEND) {
+      for (AppendBody.Item item : AppendBody.read(Frames.body(frame))) {
+        taken(item.batch().verified());
+      }
+    }
+  }
+
+  /** What passes for a batch, once its checksum is looked at, is the one that was written. */
+  private static void taken(Batch batch) {
+    assertThat(batch.verified().bytes()).isEqualTo(BATCH.bytes());
+  }
+
+  private static Deal.Dealt dealt() {
+    return new Deal.Dealt(
+        new MessageId(SHARD, 3),
+        4,
+        1,
+        new Message(new byte[] {1}, Map.of("h", new byte[] {2}), 5, new byte[] {6, 7}));
+  }
+
+  private static Batch batch() {
+    BatchBuilder builder = new BatchBuilder(64);
+    builder.add(new Message(new byte[] {1, 2}, Map.of("h", new byte[] {3}), 5, new byte[] {4}));
+    builder.add(new Message(null, Map.of(), 6, new byte[] {5, 6, 7}));
+    return builder.build(7, 1, 12);
+  }
+}

@@ -1,0 +1,128 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The example of a service that answers first and forwards then: while the cluster is away it takes
+ * what fits into its spool and refuses the rest early; killed and started again it loses nothing
+ * that it accepted.
+ */
+class ForwardIT {
+  private static final long SPOOL_BYTES = 32 << 20;
+  private static final int ORDER_BYTES = 256 << 10;
+  private static final Pattern LISTENING = Pattern.compile("listening on (\\d+)");
+
+  @TempDir Path directory;
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final Set<String> accepted = new HashSet<>();
+  private int number;
+  private int services;
+
+  @Test
+  @Timeout(600)
+  void it_refuses_early_and_loses_nothing_that_it_accepted() throws Exception {
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "orders", "--shards", "3");
+      Jar.Running service = service(node);
+      int port = port(service);
+      for (int i = 0; i < 20; i++) {
+        assertThat(post(port).statusCode()).isEqualTo(202);
+      }
+      node.kill();
+      HttpResponse<String> last = post(port);
+      for (int i = 0; last.statusCode() == 202 && i < 1_000; i++) {
+        last = post(port);
+      }
+      assertThat(last.statusCode()).isEqualTo(429);
+      assertThat(last.headers().firstValue("retry-after")).hasValue("1");
+      assertThat(accepted.size() * (long) ORDER_BYTES).isGreaterThan(SPOOL_BYTES * 3 / 4);
+      assertThat(service.process.isAlive()).isTrue();
+      // With all of that in its spool.
+      service.kill();
+
+      node.start();
+      try (Jar.Running next = service(node)) {
+        int again = port(next);
+        Awaitility.await("there is room again")
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> post(again).statusCode() == 202);
+        Awaitility.await("all is forwarded")
+            .atMost(Duration.ofSeconds(120))
+            .until(() -> get(again, "/status").contains("\"pending\":0,"));
+        Jar.Result consumed =
+            node.consume("c", "orders", "g", "--max", String.valueOf(accepted.size())).await();
+        assertThat(consumed.status()).as(consumed.err()).isZero();
+        List<String> names =
+            consumed.lines().stream().map(line -> line.substring(0, line.indexOf(' '))).toList();
+        assertThat(names).containsExactlyInAnyOrderElementsOf(accepted);
+        assertThat(node.admin("topic", "describe", "orders").out())
+            .containsPattern("messages +" + accepted.size() + "\\b");
+        assertThat(next.stop().status()).isIn(0, 143);
+      }
+    }
+  }
+
+  private Jar.Running service(Node node) {
+    return Program.start(
+        directory,
+        "service-" + ++services,
+        Program.thinClassPath(),
+        "examples.ForwardExample",
+        node.cluster(),
+        directory.resolve("spool").toString(),
+        String.valueOf(SPOOL_BYTES));
+  }
+
+  private static int port(Jar.Running service) {
+    return Awaitility.await("it listens")
+        .atMost(Duration.ofSeconds(60))
+        .failFast(() -> assertThat(service.process.isAlive()).as(service.err()).isTrue())
+        .until(
+            () -> {
+              Matcher line = LISTENING.matcher(service.out());
+              return line.find() ? Integer.parseInt(line.group(1)) : null;
+            },
+            found -> found != null);
+  }
+
+  private HttpResponse<String> post(int port) throws IOException, InterruptedException {
+    String name = "order-" + number++;
+    String order = name + " " + "x".repeat(ORDER_BYTES);
+    HttpResponse<String> answer =
+        http.send(
+            HttpRequest.newBuilder(
+                    URI.create("http://127.0.0.1:" + port + "/orders/customer-" + number % 7))
+                .POST(HttpRequest.BodyPublishers.ofString(order))
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    if (answer.statusCode() == 202) {
+      accepted.add(name);
+    }
+    return answer;
+  }
+
+  private String get(int port, String path) throws IOException, InterruptedException {
+    return http.send(
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+            HttpResponse.BodyHandlers.ofString())
+        .body();
+  }
+}
