@@ -158,6 +158,19 @@ public final class FailureDecider {
     return decided(book, there, false);
   }
 
+  /** What comes again after a reset does not wait here, too; what lies below it goes on waiting. */
+  List<Change> reset(Lease next) {
+    LeaseKey key = new LeaseKey(next.shard(), next.group());
+    if (tables.failures(key).concerningOwner() == 0) {
+      return List.of();
+    }
+    FailureBook book = book(key);
+    book.forgetMarks();
+    book.forgetHeld();
+    book.forgetMovedFrom(next.committed());
+    return book.changes(false);
+  }
+
   /** What a lease's progress makes superfluous. */
   List<Change> progressed(Lease next) {
     LeaseKey key = new LeaseKey(next.shard(), next.group());

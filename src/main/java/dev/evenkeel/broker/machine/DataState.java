@@ -5,6 +5,7 @@ import dev.evenkeel.broker.decide.Decision;
 import dev.evenkeel.broker.decide.FailureDecider;
 import dev.evenkeel.broker.decide.LeaseDecider;
 import dev.evenkeel.broker.decide.ProducerDecider;
+import dev.evenkeel.broker.decide.PublisherDecider;
 import dev.evenkeel.broker.decide.RetainDecider;
 import dev.evenkeel.broker.decide.ShardDecider;
 import dev.evenkeel.broker.state.Change;
@@ -129,6 +130,12 @@ public final class DataState extends StoredState {
       return new FailureDecider(tables, store, now).replay(c);
     } else if (command instanceof DataCommand.DropDeadLetters c) {
       return new FailureDecider(tables, store, now).drop(c);
+    } else if (command instanceof DataCommand.ResetLease c) {
+      return new LeaseDecider(tables, store).reset(c);
+    } else if (command instanceof DataCommand.SetPublisher c) {
+      return new LeaseDecider(tables, store).publisher(c);
+    } else if (command instanceof DataCommand.OpenPublisher c) {
+      return new PublisherDecider(tables, now).open(c);
     }
     return new RetainDecider(tables, store, now).decide();
   }

@@ -26,6 +26,7 @@ public final class GroupState {
   private final Leavers leavers = new Leavers();
   private final StuckBook stuck = new StuckBook();
   private final LeaseBook book = new LeaseBook();
+  private final ShardResets resets = new ShardResets();
   private final Map<String, Assignment> given = new HashMap<>();
   private final Set<String> changed = new HashSet<>();
 
@@ -84,6 +85,16 @@ public final class GroupState {
 
   public LeaseBook book() {
     return book;
+  }
+
+  /** Shards that the group shall be reset on. */
+  ShardResets resets() {
+    return resets;
+  }
+
+  /** Only the dispatcher's own dealer may hold shards: nobody would miss them. */
+  boolean memberless() {
+    return heldAsAWhole() && members.live().isEmpty() && settled();
   }
 
   Leavers leavers() {
