@@ -140,6 +140,8 @@ final class ConsumeCommand implements Callable<Integer> {
 
   @Mixin private FailureOptions failures;
 
+  @Mixin private DeliveryOptions delivery;
+
   @Option(
       names = "--exec",
       paramLabel = "CMD",
@@ -255,6 +257,9 @@ final class ConsumeCommand implements Callable<Integer> {
     if (order != null) {
       options.setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)));
     }
+    boolean states = onAssign != null || onRelease != null;
+    boolean whole = exec != null && onAssign != null && onRelease != null;
+    delivery.apply(options, mode, states, whole, max != null);
     if (exec != null) {
       return options.setParallel(parallel);
     }

@@ -53,12 +53,19 @@ final class ActionRunner {
 
   private final ConsumerCore core;
   private final ShardCalls calls;
+  private final PublishCalls publishing;
   private final ConsumerHandler handler;
   private final Surroundings around;
 
-  ActionRunner(ConsumerCore core, ShardCalls calls, ConsumerHandler handler, Surroundings around) {
+  ActionRunner(
+      ConsumerCore core,
+      ShardCalls calls,
+      PublishCalls publishing,
+      ConsumerHandler handler,
+      Surroundings around) {
     this.core = core;
     this.calls = calls;
+    this.publishing = publishing;
     this.handler = handler;
     this.around = around;
   }
@@ -123,6 +130,28 @@ final class ActionRunner {
                           core.retriesFetched(fetch.hold(), fetch.request(), answer.result(), now),
                       (refused, now) ->
                           core.retriesFailed(fetch.hold(), fetch.request(), refused, now)));
+    } else if (action instanceof Action.OpenPublisher open) {
+      publishing
+          .open(open)
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now ->
+                          core.publisherOpened(
+                              open.hold(), answer.result(), calls.dataGroups(), now),
+                      (refused, now) -> core.publisherFailed(open.hold(), refused, now)));
+    } else if (action instanceof Action.Publish publish) {
+      publishing
+          .publish(publish.request())
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now ->
+                          core.published(publish.hold(), publish.request(), answer.result(), now),
+                      (refused, now) ->
+                          core.publishFailed(publish.hold(), publish.request(), refused, now)));
     } else if (action instanceof Action.Stop stop) {
       around.stop(stop.text(), stop.cause());
     } else if (action instanceof Action.CallAssign assign) {

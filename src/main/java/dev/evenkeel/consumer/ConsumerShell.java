@@ -11,6 +11,7 @@ import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.consumer.core.DedupKeys;
 import dev.evenkeel.consumer.core.MessageSource;
 import dev.evenkeel.consumer.core.RepetitionWatch;
+import dev.evenkeel.consumer.core.Task;
 import dev.evenkeel.consumer.level.LevelWork;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.SharedAutomata;
@@ -114,9 +115,12 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     keepsState = handler.keepsState();
     context = new OwnContext(link.vertx());
     SplittableRandom random = new SplittableRandom();
-    core = new ConsumerCore(options, instance, keepsState, handler.givesState(), random);
+    core =
+        new ConsumerCore(
+            options, instance, keepsState, handler.givesState(), handler.usesContext(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
-    actions = new ActionRunner(core, calls, handler, this);
+    PublishCalls publishing = new PublishCalls(calls, options.getGroup());
+    actions = new ActionRunner(core, calls, publishing, handler, this);
     DedupKeys keys =
         new DedupKeys(
             options.getGroup(),
@@ -129,13 +133,16 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       work = new LevelWork(options, instance, levelRange, random, this::warn);
       level = new LevelMember(link, work, handler, instance, this, actions);
       source = work;
-      messages = loop(work, handler, this::look);
+      messages = loop(work, (task, delivery) -> handler.handle(delivery), this::look);
       dedup = null;
     } else if (options.getDedup() == ConsumerOptions.Dedup.OFF) {
       work = null;
       level = null;
       source = core;
-      messages = loop(core, handler, this::look);
+      messages =
+          handler.usesContext()
+              ? loop(core, withContext(handler), this::look)
+              : loop(core, (task, delivery) -> handler.handle(delivery), this::look);
       dedup = null;
     } else {
       work = null;
@@ -143,7 +150,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       source = core;
       dedup =
           new ClusterDedup(link, seats, options, handler, core, keys, repetition, this, actions);
-      messages = loop(dedup.source(), handler, seenBefore -> {});
+      messages =
+          loop(dedup.source(), (task, delivery) -> handler.handle(delivery), seenBefore -> {});
     }
     events = new ApplicationEvents(actions::safely);
     heartbeats =
@@ -152,8 +160,18 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   }
 
   private <T extends MessageSource.Handed> MessageLoop<T> loop(
-      MessageSource<T> from, ConsumerHandler handler, java.util.function.Consumer<Delivery> look) {
-    return new MessageLoop<>(from, handler, options.getMember(), context, look, this::turn);
+      MessageSource<T> from, MessageLoop.Call<T> call, java.util.function.Consumer<Delivery> look) {
+    return new MessageLoop<>(from, call, options.getMember(), context, look, this::turn);
+  }
+
+  private MessageLoop.Call<Task> withContext(ConsumerHandler handler) {
+    boolean commits =
+        keepsState && options.getDelivery() == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE;
+    return (task, delivery) -> {
+      TaskContext of = new TaskContext(directory, commits, task);
+      Future<Void> handled = handler.handle(delivery, of);
+      return handled == null ? null : handled.onComplete(ended -> of.end());
+    };
   }
 
   private void look(Delivery delivery) {
