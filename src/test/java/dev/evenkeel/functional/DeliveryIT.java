@@ -49,8 +49,7 @@ class DeliveryIT {
       lines.add("" + i);
     }
     Path input = Files.write(directory.resolve("input"), lines);
-    assertThat(
-            node.produce("producer", input, "in", "--key-regex", "(\\d+)").await().status())
+    assertThat(node.produce("producer", input, "in", "--key-regex", "(\\d+)").await().status())
         .isZero();
   }
 

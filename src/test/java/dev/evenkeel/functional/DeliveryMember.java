@@ -20,10 +20,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A consumer of numbers, in a process of its own, which is meant to be killed: {@code DeliveryMember
- * HOST:PORT TOPIC GROUP MEMBER POLICY OUT FILE}. It appends a line to FILE when a handler begins.
- * With effectively-once it adds the numbers of each shard up, keeps the sum as the shard's state,
- * and publishes offset, number and sum to topic OUT.
+ * A consumer of numbers, in a process of its own, which is meant to be killed: {@code
+ * DeliveryMember HOST:PORT TOPIC GROUP MEMBER POLICY OUT FILE}. It appends a line to FILE when a
+ * handler begins. With effectively-once it adds the numbers of each shard up, keeps the sum as the
+ * shard's state, and publishes offset, number and sum to topic OUT.
  */
 public final class DeliveryMember {
   private static final long SECONDS_MAX = 60;
@@ -87,8 +87,7 @@ public final class DeliveryMember {
       append(file, delivery);
       String number = new String(delivery.message().payload(), StandardCharsets.US_ASCII);
       long sum = sums.merge(delivery.shard(), Long.parseLong(number), Long::sum);
-      context.publish(
-          out, null, Buffer.buffer(delivery.offset() + " " + number + " " + sum));
+      context.publish(out, null, Buffer.buffer(delivery.offset() + " " + number + " " + sum));
       context.commit(Buffer.buffer(Long.toString(sum)));
       return pause(vertx, delivery);
     }

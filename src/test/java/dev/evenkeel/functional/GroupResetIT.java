@@ -101,10 +101,6 @@ class GroupResetIT {
   }
 
   private static List<Long> offsets(Jar.Running consumer) {
-    return consumer
-        .out()
-        .lines()
-        .map(line -> new JsonObject(line).getLong("offset"))
-        .toList();
+    return consumer.out().lines().map(line -> new JsonObject(line).getLong("offset")).toList();
   }
 }

@@ -112,7 +112,8 @@ public final class FailureDecider {
     }
     return switch (failed.way()) {
       case DEAD -> book.die(failed, entry, lease.floor(), nowMillis);
-      case HELD -> book.hold(failed, entry, nowMillis);
+      // Below the committed offset nothing is held: a report that comes late would stay for ever.
+      case HELD -> offset < lease.committed() || book.hold(failed, entry, nowMillis);
       case MOVED ->
           moved
               ? book.again(offset, entry, nowMillis + failed.delayMillis(), nowMillis)
