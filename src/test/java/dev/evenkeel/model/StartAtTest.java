@@ -21,7 +21,8 @@ class StartAtTest {
 
   @Test
   void refuses_the_rest_and_says_what_would_be_right() {
-    for (String text : new String[] {"", "soon", "-1", "2026-13-01T00:00:00Z", "1234567890123456789"}) {
+    for (String text :
+        new String[] {"", "soon", "-1", "2026-13-01T00:00:00Z", "1234567890123456789"}) {
       assertThatThrownBy(() -> StartAt.parse(text))
           .isInstanceOf(RefusedException.class)
           .hasMessageContaining("write earliest, latest");
