@@ -31,6 +31,7 @@ import java.util.List;
  * @param marks of shards that it holds or let go of lately, at most {@link #MARKS_MAX}; a part if
  *     there are more
  * @param dedupTally what deduplication did for it; null: not told
+ * @param breakerOpen most of its messages fail, so that it tries one at a time
  */
 public record Heartbeat(
     String group,
@@ -49,7 +50,8 @@ public record Heartbeat(
     long lockTimeMillis,
     Wishes wishes,
     List<ShardMark> marks,
-    DedupTally dedupTally) {
+    DedupTally dedupTally,
+    boolean breakerOpen) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
@@ -178,6 +180,46 @@ public record Heartbeat(
         null);
   }
 
+  /** Of a member that goes on as always. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      boolean leaving,
+      boolean closing,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long consumed,
+      long memberTimeoutMillis,
+      long lockTimeMillis,
+      Wishes wishes,
+      List<ShardMark> marks,
+      DedupTally dedupTally) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        false);
+  }
+
   /** The same with other marks. */
   public Heartbeat withMarks(List<ShardMark> others) {
     return new Heartbeat(
@@ -197,7 +239,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         others,
-        dedupTally);
+        dedupTally,
+        breakerOpen);
   }
 
   /** The same with other wishes. */
@@ -219,7 +262,8 @@ public record Heartbeat(
         lockTimeMillis,
         others,
         marks,
-        dedupTally);
+        dedupTally,
+        breakerOpen);
   }
 
   /** The same with another policy. */
@@ -241,7 +285,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        dedupTally);
+        dedupTally,
+        breakerOpen);
   }
 
   /** The same with another tally. */
@@ -263,7 +308,8 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        other);
+        other,
+        breakerOpen);
   }
 
   /** The same, of a member that has begun to close. */
@@ -285,7 +331,31 @@ public record Heartbeat(
         lockTimeMillis,
         wishes,
         marks,
-        dedupTally);
+        dedupTally,
+        breakerOpen);
+  }
+
+  /** The same of a member whose breaker is open or not. */
+  public Heartbeat withBreaker(boolean open) {
+    return new Heartbeat(
+        group,
+        member,
+        instance,
+        bornMillis,
+        leaving,
+        closing,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        consumed,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        wishes,
+        marks,
+        dedupTally,
+        open);
   }
 
   public JsonObject toJson() {
@@ -328,6 +398,9 @@ public record Heartbeat(
     if (dedupTally != null) {
       json.put("dedupTally", dedupTally.toJson());
     }
+    if (breakerOpen) {
+      json.put("breakerOpen", true);
+    }
     return json;
   }
 
@@ -356,7 +429,8 @@ public record Heartbeat(
             json.getLong("stallTimeoutMillis"),
             json.getString("order")),
         marks(json.getJsonArray("marks")),
-        DedupTally.fromJson(json.getJsonObject("dedupTally")));
+        DedupTally.fromJson(json.getJsonObject("dedupTally")),
+        json.getBoolean("breakerOpen", false));
   }
 
   /** What is missing is as the mode has it by default; mode sharded if that is missing. */

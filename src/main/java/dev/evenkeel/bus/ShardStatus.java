@@ -16,6 +16,7 @@ import java.util.List;
  * @param bytes bytes kept
  * @param messagesDropped messages that a limit dropped before some group consumed them
  * @param leases leases on it, without the bytes of their state
+ * @param failures what groups have of failures on it; groups without any are missing
  */
 public record ShardStatus(
     Shard shard,
@@ -23,7 +24,19 @@ public record ShardStatus(
     long endOffset,
     long bytes,
     long messagesDropped,
-    List<Lease> leases) {
+    List<Lease> leases,
+    List<FailureFigures> failures) {
+
+  /** Without failures. */
+  public ShardStatus(
+      Shard shard,
+      long startOffset,
+      long endOffset,
+      long bytes,
+      long messagesDropped,
+      List<Lease> leases) {
+    this(shard, startOffset, endOffset, bytes, messagesDropped, leases, List.of());
+  }
 
   public static void write(Bytes out, List<ShardStatus> statuses) {
     out.i32(statuses.size());
@@ -33,6 +46,7 @@ public record ShardStatus(
       out.i64(status.bytes()).i64(status.messagesDropped());
       out.i32(status.leases().size());
       status.leases().forEach(lease -> RecordCodec.write(out, lease.withoutState()));
+      FailureFigures.write(out, status.failures());
     }
   }
 
@@ -50,7 +64,8 @@ public record ShardStatus(
       for (int k = 0; k < leaseCount; k++) {
         leases.add(RecordCodec.lease(in));
       }
-      statuses.add(new ShardStatus(shard, start, end, bytes, dropped, leases));
+      statuses.add(
+          new ShardStatus(shard, start, end, bytes, dropped, leases, FailureFigures.read(in)));
     }
     return statuses;
   }

@@ -51,6 +51,9 @@ final class ConsumeCommand implements Callable<Integer> {
 
   private static final int PARALLEL_MAX = 1_024;
 
+  /** A command that hangs must end some time, and one that works hard must not be cut. */
+  private static final long EXEC_TIMEOUT_MILLIS_DEFAULT = 600_000;
+
   enum Order {
     shard,
     key,
@@ -151,6 +154,13 @@ final class ConsumeCommand implements Callable<Integer> {
   private String exec;
 
   @Option(
+      names = "--exec-timeout",
+      paramLabel = "TIME",
+      description =
+          "A command that has not ended after so long is ended, and has failed (default: 10m).")
+  private String execTimeout;
+
+  @Option(
       names = "--on-assign",
       paramLabel = "CMD",
       description = "Run when a shard comes, with its state on stdin.")
@@ -185,7 +195,13 @@ final class ConsumeCommand implements Callable<Integer> {
     ConsumerOptions options = options();
     ConsumeRun.Settings settings =
         new ConsumeRun.Settings(
-            format == Format.json, exec, onAssign, onRelease, max(), idleExitMillis());
+            format == Format.json,
+            exec,
+            execTimeoutMillis(),
+            onAssign,
+            onRelease,
+            max(),
+            idleExitMillis());
     Logging.client(main.verbose);
     StopSignal signal = StopSignal.installEarly(ConsumeRun.STOP_MILLIS_MAX);
     EvenkeelClient client = ClientConnection.connect(cluster.nodes);
@@ -311,6 +327,16 @@ final class ConsumeCommand implements Callable<Integer> {
       throw CommandFailure.usage("--max " + max + ": it must be at least 1");
     }
     return max;
+  }
+
+  private long execTimeoutMillis() {
+    if (execTimeout == null) {
+      return EXEC_TIMEOUT_MILLIS_DEFAULT;
+    }
+    if (exec == null) {
+      throw CommandFailure.usage("--exec-timeout says how long --exec may take: give --exec, too");
+    }
+    return CommandTimes.millis("--exec-timeout", execTimeout, 100, 86_400_000);
   }
 
   private long idleExitMillis() {

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.consumer.Consumer;
 import dev.evenkeel.consumer.ConsumerOptions;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import java.io.OutputStream;
@@ -17,6 +18,9 @@ final class ConsumeRun {
   /** How long running commands and the release may take at the end. */
   static final long STOP_MILLIS_MAX = 25_000;
 
+  /** How long running commands may take of it: the rest is for ending them and for the release. */
+  private static final long COMMANDS_MILLIS_MAX = 20_000;
+
   private static final long IDLE_CHECK_MILLIS_MAX = 200;
 
   /** Commands of {@code --on-assign} and {@code --on-release} that run at once. */
@@ -24,12 +28,14 @@ final class ConsumeRun {
 
   /**
    * @param execCommand null: messages are printed
+   * @param execTimeoutMillis how long that command may take for a message
    * @param max 0: no limit
    * @param idleExitMillis 0: never
    */
   record Settings(
       boolean json,
       String execCommand,
+      long execTimeoutMillis,
       String assignCommand,
       String releaseCommand,
       long max,
@@ -45,6 +51,7 @@ final class ConsumeRun {
   /** Apart, so that a shard's state never waits behind messages. */
   private final ExecRunner stateRunner;
 
+  private final ExecWork commands;
   private final LineOutput output;
   private final ConsumeHandler handler;
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -60,12 +67,15 @@ final class ConsumeRun {
     runner = new ExecRunner(options.getParallel());
     stateRunner = new ExecRunner(STATE_COMMANDS_MAX);
     output = new LineOutput(out, context, failure -> leave());
-    ExecWork commands =
+    int attemptsMax = options.getRetryDelaysMillis().size() + 1;
+    commands =
         new ExecWork(
             runner,
             stateRunner,
             context,
             settings.execCommand(),
+            settings.execTimeoutMillis(),
+            attemptsMax,
             settings.assignCommand(),
             settings.releaseCommand(),
             failure -> System.err.println("evenkeel consume: " + failure));
@@ -78,7 +88,7 @@ final class ConsumeRun {
             settings.execCommand() == null ? print : commands,
             commands,
             settings.max(),
-            options.getRetryDelaysMillis().size() + 1,
+            attemptsMax,
             this::leave,
             System::nanoTime);
   }
@@ -132,20 +142,25 @@ final class ConsumeRun {
   }
 
   private void close() {
+    long cut = vertx.setTimer(COMMANDS_MILLIS_MAX, timer -> commands.cut());
     consumer
         .close(STOP_MILLIS_MAX)
         .onComplete(
             done -> {
+              vertx.cancelTimer(cut);
               output.close();
-              runner.close();
-              stateRunner.close();
-              if (done.succeeded()) {
-                ended.complete(null);
-              } else {
-                ended.completeExceptionally(done.cause());
-              }
+              CompletableFuture.allOf(runner.closed(), stateRunner.closed())
+                  .whenComplete((closed, failure) -> ended(done));
             });
     // Only now, when nothing is started any more: else they would be handed out again.
     handler.leave();
+  }
+
+  private void ended(AsyncResult<Void> done) {
+    if (done.succeeded()) {
+      ended.complete(null);
+    } else {
+      ended.completeExceptionally(done.cause());
+    }
   }
 }

@@ -178,7 +178,10 @@ final class DeadLettersCommand extends CommandGroup {
 
   private static String line(String error) {
     String text = error == null ? "" : error.replaceAll("\\s+", " ");
-    return text.length() > 80 ? text.substring(0, 77) + "..." : text;
+    // What it was and how it ended: the middle is a command, as a rule.
+    return text.length() > 80
+        ? text.substring(0, 35) + "..." + text.substring(text.length() - 42)
+        : text;
   }
 
   private static String text(JsonObject letter) {

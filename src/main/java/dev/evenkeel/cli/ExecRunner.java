@@ -1,45 +1,85 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.model.Durations;
 import dev.evenkeel.model.Limits;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CancellationException;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Runs commands by {@code sh -c} on threads of its own, at most so many at once. What a command
- * prints goes straight to our own output, without passing through us, except where it is asked for.
+ * prints goes straight to our own output, without passing through us, except where it is asked for:
+ * so it may print as much as it likes.
  */
 final class ExecRunner implements AutoCloseable {
-  /** Environment of a command; null values are taken out of it. */
-  record Call(String command, Map<String, String> environment, byte[] key, byte[] input) {}
+  /** What does not end when it is asked to is killed after so long. */
+  static final long KILL_AFTER_MILLIS = 2_000;
+
+  /** Shells and Java give the end by signal n as status 128 + n. */
+  private static final int SIGNALLED = 128;
+
+  private static final int SIGNAL_MAX = 64;
+
+  /**
+   * A command.
+   *
+   * @param environment null values are taken out of it
+   * @param timeoutMillis it is ended and has failed after so long; 0: never
+   */
+  record Call(
+      String command,
+      Map<String, String> environment,
+      byte[] key,
+      byte[] input,
+      long timeoutMillis) {
+    /** Without a time-out. */
+    Call(String command, Map<String, String> environment, byte[] key, byte[] input) {
+      this(command, environment, key, input, 0);
+    }
+  }
 
   private final ExecutorService threads;
+  private final ScheduledThreadPoolExecutor timers =
+      new ScheduledThreadPoolExecutor(1, daemon("evenkeel-exec-timer"));
+  private final Set<Process> running = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
 
   /**
    * @param parallelMax commands that run at once
    */
   ExecRunner(int parallelMax) {
-    threads =
-        Executors.newFixedThreadPool(
-            parallelMax,
-            task -> {
-              Thread thread = new Thread(task, "evenkeel-exec");
-              thread.setDaemon(true);
-              return thread;
-            });
+    threads = Executors.newFixedThreadPool(parallelMax, daemon("evenkeel-exec"));
+    // One of each command that ended in time.
+    timers.setRemoveOnCancelPolicy(true);
+  }
+
+  private static ThreadFactory daemon(String name) {
+    return task -> {
+      Thread thread = new Thread(task, name);
+      thread.setDaemon(true);
+      return thread;
+    };
   }
 
   /**
-   * Fails with {@link ExecFailed} unless the command ends with status 0. Cancelling ends the
-   * command and all that it started.
+   * Fails with {@link ExecFailed} unless the command ends with status 0 in time. Cancelling ends
+   * the command and all that it started.
    */
   CompletableFuture<Void> run(Call call) {
     return submit(call, false, output -> null);
@@ -65,25 +105,61 @@ final class ExecRunner implements AutoCloseable {
     return future;
   }
 
-  private static void end(Process process) {
-    process.descendants().forEach(ProcessHandle::destroy);
-    process.destroy();
+  /** Ends a command and all that it started: asked first, and killed if that does not help. */
+  private void end(Process process) {
+    // Listed before it dies: its children would not be known as such any more. It goes first: a
+    // shell would go on behind a child that has ended.
+    List<ProcessHandle> all =
+        Stream.concat(
+                Stream.of(process.toHandle()), process.descendants().toList().stream())
+            .toList();
+    all.forEach(ProcessHandle::destroy);
+    timers.schedule(
+        () -> all.forEach(ProcessHandle::destroyForcibly),
+        KILL_AFTER_MILLIS,
+        TimeUnit.MILLISECONDS);
   }
 
-  private static byte[] execute(Call call, boolean capture, CompletableFuture<?> future)
+  private byte[] execute(Call call, boolean capture, CompletableFuture<?> future)
       throws ExecFailed, InterruptedException {
+    if (closed) {
+      throw new ExecFailed("no command is begun any more");
+    }
     Process process;
     try {
       process = builder(call, capture).start();
     } catch (IOException e) {
       throw new ExecFailed("cannot run sh: " + e.getMessage());
     }
+    running.add(process);
+    if (closed) {
+      end(process);
+    }
     future.whenComplete(
         (output, failure) -> {
-          if (failure instanceof CancellationException) {
+          if (future.isCancelled()) {
             end(process);
           }
         });
+    AtomicBoolean late = new AtomicBoolean();
+    ScheduledFuture<?> timeout =
+        timers.schedule(
+            () -> {
+              late.set(true);
+              end(process);
+            },
+            call.timeoutMillis() == 0 ? Long.MAX_VALUE : call.timeoutMillis(),
+            TimeUnit.MILLISECONDS);
+    try {
+      return awaitEnd(call, capture, process, late);
+    } finally {
+      timeout.cancel(false);
+      running.remove(process);
+    }
+  }
+
+  private byte[] awaitEnd(Call call, boolean capture, Process process, AtomicBoolean late)
+      throws ExecFailed, InterruptedException {
     byte[] output = new byte[0];
     try {
       write(process, call.input());
@@ -95,15 +171,27 @@ final class ExecRunner implements AutoCloseable {
       throw new ExecFailed("'" + call.command() + "': " + e.getMessage());
     }
     int status = process.waitFor();
+    // Whatever it says then: it was not allowed to finish.
+    if (late.get()) {
+      throw new ExecFailed(
+          "'" + call.command() + "' did not end within " + Durations.format(call.timeoutMillis()));
+    }
     if (status != 0) {
       throw new ExecFailed(
-          "'"
-              + call.command()
-              + "' ended with exit status "
-              + status
-              + (status == 127 ? ", which means that a command was not found" : ""));
+          "'" + call.command() + "' ended with exit status " + status + meaning(status));
     }
     return output;
+  }
+
+  private static String meaning(int status) {
+    if (status == 126) {
+      return ", which means that a command could not be run";
+    }
+    if (status == 127) {
+      return ", which means that a command was not found";
+    }
+    boolean signalled = status > SIGNALLED && status <= SIGNALLED + SIGNAL_MAX;
+    return signalled ? ", as when signal " + (status - SIGNALLED) + " ends it" : "";
   }
 
   private static ProcessBuilder builder(Call call, boolean capture) {
@@ -180,8 +268,24 @@ final class ExecRunner implements AutoCloseable {
     }
   }
 
+  /** Commands that run now. */
+  int running() {
+    return running.size();
+  }
+
+  /** Begins no more, and ends those that run. Does not wait for them: see {@link #closed}. */
   @Override
   public void close() {
+    closed = true;
     threads.shutdown();
+    running.forEach(this::end);
+  }
+
+  /** Closes; completes when no command runs any more. */
+  CompletableFuture<Void> closed() {
+    CompletableFuture<?>[] ends =
+        running.stream().map(Process::onExit).toArray(CompletableFuture[]::new);
+    close();
+    return CompletableFuture.allOf(ends);
   }
 }

@@ -1,12 +1,15 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.consumer.Delivery;
+import dev.evenkeel.consumer.GivenBackException;
 import dev.evenkeel.consumer.ShardContext;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
@@ -14,6 +17,7 @@ import java.util.function.Consumer;
 /** The user's commands: one a message, and those that get and give the state of a shard. */
 final class ExecWork implements MessageWork {
   private static final byte[] NOTHING = new byte[0];
+  private static final String CUT = "the command was ended, as the consumer leaves";
 
   private record Held(String topic, int shard, long epoch) {
     static Held of(ShardContext shard) {
@@ -25,9 +29,16 @@ final class ExecWork implements MessageWork {
   private final ExecRunner stateRunner;
   private final Context context;
   private final String messageCommand;
+  private final long timeoutMillis;
+  private final int attemptsMax;
   private final String assignCommand;
   private final String releaseCommand;
   private final Consumer<String> onFailure;
+
+  /** Commands for messages that run, at most one a worker. */
+  private final Set<CompletableFuture<?>> working = new HashSet<>();
+
+  private boolean cut;
 
   /** Commands for states that run, at most one a shard and epoch. */
   private final Map<Held, CompletableFuture<?>> running = new HashMap<>();
@@ -37,6 +48,8 @@ final class ExecWork implements MessageWork {
    * @param stateRunner of commands for states
    * @param context where futures complete and methods are called
    * @param messageCommand null if messages are printed
+   * @param timeoutMillis how long it may take for a message; 0: as long as it likes
+   * @param attemptsMax a message that failed so often does not come again
    * @param assignCommand null: none
    * @param releaseCommand null: none
    * @param onFailure takes a line for the user about each command that failed for a message
@@ -46,6 +59,8 @@ final class ExecWork implements MessageWork {
       ExecRunner stateRunner,
       Context context,
       String messageCommand,
+      long timeoutMillis,
+      int attemptsMax,
       String assignCommand,
       String releaseCommand,
       Consumer<String> onFailure) {
@@ -53,6 +68,8 @@ final class ExecWork implements MessageWork {
     this.stateRunner = stateRunner;
     this.context = context;
     this.messageCommand = messageCommand;
+    this.timeoutMillis = timeoutMillis;
+    this.attemptsMax = attemptsMax;
     this.assignCommand = assignCommand;
     this.releaseCommand = releaseCommand;
     this.onFailure = onFailure;
@@ -78,15 +95,31 @@ final class ExecWork implements MessageWork {
             delivery.member(),
             delivery.offset());
     environment.put("EVENKEEL_ATTEMPT", Integer.toString(delivery.attempt()));
-    return Future.<Void>fromCompletionStage(
-            runner.run(
-                new ExecRunner.Call(
-                    messageCommand,
-                    environment,
-                    delivery.message().key(),
-                    delivery.message().payload())),
-            context)
-        .onFailure(failure -> onFailure.accept(told(delivery, failure)));
+    CompletableFuture<Void> command =
+        runner.run(
+            new ExecRunner.Call(
+                messageCommand,
+                environment,
+                delivery.message().key(),
+                delivery.message().payload(),
+                timeoutMillis));
+    working.add(command);
+    return Future.<Void>fromCompletionStage(command, context)
+        .onComplete(ended -> working.remove(command))
+        .recover(failure -> Future.failedFuture(cut ? new GivenBackException(CUT) : failure))
+        .onFailure(failure -> tell(delivery, failure));
+  }
+
+  /** Ends the commands of messages: they are given back, which counts as no attempt. */
+  void cut() {
+    cut = true;
+    Set.copyOf(working).forEach(command -> command.cancel(true));
+  }
+
+  private void tell(Delivery delivery, Throwable failure) {
+    if (!(failure instanceof GivenBackException)) {
+      onFailure.accept(told(delivery, failure));
+    }
   }
 
   Future<Void> assign(ShardContext shard, Buffer state) {
@@ -124,7 +157,7 @@ final class ExecWork implements MessageWork {
         .onComplete(ended -> running.remove(Held.of(shard), command));
   }
 
-  private static String told(Delivery delivery, Throwable failure) {
+  private String told(Delivery delivery, Throwable failure) {
     Throwable cause =
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()
@@ -138,7 +171,7 @@ final class ExecWork implements MessageWork {
         + delivery.attempt()
         + ": "
         + CommandErrors.describe(cause)
-        + "; it is tried again";
+        + (delivery.attempt() < attemptsMax ? "" : "; this was the last attempt");
   }
 
   private static Map<String, String> environment(ShardContext shard) {

@@ -149,7 +149,7 @@ final class GroupCommand extends CommandGroup {
         + group.getString("status")
         + level.lines()
         + new DedupText(group).lines()
-        + new FailuresText(group).line()
+        + new FailuresText(group).lines()
         + "\n\n"
         + members.text()
         + "\n"

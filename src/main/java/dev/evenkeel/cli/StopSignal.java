@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -9,6 +10,9 @@ import java.util.concurrent.TimeoutException;
  * then ends the JVM with the command's own exit status instead of the signal's.
  */
 final class StopSignal {
+  /** What does not end so soon after it is asked to is killed. */
+  private static final long COMMANDS_MILLIS_MAX = 1_000;
+
   private final CompletableFuture<Integer> ended = new CompletableFuture<>();
 
   private Thread hook;
@@ -68,9 +72,21 @@ final class StopSignal {
     }
     if (status != ExitStatus.DONE) {
       // Commands of handlers that did not end must not outlive what started them.
-      ProcessHandle.current().descendants().forEach(ProcessHandle::destroy);
+      endCommands();
     }
     System.out.flush();
     Runtime.getRuntime().halt(status);
+  }
+
+  private static void endCommands() {
+    List<ProcessHandle> commands = ProcessHandle.current().descendants().toList();
+    commands.forEach(ProcessHandle::destroy);
+    try {
+      CompletableFuture.allOf(
+              commands.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
+          .get(COMMANDS_MILLIS_MAX, TimeUnit.MILLISECONDS);
+    } catch (Exception e) {
+      commands.forEach(ProcessHandle::destroyForcibly);
+    }
   }
 }

@@ -318,7 +318,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 ? options.getOrder().name().toLowerCase(Locale.ROOT)
                 : null),
         core.marks(Clock.millis()),
-        tally());
+        tally(),
+        core.breakerOpen());
   }
 
   private DedupTally tally() {

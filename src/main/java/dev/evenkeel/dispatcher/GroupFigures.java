@@ -32,6 +32,7 @@ final class GroupFigures {
   private final FigureTable stuck;
   private final LevelTables level;
   private final DedupTables dedup;
+  private final FailureTables failures;
 
   GroupFigures(MeterScope scope) {
     groupNames = new LabelLimit(scope.labelsMax());
@@ -59,6 +60,7 @@ final class GroupFigures {
             "group");
     level = new LevelTables(scope, groupRowsMax);
     dedup = new DedupTables(scope, groupRowsMax);
+    failures = new FailureTables(scope, groupRowsMax);
   }
 
   /** Shows what a fresh look found. */
@@ -80,6 +82,7 @@ final class GroupFigures {
     Rows stucks = new Rows(groupRowsMax);
     List<LevelTables.Row> levels = new ArrayList<>();
     List<DedupTables.Row> dedups = new ArrayList<>();
+    List<FailureTables.Row> failed = new ArrayList<>();
     for (GroupState group : core.all()) {
       String name = groupNames.of(group.name());
       memberCounts.add(group.members().live().size(), name);
@@ -88,6 +91,7 @@ final class GroupFigures {
       drains.add(0, name);
       stucks.add(group.stuck().count(), name);
       dedups.add(new DedupTables.Row(name, report.dedupFigures(group)));
+      failed.add(FailureTables.Row.of(name, group, report.failures(group)));
       if (group.info() != null && group.info().policy().isLevel()) {
         int range = group.info().policy().range();
         levels.add(new LevelTables.Row(name, range, report.levelFigures(group)));
@@ -113,6 +117,7 @@ final class GroupFigures {
     stuck.show(stucks);
     level.show(levels);
     dedup.show(dedups);
+    failures.show(failed);
   }
 
   /** NaN stays NaN whatever is added to it. */
@@ -132,5 +137,6 @@ final class GroupFigures {
     stuck.show(none);
     level.clear();
     dedup.clear();
+    failures.clear();
   }
 }

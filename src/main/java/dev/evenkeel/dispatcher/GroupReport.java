@@ -1,6 +1,8 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.FailureSum;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -16,6 +18,7 @@ import dev.evenkeel.model.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -125,6 +128,7 @@ final class GroupReport {
               .put("consumed", member.beat().consumed())
               .put("stuck", names(group.stuck().shards(member.instance())))
               .put("stuckMs", group.stuck().millis(member.instance(), nowMillis))
+              .put("breaker", member.beat().breakerOpen() ? "open" : "closed")
               .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
     }
     Map<String, Ghost> unheard = new HashMap<>();
@@ -146,7 +150,24 @@ final class GroupReport {
         .put("members", members)
         .put("shards", shards)
         .put("level", level(group.info(), level.apply(group.name())))
-        .put("dedup", dedup(group.info(), dedup.apply(group.name())));
+        .put("dedup", dedup(group.info(), dedup.apply(group.name())))
+        .put("failures", failures(group) == null ? null : failures(group).toJson());
+  }
+
+  /** What a group has of failures, or null while a shard that it reads is not known. */
+  FailureSum failures(GroupState group) {
+    if (!fresh.keySet().containsAll(group.shards(core.topics()))) {
+      return null;
+    }
+    List<FailureFigures> own = new ArrayList<>();
+    for (ShardStatus status : fresh.values()) {
+      for (FailureFigures each : status.failures()) {
+        if (each.group().equals(group.name())) {
+          own.add(each);
+        }
+      }
+    }
+    return FailureSum.of(own);
   }
 
   private static JsonObject level(GroupInfo info, LevelFigures figures) {
@@ -260,6 +281,7 @@ final class GroupReport {
         .put("shards", shards)
         .putNull("stuck")
         .putNull("stuckMs")
+        .putNull("breaker")
         .putNull("lastHeartbeatMs");
   }
 

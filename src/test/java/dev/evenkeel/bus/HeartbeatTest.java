@@ -30,10 +30,11 @@ class HeartbeatTest {
 
   @Test
   void itIsTheSameAfterTheWire() {
-    for (Heartbeat each : List.of(beat, beat.asClosing())) {
+    for (Heartbeat each : List.of(beat, beat.asClosing(), beat.withBreaker(true))) {
       assertThat(Heartbeat.fromJson(new JsonObject(each.toJson().toBuffer()))).isEqualTo(each);
     }
     assertThat(beat.asClosing().closing()).isTrue();
+    assertThat(beat.withBreaker(true).asClosing().breakerOpen()).isTrue();
   }
 
   @Test

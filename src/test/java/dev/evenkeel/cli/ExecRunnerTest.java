@@ -102,4 +102,42 @@ class ExecRunnerTest {
         .hasRootCauseInstanceOf(ExecFailed.class)
         .hasMessageContaining("more than 1048576 bytes");
   }
+
+  private void runFor(long timeoutMillis, String command, String input) {
+    byte[] bytes = input.getBytes(StandardCharsets.UTF_8);
+    runner.run(new ExecRunner.Call(command, Map.of(), null, bytes, timeoutMillis)).join();
+  }
+
+  @Test
+  void theEndByASignalIsTold() {
+    assertThatThrownBy(() -> run("kill -9 $$", ""))
+        .hasRootCauseMessage("'kill -9 $$' ended with exit status 137, as when signal 9 ends it");
+  }
+
+  @Test
+  void oneThatHangsIsEnded() {
+    assertThatThrownBy(() -> runFor(200, "sleep 600", ""))
+        .hasRootCauseMessage("'sleep 600' did not end within 200ms");
+    assertThatThrownBy(() -> runFor(200, "sleep 600; exit 0", "x".repeat(1 << 20)))
+        .as("nobody reads what it is given")
+        .hasRootCauseMessage("'sleep 600; exit 0' did not end within 200ms");
+    runFor(60_000, "exit 0", "");
+    Awaitility.await().until(() -> runner.running() == 0);
+  }
+
+  @Test
+  void oneThatDoesNotWantToEndIsKilled() {
+    assertThatThrownBy(() -> runFor(200, "trap '' TERM; sleep 600; sleep 600", ""))
+        .hasRootCauseMessage("'trap '' TERM; sleep 600; sleep 600' did not end within 200ms");
+  }
+
+  @Test
+  void closingEndsWhatRunsAndBeginsNoMore() {
+    CompletableFuture<Void> first =
+        runner.run(new ExecRunner.Call("sleep 600", Map.of(), null, new byte[0]));
+    Awaitility.await().until(() -> runner.running() == 1);
+    runner.closed().join();
+    assertThatThrownBy(first::join).hasRootCauseInstanceOf(ExecFailed.class);
+    assertThat(runner.running()).isZero();
+  }
 }

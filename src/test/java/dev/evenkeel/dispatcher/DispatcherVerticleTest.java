@@ -8,6 +8,7 @@ import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalObjects;
@@ -278,6 +279,11 @@ class DispatcherVerticleTest {
 
   @Test
   void joinDrainReleaseGrantLeave() throws Exception {
+    synchronized (broker.log) {
+      broker.log.failures.add(new FailureFigures("g", new Shard(1, 0), 2, 2, 0, 1, 99));
+      broker.log.failures.add(new FailureFigures("g", new Shard(1, 3), 0, 0, 3, 3, 0));
+      broker.log.failures.add(new FailureFigures("other", new Shard(1, 3), 7, 7, 7, 7, 7));
+    }
     lead(1);
     TestMember a = new TestMember("a");
     await().until(() -> owners().equals("aaaa"));
@@ -299,11 +305,19 @@ class DispatcherVerticleTest {
         .containsEntry("range", null)
         .containsEntry("strategy", null);
     assertThat(group.getJsonObject("dedup").getString("mode")).isEqualTo("off");
+    assertThat(group.getJsonObject("failures"))
+        .isEqualTo(
+            new JsonObject()
+                .put("retriesWaiting", 5)
+                .put("parked", 2)
+                .put("shardsWaiting", 1)
+                .put("deadLetters", 4));
     assertThat(group.getString("mode")).isEqualTo("sharded");
     assertThat(group.getString("status")).isEqualTo("OK");
     JsonObject first = group.getJsonArray("members").getJsonObject(0);
     assertThat(first.getString("member")).isEqualTo("a");
     assertThat(first.getLong("consumed")).isEqualTo(7);
+    assertThat(first.getString("breaker")).isEqualTo("closed");
     assertThat(first.getJsonArray("shards")).isEqualTo(new JsonArray().add("t/0").add("t/1"));
     JsonObject third = group.getJsonArray("shards").getJsonObject(2);
     assertThat(third.getString("owner")).isEqualTo("b");

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
@@ -29,6 +30,7 @@ public final class ModelLog {
   public final Map<MoveRecord.Key, MoveRecord> moves =
       Collections.synchronizedMap(new LinkedHashMap<>());
   public final Map<Shard, Long> ends = new TreeMap<>();
+  public final List<FailureFigures> failures = new ArrayList<>();
 
   public ModelLog topic(int id, String name, int shards) {
     topics.add(new TopicInfo(id, name, shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000));
@@ -173,7 +175,9 @@ public final class ModelLog {
                 on.add(byShard.get(shard));
               }
             });
-        statuses.add(new ShardStatus(shard, 0, ends.getOrDefault(shard, 0L), 0, 0, on));
+        List<FailureFigures> failed =
+            failures.stream().filter(each -> each.shard().equals(shard)).toList();
+        statuses.add(new ShardStatus(shard, 0, ends.getOrDefault(shard, 0L), 0, 0, on, failed));
       }
     }
     return statuses;

@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.awaitility.Awaitility;
@@ -18,79 +20,101 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Messages that can never be handled, among others: consumer and node are killed in the middle, and
- * in the end exactly those are dead letters, once each, after as many attempts as were asked for.
+ * One message of a hundred can never be handled: a consumer of three and the node are killed in the
+ * middle, and in the end exactly those are dead letters, once each, after as many attempts as were
+ * asked for, while everything else is done in the order of its key.
  */
 class DeadLettersIT {
-  private static final int MESSAGES = Integer.getInteger("evenkeel.deadletters.messages", 400);
-  private static final int POISON_EVERY = 40;
+  private static final int MESSAGES = Integer.getInteger("evenkeel.deadLetterMessages", 3_000);
+  private static final int KEYS = 50;
+  private static final int POISON_EVERY = 97;
+  private static final int ATTEMPTS = 3;
 
   @TempDir Path directory;
+  private final Set<String> poison = new TreeSet<>();
+  private final Set<String> good = new TreeSet<>();
 
   @Test
-  @Timeout(600)
+  @Timeout(1_800)
   void poison_ends_as_a_dead_letter_once_each_whoever_is_killed() throws IOException {
-    Path input = directory.resolve("input");
-    Set<String> poison = new TreeSet<>();
-    Set<String> good = new TreeSet<>();
-    List<String> lines = new ArrayList<>();
-    for (int i = 0; i < MESSAGES; i++) {
-      boolean bad = i % POISON_EVERY == 7;
-      lines.add("key=" + i % 10 + " " + (bad ? "poison-" : "good-") + i);
-      (bad ? poison : good).add(lines.get(i));
-    }
-    Files.write(input, lines);
-    Path done = directory.resolve("done");
-    String work = work(done);
+    Path input = input();
+    Path runs = directory.resolve("runs");
+    String work = work(runs);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "orders", "--shards", "3");
-      try (Jar.Running first = consume(node, "a", work)) {
-        assertThat(
-                node.produce("producer", input, "orders", "--key-regex", "key=(\\d+)")
-                    .await()
-                    .status())
+      node.admin("topic", "create", "orders", "--shards", "6");
+      try (Jar.Running first = consume(node, "a", work);
+          Jar.Running second = consume(node, "b", work);
+          Jar.Running third = consume(node, "c", work)) {
+        String regex = "key=(\\d+)";
+        assertThat(node.produce("producer", input, "orders", "--key-regex", regex).await().status())
             .isZero();
-        awaitDone(done, MESSAGES / 4);
+        awaitRuns(runs, MESSAGES / 2);
         first.kill();
-      }
-      try (Jar.Running second = consume(node, "b", work)) {
-        awaitDone(done, MESSAGES / 2);
+        awaitRuns(runs, MESSAGES * 2 / 3);
         node.kill();
         node.start();
-        Awaitility.await("all are done, or dead letters")
-            .atMost(Duration.ofSeconds(180))
-            .pollInterval(Duration.ofMillis(500))
-            .untilAsserted(
-                () -> {
-                  assertThat(new TreeSet<>(Files.readAllLines(done))).isEqualTo(good);
-                  assertThat(list(node)).hasSizeGreaterThanOrEqualTo(poison.size());
-                });
         node.awaitConsumed("g", MESSAGES);
+        awaitFailures(node, poison.size());
+        List<String> all = Files.readAllLines(runs);
+        assertThat(doneOf(all)).isEqualTo(good);
+        assertInOrder(all);
         JsonArray letters = list(node);
         assertThat(payloads(letters)).isEqualTo(poison);
-        JsonObject group = new JsonObject(node.get("/api/groups/g").body());
-        assertThat(group.getJsonObject("failures"))
-            .isEqualTo(
-                new JsonObject()
-                    .put("retriesWaiting", 0)
-                    .put("parked", 0)
-                    .put("shardsWaiting", 0)
-                    .put("deadLetters", poison.size()));
-        replayAndDrop(node, letters);
-        Jar.Result end = second.stop();
-        assertThat(end.status()).isZero();
-        assertThat(end.err()).doesNotContain("exit status 9");
+        byCommand(node, letters);
+        overHttp(node);
+        assertThat(second.stop().status()).isZero();
+        assertThat(third.stop().status()).isZero();
       }
     }
   }
 
+  private Path input() throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (int i = 0; i < MESSAGES; i++) {
+      boolean bad = i % POISON_EVERY == 7;
+      lines.add("key=" + i % KEYS + " " + (bad ? "poison-" : "good-") + i);
+      (bad ? poison : good).add(lines.get(i));
+    }
+    return Files.write(directory.resolve("input"), lines);
+  }
+
   /**
-   * What is run for each message. The command that a killed consumer has just begun may find its
-   * input at an end before anything came; no other may.
+   * What is run for each message, which says so. The command that a killed consumer has just begun
+   * may find its input at an end before anything came; no other may.
    */
-  private static String work(Path done) {
-    return "line=$(cat); case \"$line\" in '') exit 9;; *poison*) exit 7;; esac; echo \"$line\" >> "
-        + done;
+  private static String work(Path runs) {
+    return "read -r line; [ -n \"$line\" ] || exit 9;"
+        + " echo \"$EVENKEEL_ATTEMPT $line\" >> "
+        + runs
+        + "; case \"$line\" in *poison*) exit 7;; esac";
+  }
+
+  private static Set<String> doneOf(List<String> runs) {
+    Set<String> done = new TreeSet<>();
+    for (String run : runs) {
+      if (run.contains("good")) {
+        done.add(run.substring(run.indexOf(' ') + 1));
+      }
+    }
+    return done;
+  }
+
+  /**
+   * A message began only after the last attempt of those before it of its key. What was done when
+   * somebody was killed may come again: the first time counts.
+   */
+  private void assertInOrder(List<String> runs) {
+    Map<String, Integer> finished = new HashMap<>();
+    for (String run : runs) {
+      String line = run.substring(run.indexOf(' ') + 1);
+      String key = line.substring(0, line.indexOf(' '));
+      int number = Integer.parseInt(line.substring(line.lastIndexOf('-') + 1));
+      int last = finished.getOrDefault(key, -KEYS + Integer.parseInt(key.substring(4)));
+      assertThat(number).as("after " + last + ": " + run).isLessThanOrEqualTo(last + KEYS);
+      if (line.contains("good") || run.startsWith(ATTEMPTS + " ")) {
+        finished.put(key, Math.max(last, number));
+      }
+    }
   }
 
   /** The payloads of dead letters, each of which tells all that it should, once. */
@@ -109,33 +133,90 @@ class DeadLettersIT {
               "error",
               "firstFailed",
               "lastFailed");
-      assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(3);
+      assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(ATTEMPTS);
       assertThat(letter.getString("error")).contains("exit status 7");
-      assertThat(letter.getString("key")).isEqualTo(letter.getString("payload").substring(4, 5));
+      assertThat(letter.getString("payload")).startsWith("key=" + letter.getString("key") + " ");
+      assertThat(letter.getString("lastFailed")).isGreaterThan(letter.getString("firstFailed"));
       assertThat(dead.add(letter.getString("payload"))).as("once").isTrue();
     }
     return dead;
   }
 
-  /** One comes back and dies again; then all are dropped. */
-  private static void replayAndDrop(Node node, JsonArray letters) {
-    JsonObject one = letters.getJsonObject(0);
-    String name =
-        one.getString("topic") + "/" + one.getInteger("shard") + "/" + one.getLong("offset");
-    node.admin("group", "dead-letters", "replay", "g", name);
+  /** One comes back and dies again; another is dropped. */
+  private static void byCommand(Node node, JsonArray letters) {
+    String name = name(letters.getJsonObject(0));
+    Jar.Result replayed = node.admin("group", "dead-letters", "replay", "g", name);
+    assertThat(replayed.out().strip()).isEqualTo("1 dead letters: replay");
+    awaitDeadAgain(node, letters.getJsonObject(0));
+    assertThat(node.admin("group", "dead-letters", "show", "g", name).out())
+        .contains("origin        " + name, "attempts      3", "poison-");
+    assertThat(node.admin("group", "dead-letters", "list", "g").out())
+        .contains("ERROR", "exit status 7");
+    String other = name(letters.getJsonObject(1));
+    node.admin("group", "dead-letters", "drop", "g", other);
+    awaitFailures(node, letters.size() - 1);
+    assertThat(list(node)).hasSize(letters.size() - 1).doesNotContain(letters.getJsonObject(1));
+    assertThat(node.get("/api/groups/g/dead-letters/" + other).statusCode()).isNotEqualTo(200);
+  }
+
+  /** The same over HTTP; then all are dropped. */
+  private static void overHttp(Node node) {
+    String path = "/api/groups/g/dead-letters";
+    JsonArray letters = new JsonArray(node.get(path + "?limit=1000").body());
+    JsonObject one = letters.getJsonObject(letters.size() - 1);
+    assertThat(node.get(path + "/" + name(one)).body().strip()).isEqualTo(one.encode());
+    JsonArray rest =
+        new JsonArray(node.get(path + "?after=" + name(letters.getJsonObject(0))).body());
+    assertThat(rest.getJsonObject(0)).isEqualTo(letters.getJsonObject(1));
+    JsonObject body = new JsonObject().put("deadLetters", new JsonArray().add(name(one)));
+    assertThat(node.post(path + "/replay", body.encode()).body().strip())
+        .isEqualTo("{\"group\":\"g\",\"count\":1}");
+    awaitDeadAgain(node, one);
+    assertThat(node.post(path + "/drop", body.put("all", true).encode()).statusCode())
+        .isEqualTo(400);
+    assertThat(node.post(path + "/drop", "{\"deadLetters\":[\"orders/0\"]}").statusCode())
+        .isEqualTo(400);
+    assertThat(node.post(path + "/drop", "{\"all\":true}").body().strip())
+        .isEqualTo("{\"group\":\"g\",\"count\":" + letters.size() + "}");
+    assertThat(node.get(path).body().strip()).isEqualTo("[]");
+    awaitFailures(node, 0);
+  }
+
+  private static String name(JsonObject letter) {
+    return letter.getString("topic")
+        + "/"
+        + letter.getInteger("shard")
+        + "/"
+        + letter.getLong("offset");
+  }
+
+  private static void awaitDeadAgain(Node node, JsonObject before) {
+    String path = "/api/groups/g/dead-letters/" + name(before);
     Awaitility.await("it has died again")
         .atMost(Duration.ofSeconds(60))
-        .until(
+        .untilAsserted(
             () -> {
-              JsonArray now = list(node);
-              return now.size() == letters.size()
-                  && !now.getJsonObject(0)
-                      .getString("lastFailed")
-                      .equals(one.getString("lastFailed"));
+              JsonObject now = new JsonObject(node.get(path).body());
+              assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
+              assertThat(now.getString("firstFailed"))
+                  .isGreaterThan(before.getString("lastFailed"));
             });
-    assertThat(node.admin("group", "dead-letters", "show", "g", name).out()).contains("attempts");
-    node.admin("group", "dead-letters", "drop", "g", "--all");
-    assertThat(list(node)).isEmpty();
+  }
+
+  /** Nothing waits, and so many are dead. */
+  private static void awaitFailures(Node node, int dead) {
+    Awaitility.await(dead + " dead letters, and nothing that waits")
+        .atMost(Duration.ofSeconds(120))
+        .untilAsserted(
+            () ->
+                assertThat(
+                        new JsonObject(node.get("/api/groups/g").body()).getJsonObject("failures"))
+                    .isEqualTo(
+                        new JsonObject()
+                            .put("retriesWaiting", 0)
+                            .put("parked", 0)
+                            .put("shardsWaiting", 0)
+                            .put("deadLetters", dead)));
   }
 
   private static Jar.Running consume(Node node, String member, String work) {
@@ -158,10 +239,18 @@ class DeadLettersIT {
         node.admin("group", "dead-letters", "list", "g", "--format", "json").out());
   }
 
-  private static void awaitDone(Path done, int lines) {
-    Awaitility.await(lines + " messages")
-        .atMost(Duration.ofSeconds(90))
-        .pollInterval(Duration.ofMillis(20))
-        .until(() -> Files.exists(done) && Files.readAllLines(done).size() >= lines);
+  private static void awaitRuns(Path runs, int lines) {
+    Awaitility.await(lines + " runs")
+        .atMost(Duration.ofSeconds(900))
+        .pollInterval(Duration.ofMillis(100))
+        .until(
+            () -> {
+              if (!Files.exists(runs)) {
+                return false;
+              }
+              try (var all = Files.lines(runs)) {
+                return all.count() >= lines;
+              }
+            });
   }
 }

@@ -12,6 +12,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -144,6 +145,10 @@ class MetricsIT {
                       == 2);
       PrometheusText both = figures();
       assertThat(both.value("evenkeel_group_shards", "group", GROUP)).isEqualTo(4);
+      for (String none : List.of("dead_letters", "retries_waiting", "retries_parked")) {
+        assertThat(both.value("evenkeel_group_" + none, "group", GROUP)).as(none).isZero();
+      }
+      assertThat(both.value("evenkeel_group_breakers_open", "group", GROUP)).isZero();
       assertThat(both.value("evenkeel_group_committed_offset", "group", GROUP, "topic", TOPIC))
           .isEqualTo(LINES);
       assertThat(both.value("evenkeel_fetch_messages_total")).isGreaterThanOrEqualTo(LINES);

@@ -22,6 +22,7 @@ import io.vertx.ext.web.client.HttpResponse;
 import io.vertx.ext.web.client.WebClient;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
@@ -227,6 +228,58 @@ class WebVerticleTest {
     get("/api/rebalances?limit=7");
     assertThat(asked.get(Addresses.API_GROUPS))
         .isEqualTo(new JsonObject("{\"action\":\"rebalances\",\"limit\":7}"));
+  }
+
+  @Test
+  void deadLettersAreListedShownReplayedAndDropped() throws Exception {
+    api(Addresses.API_GROUPS, question -> new JsonObject().put("count", 1));
+    get("/api/groups/g/dead-letters?after=t%2F2%2F17&limit=7");
+    assertThat(asked.get(Addresses.API_GROUPS))
+        .isEqualTo(
+            new JsonObject(
+                "{\"action\":\"dead-letters\",\"group\":\"g\",\"limit\":7,\"after\":\"t/2/17\"}"));
+    get("/api/groups/g/dead-letters/t/2/17");
+    assertThat(asked.get(Addresses.API_GROUPS))
+        .isEqualTo(
+            new JsonObject(
+                "{\"action\":\"dead-letter\",\"group\":\"g\",\"deadLetter\":\"t/2/17\"}"));
+    for (String action : List.of("replay", "drop")) {
+      String path = "/api/groups/g/dead-letters/" + action;
+      JsonObject named = new JsonObject("{\"deadLetters\":[\"t/2/17\"]}");
+      HttpResponse<Buffer> done = call(HttpMethod.POST, path, named);
+      assertThat(done.statusCode()).as(done.bodyAsString()).isEqualTo(200);
+      assertThat(done.bodyAsJsonObject().getInteger("count")).isEqualTo(1);
+      assertThat(asked.get(Addresses.API_GROUPS))
+          .isEqualTo(named.copy().put("action", action).put("group", "g"));
+      // What the body says of the group and of what is to be done counts for nothing.
+      JsonObject all = new JsonObject("{\"all\":true,\"group\":\"x\",\"action\":\"list\"}");
+      assertThat(call(HttpMethod.POST, path, all).statusCode()).isEqualTo(200);
+      assertThat(asked.get(Addresses.API_GROUPS))
+          .isEqualTo(new JsonObject().put("all", true).put("action", action).put("group", "g"));
+    }
+  }
+
+  @Test
+  void wrongRequestsForDeadLettersAreJsonErrors() throws Exception {
+    api(Addresses.API_GROUPS, question -> Refusal.INVALID);
+    for (String action : List.of("replay", "drop")) {
+      String path = "/api/groups/g/dead-letters/" + action;
+      var post = client.post(port, "127.0.0.1", path);
+      assertError(await(post.sendBuffer(Buffer.buffer("{}"))), 415, "UNSUPPORTED_MEDIA_TYPE");
+      var json = post.putHeader("content-type", "application/json");
+      for (String body : List.of("", "{", "[]", "7")) {
+        assertError(await(json.sendBuffer(Buffer.buffer(body))), 400, "INVALID");
+      }
+      assertThat(asked).as("nobody was asked").isEmpty();
+      Buffer huge = Buffer.buffer(" ".repeat((1 << 20) + 1));
+      assertError(await(json.sendBuffer(huge)), 413, "TOO_LARGE");
+      assertError(await(json.sendBuffer(Buffer.buffer("{}"))), 400, "INVALID");
+      asked.clear();
+      assertError(call(HttpMethod.POST, path + "?x=1", new JsonObject()), 400, "INVALID");
+      assertThat(asked).isEmpty();
+      assertError(get(path), 405, "METHOD_NOT_ALLOWED");
+    }
+    assertError(get("/api/groups/g/dead-letters?limit=x"), 400, "INVALID");
   }
 
   @Test

@@ -217,7 +217,13 @@ public final class ControlService {
             .filter(lease -> only == null || lease.group().equals(only))
             .toList();
     return new ShardStatus(
-        each.getKey(), record.start(), record.end(), record.bytes(), record.dropped(), leases);
+        each.getKey(),
+        record.start(),
+        record.end(),
+        record.bytes(),
+        record.dropped(),
+        leases,
+        FailureService.on(group, each.getKey(), only));
   }
 
   private Future<Buffer> findOffset(ByteReader in) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.StoredFailures;
@@ -108,7 +109,26 @@ final class FailureService {
     return Future.succeededFuture(Frames.answer(out.view()));
   }
 
-  static FailureFigures figures(LeaseKey key, FailureStand stand) {
+  /**
+   * What groups have of failures on a shard.
+   *
+   * @param only of that group; null: of all
+   */
+  static List<FailureFigures> on(ServedGroup group, Shard shard, String only) {
+    DataTables tables = group.state().tables();
+    if (tables.failures().isEmpty()) {
+      return List.of();
+    }
+    List<FailureFigures> figures = new ArrayList<>();
+    for (LeaseKey key : tables.failuresOn(shard)) {
+      if (only == null || only.equals(key.group())) {
+        figures.add(figures(key, tables.failures(key)));
+      }
+    }
+    return figures;
+  }
+
+  private static FailureFigures figures(LeaseKey key, FailureStand stand) {
     return new FailureFigures(
         key.group(),
         key.shard(),

@@ -246,7 +246,7 @@ final class DeadLettersApi {
    *
    * @return fails if one log group has no leader
    */
-  Future<List<FailureFigures>> figures(ClusterView view, String group) {
+  private Future<List<FailureFigures>> figures(ClusterView view, String group) {
     List<Future<List<FailureFigures>>> parts = new ArrayList<>();
     for (int i = 0; i < view.dataLeaders().size(); i++) {
       Bytes body = new Bytes().i32(i).text(group);
@@ -261,33 +261,6 @@ final class DeadLettersApi {
               List<FailureFigures> all = new ArrayList<>();
               parts.forEach(part -> all.addAll(part.result()));
               return all;
-            });
-  }
-
-  /** What all shards of a group have of failures together, for people and programs. */
-  Future<JsonObject> summary(String group) {
-    return calls
-        .view()
-        .compose(view -> figures(view, group))
-        .map(
-            figures -> {
-              long waiting = 0;
-              long parked = 0;
-              long held = 0;
-              long dead = 0;
-              long shardsWaiting = 0;
-              for (FailureFigures each : figures) {
-                waiting += each.waiting();
-                parked += each.parked();
-                held += each.held();
-                dead += each.dead();
-                shardsWaiting += each.shardWaits() ? 1 : 0;
-              }
-              return new JsonObject()
-                  .put("retriesWaiting", waiting + held)
-                  .put("parked", parked)
-                  .put("shardsWaiting", shardsWaiting)
-                  .put("deadLetters", dead);
             });
   }
 

@@ -42,9 +42,7 @@ final class GroupsApi {
     JsonObject question = new JsonObject();
     switch (action) {
       case "list" -> {}
-      case "get" -> {
-        return get(question.put("group", JsonFields.neededText(request, "group")));
-      }
+      case "get" -> question.put("group", JsonFields.neededText(request, "group"));
       case "dead-letters" -> {
         return deadLetters.list(request);
       }
@@ -69,23 +67,5 @@ final class GroupsApi {
                   + "': use list, get, rebalances, dead-letters, dead-letter, replay, drop or reset");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
-  }
-
-  /**
-   * What the dispatcher knows, and what the logs know of failures: null while one has no leader.
-   */
-  private Future<Object> get(JsonObject question) {
-    Future<JsonObject> failures = deadLetters.summary(question.getString("group"));
-    return calls
-        .askDispatcher(question)
-        .map(Json::decodeValue)
-        .compose(
-            group ->
-                failures.transform(
-                    summary ->
-                        Future.succeededFuture(
-                            group instanceof JsonObject json
-                                ? json.put("failures", summary.result())
-                                : group)));
   }
 }

@@ -247,6 +247,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   /** A held message is finished without its handler. */
   void declined(Task task, long now) {
+    // It says nothing of what handlers need.
     task.hold.declined(task, now);
     settled(task, now);
   }
@@ -296,13 +297,14 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   private void over(Task task, long now) {
     running--;
     task.hold.finished(task, now);
+    machine.failing().handled(task);
     settled(task, now);
   }
 
   private void settled(Task task, long now) {
     Hold hold = task.hold;
     consumed++;
-    machine.failing().succeeded(task, now);
+    machine.failing().settled(task, now);
     machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
     if (hold.state == HoldState.RUNNING) {
       ready(hold);
@@ -353,6 +355,11 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       machine.step(hold, now);
       tellOwned();
     }
+  }
+
+  /** Whether most messages fail, so that one at a time is tried. */
+  public boolean breakerOpen() {
+    return machine.failing().breakerOpen();
   }
 
   /**

@@ -55,6 +55,10 @@ final class Failing {
     return breaker.mayStart(running, now);
   }
 
+  boolean breakerOpen() {
+    return breaker.open();
+  }
+
   void link(boolean up) {
     linkUp = up;
   }
@@ -83,11 +87,16 @@ final class Failing {
 
   // ---- Handlers end
 
-  /** A message was handled. */
-  void succeeded(Task task, long now) {
+  /** A handler has ended well. */
+  void handled(Task task) {
     if (breaker.succeeded(task.attempt)) {
       reports.warn("messages are handled again: it goes on as before");
+      out.accept(new Action.HeartbeatSoon());
     }
+  }
+
+  /** A message is done. */
+  void settled(Task task, long now) {
     boolean held = !task.retry && task.attempt > 1;
     // A release says of all that was held that it is over.
     boolean told = task.retry || held && task.hold.state == HoldState.RUNNING;
@@ -120,6 +129,7 @@ final class Failing {
           "most messages fail: it pauses, tries one message at a time, and does not count what"
               + " fails meanwhile",
           cause);
+      out.accept(new Action.HeartbeatSoon());
     }
     if (breaker.open()) {
       tryAgain(task, breaker.waitMillis(now), now);

@@ -61,6 +61,7 @@ final class GroupFigures {
     state.put("shards", shards);
     Json.put(state, "level", LevelState.of(group.getJsonObject("level")));
     Json.put(state, "dedup", DedupState.of(group.getJsonObject("dedup")));
+    Json.put(state, "failures", FailureState.of(group));
     return state;
   }
 
@@ -79,6 +80,7 @@ final class GroupFigures {
     Json.put(state, "stuckMs", Json.number(member, "stuckMs"));
     JsonArray stuck = member.getJsonArray("stuck");
     Json.put(state, "stuck", stuck == null ? null : (Long) (long) stuck.size());
+    Json.put(state, "breaker", member.getString("breaker"));
     Json.put(state, "lastHeartbeatMs", Json.number(member, "lastHeartbeatMs"));
     state.put("shards", (long) member.getJsonArray("shards").size());
     return state;

@@ -75,6 +75,33 @@ class LiveStateTest {
   }
 
   @Example
+  void failuresAreShownIfThereAreAny() {
+    JsonObject none =
+        new JsonObject("{\"retriesWaiting\":0,\"parked\":0,\"shardsWaiting\":0,\"deadLetters\":0}");
+    JsonObject group = new JsonObject().put("failures", none).put("members", new JsonArray());
+    assertThat(FailureState.of(group)).isNull();
+    assertThat(FailureState.of(group.copy().putNull("failures"))).isNull();
+    JsonObject some = none.copy().put("deadLetters", 3);
+    assertThat(FailureState.of(group.copy().put("failures", some)))
+        .isEqualTo(
+            Map.of(
+                "retriesWaiting",
+                0L,
+                "parked",
+                0L,
+                "shardsWaiting",
+                0L,
+                "deadLetters",
+                3L,
+                "breakersOpen",
+                0L));
+    JsonArray pausing = new JsonArray().add(new JsonObject().put("breaker", "open"));
+    assertThat(FailureState.of(group.copy().put("members", pausing).putNull("failures")))
+        .as("what is not known is not there")
+        .isEqualTo(Map.of("breakersOpen", 1L));
+  }
+
+  @Example
   void dedupIsShownIfItIsOnOrWouldBeWorthIt() {
     JsonObject repeats = new JsonObject().put("level", "high").put("declinedShare", 0.4126);
     JsonObject on =

@@ -152,6 +152,33 @@ class LivePageTest extends PageBase {
     visit.seesNoMore(visit.region("Repetition in " + GROUP));
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"DARK", "LIGHT"})
+  void failuresAreShownWhileThereAreAny(ColorScheme scheme) {
+    JsonObject state = Facts.empty();
+    JsonObject group = Facts.group(TOPIC, 4, "amber", "birch");
+    JsonObject failures =
+        new JsonObject()
+            .put("retriesWaiting", 1_234)
+            .put("parked", 56)
+            .put("deadLetters", 7)
+            .put("breakersOpen", 0);
+    state.getJsonObject("groups").put(GROUP, group.put("failures", failures));
+    visit(scheme, state);
+    Locator shown = visit.region("Failures of " + GROUP);
+    visit.reads(shown, "to be tried again1,234");
+    visit.reads(shown, "parked behind them56");
+    visit.reads(shown, "dead letters7");
+    // Nobody has told of shards: that is not 0.
+    visit.reads(shown, "shards that wait—unknown");
+    live.change(Facts.patch(2, "groups", GROUP, "failures", "breakersOpen"));
+    visit.reads(shown, "most messages fail: 2 consumers pause and try one at a time");
+    live.change(member("birch", Facts.member(3).put("breaker", "open")));
+    visit.reads(visit.lane("birch"), "pauses: most messages fail");
+    live.change(Facts.patch(null, "groups", GROUP, "failures"));
+    visit.seesNoMore(shown);
+  }
+
   private static JsonObject level(String field, Object value) {
     return Facts.patch(value, "groups", GROUP, "level", field);
   }

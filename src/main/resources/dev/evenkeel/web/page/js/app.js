@@ -7,6 +7,7 @@ import { Board } from './board.js';
 import { Chart } from './chart.js';
 import { Details } from './details.js';
 import { Dedup } from './dedup.js';
+import { Failures } from './failures.js';
 import { Level } from './level.js';
 import { Logs, Moves, Nodes, Topics } from './tables.js';
 
@@ -63,6 +64,7 @@ function Group({ name, group, focus, history, tick, lines, onClose }) {
     </div>
     ${known(group.level) && html`<${Level} group=${name} level=${group.level} />`}
     ${known(group.dedup) && html`<${Dedup} group=${name} dedup=${group.dedup} />`}
+    ${known(group.failures) && html`<${Failures} group=${name} failures=${group.failures} />`}
     <div class="split">
       <${Board} group=${name} lanes=${all} density=${density(shards)} prefixes=${prefixesOf(group.shards ?? {})} tick=${tick} lines=${lines} />
       <${Details} focus=${focus} group=${group} history=${history} onClose=${onClose} />

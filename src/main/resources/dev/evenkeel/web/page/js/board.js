@@ -64,7 +64,9 @@ function trouble(member) {
     ? html`<span class="silent"><span aria-hidden="true">▲ </span>silent for ${seconds(member.lastHeartbeatMs / 1000)}</span>`
     : known(member.stuck) && member.stuck > 0
       ? html`<span class="silent"><span aria-hidden="true">■ </span>stuck on ${plural(member.stuck, 'shard')} for ${seconds(member.stuckMs / 1000)}</span>`
-      : null;
+      : member.breaker === 'open'
+        ? html`<span class="silent"><span aria-hidden="true">▲ </span>pauses: most messages fail</span>`
+        : null;
 }
 
 const Lane = memo(({ name, member, cells, density, prefixes, tick, lines }) => {

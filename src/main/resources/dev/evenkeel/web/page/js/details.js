@@ -39,6 +39,7 @@ function ConsumerDetails({ name, member, shards, level }) {
           <${Row} name="host" value=${member.host} />
           <${Row} name="cluster member" value=${member.node} />
           <${Row} name="last heard" value=${known(member.lastHeartbeatMs) ? `${millis(member.lastHeartbeatMs)} ago` : null} />
+          <${Row} name="breaker" value=${member.breaker} />
           <${Row} name="stuck on" value=${known(member.stuck) ? (member.stuck === 0 ? 'nothing' : `${plural(member.stuck, 'shard')} for ${millis(member.stuckMs)}`) : null} />
           ${known(level) && html`<${Row} name="finished, for the range" value=${count(bar?.finished)} /><${Row} name="in hand" value=${count(bar?.inHand)} />`}
           <${Row} name="consumed" value=${count(member.consumed)} />

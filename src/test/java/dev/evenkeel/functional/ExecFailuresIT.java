@@ -1,0 +1,127 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Commands of {@code --exec} that go wrong in every way: each is the failure of its message alone.
+ */
+class ExecFailuresIT {
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(300)
+  void each_is_the_failure_of_its_message_alone() throws Exception {
+    Path done = directory.resolve("done");
+    Path input =
+        Files.write(
+            directory.resolve("input"),
+            List.of("good1", "missing", "good2", "hang", "big", "killed", "good3"));
+    String work =
+        "read -r line; case $line in missing) no-such-command-here || exit;; hang) sleep 600;;"
+            + " big) head -c 1000000000 /dev/zero; head -c 1000000000 /dev/zero >&2;;"
+            + " killed) kill -9 $$;; esac; echo $line >> "
+            + done;
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "t", "--shards", "1");
+      assertThat(node.produce("p", input, "t").await().status()).isZero();
+      Process consumer = consumer(node, work);
+      try {
+        node.awaitConsumed("g", 7);
+        assertThat(new TreeSet<>(Files.readAllLines(done)))
+            .containsExactlyInAnyOrder("good1", "good2", "big", "good3");
+        Map<String, String> errors = new TreeMap<>();
+        for (Object each : new JsonArray(node.get("/api/groups/g/dead-letters").body())) {
+          JsonObject letter = (JsonObject) each;
+          errors.put(letter.getString("payload"), letter.getString("error"));
+        }
+        assertThat(errors).containsOnlyKeys("missing", "hang", "killed");
+        assertThat(errors.get("missing")).contains("exit status 127", "not found");
+        assertThat(errors.get("hang")).contains("did not end within 20s");
+        assertThat(errors.get("killed")).contains("exit status 137, as when signal 9 ends it");
+        assertThat(consumer.isAlive()).isTrue();
+        consumer.destroy();
+        assertThat(consumer.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(consumer.exitValue()).isZero();
+      } finally {
+        consumer.destroyForcibly();
+      }
+    }
+  }
+
+  /** With little memory, and with nobody who keeps what it prints. */
+  private Process consumer(Node node, String work) throws IOException {
+    String jar = System.getProperty("evenkeel.jar", "target/evenkeel.jar");
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx128m",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-jar",
+            jar,
+            "consume",
+            "t",
+            "--group=g",
+            "--order=none",
+            "--on-failure=dead-letter",
+            "--exec-timeout=20s",
+            "--cluster",
+            node.cluster(),
+            "--exec",
+            work)
+        .redirectInput(Redirect.from(new File("/dev/null")))
+        .redirectOutput(Redirect.DISCARD)
+        .redirectError(Redirect.DISCARD)
+        .start();
+  }
+
+  @Test
+  @Timeout(300)
+  void a_consumer_that_is_told_to_stop_ends_its_commands() throws IOException {
+    Path pid = directory.resolve("pid");
+    Path next = directory.resolve("next");
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "t", "--shards", "1");
+      Path input = Files.write(directory.resolve("input"), List.of("one"));
+      assertThat(node.produce("p", input, "t").await().status()).isZero();
+      String hang =
+          "trap '' TERM; sleep 600 & echo $! > "
+              + pid
+              + ".new; mv "
+              + pid
+              + ".new "
+              + pid
+              + "; wait";
+      try (Jar.Running hanging = node.consume("a", "t", "g", "--lock-time", "2s", "--exec", hang)) {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(pid));
+        ProcessHandle child =
+            ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow();
+        assertThat(hanging.stop().status()).isZero();
+        Awaitility.await("nothing outlives it")
+            .atMost(Duration.ofSeconds(10))
+            .until(() -> !child.isAlive());
+      }
+      String tell = "echo $EVENKEEL_ATTEMPT > " + next + ".new; mv " + next + ".new " + next;
+      Jar.Result last = node.consume("b", "t", "g", "--max", "1", "--exec", tell).await();
+      assertThat(last.status()).isZero();
+      assertThat(Files.readString(next).strip()).as("no attempt was counted").isEqualTo("1");
+    }
+  }
+}
