@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * it works.
  */
 class DeliveryIT {
-  private static final int MESSAGES = Integer.getInteger("evenkeel.delivery.messages", 6_000);
+  private static final int MESSAGES = Integer.getInteger("evenkeel.delivery.messages", 8_000);
   private static final int KILLS = 5;
   private static final int SHARDS = 3;
 
@@ -99,8 +99,8 @@ class DeliveryIT {
       try (Jar.Running running = member(policy, handled)) {
         Awaitility.await("it works")
             .atMost(Duration.ofSeconds(60))
-            .pollInterval(Duration.ofMillis(5))
-            .until(() -> Files.size(handled) > before + random.nextInt(3_000));
+            .pollInterval(Duration.ofMillis(20))
+            .until(() -> Files.size(handled) > before + random.nextInt(3_000) || consumed());
         running.kill();
       }
     }
@@ -109,6 +109,12 @@ class DeliveryIT {
       last.kill();
     }
     return handled;
+  }
+
+  private boolean consumed() {
+    List<JsonObject> shards = node.shards("g");
+    return shards.size() == SHARDS
+        && shards.stream().allMatch(shard -> Long.valueOf(0).equals(shard.getLong("lag")));
   }
 
   private Jar.Running member(DeliveryPolicy policy, Path handled) {

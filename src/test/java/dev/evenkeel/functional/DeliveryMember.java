@@ -61,7 +61,7 @@ public final class DeliveryMember {
 
   /** Some handlers end later, so that a kill finds them at work. */
   private static Future<Void> pause(Vertx vertx, Delivery delivery) {
-    return delivery.offset() % 4 == 0 ? vertx.timer(2).mapEmpty() : Future.succeededFuture();
+    return delivery.offset() % 2 == 0 ? vertx.timer(3).mapEmpty() : Future.succeededFuture();
   }
 
   private static final class Adder implements ContextHandler {
