@@ -150,6 +150,8 @@ final class ConsumeCommand implements Callable<Integer> {
 
   @Mixin private FailureOptions failures;
 
+  @Mixin private DeliveryOptions delivery;
+
   @Option(
       names = "--exec",
       paramLabel = "CMD",
@@ -280,6 +282,9 @@ final class ConsumeCommand implements Callable<Integer> {
       options.setOrder(ConsumerOptions.Order.valueOf(order.name().toUpperCase(Locale.ROOT)));
     }
     rates.apply(options);
+    boolean states = onAssign != null || onRelease != null;
+    boolean whole = exec != null && onAssign != null && onRelease != null;
+    delivery.apply(options, mode, states, whole, max != null);
     if (exec != null) {
       return options.setParallel(parallel);
     }

@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "group",
     mixinStandardHelpOptions = true,
-    description = "Shows consumer groups, over the HTTP API.",
+    description = "Shows and resets consumer groups, over the HTTP API.",
     footer = {
       "",
       "Examples:",
@@ -20,12 +20,13 @@ import picocli.CommandLine.Parameters;
       "  evenkeel group describe billing",
       "  evenkeel group describe billing --format json",
       "  evenkeel group rebalances billing --limit 20",
+      "  evenkeel group reset billing --to earliest",
       "  evenkeel group dead-letters list billing"
     },
-    subcommands = DeadLettersCommand.class)
+    subcommands = {GroupResetCommand.class, DeadLettersCommand.class})
 final class GroupCommand extends CommandGroup {
   GroupCommand() {
-    super("list, describe, rebalances or dead-letters");
+    super("list, describe, rebalances, reset or dead-letters");
   }
 
   @Command(

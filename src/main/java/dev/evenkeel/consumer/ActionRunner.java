@@ -57,12 +57,19 @@ final class ActionRunner {
 
   private final ConsumerCore core;
   private final LogCalls calls;
+  private final PublishCalls publishing;
   private final ConsumerHandler handler;
   private final Surroundings around;
 
-  ActionRunner(ConsumerCore core, LogCalls calls, ConsumerHandler handler, Surroundings around) {
+  ActionRunner(
+      ConsumerCore core,
+      LogCalls calls,
+      PublishCalls publishing,
+      ConsumerHandler handler,
+      Surroundings around) {
     this.core = core;
     this.calls = calls;
+    this.publishing = publishing;
     this.handler = handler;
     this.around = around;
   }
@@ -127,6 +134,28 @@ final class ActionRunner {
                           core.retriesFetched(fetch.hold(), fetch.request(), answer.result(), now),
                       (refused, now) ->
                           core.retriesFailed(fetch.hold(), fetch.request(), refused, now)));
+    } else if (action instanceof Action.OpenPublisher open) {
+      publishing
+          .open(open)
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now ->
+                          core.publisherOpened(
+                              open.hold(), answer.result(), publishing.dataGroups(), now),
+                      (refused, now) -> core.publisherFailed(open.hold(), refused, now)));
+    } else if (action instanceof Action.Publish publish) {
+      publishing
+          .publish(publish.request())
+          .onComplete(
+              answer ->
+                  told(
+                      answer.cause(),
+                      now ->
+                          core.published(publish.hold(), publish.request(), answer.result(), now),
+                      (refused, now) ->
+                          core.publishFailed(publish.hold(), publish.request(), refused, now)));
     } else if (action instanceof Action.Stop stop) {
       around.stop(stop.text(), stop.cause());
     } else if (action instanceof Action.CallAssign assign) {

@@ -15,6 +15,19 @@ public interface ConsumerHandler {
   Future<Void> handle(Delivery delivery);
 
   /**
+   * Handles a message, with a context to publish through if {@link #usesContext}; else it is not
+   * called. See {@link ContextHandler}.
+   */
+  default Future<Void> handle(Delivery delivery, MessageContext context) {
+    return handle(delivery);
+  }
+
+  /** Whether {@link #handle(Delivery, MessageContext)} is called. */
+  default boolean usesContext() {
+    return false;
+  }
+
+  /**
    * Called before the first message of a shard.
    *
    * <p>If it fails it is called again after 1, 2, 5, 10, 20 and then every 30 seconds: the shard

@@ -89,6 +89,19 @@ public class ConsumerOptions {
     STOP
   }
 
+  /** What a crash may do to a message. */
+  public enum DeliveryPolicy {
+    /** It is committed before its handler starts: it may be missing, and never comes twice. */
+    AT_MOST_ONCE,
+    /** It is committed after its handler has ended: it may come twice, and is never missing. */
+    AT_LEAST_ONCE,
+    /**
+     * As AT_LEAST_ONCE, and what the handler keeps or publishes through its {@link MessageContext}
+     * is as if it came once.
+     */
+    EFFECTIVELY_ONCE
+  }
+
   /** Pauses before the second and all further attempts: 1 s, 5 s, 30 s, 2 min, 10 min. */
   public static final List<Long> DEFAULT_RETRY_DELAYS_MILLIS =
       List.of(1_000L, 5_000L, 30_000L, 120_000L, 600_000L);
@@ -170,6 +183,7 @@ public class ConsumerOptions {
   private OnFailure onFailure = OnFailure.RETRY;
   private boolean breaker = true;
   private boolean holdFailed;
+  private DeliveryPolicy delivery = DeliveryPolicy.AT_LEAST_ONCE;
 
   public ConsumerOptions() {}
 
@@ -217,6 +231,7 @@ public class ConsumerOptions {
     onFailure = constant(OnFailure.class, json, "onFailure", onFailure);
     breaker = json.getBoolean("breaker", breaker);
     holdFailed = json.getBoolean("holdFailed", holdFailed);
+    delivery = constant(DeliveryPolicy.class, json, "delivery", delivery);
   }
 
   private static <E extends Enum<E>> E constant(
@@ -269,7 +284,8 @@ public class ConsumerOptions {
             retryDelaysMillis == null ? null : new JsonArray(new ArrayList<>(retryDelaysMillis)))
         .put("onFailure", word(onFailure))
         .put("breaker", breaker)
-        .put("holdFailed", holdFailed);
+        .put("holdFailed", holdFailed)
+        .put("delivery", word(delivery));
   }
 
   private static String word(Enum<?> constant) {
@@ -665,7 +681,8 @@ public class ConsumerOptions {
     if (retryDelaysMillis != null) {
       return retryDelaysMillis;
     }
-    return onFailure == OnFailure.RETRY ? DEFAULT_RETRY_DELAYS_MILLIS : List.of();
+    boolean again = onFailure == OnFailure.RETRY && delivery != DeliveryPolicy.AT_MOST_ONCE;
+    return again ? DEFAULT_RETRY_DELAYS_MILLIS : List.of();
   }
 
   /**
@@ -700,6 +717,20 @@ public class ConsumerOptions {
    */
   public ConsumerOptions setBreaker(boolean breaker) {
     this.breaker = breaker;
+    return this;
+  }
+
+  public DeliveryPolicy getDelivery() {
+    return delivery;
+  }
+
+  /**
+   * What a crash may do to a message, by default AT_LEAST_ONCE. The others only in mode SHARDED and
+   * without dedup. With AT_MOST_ONCE nothing that failed is tried again; EFFECTIVELY_ONCE needs a
+   * handler that publishes through its context or makes use of state, which needs order SHARD.
+   */
+  public ConsumerOptions setDelivery(DeliveryPolicy delivery) {
+    this.delivery = delivery;
     return this;
   }
 

@@ -13,6 +13,7 @@ import dev.evenkeel.consumer.core.DedupKeys;
 import dev.evenkeel.consumer.core.MessageSource;
 import dev.evenkeel.consumer.core.RateGate;
 import dev.evenkeel.consumer.core.RepetitionWatch;
+import dev.evenkeel.consumer.core.Task;
 import dev.evenkeel.consumer.level.LevelWork;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.SharedAutomata;
@@ -130,7 +131,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     context = new OwnContext(link.vertx());
     SplittableRandom random = new SplittableRandom();
     boolean givesState = handler.givesState() && offsets == null;
-    core = new ConsumerCore(options, instance, keepsState, givesState, random);
+    core =
+        new ConsumerCore(options, instance, keepsState, givesState, handler.usesContext(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
     broadcast =
         offsets == null
@@ -145,7 +147,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 core,
                 this,
                 this::endBecause);
-    actions = new ActionRunner(core, broadcast == null ? calls : broadcast, handler, this);
+    PublishCalls publishing = new PublishCalls(calls, options.getGroup());
+    actions =
+        new ActionRunner(core, broadcast == null ? calls : broadcast, publishing, handler, this);
     DedupKeys keys =
         new DedupKeys(
             options.getGroup(),
@@ -158,7 +162,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       work = new LevelWork(options, instance, levelRange, random, this::warn);
       level = new LevelMember(link, work, handler, instance, this, actions);
       source = work;
-      messages = loop(work, handler, this::look);
+      messages = loop(work, (task, delivery) -> handler.handle(delivery), this::look);
       dedup = null;
       rates = null;
     } else if (options.getDedup() == ConsumerOptions.Dedup.OFF) {
@@ -166,7 +170,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       level = null;
       source = core;
       rates = options.hasRates() ? rates(handler) : null;
-      messages = loop(rates == null ? core : rates, handler, this::look);
+      MessageLoop.Call<Task> call =
+          handler.usesContext()
+              ? withContext(handler)
+              : (task, delivery) -> handler.handle(delivery);
+      messages = loop(rates == null ? core : rates, call, this::look);
       dedup = null;
     } else {
       rates = null;
@@ -175,7 +183,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       source = core;
       dedup =
           new ClusterDedup(link, seats, options, handler, core, keys, repetition, this, actions);
-      messages = loop(dedup.source(), handler, seenBefore -> {});
+      messages =
+          loop(dedup.source(), (task, delivery) -> handler.handle(delivery), seenBefore -> {});
     }
     leaderships = new Leaderships(options.getMember(), () -> onContext(this::resigned));
     wake = rates == null ? null : new WakeTimer(link.vertx(), () -> onContext(this::turn));
@@ -198,8 +207,18 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   }
 
   private <T extends MessageSource.Handed> MessageLoop<T> loop(
-      MessageSource<T> from, ConsumerHandler handler, java.util.function.Consumer<Delivery> look) {
-    return new MessageLoop<>(from, handler, options.getMember(), context, look, this::turn);
+      MessageSource<T> from, MessageLoop.Call<T> call, java.util.function.Consumer<Delivery> look) {
+    return new MessageLoop<>(from, call, options.getMember(), context, look, this::turn);
+  }
+
+  private MessageLoop.Call<Task> withContext(ConsumerHandler handler) {
+    boolean commits =
+        keepsState && options.getDelivery() == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE;
+    return (task, delivery) -> {
+      TaskContext of = new TaskContext(directory, commits, task);
+      Future<Void> handled = handler.handle(delivery, of);
+      return handled == null ? null : handled.onComplete(ended -> of.end());
+    };
   }
 
   private void look(Delivery delivery) {

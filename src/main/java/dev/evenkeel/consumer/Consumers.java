@@ -60,6 +60,7 @@ public final class Consumers {
     ConsumerOptions own = new ConsumerOptions(options.toJson());
     try {
       OptionsCheck.check(own);
+      OptionsCheck.check(own, handler);
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }

@@ -19,8 +19,13 @@ final class MessageLoop<T extends MessageSource.Handed> {
 
   private static final long TURN_NANOS_MAX = 5_000_000;
 
+  /** Gives a message to the handler. */
+  interface Call<T> {
+    Future<Void> handle(T task, Delivery delivery);
+  }
+
   private final MessageSource<T> source;
-  private final ConsumerHandler handler;
+  private final Call<T> handler;
   private final String member;
   private final OwnContext context;
   private final Consumer<Delivery> look;
@@ -33,7 +38,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
    */
   MessageLoop(
       MessageSource<T> source,
-      ConsumerHandler handler,
+      Call<T> handler,
       String member,
       OwnContext context,
       Consumer<Delivery> look,
@@ -87,7 +92,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
     try {
       Delivery delivery = task.delivery(member);
       look.accept(delivery);
-      result = handler.handle(delivery);
+      result = handler.handle(task, delivery);
       if (result == null) {
         throw new NullPointerException("the handler returned null instead of a future");
       }

@@ -5,6 +5,7 @@ import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import java.util.Locale;
 
 /** What {@link ConsumerOptions} may say. */
 final class OptionsCheck {
@@ -59,6 +60,7 @@ final class OptionsCheck {
     atMost("handOutMessages", options.getHandOutMessages(), ConsumerOptions.HAND_OUT_MESSAGES_MAX);
     failures(options);
     rates(options);
+    delivery(options);
   }
 
   private static void rates(ConsumerOptions options) {
@@ -85,6 +87,69 @@ final class OptionsCheck {
           "overRate drops nothing with order SHARD, in which nothing passes one that waits: use KEY"
               + " or NONE");
     }
+  }
+
+  private static void delivery(ConsumerOptions options) {
+    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
+    if (delivery == null) {
+      throw new RefusedException(
+          Refusal.INVALID, "delivery is null: use AT_MOST_ONCE, AT_LEAST_ONCE or EFFECTIVELY_ONCE");
+    }
+    if (delivery == ConsumerOptions.DeliveryPolicy.AT_LEAST_ONCE) {
+      return;
+    }
+    if (options.getMode() != ConsumerOptions.Mode.SHARDED) {
+      throw invalid(delivery, "only mode sharded has it, in others use at-least-once");
+    }
+    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+      throw invalid(delivery, "dedup finishes messages without their handler, leave it off");
+    }
+    if (delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE
+        && (!options.getRetryDelaysMillis().isEmpty()
+            || options.getOnFailure() != ConsumerOptions.OnFailure.RETRY)) {
+      throw invalid(delivery, "nothing is tried again, leave retryDelays and onFailure out");
+    }
+  }
+
+  /**
+   * What the handler and the options may not be together.
+   *
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  static void check(ConsumerOptions options, ConsumerHandler handler) {
+    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
+    boolean atMostOnce = delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE;
+    if (handler.usesContext()) {
+      if (options.getMode() != ConsumerOptions.Mode.SHARDED
+          || options.getDedup() != ConsumerOptions.Dedup.OFF) {
+        throw new RefusedException(
+            Refusal.INVALID, "a handler with a context works in mode sharded and without dedup");
+      }
+      if (atMostOnce) {
+        throw invalid(delivery, "what the handler publishes would be lost, use at-least-once");
+      }
+    }
+    if (atMostOnce && handler.keepsState()) {
+      throw invalid(delivery, "a state begins at its own offset again, use effectively-once");
+    }
+    if (delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE) {
+      boolean state = handler.keepsState();
+      if (!handler.usesContext() && !(state && handler.givesState())) {
+        throw invalid(
+            delivery,
+            "the handler must publish through its context, or make use of state; else use"
+                + " at-least-once");
+      }
+      if (state && options.getOrder() != ConsumerOptions.Order.SHARD) {
+        throw invalid(delivery, "a state stands for all below an offset, use order shard");
+      }
+    }
+  }
+
+  private static RefusedException invalid(ConsumerOptions.DeliveryPolicy delivery, String text) {
+    return new RefusedException(
+        Refusal.INVALID,
+        "delivery " + delivery.name().toLowerCase(Locale.ROOT).replace('_', '-') + ": " + text);
   }
 
   private static void failures(ConsumerOptions options) {

@@ -10,6 +10,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
@@ -37,6 +38,8 @@ final class ShardCalls implements LogCalls {
   private static final long FETCH_GRACE_MILLIS = 5_000;
 
   private static final long CONTROL_TIMEOUT_MILLIS = 3_000;
+
+  private static final long APPEND_TIMEOUT_MILLIS = 5_000;
 
   /** Leaders that are followed in one call, at most. */
   private static final int HOPS_MAX = 3;
@@ -140,6 +143,48 @@ final class ShardCalls implements LogCalls {
             HOPS_MAX,
             node -> {})
         .map(answer -> new ByteReader(answer).i64());
+  }
+
+  /** An append of batches to the leader of {@code shard}, which they need not be for. */
+  Future<ByteBuffer> append(Shard shard, Bytes body) {
+    Buffer request = Frames.request(Op.APPEND, body);
+    return call(
+        shard, Addresses::data, view -> request, APPEND_TIMEOUT_MILLIS, HOPS_MAX, node -> {});
+  }
+
+  /** To the leader of the meta group. */
+  Future<Reply> submitMeta(MetaCommand command) {
+    ClusterView view = directory.current();
+    String leader = view == null ? null : view.metaLeader();
+    if (leader == null) {
+      directory.refresh();
+      return Future.failedFuture(
+          new RefusedException(Refusal.UNAVAILABLE, "no leader of the meta group is known"));
+    }
+    Bytes body = new Bytes();
+    CommandCodec.write(body, command);
+    Buffer request = Frames.request(Op.SUBMIT_META, body);
+    return directory
+        .whileLeads(
+            ClusterView.META,
+            leader,
+            link.request(Addresses.control(leader), request, CONTROL_TIMEOUT_MILLIS))
+        .map(answer -> reply(Frames.answerBody(answer)))
+        .recover(
+            failure -> {
+              RefusedException refused = Refusals.of(failure);
+              if (refused.refusal() == Refusal.NOT_LEADER) {
+                directory.metaLeaderHint(refused.getMessage());
+              }
+              directory.refresh();
+              return Future.failedFuture(refused);
+            });
+  }
+
+  /** How many data groups there are; 0 if that is not known yet. */
+  int dataGroups() {
+    ClusterView view = directory.current();
+    return view == null ? 0 : view.dataLeaders().size();
   }
 
   @Override

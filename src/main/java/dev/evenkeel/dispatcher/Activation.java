@@ -18,11 +18,14 @@ import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -231,6 +234,31 @@ final class Activation {
     run(core.heartbeat(request, beat, clock.millis()));
   }
 
+  /** Resets a group on some shards; {@code message} is answered with what each came to. */
+  void reset(Message<?> message, String group, List<Shard> shards, StartAt to, boolean force) {
+    long request = nextRequest++;
+    requests.put(request, message);
+    run(core.reset(request, group, shards, to, force, clock.millis()));
+  }
+
+  private JsonArray resetReport(Action.ResetDone done) {
+    JsonArray report = new JsonArray();
+    done.leases()
+        .forEach(
+            (shard, lease) ->
+                report.add(
+                    new JsonObject()
+                        .put("topic", core.topics().name(shard.topicId()))
+                        .put("shard", shard.shard())
+                        .put("state", lease == null ? "PENDING" : "DONE")
+                        .put("to", lease == null ? null : (Long) lease.committed())
+                        .put("epoch", lease == null ? null : (Long) lease.epoch())
+                        .put(
+                            "generation",
+                            lease == null ? null : (Long) lease.generation().number())));
+    return report;
+  }
+
   void leaseChanged(LeaseChange change) {
     if (ready) {
       run(core.leaseChanged(change, clock.millis()));
@@ -362,6 +390,8 @@ final class Activation {
     } else if (action instanceof Action.Refuse a) {
       meters.refused(a.refusal());
       requests.remove(a.request()).reply(Frames.refusal(a.refusal(), a.detail()));
+    } else if (action instanceof Action.ResetDone a) {
+      requests.remove(a.request()).reply(Frames.answer(resetReport(a).toBuffer().getBytes()));
     } else if (action instanceof Action.Push a) {
       vertx
           .eventBus()

@@ -17,6 +17,8 @@ import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -42,7 +44,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It answers at {@link Addresses#dispatcher} (heartbeats) and {@link Addresses#groups}: {@code
  * {}} all groups, {@code {"group": name}} one of them, {@code {"rebalances": group or null,
- * "limit": 0..2000}} recent moves, {@code {"live": tag or null}} everything for a live view.
+ * "limit": 0..2000}} recent moves, {@code {"live": tag or null}} everything for a live view, {@code
+ * {"reset": group, "shards": [{"topicId", "shard"}], "kind", "value", "force"}} sets a group to
+ * another place.
  */
 public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
@@ -293,6 +297,8 @@ public final class DispatcherVerticle extends VerticleBase {
       JsonObject question = Bodies.json(message.body());
       if (question.containsKey("rebalances")) {
         message.reply(rebalances(serving, question));
+      } else if (question.containsKey("reset")) {
+        reset(serving, question, message);
       } else if (question.containsKey("live")) {
         String tag = question.getString("live");
         whenLooked(message, () -> serving.live(tag));
@@ -306,6 +312,8 @@ public final class DispatcherVerticle extends VerticleBase {
       message.reply(
           Frames.refusal(
               Refusal.INVALID, "group, rebalances and live are texts, limit is a number"));
+    } catch (IllegalArgumentException | NullPointerException e) {
+      message.reply(Frames.refusal(Refusal.INVALID, "malformed question: " + e.getMessage()));
     }
   }
 
@@ -320,6 +328,20 @@ public final class DispatcherVerticle extends VerticleBase {
       moves.add(GroupReport.move(move));
     }
     return Frames.answer(moves.toBuffer().getBytes());
+  }
+
+  private static void reset(Activation serving, JsonObject question, Message<Object> message) {
+    List<Shard> shards = new ArrayList<>();
+    for (Object each : question.getJsonArray("shards")) {
+      JsonObject shard = (JsonObject) each;
+      shards.add(new Shard(shard.getInteger("topicId"), shard.getInteger("shard")));
+    }
+    serving.reset(
+        message,
+        question.getString("reset"),
+        shards,
+        new StartAt(StartAt.Kind.valueOf(question.getString("kind")), question.getLong("value")),
+        question.getBoolean("force"));
   }
 
   private void look(Activation serving, String group, Message<Object> message) {

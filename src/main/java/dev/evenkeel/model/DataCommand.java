@@ -60,17 +60,58 @@ public sealed interface DataCommand {
    * Progress of an owner. Refuses FENCED unless the lease is held at {@code epoch}. A lower offset
    * than the committed one changes nothing and is no error.
    *
-   * @param emptyStateOffset where the empty state stands, if the owner keeps state and the lease
-   *     has none yet; a lease that has one keeps it. -1: the owner keeps none
+   * @param stateOffset the offset that {@code state} stands for; without one, where the empty state
+   *     stands, if the owner keeps state and the lease has none yet; a lease that has one keeps it.
+   *     -1: the owner keeps none
+   * @param state null: the lease's stays as it is; else it goes into the same record as the
+   *     progress, unless the lease has that of a higher offset
    */
-  record Commit(String group, Shard shard, long epoch, long offset, long emptyStateOffset)
+  record Commit(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
       implements DataCommand {
 
     /** Progress of an owner that keeps no state. */
     public Commit(String group, Shard shard, long epoch, long offset) {
-      this(group, shard, epoch, offset, -1);
+      this(group, shard, epoch, offset, -1, null);
+    }
+
+    /** Progress of an owner that keeps state, and has none for the lease yet. */
+    public Commit(String group, Shard shard, long epoch, long offset, long emptyStateOffset) {
+      this(group, shard, epoch, offset, emptyStateOffset, null);
     }
   }
+
+  /**
+   * Sets a group back, or forward: compare and set. Refuses FENCED unless the lease's epoch is
+   * {@code expectedEpoch} (0: no lease yet), OFFSET_OUT_OF_RANGE for an offset that the shard does
+   * not have. Takes the shard from whoever owns it, at the next epoch, with its state, with what
+   * waits for another attempt and would come again, and with the marks; dead letters stay. A new
+   * {@link Generation} begins. Answers {@link Reply.OfLease}.
+   *
+   * @param to where the group goes on; an offset must be from the first kept to the next message
+   */
+  record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
+      implements DataCommand {}
+
+  /**
+   * The producer under which the owner's handlers publish in this {@link Generation}; one that the
+   * lease has already stays. Refuses FENCED unless the lease is held at {@code epoch}. Answers
+   * {@link Reply.OfLease}.
+   */
+  record SetPublisher(String group, Shard shard, long epoch, long producerId)
+      implements DataCommand {}
+
+  /**
+   * Opens an epoch of the producer under which handlers of a group on a shard publish, and fences
+   * every lower one in this log group. Refuses PRODUCER_FENCED if a higher epoch of that group and
+   * shard is known, and UNKNOWN_PRODUCER if there is none of this id and it is not {@code fresh}.
+   *
+   * @param epoch of the lease
+   * @param group of the input
+   * @param input the shard that the handlers consume
+   * @param fresh nothing was published under this id: it replaces that of the group and shard
+   */
+  record OpenPublisher(long producerId, int epoch, String group, Shard input, boolean fresh)
+      implements DataCommand {}
 
   /**
    * The owner lets go. Refuses FENCED unless the lease is held at {@code epoch}; a repeat after it

@@ -15,6 +15,7 @@ package dev.evenkeel.model;
  * @param drain the hand-over under way, or null
  * @param groupTerm highest term of the group's lease that a grant named; 0: none did. It never goes
  *     back
+ * @param generation since the last reset
  */
 public record Lease(
     String group,
@@ -26,7 +27,34 @@ public record Lease(
     long stateOffset,
     byte[] state,
     Drain drain,
-    long groupTerm) {
+    long groupTerm,
+    Generation generation) {
+
+  /** That was never reset, and whose handlers never published. */
+  public Lease(
+      String group,
+      Shard shard,
+      long epoch,
+      String owner,
+      String instance,
+      long committed,
+      long stateOffset,
+      byte[] state,
+      Drain drain,
+      long groupTerm) {
+    this(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        drain,
+        groupTerm,
+        Generation.FIRST);
+  }
 
   /** Of a group that has no lease of the whole. */
   public Lease(
@@ -67,17 +95,38 @@ public record Lease(
         stateOffset,
         state,
         null,
-        newGroupTerm);
+        newGroupTerm,
+        generation);
   }
 
   public Lease draining(Drain newDrain) {
     return new Lease(
-        group, shard, epoch, owner, instance, committed, stateOffset, state, newDrain, groupTerm);
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        newDrain,
+        groupTerm,
+        generation);
   }
 
   public Lease committedAt(long offset) {
     return new Lease(
-        group, shard, epoch, owner, instance, offset, stateOffset, state, drain, groupTerm);
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        offset,
+        stateOffset,
+        state,
+        drain,
+        groupTerm,
+        generation);
   }
 
   /** The state's bytes are kept apart. */
@@ -85,10 +134,42 @@ public record Lease(
     return withState(newStateOffset, new byte[0]);
   }
 
+  /** Nobody owns it any more, and it begins anew at {@code offset}, without state. */
+  public Lease reset(long offset) {
+    return new Lease(
+        group, shard, epoch + 1, null, null, offset, -1, null, null, groupTerm, generation.next());
+  }
+
+  /** With this producer for what handlers publish. */
+  public Lease publishingAs(long producerId) {
+    return new Lease(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        drain,
+        groupTerm,
+        new Generation(generation.number(), producerId));
+  }
+
   /** The owner has let go; who is next stays known, so that a new dispatcher can go on. */
   public Lease released(long offset, long newStateOffset, byte[] newState) {
     return new Lease(
-        group, shard, epoch, null, null, offset, newStateOffset, newState, drain, groupTerm);
+        group,
+        shard,
+        epoch,
+        null,
+        null,
+        offset,
+        newStateOffset,
+        newState,
+        drain,
+        groupTerm,
+        generation);
   }
 
   /** The same with these bytes of its state. */
@@ -107,7 +188,8 @@ public record Lease(
         newStateOffset,
         newState,
         drain,
-        groupTerm);
+        groupTerm,
+        generation);
   }
 
   /** The same without the state's bytes, for those who only look. */

@@ -74,6 +74,12 @@ public final class Limits {
   /** Bytes of the batches of those messages: 8 GiB. */
   public static final long DELAYED_BYTES_MAX = 8L << 30;
 
+  /** Most messages that the handler of one message may publish to one shard. */
+  public static final int OUTPUTS_OF_A_MESSAGE_MAX = 65_534;
+
+  /** Group and shard pairs whose handlers publish, in one log group. */
+  public static final int PUBLISHERS_MAX = 100_000;
+
   /** Longest text of an error that is kept. */
   public static final int ERROR_CHARS_MAX = 1_000;
 }

@@ -32,6 +32,7 @@ final class GroupRoutes {
         .post("/api/groups/:group/dead-letters/drop")
         .handler(names)
         .handler(c -> change(c, "drop"));
+    router.post("/api/groups/:group/offsets").handler(names).handler(c -> change(c, "reset"));
     router.get("/api/rebalances").handler(this::rebalances);
   }
 

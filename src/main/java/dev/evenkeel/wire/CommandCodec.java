@@ -118,12 +118,15 @@ public final class CommandCodec {
       out.i64(c.expectedEpoch());
       RecordCodec.write(out, c.drain());
     } else if (command instanceof DataCommand.Commit c) {
-      boolean state = c.emptyStateOffset() >= 0;
-      out.u8(state ? 11 : 6).text(c.group());
+      boolean empty = c.state() == null && c.stateOffset() >= 0;
+      out.u8(c.state() != null ? 32 : empty ? 11 : 6).text(c.group());
       RecordCodec.write(out, c.shard());
       out.i64(c.epoch()).i64(c.offset());
-      if (state) {
-        out.i64(c.emptyStateOffset());
+      if (c.state() != null || empty) {
+        out.i64(c.stateOffset());
+      }
+      if (c.state() != null) {
+        out.blob(c.state());
       }
     } else if (command instanceof DataCommand.Release c) {
       out.u8(7).text(c.group());
@@ -150,6 +153,19 @@ public final class CommandCodec {
       RecordCodec.writeNumbers(out, c.offsets());
     } else if (command instanceof DataCommand.DeliverDue c) {
       out.u8(20).i32(c.batchesMax()).i32(c.bytesMax());
+    } else if (command instanceof DataCommand.ResetLease c) {
+      out.u8(33).text(c.group());
+      RecordCodec.write(out, c.shard());
+      out.i64(c.expectedEpoch());
+      RecordCodec.write(out, c.to());
+    } else if (command instanceof DataCommand.SetPublisher c) {
+      out.u8(34).text(c.group());
+      RecordCodec.write(out, c.shard());
+      out.i64(c.epoch()).i64(c.producerId());
+    } else if (command instanceof DataCommand.OpenPublisher c) {
+      out.u8(35).i64(c.producerId()).i32(c.epoch()).text(c.group());
+      RecordCodec.write(out, c.input());
+      out.bool(c.fresh());
     }
   }
 
@@ -202,6 +218,17 @@ public final class CommandCodec {
               new DataCommand.DropDeadLetters(
                   in.text(), RecordCodec.shard(in), RecordCodec.numbers(in));
           case 20 -> new DataCommand.DeliverDue(in.i32(), in.i32());
+          case 32 ->
+              new DataCommand.Commit(
+                  in.text(), RecordCodec.shard(in), in.i64(), in.i64(), in.i64(), in.blob());
+          case 33 ->
+              new DataCommand.ResetLease(
+                  in.text(), RecordCodec.shard(in), in.i64(), RecordCodec.start(in));
+          case 34 ->
+              new DataCommand.SetPublisher(in.text(), RecordCodec.shard(in), in.i64(), in.i64());
+          case 35 ->
+              new DataCommand.OpenPublisher(
+                  in.i64(), in.i32(), in.text(), RecordCodec.shard(in), in.bool());
           default -> throw unknown(tag);
         };
     in.end();

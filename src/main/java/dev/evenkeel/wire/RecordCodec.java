@@ -1,6 +1,7 @@
 package dev.evenkeel.wire;
 
 import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.Generation;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.GroupPolicy;
@@ -25,7 +26,10 @@ public final class RecordCodec {
   private static final int GROUP_FORM = 3;
 
   /** With a group term; the first form begins with the group's name. */
-  private static final int LEASE_FORM = 2;
+  private static final int LEASE_FORM_TERM = 2;
+
+  /** With a generation, too. */
+  private static final int LEASE_FORM = 3;
 
   private static final int GROUP_LEASE_FORM = 1;
 
@@ -63,9 +67,12 @@ public final class RecordCodec {
    * leases name no term, and are written in the first form.
    */
   public static void write(Bytes out, Lease lease) {
-    boolean term = lease.groupTerm() != 0;
-    if (term) {
+    boolean generation = !lease.generation().equals(Generation.FIRST);
+    if (generation) {
       out.text(null).u8(LEASE_FORM).i64(lease.groupTerm());
+      out.i64(lease.generation().number()).i64(lease.generation().producerId());
+    } else if (lease.groupTerm() != 0) {
+      out.text(null).u8(LEASE_FORM_TERM).i64(lease.groupTerm());
     }
     out.text(lease.group());
     write(out, lease.shard());
@@ -77,14 +84,27 @@ public final class RecordCodec {
   public static Lease lease(ByteReader in) {
     String group = in.text();
     long groupTerm = 0;
+    Generation generation = Generation.FIRST;
     if (group == null) {
-      form("a lease", in.u8(), LEASE_FORM, LEASE_FORM);
+      int form = form("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM);
       groupTerm = in.i64();
+      if (form == LEASE_FORM) {
+        generation = new Generation(in.i64(), in.i64());
+      }
       group = in.text();
     }
     return new Lease(
-        group, shard(in), in.i64(), in.text(), in.text(), in.i64(), in.i64(), in.blob(), drain(in),
-        groupTerm);
+        group,
+        shard(in),
+        in.i64(),
+        in.text(),
+        in.text(),
+        in.i64(),
+        in.i64(),
+        in.blob(),
+        drain(in),
+        groupTerm,
+        generation);
   }
 
   public static void write(Bytes out, GroupLease lease) {

@@ -66,6 +66,18 @@ public final class ModelLog {
           ? Reply.refused(Refusal.FENCED, "not held")
           : put(lease.released(c.offset(), c.stateOffset(), c.state()));
     }
+    if (command instanceof DataCommand.ResetLease c) {
+      Lease lease = lease(c.group(), c.shard());
+      if ((lease == null ? 0 : lease.epoch()) != c.expectedEpoch()) {
+        return Reply.refused(Refusal.FENCED, "another epoch");
+      }
+      if (c.to().value() > ends.getOrDefault(c.shard(), 0L)) {
+        return Reply.refused(Refusal.OFFSET_OUT_OF_RANGE, "beyond the end");
+      }
+      Lease before =
+          lease == null ? new Lease(c.group(), c.shard(), 0, null, null, 0, -1, null, null) : lease;
+      return put(before.reset(c.to().value()));
+    }
     if (command instanceof DataCommand.ForgetLeases c) {
       leases.remove(c.group());
       return Reply.DONE;

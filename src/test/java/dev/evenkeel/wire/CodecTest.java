@@ -75,6 +75,9 @@ class CodecTest {
           new DataCommand.SetDrain("g", SHARD, 4, null),
           new DataCommand.Commit("g", SHARD, 4, 100),
           new DataCommand.Commit("g", SHARD, 4, 100, 0),
+          new DataCommand.ResetLease("g", SHARD, 4, StartAt.offset(7)),
+          new DataCommand.SetPublisher("g", SHARD, 4, 99),
+          new DataCommand.OpenPublisher(99, 4, "g", SHARD, true),
           new DataCommand.ForgetLeases("g"),
           new DataCommand.OpenProducer(9, 2),
           new DataCommand.Retain());
@@ -117,6 +120,9 @@ class CodecTest {
                     "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
             new Reply.OfLease(lease),
             new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
+            new Reply.OfLease(new Lease("g", SHARD, 5, "m", "i", 100, -1, null, null, 8).reset(3)),
+            new Reply.OfLease(
+                new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).publishingAs(77)),
             new Reply.OfLease(
                 new Lease("g", SHARD, 5, "m", "i", 100, -1, null, new Drain("n", 12), 8)),
             new Reply.OfGroup(

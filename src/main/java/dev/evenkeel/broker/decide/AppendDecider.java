@@ -24,8 +24,8 @@ import java.util.Map;
  */
 public final class AppendDecider {
   /**
-   * Most producers remembered at any moment. Retention brings them back to half of it; until then
-   * new ones are refused OVERLOADED.
+   * Most producers remembered at any moment, without those of handlers. Retention brings them back
+   * to half of it; until then new ones are refused OVERLOADED.
    */
   public static final int PRODUCERS_HARD_MAX = 2 * RetainDecider.PRODUCERS_MAX;
 
@@ -83,7 +83,7 @@ public final class AppendDecider {
     if (verdict != Sequences.TAKE) {
       return verdict;
     }
-    if (producer == null && tables.producers().size() + freshProducers >= PRODUCERS_HARD_MAX) {
+    if (producer == null && tables.ordinaryProducers() + freshProducers >= PRODUCERS_HARD_MAX) {
       return new Result(Refusal.OVERLOADED, 0);
     }
     Refusal refusal = refusalOfDelay(item);
@@ -108,6 +108,11 @@ public final class AppendDecider {
       now = producer.inEpoch(epoch, nowMillis);
     } else {
       now = producer.used(nowMillis);
+    }
+    if (now.publisherOf() != null) {
+      producers.put(key.producerId(), now);
+      rings.put(key, Ring.upTo(epoch, batch.firstSequence() + batch.count()));
+      return append(item, record);
     }
     Ring current =
         ring != null && producer != null && ring.epoch() == epoch

@@ -227,6 +227,32 @@ final class FailureBook {
     }
   }
 
+  /** No offset has left the window any more. */
+  void forgetMarks() {
+    forgetBelow(Long.MAX_VALUE, 0);
+  }
+
+  /** Nothing is held any more. */
+  void forgetHeld() {
+    forgetBelow(0, Long.MAX_VALUE);
+  }
+
+  /**
+   * What was moved at {@code offset} and above is forgotten. The lowest of a lane waits, and stays
+   * if any of the lane does.
+   */
+  void forgetMovedFrom(long offset) {
+    byte[] from = keys.at(FailureKeys.ENTRY, offset);
+    byte[] to = keys.part(FailureKeys.ENTRY + 1);
+    byte[] first;
+    while (waiting + parked > 0 && (first = edits.first(from, to)) != null) {
+      long each = FailureKeys.offset(first);
+      take(each, entry(each));
+      edits.delete(keys.at(FailureKeys.COPY, each));
+      from = keys.at(FailureKeys.ENTRY, each + 1);
+    }
+  }
+
   /** The lowest offset of a lane, or -1. */
   private long headOf(long lane) {
     byte[] from = keys.lane(lane, 0);

@@ -117,7 +117,8 @@ public final class FailureDecider {
     }
     return switch (failed.way()) {
       case DEAD -> book.die(failed, entry, lease.floor(), nowMillis);
-      case HELD -> book.hold(failed, entry, nowMillis);
+      // Below the committed offset nothing is held: a report that comes late would stay for ever.
+      case HELD -> offset < lease.committed() || book.hold(failed, entry, nowMillis);
       case MOVED ->
           moved
               ? book.again(offset, entry, nowMillis + failed.delayMillis(), nowMillis)
@@ -161,6 +162,19 @@ public final class FailureDecider {
       }
     }
     return decided(book, there, false);
+  }
+
+  /** What comes again after a reset does not wait here, too; what lies below it goes on waiting. */
+  List<Change> reset(Lease next) {
+    LeaseKey key = new LeaseKey(next.shard(), next.group());
+    if (tables.failures(key).concerningOwner() == 0) {
+      return List.of();
+    }
+    FailureBook book = book(key);
+    book.forgetMarks();
+    book.forgetHeld();
+    book.forgetMovedFrom(next.committed());
+    return book.changes(false);
   }
 
   /** What a lease's progress makes superfluous. */

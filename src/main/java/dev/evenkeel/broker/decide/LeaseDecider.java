@@ -12,6 +12,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import dev.evenkeel.store.Store;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,22 +89,83 @@ public final class LeaseDecider {
       return fenced(lease, command.epoch());
     }
     checkOffset("committed offset", command.offset(), command.shard());
-    boolean first = command.emptyStateOffset() >= 0 && lease.state() == null;
-    if (first) {
-      checkOffset("state offset", command.emptyStateOffset(), command.shard());
+    if (command.state() != null && command.state().length > Limits.STATE_BYTES_MAX) {
+      return stateTooLarge(command.state());
     }
-    if (command.offset() <= lease.committed() && !first) {
+    boolean first = command.stateOffset() >= 0 && lease.state() == null;
+    boolean newer = command.state() != null && command.stateOffset() > lease.stateOffset();
+    if (first || command.state() != null) {
+      checkOffset("state offset", command.stateOffset(), command.shard());
+    }
+    if (command.offset() <= lease.committed() && !first && !newer) {
       return Decision.unchanged(Reply.DONE);
     }
     Lease next = lease.committedAt(Math.max(lease.committed(), command.offset()));
-    if (!first) {
+    if (!first && !newer) {
       return progressed(next, new Change.PutLease(next));
     }
+    next = next.withStateAt(command.stateOffset());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
-    return Decision.of(
-        List.of(
-            new Change.PutLease(next.withStateAt(command.emptyStateOffset())),
-            new Change.PutLeaseState(key, new byte[0])));
+    if (command.state() == null) {
+      return Decision.of(
+          List.of(new Change.PutLease(next), new Change.PutLeaseState(key, new byte[0])));
+    }
+    return progressed(
+        next, new Change.PutLease(next), new Change.PutLeaseState(key, command.state()));
+  }
+
+  /** Sets the group to another place, without an owner, at the next epoch and generation. */
+  public Decision<Change> reset(DataCommand.ResetLease command) {
+    Names.check("group", command.group());
+    Shard shard = command.shard();
+    ShardRecord record = shard(shard);
+    Lease lease = tables.lease(command.group(), shard);
+    if (lease == null) {
+      lease = new Lease(command.group(), shard, 0, null, null, record.start(), -1, null, null);
+    }
+    if (lease.epoch() != command.expectedEpoch()) {
+      return fenced(lease, command.expectedEpoch());
+    }
+    StartAt to = command.to();
+    if (to.kind() == StartAt.Kind.OFFSET
+        && (to.value() < record.start() || to.value() > record.end())) {
+      return Decision.refused(
+          Refusal.OFFSET_OUT_OF_RANGE,
+          "offset "
+              + to.value()
+              + ": the shard has "
+              + record.start()
+              + " to "
+              + record.end()
+              + ", the next message");
+    }
+    Lease next = lease.reset(StartFinder.find(store, tables, shard, to));
+    LeaseKey key = new LeaseKey(shard, command.group());
+    List<Change> changes = new ArrayList<>();
+    changes.add(new Change.PutLease(next));
+    changes.add(new Change.RemoveLeaseState(key));
+    changes.addAll(new FailureDecider(tables, store, 0).reset(next));
+    return new Decision<>(changes, new Reply.OfLease(next));
+  }
+
+  public Decision<Change> publisher(DataCommand.SetPublisher command) {
+    Lease lease = existing(command.group(), command.shard());
+    if (!lease.heldAt(command.epoch())) {
+      return fenced(lease, command.epoch());
+    }
+    if (command.producerId() < 1) {
+      return Decision.refused(
+          Refusal.INVALID, "producer " + command.producerId() + ": ids count from 1");
+    }
+    return lease.generation().producerId() > 0
+        ? Decision.unchanged(new Reply.OfLease(lease))
+        : lease(lease.publishingAs(command.producerId()));
+  }
+
+  private static Decision<Change> stateTooLarge(byte[] state) {
+    return Decision.refused(
+        Refusal.TOO_LARGE,
+        "state of " + state.length + " bytes: at most " + Limits.STATE_BYTES_MAX);
   }
 
   public Decision<Change> release(DataCommand.Release command) {
@@ -126,9 +188,7 @@ public final class LeaseDecider {
       return progressed(next, new Change.PutLease(next));
     }
     if (state.length > Limits.STATE_BYTES_MAX) {
-      return Decision.refused(
-          Refusal.TOO_LARGE,
-          "state of " + state.length + " bytes: at most " + Limits.STATE_BYTES_MAX);
+      return stateTooLarge(state);
     }
     checkOffset("state offset", command.stateOffset(), command.shard());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
@@ -140,6 +200,7 @@ public final class LeaseDecider {
     List<Change> changes = new ArrayList<>();
     tables.leasesOf(command.group()).forEach(key -> changes.add(new Change.RemoveLease(key)));
     tables.failuresOf(command.group()).forEach(key -> changes.add(new Change.RemoveFailures(key)));
+    changes.addAll(new PublisherDecider(tables, 0).forgetGroup(command.group()));
     return Decision.of(changes);
   }
 

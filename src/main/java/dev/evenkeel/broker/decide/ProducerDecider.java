@@ -30,11 +30,14 @@ public final class ProducerDecider {
     }
     ProducerRecord known = tables.producer(id);
     ProducerRecord next;
+    if (known != null && known.publisherOf() != null) {
+      return Decision.refused(Refusal.INVALID, "producer " + id + " is that of a handler");
+    }
     if (known == null) {
-      if (tables.producers().size() >= AppendDecider.PRODUCERS_HARD_MAX) {
+      if (tables.ordinaryProducers() >= AppendDecider.PRODUCERS_HARD_MAX) {
         return Decision.refused(
             Refusal.OVERLOADED,
-            tables.producers().size() + " producers are remembered here; try again in a minute");
+            tables.ordinaryProducers() + " producers are remembered here; try again in a minute");
       }
       next = ProducerRecord.fresh(id, epoch, nowMillis);
     } else if (known.epoch() > epoch) {

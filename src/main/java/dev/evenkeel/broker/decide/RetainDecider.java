@@ -120,6 +120,10 @@ public final class RetainDecider {
   private void producers() {
     List<ProducerRecord> kept = new ArrayList<>();
     for (ProducerRecord each : tables.producers()) {
+      if (each.publisherOf() != null) {
+        // It goes with its group or its input, however long it is silent.
+        continue;
+      }
       if (nowMillis - each.usedMillis() > PRODUCER_IDLE_MILLIS_MAX) {
         forget(each);
       } else {

@@ -22,6 +22,10 @@ import dev.evenkeel.wire.Batch;
  * known            behind, not remembered        taken before, OFFSET_FORGOTTEN
  * known            across the next               INVALID: no producer cuts batches anew
  * </pre>
+ *
+ * A handler's producer has another rule: its sequences are places of inputs, so they have gaps and
+ * go on from epoch to epoch. It is known, or UNKNOWN_PRODUCER; a lower epoch is fenced; and a batch
+ * that does not begin above all that were taken is one that was taken before. See ADR 15.
  */
 final class Sequences {
   /** Take the batch. */
@@ -44,6 +48,10 @@ final class Sequences {
     }
     if (epoch < producer.epoch()) {
       return new Result(Refusal.PRODUCER_FENCED, producer.epoch());
+    }
+    if (producer.publisherOf() != null) {
+      boolean above = ring == null || first >= ring.next();
+      return above ? TAKE : new Result(null, Result.OFFSET_FORGOTTEN);
     }
     boolean begins = epoch > producer.epoch() || ring == null || ring.epoch() != epoch;
     long next = begins ? 0 : ring.next();

@@ -74,6 +74,7 @@ public final class ShardDecider {
       tables.failuresOn(shard).forEach(key -> changes.add(new Change.RemoveFailures(key)));
     }
     tables.ringsIn(id).forEach(key -> changes.add(new Change.RemoveRing(key)));
+    changes.addAll(new PublisherDecider(tables, 0).forgetInputs(id));
     String name = known == null ? "" : known.name();
     changes.add(new Change.PutTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
     return Decision.of(changes);

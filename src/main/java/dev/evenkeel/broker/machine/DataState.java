@@ -6,6 +6,7 @@ import dev.evenkeel.broker.decide.DueDecider;
 import dev.evenkeel.broker.decide.FailureDecider;
 import dev.evenkeel.broker.decide.LeaseDecider;
 import dev.evenkeel.broker.decide.ProducerDecider;
+import dev.evenkeel.broker.decide.PublisherDecider;
 import dev.evenkeel.broker.decide.RetainDecider;
 import dev.evenkeel.broker.decide.ShardDecider;
 import dev.evenkeel.broker.state.Change;
@@ -132,6 +133,12 @@ public final class DataState extends StoredState {
       return new FailureDecider(tables, store, now).drop(c);
     } else if (command instanceof DataCommand.DeliverDue c) {
       return new DueDecider(tables, store, now).decide(c);
+    } else if (command instanceof DataCommand.ResetLease c) {
+      return new LeaseDecider(tables, store).reset(c);
+    } else if (command instanceof DataCommand.SetPublisher c) {
+      return new LeaseDecider(tables, store).publisher(c);
+    } else if (command instanceof DataCommand.OpenPublisher c) {
+      return new PublisherDecider(tables, now).open(c);
     }
     return new RetainDecider(tables, store, now).decide();
   }

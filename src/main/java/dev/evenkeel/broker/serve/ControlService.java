@@ -52,6 +52,9 @@ public final class ControlService {
           DataCommand.ReplayDeadLetters.class,
           DataCommand.DropDeadLetters.class,
           DataCommand.ForgetLeases.class,
+          DataCommand.ResetLease.class,
+          DataCommand.SetPublisher.class,
+          DataCommand.OpenPublisher.class,
           DataCommand.OpenProducer.class);
 
   /** What brokers send each other. */

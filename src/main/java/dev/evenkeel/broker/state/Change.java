@@ -170,6 +170,17 @@ public sealed interface Change {
     public void show(DataTables tables) {}
   }
 
+  /** The bytes of a lease's state go; that it has none is a change of its own. */
+  record RemoveLeaseState(LeaseKey key) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(Store.Table.LEASES, Keys.leaseState(key));
+    }
+
+    @Override
+    public void show(DataTables tables) {}
+  }
+
   record RemoveLease(LeaseKey key) implements Change {
     @Override
     public void write(Store.Write write) {
@@ -232,7 +243,7 @@ public sealed interface Change {
 
     @Override
     public void show(DataTables tables) {
-      tables.producers.put(producer.id(), producer);
+      tables.put(producer);
     }
   }
 
@@ -269,7 +280,7 @@ public sealed interface Change {
 
     @Override
     public void show(DataTables tables) {
-      tables.producers.remove(producerId);
+      tables.removeProducer(producerId);
     }
   }
 }

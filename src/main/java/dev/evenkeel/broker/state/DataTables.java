@@ -30,6 +30,7 @@ public final class DataTables {
   final DelayTable delays = new DelayTable();
   final Map<Shard, Marks> marks = new HashMap<>();
   final Map<Long, ProducerRecord> producers = new HashMap<>();
+  final Map<LeaseKey, Long> publishers = new HashMap<>();
   final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
 
   /** Reads everything back from the store. */
@@ -67,7 +68,7 @@ public final class DataTables {
         (key, value) -> {
           if (key.length == 8) {
             ProducerRecord producer = ProducerRecord.decode(value);
-            tables.producers.put(producer.id(), producer);
+            tables.put(producer);
           } else {
             tables.rings.put(Keys.ring(key), Ring.decode(value));
           }
@@ -178,6 +179,36 @@ public final class DataTables {
   /** The producer, or null. */
   public ProducerRecord producer(long producerId) {
     return producers.get(producerId);
+  }
+
+  /** The producer under which the handlers of a group on a shard publish here, or null. */
+  public ProducerRecord publisher(LeaseKey of) {
+    Long id = publishers.get(of);
+    return id == null ? null : producers.get(id);
+  }
+
+  /** Whose handlers publish here; a live view. */
+  public Set<LeaseKey> publishers() {
+    return Collections.unmodifiableSet(publishers.keySet());
+  }
+
+  /** How many producers there are without those of handlers. */
+  public int ordinaryProducers() {
+    return producers.size() - publishers.size();
+  }
+
+  void put(ProducerRecord producer) {
+    producers.put(producer.id(), producer);
+    if (producer.publisherOf() != null) {
+      publishers.put(producer.publisherOf(), producer.id());
+    }
+  }
+
+  void removeProducer(long id) {
+    ProducerRecord gone = producers.remove(id);
+    if (gone != null && gone.publisherOf() != null) {
+      publishers.remove(gone.publisherOf(), id);
+    }
   }
 
   public Collection<ProducerRecord> producers() {

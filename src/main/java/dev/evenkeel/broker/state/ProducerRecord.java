@@ -2,6 +2,7 @@ package dev.evenkeel.broker.state;
 
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.RecordCodec;
 
 /**
  * A producer as a data group knows it.
@@ -9,27 +10,51 @@ import dev.evenkeel.wire.Bytes;
  * @param epoch lower ones are fenced
  * @param formerEpoch the epoch known before, or -1
  * @param usedMillis when it last appended or opened an epoch here
+ * @param publisherOf whose handlers publish under it, or null: an ordinary producer. The sequences
+ *     of such a one have gaps, and go on from epoch to epoch
  */
-public record ProducerRecord(long id, int epoch, int formerEpoch, long usedMillis) {
+public record ProducerRecord(
+    long id, int epoch, int formerEpoch, long usedMillis, LeaseKey publisherOf) {
   /** One that nobody has heard of. */
   public static ProducerRecord fresh(long id, int epoch, long nowMillis) {
-    return new ProducerRecord(id, epoch, -1, nowMillis);
+    return new ProducerRecord(id, epoch, -1, nowMillis, null);
+  }
+
+  /** One under which the handlers of a group on a shard begin to publish. */
+  public static ProducerRecord publisher(long id, int epoch, LeaseKey of, long nowMillis) {
+    return new ProducerRecord(id, epoch, -1, nowMillis, of);
   }
 
   public ProducerRecord inEpoch(int next, long nowMillis) {
-    return new ProducerRecord(id, next, epoch, Math.max(usedMillis, nowMillis));
+    return new ProducerRecord(id, next, epoch, Math.max(usedMillis, nowMillis), publisherOf);
   }
 
   public ProducerRecord used(long nowMillis) {
-    return nowMillis <= usedMillis ? this : new ProducerRecord(id, epoch, formerEpoch, nowMillis);
+    return nowMillis <= usedMillis
+        ? this
+        : new ProducerRecord(id, epoch, formerEpoch, nowMillis, publisherOf);
   }
 
   byte[] encode() {
-    return new Bytes(24).i64(id).i32(epoch).i32(formerEpoch).i64(usedMillis).toArray();
+    Bytes out = new Bytes(24).i64(id).i32(epoch).i32(formerEpoch).i64(usedMillis);
+    if (publisherOf != null) {
+      out.text(publisherOf.group());
+      RecordCodec.write(out, publisherOf.shard());
+    }
+    return out.toArray();
   }
 
   static ProducerRecord decode(byte[] bytes) {
     ByteReader in = new ByteReader(bytes);
-    return new ProducerRecord(in.i64(), in.i32(), in.i32(), in.i64());
+    long id = in.i64();
+    int epoch = in.i32();
+    int formerEpoch = in.i32();
+    long usedMillis = in.i64();
+    LeaseKey of = null;
+    if (in.remaining() > 0) {
+      String group = in.text();
+      of = new LeaseKey(RecordCodec.shard(in), group);
+    }
+    return new ProducerRecord(id, epoch, formerEpoch, usedMillis, of);
   }
 }

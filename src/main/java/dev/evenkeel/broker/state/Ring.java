@@ -40,6 +40,11 @@ public final class Ring {
     return new Ring(epoch, 0, formerLast, new long[0]);
   }
 
+  /** Of a producer whose sequences have gaps: only the highest counts. */
+  public static Ring upTo(int epoch, long next) {
+    return new Ring(epoch, next, NONE, new long[0]);
+  }
+
   public int epoch() {
     return epoch;
   }

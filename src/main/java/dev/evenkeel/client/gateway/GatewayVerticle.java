@@ -56,6 +56,8 @@ import java.util.function.Function;
  *   {"action":"dead-letter","group":"g","deadLetter":"orders/2/17"}
  *   {"action":"replay","group":"g","deadLetters":["orders/2/17"]}   → {"group":"g","count":1}
  *   {"action":"drop","group":"g","all":true}                        → {"group":"g","count":3}
+ *   {"action":"reset","group":"g","to":"earliest","topic":"orders","shard":2,"force":true}
+ *       → {"group":"g","dryRun":false,"shards":[{"topic","shard","from","to","state",...}]}
  *
  * evenkeel.api.cluster
  *   {"action":"status"}                                   → {"cluster":...,"nodes":[...],...}

@@ -9,16 +9,30 @@ import java.util.List;
 /** Answers {@code evenkeel.api.groups} by asking the active dispatcher. */
 final class GroupsApi {
   private static final List<String> FIELDS =
-      List.of("action", "group", "limit", "after", "deadLetter", "deadLetters", "all");
+      List.of(
+          "action",
+          "group",
+          "limit",
+          "after",
+          "deadLetter",
+          "deadLetters",
+          "all",
+          "to",
+          "topic",
+          "shard",
+          "force",
+          "dryRun");
 
   private static final int MOVES_MAX = Limits.MOVES_KEPT_MAX;
 
   private final ClusterCalls calls;
   private final DeadLettersApi deadLetters;
+  private final ResetApi resets;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
     deadLetters = new DeadLettersApi(calls);
+    resets = new ResetApi(calls);
   }
 
   Future<Object> answer(JsonObject request) {
@@ -38,6 +52,9 @@ final class GroupsApi {
       case "replay", "drop" -> {
         return deadLetters.change(request, action.equals("replay"));
       }
+      case "reset" -> {
+        return resets.reset(request);
+      }
       // A null asks for the moves of all groups.
       case "rebalances" ->
           question
@@ -47,7 +64,7 @@ final class GroupsApi {
           throw JsonFields.invalid(
               "unknown action '"
                   + action
-                  + "': use list, get, rebalances, dead-letters, dead-letter, replay or drop");
+                  + "': use list, get, rebalances, dead-letters, dead-letter, replay, drop or reset");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
   }

@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ShardContext;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Shard;
 import dev.evenkeel.wire.RetryRequest;
 
 /** What the core wants to be done. The shell does it and gives the outcome back as an event. */
@@ -23,6 +24,25 @@ public sealed interface Action {
 
   /** Answered by committed or commitFailed. */
   record Commit(Hold hold, DataCommand.Commit command) implements Action {}
+
+  /**
+   * Opens the lease's epoch for what handlers publish, in every data group; answered by
+   * publisherOpened or publisherFailed.
+   *
+   * @param producerId as the lease has it; 0: it has none yet
+   */
+  record OpenPublisher(Hold hold, long producerId) implements Action {
+    public Shard shard() {
+      return hold.shard;
+    }
+
+    public long epoch() {
+      return hold.epoch;
+    }
+  }
+
+  /** Answered by published or publishFailed. */
+  record Publish(Hold hold, PublishRequest request) implements Action {}
 
   /** Calls onDraining. Not answered. */
   record CallDraining(ShardContext shard) implements Action {}

@@ -9,9 +9,11 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.AppendResults.Result;
 import dev.evenkeel.wire.RetryAnswer;
 import dev.evenkeel.wire.RetryRequest;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -69,6 +71,19 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       boolean keepsState,
       boolean givesState,
       RandomGenerator random) {
+    this(options, instance, keepsState, givesState, false, random);
+  }
+
+  /**
+   * @param publishes whether the handler may publish
+   */
+  public ConsumerCore(
+      ConsumerOptions options,
+      String instance,
+      boolean keepsState,
+      boolean givesState,
+      boolean publishes,
+      RandomGenerator random) {
     this.options = options;
     stateful = keepsState || givesState;
     latest = new LatestAssignment(instance);
@@ -78,7 +93,15 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     fence = new SelfFence(options.getMemberTimeoutMillis());
     machine =
         new HoldMachine(
-            options, instance, keepsState, givesState, flow, random, this, actions::addLast);
+            options,
+            instance,
+            keepsState,
+            givesState,
+            publishes,
+            flow,
+            random,
+            this,
+            actions::addLast);
   }
 
   /** The next thing to do, or null. */
@@ -178,6 +201,13 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   @Override
   public void gone(Hold hold) {
+    if (hold.outputs != null) {
+      for (Task task : hold.outputs.clear()) {
+        running--;
+        hold.ended(task, hold.stoppedMillis);
+        machine.puller().dropped(new Hold.Dropped(1, task.bytes), hold.stoppedMillis);
+      }
+    }
     shards.gone(hold);
     marks.gone(hold);
   }
@@ -322,8 +352,17 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     }
   }
 
+  /** The handler has ended well; what it published goes to the log before the message is done. */
   @Override
   public void finished(Task task, long now) {
+    if (task.publishes() && task.hold.outputs != null && !task.hold.state.over()) {
+      machine.publishing().add(task, now);
+      return;
+    }
+    over(task, now);
+  }
+
+  private void over(Task task, long now) {
     running--;
     task.hold.finished(task, now);
     machine.failing().handled(task);
@@ -340,9 +379,10 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       if (hold.pendingMessages == 0) {
         machine.puller().fetch(hold, now);
       }
-      if (machine.puller().isMany(hold.window.committed() - hold.committed)) {
+      if (hold.atMostOnce() || machine.puller().isMany(hold.window.committed() - hold.committed)) {
         machine.puller().commitIfDue(hold, now);
       }
+      machine.publishing().step(hold, now);
     } else {
       if (hold.state == HoldState.DRAINING) {
         ready(hold);
@@ -362,6 +402,17 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     Hold hold = task.hold;
     running--;
     hold.ended(task, now);
+    if (hold.atMostOnce() && !task.retry && !hold.state.over()) {
+      actions.add(
+          new Action.Report(
+              false, hold + ": offset " + task.offset + " failed, and is not tried again", cause));
+      hold.left(task);
+      machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
+      ready(hold);
+      machine.step(hold, now);
+      tellOwned();
+      return;
+    }
     if (hold.state.over()) {
       machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
     } else {
@@ -403,6 +454,46 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   public void retriesFailed(Hold hold, RetryRequest request, RefusedException refused, long now) {
     machine.retriesFailed(hold, request, refused, now);
     tellOwned();
+  }
+
+  /** The lease's epoch is open for what handlers publish. */
+  public void publisherOpened(Hold hold, long producerId, int groups, long now) {
+    machine.publisherOpened(hold, producerId, groups, now);
+    tellOwned();
+  }
+
+  public void publisherFailed(Hold hold, RefusedException refused, long now) {
+    machine.publisherFailed(hold, refused, now);
+    tellOwned();
+  }
+
+  /**
+   * The log has answered what handlers published.
+   *
+   * @param results one for each batch, in order
+   */
+  public void published(Hold hold, PublishRequest request, List<Result> results, long now) {
+    if (hold.state.over()) {
+      return;
+    }
+    List<Task> whole = new ArrayList<>();
+    beginAnew(hold, machine.publishing().answered(hold, request, results, whole, now), now);
+    whole.forEach(task -> over(task, now));
+    machine.publishing().step(hold, now);
+  }
+
+  public void publishFailed(Hold hold, PublishRequest request, RefusedException refused, long now) {
+    if (!hold.state.over()) {
+      beginAnew(hold, machine.publishing().failed(hold, request, refused, now), now);
+    }
+  }
+
+  /** What can never be published: the next assignment begins with what is committed. */
+  private void beginAnew(Hold hold, RefusedException why, long now) {
+    if (why != null) {
+      machine.lose(hold, "what its handlers publish is refused: " + why, now);
+      tellOwned();
+    }
   }
 
   public void leaseRead(Hold hold, Lease lease, long now) {

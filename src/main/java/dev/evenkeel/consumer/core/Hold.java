@@ -73,6 +73,25 @@ public final class Hold {
   /** The log's next offset by the last fetch, or -1. */
   long logEnd = -1;
 
+  /** What handlers publish; null: they cannot. */
+  PublishQueue outputs;
+
+  /** Where to begin, once the producer of what handlers publish is open. */
+  long beginOffset;
+
+  /** The handler's last state, and the offset that it stands for; -1: none. */
+  byte[] keptState;
+
+  long keptOffset = -1;
+
+  /** The state's offset in the last commit sent, and in the last one that the log took. */
+  long keptSent = -1;
+
+  long keptTaken = -1;
+
+  /** Messages below may be started: what is above is not committed yet, with at most once. */
+  long claimed = Long.MAX_VALUE;
+
   boolean commitInFlight;
   long commitRetryMillis;
   long committed;
@@ -193,6 +212,20 @@ public final class Hold {
     begunOffset = offset;
     committed = offset;
     fetchOffset = offset;
+  }
+
+  /** With at most once: nothing may be started before it is committed. */
+  void claims() {
+    claimed = window.committed();
+  }
+
+  boolean atMostOnce() {
+    return claimed != Long.MAX_VALUE;
+  }
+
+  /** With at most once: messages that are committed and not handled, those that run among them. */
+  long claimedLeft() {
+    return atMostOnce() ? Math.max(0, Math.min(claimed, fetchOffset) - window.committed()) : 0;
   }
 
   ShardContext context(String member) {
@@ -342,7 +375,7 @@ public final class Hold {
   }
 
   private Task decode() {
-    while (window.span() < SPAN_MESSAGES_MAX) {
+    while (window.span() < SPAN_MESSAGES_MAX && backlog.nextOffset() < claimed) {
       Task task = backlog.next(this);
       if (task == null) {
         return null;
@@ -371,6 +404,10 @@ public final class Hold {
 
   private void done(Task task) {
     window.finish(task.offset);
+    if (task.effects != null && task.effects.state() != null) {
+      keptState = task.effects.state();
+      keptOffset = task.offset + 1;
+    }
     freed(task);
   }
 
@@ -457,6 +494,11 @@ public final class Hold {
    */
   Dropped keepBegun(long nowMillis) {
     giveBackHeld();
+    if (atMostOnce()) {
+      // What is committed is handled before the shard goes; nothing else is decoded.
+      fetch = null;
+      return Dropped.NONE.and(retries.inHand.dropNotStarted()).and(takeGoneBack());
+    }
     long from = begunEnd();
     backlog.clear();
     lanes.dropFrom(from);
@@ -514,7 +556,7 @@ public final class Hold {
 
   /** Whether a message of it may be started before the hand-over ends. */
   boolean mayClose() {
-    return !givenBack && !window.whole();
+    return !givenBack && (!window.whole() || claimedLeft() > 0);
   }
 
   /** Drops everything that was not started or waits for another try, unfinished. */

@@ -42,6 +42,8 @@ final class HoldMachine {
   private final String instance;
   private final boolean keepsState;
   private final boolean marksState;
+  private final boolean publishes;
+  private final boolean atMostOnce;
   private final FlowControl flow;
   private final RandomGenerator random;
   private final Owner owner;
@@ -50,6 +52,7 @@ final class HoldMachine {
   private final Puller puller;
   private final Releasing releasing;
   private final Failing failing;
+  private final Publishing publishing;
 
   /** Whether shards may begin: in mode singleton all of them were granted at the present term. */
   private boolean open;
@@ -64,7 +67,8 @@ final class HoldMachine {
       ConsumerOptions options,
       String instance,
       boolean keepsState,
-      boolean marksState,
+      boolean givesState,
+      boolean publishes,
       FlowControl flow,
       RandomGenerator random,
       Owner owner,
@@ -72,15 +76,21 @@ final class HoldMachine {
     this.options = options;
     this.instance = instance;
     this.keepsState = keepsState;
-    this.marksState = keepsState && marksState;
+    this.publishes = publishes;
+    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
+    boolean effectivelyOnce = delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE;
+    atMostOnce = delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE;
+    marksState = keepsState && (givesState || effectivelyOnce);
     this.flow = flow;
     this.random = random;
     this.owner = owner;
     this.out = out;
     reports = new Reports(random, out);
     puller = new Puller(options, flow, owner, reports, out);
-    releasing = new Releasing(options, reports, out);
-    FailurePolicy policy = new FailurePolicy(options, keepsState || marksState, random);
+    releasing = new Releasing(options, effectivelyOnce && !givesState, reports, out);
+    publishing = new Publishing(reports, out);
+    FailurePolicy policy =
+        new FailurePolicy(options, keepsState || givesState || publishes, random);
     failing = new Failing(options, policy, puller, reports, random, out);
     closeWithin(options.getLockTimeMillis());
     open = options.getMode() != ConsumerOptions.Mode.SINGLETON;
@@ -122,8 +132,14 @@ final class HoldMachine {
     return failing;
   }
 
+  /** The part that publishes for handlers. */
+  Publishing publishing() {
+    return publishing;
+  }
+
   void link(boolean up) {
     linkUp = up;
+    publishing.link(up);
     puller.link(up);
     failing.link(up);
   }
@@ -155,7 +171,7 @@ final class HoldMachine {
       }
       hold.predecessor = null;
     }
-    if (!keepsState && hold.grantedCommitted >= 0) {
+    if (!keepsState && !publishes && hold.grantedCommitted >= 0) {
       // State is in the log alone; where to begin without it came with the assignment, and should
       // that be of a grant that is over, the first request with its epoch is refused.
       attached(hold, hold.grantedCommitted, now);
@@ -187,13 +203,48 @@ final class HoldMachine {
     hold.markOffset =
         empty ? lease.stateOffset() : marksState && lease.state() == null ? lease.committed() : -1;
     hold.leaseCommitted = lease.committed();
-    attached(hold, given ? lease.stateOffset() : lease.committed(), now);
+    hold.beginOffset = given ? lease.stateOffset() : lease.committed();
+    if (publishes && !hold.draining) {
+      // Nothing is handled before everything that a former owner may still send is fenced.
+      hold.busy = true;
+      out.accept(new Action.OpenPublisher(hold, lease.generation().producerId()));
+    } else {
+      attached(hold, hold.beginOffset, now);
+    }
+  }
+
+  /**
+   * The lease's epoch may publish.
+   *
+   * @param groups number of data groups
+   */
+  void publisherOpened(Hold hold, long producerId, int groups, long now) {
+    hold.busy = false;
+    if (hold.state == HoldState.ATTACHING) {
+      hold.outputs = new PublishQueue(producerId, Math.toIntExact(hold.epoch), groups);
+      attached(hold, hold.beginOffset, now);
+    }
+  }
+
+  void publisherFailed(Hold hold, RefusedException refused, long now) {
+    hold.busy = false;
+    if (hold.state != HoldState.ATTACHING) {
+      return;
+    }
+    if (refused.refusal() == Refusal.FENCED || refused.refusal() == Refusal.PRODUCER_FENCED) {
+      lose(hold, refused.getMessage(), now);
+    } else {
+      hold.retryMillis = now + reports.pause(hold, "its handlers cannot publish yet", refused);
+    }
   }
 
   private void attached(Hold hold, long offset, long now) {
     hold.leaseCommitted = Math.max(hold.leaseCommitted, offset);
     hold.begin(offset);
     failing.begin(hold);
+    if (atMostOnce) {
+      hold.claims();
+    }
     hold.lastCommitMillis = now;
     hold.state = hold.draining ? HoldState.RELEASING : HoldState.ASSIGNING;
     step(hold, now);
@@ -265,6 +316,7 @@ final class HoldMachine {
       owner.ready(hold);
     }
     failing.step(hold, now);
+    publishing.step(hold, now);
     puller.fetch(hold, now);
     puller.commitIfDue(hold, now);
   }
@@ -299,6 +351,11 @@ final class HoldMachine {
   void committed(Hold hold, long offset) {
     hold.commitInFlight = false;
     hold.committed = Math.max(hold.committed, offset);
+    hold.keptTaken = Math.max(hold.keptTaken, hold.keptSent);
+    if (hold.atMostOnce() && !hold.state.over()) {
+      hold.claimed = Math.max(hold.claimed, offset);
+      owner.ready(hold);
+    }
   }
 
   void commitFailed(Hold hold, RefusedException refused, long now) {
@@ -371,9 +428,11 @@ final class HoldMachine {
         owner.ready(hold);
       }
       failing.step(hold, now);
+      publishing.step(hold, now);
       puller.commitIfDue(hold, now);
       return;
     } else {
+      tellUnhandled(hold);
       if (!hold.window.whole()) {
         hold.stateMissing = true;
         reportHoles(hold);
@@ -393,6 +452,20 @@ final class HoldMachine {
       reports.error(
           released + " and without state, because the message there could not be handled" + twice,
           null);
+    }
+  }
+
+  /** With at most once: what nobody will handle. */
+  private void tellUnhandled(Hold hold) {
+    long left = hold.window == null ? 0 : hold.claimedLeft();
+    if (left > 0) {
+      reports.warn(
+          hold
+              + ": up to "
+              + left
+              + " messages from offset "
+              + hold.window.committed()
+              + " on were committed, and are not handled");
     }
   }
 
@@ -447,6 +520,7 @@ final class HoldMachine {
     if (hold.stoppedMillis < 0) {
       hold.stoppedMillis = now;
     }
+    tellUnhandled(hold);
     // A release on its way may have been taken: then the log has heard all there is to say.
     boolean letGo = hold.releaseSent;
     end(hold, letGo ? HoldState.RELEASED : HoldState.LOST);

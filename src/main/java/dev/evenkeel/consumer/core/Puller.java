@@ -183,6 +183,10 @@ final class Puller {
 
   /** Commits if enough messages or enough time have gone by. */
   void commitIfDue(Hold hold, long now) {
+    if (hold.atMostOnce()) {
+      claim(hold, now);
+      return;
+    }
     long progress = hold.window.committed() - hold.committed;
     if (progress <= 0 || hold.commitInFlight || !linkUp || now < hold.commitRetryMillis) {
       return;
@@ -192,17 +196,43 @@ final class Puller {
     if (now - hold.lastCommitMillis < gap) {
       return;
     }
+    boolean state = hold.keptOffset > hold.keptTaken;
+    hold.keptSent = hold.keptOffset;
+    commit(
+        hold,
+        hold.window.committed(),
+        state ? hold.keptOffset : hold.markOffset,
+        state ? hold.keptState : null,
+        now);
+  }
+
+  private void commit(Hold hold, long offset, long stateOffset, byte[] state, long now) {
     hold.commitInFlight = true;
     hold.lastCommitMillis = now;
     out.accept(
         new Action.Commit(
             hold,
             new DataCommand.Commit(
-                options.getGroup(),
-                hold.shard,
-                hold.epoch,
-                hold.window.committed(),
-                hold.markOffset)));
+                options.getGroup(), hold.shard, hold.epoch, offset, stateOffset, state)));
+  }
+
+  /**
+   * With at most once, commits the next messages so that they may be started: as many as may be
+   * handed out at once. A crash loses no more than those.
+   */
+  private void claim(Hold hold, long now) {
+    if (hold.state != HoldState.RUNNING
+        || hold.commitInFlight
+        || !linkUp
+        || now < hold.commitRetryMillis) {
+      return;
+    }
+    long done = hold.window.committed();
+    long to = Math.min(hold.fetchOffset, done + options.getHandOutMessages());
+    boolean few = to - hold.claimed < (options.getHandOutMessages() + 1) / 2;
+    if (to > hold.claimed && (!few || hold.claimed <= done)) {
+      commit(hold, to, -1, null, now);
+    }
   }
 
   /** Takes messages that are not to be handled out of the consumer's books. */

@@ -25,8 +25,13 @@ final class Releasing {
   private final Reports reports;
   private final Consumer<Action> out;
 
-  Releasing(ConsumerOptions options, Reports reports, Consumer<Action> out) {
+  /** Without onRelease: state comes with messages, and none does not mean the empty one. */
+  private final boolean stateByCommits;
+
+  Releasing(
+      ConsumerOptions options, boolean stateByCommits, Reports reports, Consumer<Action> out) {
     this.options = options;
+    this.stateByCommits = stateByCommits;
     this.reports = reports;
     this.out = out;
   }
@@ -56,10 +61,13 @@ final class Releasing {
     long offset = state ? done : Math.max(done, hold.leaseCommitted);
     byte[] given = hold.releaseState;
     long stateOffset = state ? offset : -1;
-    if (!state && hold.assigned && hold.markOffset >= 0) {
+    if (!state && hold.keptOffset >= 0) {
+      given = hold.keptState;
+      stateOffset = hold.keptOffset;
+    } else if (!state && hold.assigned && hold.markOffset >= 0) {
       // The empty state: of here if the handler has none, of where it began if its state is lost.
       given = NO_STATE;
-      stateOffset = hold.stateMissing ? hold.markOffset : done;
+      stateOffset = hold.stateMissing || stateByCommits ? hold.markOffset : done;
     }
     out.accept(
         new Action.Release(

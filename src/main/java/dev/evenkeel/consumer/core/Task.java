@@ -40,6 +40,9 @@ public final class Task implements MessageSource.Handed {
   /** It waited in {@link StuckLanes}. */
   boolean stuck;
 
+  /** Of its last attempt, or null. */
+  Effects effects;
+
   Task(Hold hold, long offset, Message message, int bytes) {
     this(hold, offset, message, bytes, false);
   }
@@ -50,6 +53,21 @@ public final class Task implements MessageSource.Handed {
     this.offset = offset;
     this.message = message;
     this.bytes = bytes;
+  }
+
+  /** An attempt begins whose handler may publish: what the one before wanted is forgotten. */
+  public Effects newEffects() {
+    effects = new Effects();
+    return effects;
+  }
+
+  /** The number of its shard. */
+  public int shard() {
+    return hold.shard.shard();
+  }
+
+  boolean publishes() {
+    return effects != null && effects.publishes();
   }
 
   @Override

@@ -6,6 +6,7 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Shard;
+import java.util.Map;
 
 /** What the core wants done. Every one with an id is answered to the core, also when it failed. */
 public sealed interface Action {
@@ -14,6 +15,13 @@ public sealed interface Action {
   record Answer(long request, Assignment assignment) implements Action {}
 
   record Refuse(long request, Refusal refusal, String detail) implements Action {}
+
+  /**
+   * Answers the reset that came as {@code request}.
+   *
+   * @param leases of each shard after it; null of those whose owner has not let go yet
+   */
+  record ResetDone(long request, Map<Shard, Lease> leases) implements Action {}
 
   /** Sends a member its assignment. It may get lost: the next heartbeat's answer repeats it. */
   record Push(Assignment assignment) implements Action {}

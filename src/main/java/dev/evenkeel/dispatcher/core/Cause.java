@@ -22,6 +22,8 @@ public enum Cause {
   RESIGNED("leader resigned"),
   /** All of the group's shards went to the dispatcher that serves now. */
   DISPATCHER("dispatcher changed"),
+  /** The group was set to another place. */
+  RESET("group reset"),
   /** The owner did not let go in time. */
   CAP("handover timed out");
 

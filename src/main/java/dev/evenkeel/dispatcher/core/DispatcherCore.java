@@ -9,6 +9,8 @@ import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import dev.evenkeel.model.TopicInfo;
 import java.util.List;
 import java.util.Set;
@@ -48,6 +50,7 @@ public final class DispatcherCore {
   private final LeaseWrites writes;
   private final MoveWrites moveWrites;
   private final GroupLeases groupLeases;
+  private final ResetDesk resets;
   private long rebalanceAtMillis;
 
   /**
@@ -90,6 +93,7 @@ public final class DispatcherCore {
     groupLeases = new GroupLeases(groups, assignments, figures, out, settings.retryMillis());
     writes = new LeaseWrites(groups, view, news, reads, figures, missed, agenda, groupLeases, out);
     moveWrites = new MoveWrites(moves, out, settings.retryMillis());
+    resets = new ResetDesk(groups, view, out);
   }
 
   /** Every group uses one assignor, by whatever name. */
@@ -298,6 +302,19 @@ public final class DispatcherCore {
     return done(nowMillis);
   }
 
+  /**
+   * Sets a group to another place on some shards. It is answered by {@link Action.ResetDone} or
+   * {@link Action.Refuse}; the log decides about each shard.
+   *
+   * @param request names it in the answer
+   * @param force owners of those shards lose them, in good order if they can
+   */
+  public List<Action> reset(
+      long request, String group, List<Shard> shards, StartAt to, boolean force, long nowMillis) {
+    resets.ask(request, group, shards, to, force, nowMillis);
+    return done(nowMillis);
+  }
+
   // ---- Time
 
   /** To be called a few times a second. */
@@ -343,12 +360,14 @@ public final class DispatcherCore {
   /** Refuses what still waits: this node is no dispatcher any more. */
   public List<Action> stop(Refusal refusal, String detail) {
     held.all().forEach(each -> out.refuse(each.request(), refusal, detail));
+    resets.stop(refusal, detail);
     return out.take();
   }
 
   private List<Action> done(long nowMillis) {
     writes.pump(nowMillis);
     moveWrites.pump(nowMillis);
+    resets.settle(nowMillis);
     return out.take();
   }
 

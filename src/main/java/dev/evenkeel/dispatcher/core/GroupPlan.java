@@ -5,6 +5,8 @@ import dev.evenkeel.assign.Election;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -217,6 +219,10 @@ final class GroupPlan {
     }
     pausedUntil.remove(shard);
     Lease lease = group.book().get(shard);
+    if (group.resets().get(shard) != null) {
+      resetStep(shard, lease, group.resets().get(shard), nowMillis, sink);
+      return;
+    }
     if (group.takenAway.remove(shard) && lease != null && lease.owned()) {
       group.assignmentChanged(lease.owner());
     }
@@ -284,6 +290,38 @@ final class GroupPlan {
     }
   }
 
+  /** While a shard is being reset it is nobody's target. */
+  private void resetStep(
+      Shard shard, Lease lease, ShardResets.Wish wish, long nowMillis, WriteSink sink) {
+    ShardStep.Owner owner = owner(lease);
+    long lockTimeMillis =
+        owner == ShardStep.Owner.ALIVE ? group.live(lease.owner()).beat().lockTimeMillis() : 0;
+    ResetStep step = ResetStep.next(lease, owner, wish.force(), lockTimeMillis, nowMillis);
+    long epoch = lease == null ? 0 : lease.epoch();
+    if (step instanceof ResetStep.Wait wait) {
+      wakeTimes.set(shard, wait.untilMillis());
+    } else if (step instanceof ResetStep.DrainIt drain) {
+      send(
+          new DataCommand.SetDrain(group.name(), shard, epoch, drain.drain()),
+          shard,
+          lease.owner(),
+          Cause.RESET,
+          sink);
+    } else if (step instanceof ResetStep.Reset) {
+      send(
+          new DataCommand.ResetLease(group.name(), shard, epoch, wish.to()),
+          shard,
+          lease == null ? null : lease.owner(),
+          Cause.RESET,
+          sink);
+    } else {
+      group
+          .resets()
+          .refused(shard, Refusal.GROUP_ACTIVE, "'" + lease.owner() + "' has come to own it");
+      queue(shard);
+    }
+  }
+
   /** Who is stuck and loses the shard is like dead for it: the epoch fences it. */
   private ShardStep.Owner owner(Lease lease) {
     return isTaken(lease) || group.leading().outOfTerm(lease)
@@ -344,6 +382,12 @@ final class GroupPlan {
       group.assignmentChanged(lease.owner());
     }
     queue(shard);
+    if (request.command() instanceof DataCommand.ResetLease) {
+      group.resets().done(shard, lease);
+      handovers.letGo(shard, request.from(), nowMillis);
+      retarget();
+      return null;
+    }
     if (request.command() instanceof DataCommand.SetDrain drain) {
       if (drain.drain() == null) {
         handovers.dropped(shard);
@@ -366,6 +410,14 @@ final class GroupPlan {
         lease.committed(),
         null,
         null);
+  }
+
+  /** A request was refused, and would be again: if it was a reset it is given up. */
+  void refused(Shard shard, Reply.Refused refused) {
+    InFlight request = inFlight.get(shard);
+    if (request != null && request.command() instanceof DataCommand.ResetLease) {
+      group.resets().refused(shard, refused.refusal(), refused.detail());
+    }
   }
 
   /**

@@ -27,6 +27,7 @@ public final class GroupState {
   private final StuckBook stuck = new StuckBook();
   private final LeaseBook book = new LeaseBook();
   private final Leading leading;
+  private final ShardResets resets = new ShardResets();
   private final Map<String, Assignment> given = new HashMap<>();
   private final Set<String> changed = new HashSet<>();
 
@@ -106,6 +107,16 @@ public final class GroupState {
   /** The term that grants name. */
   long grantTerm() {
     return leading.applies() ? leading.lease().term() : groupTerm;
+  }
+
+  /** Shards that the group shall be reset on. */
+  ShardResets resets() {
+    return resets;
+  }
+
+  /** Only the dispatcher's own dealer may hold shards: nobody would miss them. */
+  boolean memberless() {
+    return heldAsAWhole() && members.live().isEmpty() && settled();
   }
 
   Leavers leavers() {

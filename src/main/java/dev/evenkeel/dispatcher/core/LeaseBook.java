@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.model.Generation;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import java.util.Collection;
@@ -60,7 +61,8 @@ public final class LeaseBook {
             sameEpoch ? known.stateOffset() : -1,
             sameEpoch ? known.state() : null,
             sameEpoch ? known.drain() : null,
-            sameEpoch ? known.groupTerm() : change.groupTerm()));
+            sameEpoch ? known.groupTerm() : change.groupTerm(),
+            known == null ? Generation.FIRST : known.generation()));
   }
 
   /**

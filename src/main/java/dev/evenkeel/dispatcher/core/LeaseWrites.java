@@ -82,6 +82,11 @@ final class LeaseWrites {
     if (reply instanceof Reply.OfLease of) {
       taken(ref, of.lease(), nowMillis);
     } else {
+      if (reply instanceof Reply.Refused no
+          && !no.refusal().retriable()
+          && no.refusal() != Refusal.FENCED) {
+        ref.group().plan().refused(ref.shard(), no);
+      }
       failed(ref, reply instanceof Reply.Refused no ? no.refusal() : Refusal.INVALID, nowMillis);
     }
   }

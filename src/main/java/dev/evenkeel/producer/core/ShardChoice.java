@@ -4,6 +4,7 @@ import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Router;
+import dev.evenkeel.wire.Murmur2;
 
 /**
  * Chooses the shard of a message: by the router if there is one, else by its key, else the same

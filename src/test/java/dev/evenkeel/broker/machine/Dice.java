@@ -98,7 +98,12 @@ final class Dice {
 
   private byte[] rare(long now) {
     TopicConfig config = new TopicConfig(upTo(100), upTo(2) * 200 - 1, upTo(2) * 500 - 1);
-    return switch (upTo(6)) {
+    return switch (upTo(9)) {
+      case 6 -> Entry.of(new DataCommand.ResetLease("g", shard(), upTo(6), start()), now);
+      case 7 -> Entry.of(new DataCommand.OpenPublisher(2, 1 + upTo(3), "g", shard(), true), now);
+      case 8 ->
+          Entry.of(
+              new DataCommand.Commit("g", shard(), upTo(6), upTo(9), upTo(9), new byte[2]), now);
       case 0 -> Entry.of(new DataCommand.ForgetLeases("g"), now);
       case 1 -> Entry.of(new DataCommand.OpenShards(2, "more", List.of(0, 3), config), now);
       case 2 -> Entry.of(new DataCommand.DropShards(2), now);

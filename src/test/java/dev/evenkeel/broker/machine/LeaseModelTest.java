@@ -82,7 +82,7 @@ class LeaseModelTest {
       if (command instanceof DataCommand.Commit commit) {
         assertThat(before.state()).as("a commit notes the empty state once").isNull();
         assertThat(after.state()).isEmpty();
-        assertThat(after.stateOffset()).isEqualTo(commit.emptyStateOffset());
+        assertThat(after.stateOffset()).isEqualTo(commit.stateOffset());
       } else {
         // The dice write states as long as their offset.
         assertThat((long) after.state().length).isEqualTo(after.stateOffset());

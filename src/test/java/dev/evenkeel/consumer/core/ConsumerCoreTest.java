@@ -451,7 +451,7 @@ class ConsumerCoreTest {
     tick(5_000);
     var commit = take(Action.Commit.class).command();
     assertThat(commit.offset()).isEqualTo(8);
-    assertThat(commit.emptyStateOffset()).isEqualTo(7);
+    assertThat(commit.stateOffset()).isEqualTo(7);
     core.committed(call.hold(), 8);
     takeAll(Action.Fetch.class);
     // It dies; the next owner counts from there.
@@ -481,7 +481,7 @@ class ConsumerCoreTest {
     run(S0, "a");
     core.finished(next(0), now);
     tick(5_000);
-    assertThat(take(Action.Commit.class).command().emptyStateOffset()).isEqualTo(-1);
+    assertThat(take(Action.Commit.class).command().stateOffset()).isEqualTo(-1);
     assign(owned(S0, 1, true));
     core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
     var release = take(Action.Release.class).command();

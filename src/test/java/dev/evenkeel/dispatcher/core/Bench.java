@@ -171,6 +171,19 @@ final class Bench {
     return answers.get(request);
   }
 
+  /** Asks to reset the group; {@link #answer} has what came of it. */
+  long reset(boolean force, long offset, int... shards) {
+    long request = nextRequest++;
+    List<Shard> named = java.util.Arrays.stream(shards).mapToObj(i -> new Shard(1, i)).toList();
+    run(core.reset(request, GROUP, named, StartAt.offset(offset), force, now));
+    return request;
+  }
+
+  /** Of a heartbeat or a reset; null while there is none. */
+  Object answer(long request) {
+    return answers.get(request);
+  }
+
   Refusal refusal(Heartbeat beat) {
     return ((Action.Refuse) send(beat)).refusal();
   }
@@ -263,6 +276,8 @@ final class Bench {
       answers.put(a.request(), a.assignment());
       tell(a.assignment());
     } else if (action instanceof Action.Refuse a) {
+      answers.put(a.request(), a);
+    } else if (action instanceof Action.ResetDone a) {
       answers.put(a.request(), a);
     } else if (action instanceof Action.Push a) {
       tell(a.assignment());

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.wire.Murmur2;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package dev.evenkeel.producer.core;
+package dev.evenkeel.wire;
 
 /**
  * Murmur2 with the seed that Kafka's default partitioner uses, so that a key goes to the same shard

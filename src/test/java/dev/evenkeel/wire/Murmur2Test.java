@@ -1,4 +1,4 @@
-package dev.evenkeel.producer.core;
+package dev.evenkeel.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,123 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.ProducerRecord;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Opens epochs of the producers under which handlers publish, and forgets those producers. There is
+ * one for each group and input shard; see ADR 15.
+ *
+ * <pre>
+ * of this id                 of the group and shard      comes to
+ * known, of a lower epoch    -                           its epoch is this one
+ * known, of this epoch       -                           nothing: it is a repeat
+ * known, of a higher epoch   -                           PRODUCER_FENCED
+ * unknown, not fresh         -                           UNKNOWN_PRODUCER
+ * unknown, fresh             none, or no higher epoch    it is the one, and the former is forgotten
+ * unknown, fresh             a higher epoch              PRODUCER_FENCED
+ * </pre>
+ */
+public final class PublisherDecider {
+  private final DataTables tables;
+  private final long nowMillis;
+
+  public PublisherDecider(DataTables tables, long nowMillis) {
+    this.tables = tables;
+    this.nowMillis = nowMillis;
+  }
+
+  public Decision<Change> open(DataCommand.OpenPublisher command) {
+    Names.check("group", command.group());
+    if (command.producerId() < 1 || command.epoch() < 1) {
+      return Decision.refused(
+          Refusal.INVALID,
+          "producer "
+              + command.producerId()
+              + " epoch "
+              + command.epoch()
+              + ": ids and epochs of leases count from 1");
+    }
+    LeaseKey key = new LeaseKey(command.input(), command.group());
+    ProducerRecord known = tables.producer(command.producerId());
+    if (known != null && !key.equals(known.publisherOf())) {
+      return Decision.refused(
+          Refusal.INVALID, "producer " + known.id() + " is not that of " + name(key));
+    }
+    ProducerRecord present = tables.publisher(key);
+    if (present != null && present.epoch() > command.epoch()) {
+      return Decision.refused(
+          Refusal.PRODUCER_FENCED,
+          name(key) + " publishes at epoch " + present.epoch() + ", later than " + command.epoch());
+    }
+    if (known != null) {
+      return put(
+          List.of(),
+          known.epoch() == command.epoch()
+              ? known.used(nowMillis)
+              : known.inEpoch(command.epoch(), nowMillis));
+    }
+    if (!command.fresh()) {
+      return Decision.refused(
+          Refusal.UNKNOWN_PRODUCER,
+          "producer " + command.producerId() + " of " + name(key) + " is not known here");
+    }
+    if (present == null && tables.publishers().size() >= Limits.PUBLISHERS_MAX) {
+      return Decision.refused(
+          Refusal.OVERLOADED,
+          "handlers of "
+              + Limits.PUBLISHERS_MAX
+              + " shards publish here, no more are allowed: forget groups or topics");
+    }
+    List<Change> changes = present == null ? List.of() : forget(present);
+    return put(
+        changes, ProducerRecord.publisher(command.producerId(), command.epoch(), key, nowMillis));
+  }
+
+  private static Decision<Change> put(List<Change> before, ProducerRecord next) {
+    List<Change> changes = new ArrayList<>(before);
+    changes.add(new Change.PutProducer(next));
+    return new Decision<>(changes, Reply.DONE);
+  }
+
+  /** Everything that handlers of the group publish under. */
+  List<Change> forgetGroup(String group) {
+    List<Change> changes = new ArrayList<>();
+    for (LeaseKey key : tables.publishers()) {
+      if (key.group().equals(group)) {
+        changes.addAll(forget(tables.publisher(key)));
+      }
+    }
+    return changes;
+  }
+
+  /** Everything that handlers of the topic's messages publish under. */
+  List<Change> forgetInputs(int topicId) {
+    List<Change> changes = new ArrayList<>();
+    for (LeaseKey key : tables.publishers()) {
+      if (key.shard().topicId() == topicId) {
+        changes.addAll(forget(tables.publisher(key)));
+      }
+    }
+    return changes;
+  }
+
+  private List<Change> forget(ProducerRecord producer) {
+    List<Change> changes = new ArrayList<>();
+    tables.ringsOf(producer.id()).keySet().forEach(k -> changes.add(new Change.RemoveRing(k)));
+    changes.add(new Change.RemoveProducer(producer.id()));
+    return changes;
+  }
+
+  private static String name(LeaseKey key) {
+    return key.group() + ":" + key.shard();
+  }
+}

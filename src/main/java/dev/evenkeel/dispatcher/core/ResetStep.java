@@ -1,0 +1,51 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.Lease;
+
+/**
+ * The next step of one shard that a group shall be reset on: a pure switch over who owns it.
+ *
+ * <pre>
+ * owner     forced                                        not forced
+ * NONE      reset                                         reset
+ * DEAD      reset                                         reset
+ * UNHEARD   wait                                          refuse
+ * ALIVE     drain to anybody, past the deadline reset     refuse
+ * </pre>
+ */
+sealed interface ResetStep {
+  /** Somebody owns the shard. */
+  record Refuse() implements ResetStep {}
+
+  /** Nothing to do before {@code untilMillis}, unless something happens. */
+  record Wait(long untilMillis) implements ResetStep {}
+
+  record DrainIt(Drain drain) implements ResetStep {}
+
+  /** To the log: whoever owns it is fenced. */
+  record Reset() implements ResetStep {}
+
+  /**
+   * @param lease null if the shard has none
+   * @param force whoever owns it loses it
+   * @param lockTimeMillis how long the owner may take to let go
+   */
+  static ResetStep next(
+      Lease lease, ShardStep.Owner owner, boolean force, long lockTimeMillis, long nowMillis) {
+    return switch (owner) {
+      case NONE, DEAD -> new Reset();
+      case UNHEARD -> force ? new Wait(Long.MAX_VALUE) : new Refuse();
+      case ALIVE -> {
+        if (!force) {
+          yield new Refuse();
+        }
+        Drain drain = lease.drain();
+        if (drain == null) {
+          yield new DrainIt(new Drain("", nowMillis + lockTimeMillis));
+        }
+        yield drain.deadlineMillis() <= nowMillis ? new Reset() : new Wait(drain.deadlineMillis());
+      }
+    };
+  }
+}

@@ -1,0 +1,63 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The shards that one group shall be reset on, and what became of those that it was. */
+final class ShardResets {
+  /**
+   * @param request that asked for it
+   * @param force whoever owns the shard loses it
+   */
+  record Wish(long request, StartAt to, boolean force) {}
+
+  /**
+   * @param lease after the reset, or null: it was refused
+   */
+  record Outcome(long request, Shard shard, Lease lease, Refusal refusal, String detail) {}
+
+  private final Map<Shard, Wish> wishes = new TreeMap<>();
+  private final List<Outcome> outcomes = new ArrayList<>();
+
+  void ask(Shard shard, Wish wish) {
+    wishes.put(shard, wish);
+  }
+
+  /** Whether a reset of one of those shards is under way. */
+  boolean any(Collection<Shard> shards) {
+    return shards.stream().anyMatch(wishes::containsKey);
+  }
+
+  /** What is wished for a shard, or null. */
+  Wish get(Shard shard) {
+    return wishes.get(shard);
+  }
+
+  void done(Shard shard, Lease lease) {
+    Wish wish = wishes.remove(shard);
+    if (wish != null) {
+      outcomes.add(new Outcome(wish.request(), shard, lease, null, null));
+    }
+  }
+
+  void refused(Shard shard, Refusal refusal, String detail) {
+    Wish wish = wishes.remove(shard);
+    if (wish != null) {
+      outcomes.add(new Outcome(wish.request(), shard, null, refusal, detail));
+    }
+  }
+
+  /** What happened since the last call. */
+  List<Outcome> take() {
+    List<Outcome> taken = List.copyOf(outcomes);
+    outcomes.clear();
+    return taken;
+  }
+}

@@ -1,0 +1,161 @@
+package dev.evenkeel.broker.machine;
+
+import static dev.evenkeel.broker.machine.Rig.OTHER;
+import static dev.evenkeel.broker.machine.Rig.SHARD;
+import static dev.evenkeel.broker.machine.Rig.batch;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.broker.decide.RetainDecider;
+import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.AppendResults.Result;
+import dev.evenkeel.wire.Batch;
+import java.util.ArrayList;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
+
+/** What handlers publish: sequences have gaps, and go on from epoch to epoch. */
+class PublisherTest {
+  private static final Shard INPUT = new Shard(5, 3);
+
+  private final Rig rig = Rig.opened();
+
+  private Refusal open(long id, int epoch, boolean fresh) {
+    Reply reply = rig.run(new DataCommand.OpenPublisher(id, epoch, "g", INPUT, fresh));
+    return reply instanceof Reply.Refused refused ? refused.refusal() : null;
+  }
+
+  private Result publish(long id, int epoch, long offset, int count) {
+    return rig.append(SHARD, batch(id, epoch, offset << 16 | 1, count));
+  }
+
+  @Test
+  void an_input_that_comes_again_publishes_nothing_twice() {
+    assertThat(open(7, 1, true)).isNull();
+    assertThat(publish(7, 1, 0, 2)).isEqualTo(new Result(null, 0));
+    assertThat(publish(7, 1, 90, 3)).isEqualTo(new Result(null, 2));
+    assertThat(publish(7, 1, 90, 3).ok()).isTrue();
+    assertThat(publish(7, 1, 40, 1).ok()).isTrue();
+    assertThat(open(7, 2, false)).isNull();
+    assertThat(publish(7, 2, 90, 1).ok()).isTrue();
+    assertThat(rig.tables().shard(SHARD).end()).isEqualTo(5);
+    assertThat(publish(7, 2, 91, 1)).isEqualTo(new Result(null, 5));
+    // Each shard by itself.
+    assertThat(rig.append(OTHER, batch(7, 2, 40L << 16 | 1, 1))).isEqualTo(new Result(null, 0));
+  }
+
+  @Test
+  void a_former_owner_is_fenced_before_the_next_publishes() {
+    open(7, 1, true);
+    publish(7, 1, 0, 1);
+    open(7, 2, false);
+    assertThat(publish(7, 1, 1, 1)).isEqualTo(new Result(Refusal.PRODUCER_FENCED, 2));
+    assertThat(open(7, 1, false)).isEqualTo(Refusal.PRODUCER_FENCED);
+    // One who believes that nobody has published yet, and comes late.
+    assertThat(open(8, 1, true)).isEqualTo(Refusal.PRODUCER_FENCED);
+    assertThat(publish(8, 1, 1, 1).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
+  }
+
+  @Test
+  void a_new_generation_takes_the_place_of_the_former() {
+    open(7, 1, true);
+    publish(7, 1, 100, 1);
+    assertThat(open(8, 3, true)).isNull();
+    assertThat(publish(8, 3, 0, 1)).isEqualTo(new Result(null, 1));
+    assertThat(publish(7, 1, 101, 1).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
+    assertThat(rig.keys(Store.Table.PRODUCERS)).hasSize(2);
+  }
+
+  @Test
+  void one_that_is_not_known_is_told_so() {
+    assertThat(open(7, 1, false)).isEqualTo(Refusal.UNKNOWN_PRODUCER);
+    assertThat(publish(7, 1, 0, 1).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
+    rig.append(SHARD, batch(9, 0, 0, 1));
+    assertThat(open(9, 1, true)).isEqualTo(Refusal.INVALID);
+    open(7, 1, true);
+    assertThat(rig.run(new DataCommand.OpenProducer(7, 4))).isInstanceOf(Reply.Refused.class);
+  }
+
+  @Test
+  void it_is_kept_however_silent_and_goes_with_its_group_or_input() {
+    open(7, 1, true);
+    publish(7, 1, 3, 1);
+    rig.now += 10 * RetainDecider.PRODUCER_IDLE_MILLIS_MAX;
+    rig.run(new DataCommand.Retain());
+    assertThat(publish(7, 1, 3, 1).ok()).isTrue();
+    assertThat(rig.tables().shard(SHARD).end()).isEqualTo(1);
+    rig.run(new DataCommand.ForgetLeases("h"));
+    rig.run(new DataCommand.DropShards(4));
+    assertThat(open(7, 2, false)).isNull();
+    rig.run(new DataCommand.ForgetLeases("g"));
+    assertThat(open(7, 3, false)).isEqualTo(Refusal.UNKNOWN_PRODUCER);
+    assertThat(rig.keys(Store.Table.PRODUCERS)).isEmpty();
+    open(8, 1, true);
+    publish(8, 1, 3, 1);
+    rig.run(new DataCommand.OpenShards(5, "input", List.of(3), TopicConfig.DEFAULT));
+    rig.run(new DataCommand.DropShards(5));
+    assertThat(rig.keys(Store.Table.PRODUCERS)).isEmpty();
+  }
+
+  /**
+   * Owners that die anywhere, and whose requests come late or twice: each input is published once,
+   * in the order of inputs. Every third input publishes nothing.
+   */
+  @Property(tries = 200)
+  void every_input_once_and_in_order(
+      @ForAll @Size(80) List<@IntRange(min = 0, max = 9) Integer> steps) {
+    Rig world = Rig.opened();
+    long next = 0;
+    long high = 0;
+    int epoch = 1;
+    world.run(new DataCommand.OpenPublisher(7, epoch, "g", INPUT, true));
+    List<Batch> sent = new ArrayList<>();
+    for (int step : steps) {
+      if (step == 0) {
+        epoch++;
+        world.run(new DataCommand.OpenPublisher(7, epoch, "g", INPUT, false));
+        next = Math.max(0, next - 4);
+      } else if (step < 4 && !sent.isEmpty()) {
+        world.append(SHARD, sent.get(step * 31 % sent.size()));
+      } else {
+        if (next % 3 != 2) {
+          Batch batch = batch(7, epoch, next << 16 | 1, 1, next);
+          sent.add(batch);
+          world.append(SHARD, batch);
+        }
+        next++;
+        high = Math.max(high, next);
+      }
+    }
+    List<Long> expected = new ArrayList<>();
+    for (long input = 0; input < high; input++) {
+      if (input % 3 != 2) {
+        expected.add(input);
+      }
+    }
+    assertThat(inputs(world)).isEqualTo(expected);
+  }
+
+  /**
+   * The inputs of all that was published, by their timestamps: the largest up to each message, so
+   * that what is out of order or there twice shows.
+   */
+  private static List<Long> inputs(Rig world) {
+    List<Long> inputs = new ArrayList<>();
+    long end = world.tables().shard(SHARD).end();
+    for (long offset = 0; offset < end; offset++) {
+      long at = offset;
+      inputs.add(world.data.read(store -> BatchIndex.at(store, SHARD, at).maxTimestamp()));
+    }
+    return inputs;
+  }
+}

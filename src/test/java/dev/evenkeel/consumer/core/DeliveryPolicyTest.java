@@ -1,0 +1,304 @@
+package dev.evenkeel.consumer.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.consumer.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.AppendResults.Result;
+import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.BatchBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+class DeliveryPolicyTest {
+  private static final Shard S0 = new Shard(1, 0);
+  private static final Shard OUT = new Shard(2, 0);
+
+  private final List<Action> actions = new ArrayList<>();
+  private ConsumerCore core;
+  private long now = 1_000_000;
+  private long revision;
+
+  private void start(DeliveryPolicy delivery, boolean state, boolean publishes) {
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setGroup("g")
+            .setMember("m")
+            .setTopics(List.of("t"))
+            .setHandOutMessages(4)
+            .setDelivery(delivery);
+    core = new ConsumerCore(options, "i", state, false, publishes, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    core.link(true, now);
+    assign(false);
+  }
+
+  private void assign(boolean draining) {
+    core.heartbeatAnswered(now);
+    core.assigned(
+        new Assignment(
+            "g",
+            "m",
+            "i",
+            1,
+            ++revision,
+            List.of(new Assignment.Owned("t", S0, 1, draining, 0, 0))),
+        now);
+  }
+
+  private <A extends Action> List<A> takeAll(Class<A> type) {
+    Action action;
+    while ((action = core.poll()) != null) {
+      actions.add(action);
+    }
+    List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
+    actions.removeAll(found);
+    return found;
+  }
+
+  private <A extends Action> A take(Class<A> type) {
+    List<A> found = takeAll(type);
+    assertThat(found).as(type.getSimpleName()).hasSize(1);
+    return found.get(0);
+  }
+
+  private Hold fetched(int count) {
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    BatchBuilder builder = new BatchBuilder(256);
+    for (int i = 0; i < count; i++) {
+      builder.add(new Message(null, Map.of(), 0, new byte[10]));
+    }
+    Batch batch = builder.build(1, 0, 0);
+    core.fetched(
+        fetch.hold(),
+        fetch.request(),
+        new FetchAnswer(0, count, List.of(new FetchAnswer.Placed(0, batch))),
+        now);
+    return fetch.hold();
+  }
+
+  private void tick(long millis) {
+    now += millis;
+    core.heartbeatAnswered(now);
+    core.tick(now);
+  }
+
+  private Task next(long offset) {
+    Task task = core.next(now);
+    assertThat(task).as("offset " + offset).isNotNull();
+    assertThat(task.offset).isEqualTo(offset);
+    return task;
+  }
+
+  // ---- At most once
+
+  @Test
+  void at_most_once_nothing_starts_before_it_is_committed() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    assertThat(core.next(now)).isNull();
+    Action.Commit commit = take(Action.Commit.class);
+    assertThat(commit.command().offset()).isEqualTo(4);
+    assertThat(core.next(now)).isNull();
+    core.committed(hold, 4);
+    for (int offset = 0; offset < 4; offset++) {
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    List<Action.Commit> commits = takeAll(Action.Commit.class);
+    assertThat(commits).hasSize(1);
+    core.committed(hold, commits.get(0).command().offset());
+    next(4);
+  }
+
+  @Test
+  void at_most_once_what_fails_is_not_tried_again() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(2);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    assertThat(takeAll(Action.RecordOutcomes.class)).isEmpty();
+    assertThat(take(Action.Report.class).text()).contains("not tried again");
+    core.finished(next(1), now);
+    assertThat(core.running()).isZero();
+    assertThat(core.next(now + 100_000)).isNull();
+  }
+
+  @Test
+  void at_most_once_a_release_waits_for_what_is_committed() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    Task first = next(0);
+    assign(true);
+    core.finished(first, now);
+    for (int offset = 1; offset < 4; offset++) {
+      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(4);
+    assertThat(takeAll(Action.Report.class)).isEmpty();
+  }
+
+  @Test
+  void at_most_once_what_is_lost_with_the_shard_is_told() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    core.finished(next(0), now);
+    core.commitFailed(hold, new RefusedException(Refusal.FENCED, "another"), now);
+    assertThat(takeAll(Action.Report.class))
+        .anyMatch(report -> report.text().contains("up to 3 messages from offset 1"));
+  }
+
+  // ---- Handlers that publish
+
+  private Hold attached(long producerId) {
+    Action.ReadLease read = take(Action.ReadLease.class);
+    core.leaseRead(
+        read.hold(),
+        new Lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId),
+        now);
+    return read.hold();
+  }
+
+  private void publishing(Task task) {
+    task.newEffects().publish(OUT, new Message(null, Map.of(), 0, new byte[1]));
+  }
+
+  @Test
+  void nothing_is_handled_before_former_owners_are_fenced() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    Action.OpenPublisher open = take(Action.OpenPublisher.class);
+    assertThat(open.producerId()).isEqualTo(5);
+    core.publisherFailed(open.hold(), new RefusedException(Refusal.UNAVAILABLE, "x"), now);
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    tick(2_000);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    fetched(1);
+    next(0);
+  }
+
+  @Test
+  void an_input_is_finished_when_its_outputs_are_in_the_log() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(0);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(3);
+    Task first = next(0);
+    publishing(first);
+    core.finished(first, now);
+    Action.Publish publish = take(Action.Publish.class);
+    assertThat(core.next(now)).as("order shard").isNull();
+    assertThat(hold.window.committed()).isZero();
+    core.publishFailed(
+        hold, publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
+    tick(2_000);
+    Action.Publish again = take(Action.Publish.class);
+    assertThat(again.request()).isSameAs(publish.request());
+    core.published(hold, again.request(), List.of(new Result(null, 17)), now);
+    assertThat(hold.window.committed()).isEqualTo(1);
+    core.finished(next(1), now);
+    assertThat(takeAll(Action.Publish.class)).isEmpty();
+    assertThat(hold.window.committed()).isEqualTo(2);
+  }
+
+  @Test
+  void what_is_refused_for_good_begins_the_shard_anew() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(3);
+    Task first = next(0);
+    publishing(first);
+    core.finished(first, now);
+    core.published(
+        hold,
+        take(Action.Publish.class).request(),
+        List.of(new Result(Refusal.UNKNOWN_TOPIC, 0)),
+        now);
+    assertThat(take(Action.CallLost.class).shard().shard()).isZero();
+    assertThat(core.running()).isZero();
+    assertThat(core.owned()).isZero();
+    assign(false);
+    attached(5);
+  }
+
+  @Test
+  void what_fails_keeps_its_place_whatever_the_order() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    fetched(1);
+    Task first = next(0);
+    publishing(first);
+    core.failed(first, new IllegalStateException("broken"), now);
+    assertThat(takeAll(Action.Publish.class)).isEmpty();
+    assertThat(take(Action.RecordOutcomes.class).command().outcomes())
+        .allMatch(outcome -> outcome.toString().contains("HELD"));
+  }
+
+  // ---- State by commits
+
+  @Test
+  void a_state_is_committed_with_its_offset_and_released() {
+    start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(5);
+    Task first = next(0);
+    first.newEffects().commit(new byte[] {1});
+    core.finished(first, now);
+    core.finished(next(1), now);
+    tick(6_000);
+    Action.Commit commit = take(Action.Commit.class);
+    assertThat(commit.command().offset()).isEqualTo(2);
+    assertThat(commit.command().stateOffset()).isEqualTo(1);
+    assertThat(commit.command().state()).containsExactly(1);
+    core.committed(hold, 2);
+    Task third = next(2);
+    third.newEffects().commit(new byte[] {3});
+    core.finished(third, now);
+    assign(true);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.offset()).isEqualTo(3);
+    assertThat(release.stateOffset()).isEqualTo(3);
+    assertThat(release.state()).containsExactly(3);
+  }
+
+  @Test
+  void without_a_state_yet_the_next_owner_begins_where_this_one_did() {
+    start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    fetched(5);
+    core.finished(next(0), now);
+    tick(6_000);
+    Action.Commit commit = take(Action.Commit.class);
+    assertThat(commit.command().stateOffset()).isZero();
+    assertThat(commit.command().state()).isNull();
+    assign(true);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.offset()).isEqualTo(1);
+    assertThat(release.stateOffset()).isZero();
+    assertThat(release.state()).isEmpty();
+  }
+}

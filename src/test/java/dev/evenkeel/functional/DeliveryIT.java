@@ -1,0 +1,183 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.consumer.ConsumerOptions.DeliveryPolicy;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What a crash may do to a message, for each policy: the consumer is killed again and again while
+ * it works.
+ */
+class DeliveryIT {
+  private static final int MESSAGES = Integer.getInteger("evenkeel.delivery.messages", 8_000);
+  private static final int KILLS = 5;
+  private static final int SHARDS = 3;
+
+  /** Messages of a shard that are committed before they are handled, at most. */
+  private static final int HAND_OUT = 32;
+
+  @TempDir Path directory;
+  private Node node;
+  private final Random random = new Random();
+
+  @BeforeEach
+  void start() throws IOException {
+    node = new Node(directory.resolve("node")).start();
+    node.admin("topic", "create", "in", "--shards", "" + SHARDS);
+    node.admin("topic", "create", "out", "--shards", "" + SHARDS);
+    List<String> lines = new ArrayList<>();
+    for (int i = 0; i < MESSAGES; i++) {
+      lines.add("" + i);
+    }
+    Path input = Files.write(directory.resolve("input"), lines);
+    assertThat(node.produce("producer", input, "in", "--key-regex", "(\\d+)").await().status())
+        .isZero();
+  }
+
+  @AfterEach
+  void end() {
+    node.close();
+  }
+
+  @Test
+  @Timeout(300)
+  void at_most_once_nothing_is_handled_twice() throws IOException {
+    Path handled = workAndKill(DeliveryPolicy.AT_MOST_ONCE);
+    Map<String, Integer> times = times(handled);
+    assertThat(times.values()).allMatch(count -> count == 1);
+    assertThat(MESSAGES - times.size()).isBetween(0, (KILLS + 1) * SHARDS * HAND_OUT);
+  }
+
+  @Test
+  @Timeout(300)
+  void at_least_once_nothing_is_missing() throws IOException {
+    assertThat(times(workAndKill(DeliveryPolicy.AT_LEAST_ONCE))).hasSize(MESSAGES);
+  }
+
+  @Test
+  @Timeout(400)
+  void effectively_once_every_input_counts_once_until_a_reset() throws IOException {
+    Path handled = workAndKill(DeliveryPolicy.EFFECTIVELY_ONCE);
+    assertThat(times(handled)).hasSize(MESSAGES);
+    assertThat(Files.readAllLines(handled).size()).as("some came again").isGreaterThan(MESSAGES);
+    assertPublished(1);
+    Awaitility.await("the group has no members")
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> node.shards("g").stream().allMatch(s -> s.getString("owner") == null));
+    node.admin("group", "reset", "g", "--to", "earliest");
+    try (Jar.Running again = member(DeliveryPolicy.EFFECTIVELY_ONCE, handled)) {
+      node.awaitConsumed("g", MESSAGES);
+      again.kill();
+    }
+    assertPublished(2);
+  }
+
+  /** Kills a member at random moments, and lets the last one come to the end. */
+  private Path workAndKill(DeliveryPolicy policy) throws IOException {
+    Path handled = Files.createFile(directory.resolve("handled"));
+    for (int i = 0; i < KILLS; i++) {
+      long before = Files.size(handled);
+      try (Jar.Running running = member(policy, handled)) {
+        Awaitility.await("it works")
+            .atMost(Duration.ofSeconds(60))
+            .pollInterval(Duration.ofMillis(20))
+            .until(() -> Files.size(handled) > before + random.nextInt(3_000) || consumed());
+        running.kill();
+      }
+    }
+    try (Jar.Running last = member(policy, handled)) {
+      node.awaitConsumed("g", MESSAGES);
+      last.kill();
+    }
+    return handled;
+  }
+
+  private boolean consumed() {
+    List<JsonObject> shards = node.shards("g");
+    return shards.size() == SHARDS
+        && shards.stream().allMatch(shard -> Long.valueOf(0).equals(shard.getLong("lag")));
+  }
+
+  private Jar.Running member(DeliveryPolicy policy, Path handled) {
+    return Program.start(
+        directory,
+        "member-" + System.nanoTime(),
+        Program.thinClassPath(),
+        DeliveryMember.class.getName(),
+        node.cluster(),
+        "in",
+        "g",
+        "m",
+        policy.name(),
+        "out",
+        handled.toString());
+  }
+
+  private static Map<String, Integer> times(Path handled) throws IOException {
+    Map<String, Integer> times = new HashMap<>();
+    for (String line : Files.readAllLines(handled)) {
+      times.merge(line, 1, Integer::sum);
+    }
+    return times;
+  }
+
+  /** Each input's output is there so often, in the order of inputs, with the right sum. */
+  private void assertPublished(int rounds) {
+    Map<Integer, long[]> sums = new TreeMap<>();
+    for (int shard = 0; shard < SHARDS; shard++) {
+      List<String> inputs = payloads("in", shard);
+      List<String> expected = new ArrayList<>();
+      for (int round = 0; round < rounds; round++) {
+        long sum = 0;
+        for (int offset = 0; offset < inputs.size(); offset++) {
+          sum += Long.parseLong(inputs.get(offset));
+          expected.add(offset + " " + inputs.get(offset) + " " + sum);
+        }
+        sums.put(shard, new long[] {sum});
+      }
+      assertThat(payloads("out", shard)).as("shard " + shard).isEqualTo(expected);
+    }
+    long all = sums.values().stream().flatMapToLong(Arrays::stream).sum();
+    assertThat(all).isEqualTo((long) MESSAGES * (MESSAGES - 1) / 2);
+  }
+
+  private List<String> payloads(String topic, int shard) {
+    List<String> payloads = new ArrayList<>();
+    while (true) {
+      JsonArray page =
+          new JsonArray(
+              node.get(
+                      "/api/topics/"
+                          + topic
+                          + "/messages?shard="
+                          + shard
+                          + "&offset="
+                          + payloads.size()
+                          + "&limit=1000")
+                  .body());
+      if (page.isEmpty()) {
+        return payloads;
+      }
+      page.forEach(message -> payloads.add(((JsonObject) message).getString("payload")));
+    }
+  }
+}
