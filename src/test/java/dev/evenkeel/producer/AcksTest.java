@@ -95,6 +95,21 @@ class AcksTest {
   }
 
   @Test
+  void whoLeadsNextIsAskedToo() throws Exception {
+    broker.missing = List.of("b");
+    Producer producer = start(options(Acks.ALL).setAcksTimeoutMillis(60_000));
+    Future<Position> sent = producer.send("k", payload(1));
+    await().until(() -> broker.replicaQuestions >= 1);
+    broker.leader = "b";
+    int asked = broker.replicaQuestions;
+    await().until(() -> broker.replicaQuestions > asked + 1);
+    assertThat(sent.isComplete()).isFalse();
+    broker.missing = List.of();
+    assertThat(result(sent).offset()).isZero();
+    assertThat(stored()).isEqualTo(1);
+  }
+
+  @Test
   void allSaysWhoIsMissingAndWhereTheMessageIs() throws Exception {
     broker.missing = List.of("b");
     Producer producer = start(options(Acks.ALL).setAcksTimeoutMillis(200));
