@@ -9,6 +9,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalObjects;
@@ -87,6 +88,7 @@ class DispatcherVerticleTest {
     private final GroupPolicy policy;
     private long timer = -1;
     private volatile DedupTally tally;
+    private volatile FlowTally flow;
 
     TestMember(String name) {
       this(name, GroupPolicy.SHARDED);
@@ -125,7 +127,9 @@ class DispatcherVerticleTest {
               // The tests name the shards that move.
               new Heartbeat.Wishes("average", null, 0),
               List.of(),
-              tally));
+              tally,
+              false,
+              flow));
     }
 
     void silence() {
@@ -353,6 +357,55 @@ class DispatcherVerticleTest {
   private JsonObject dedup() throws Exception {
     return ((JsonObject) get(ask(Addresses.groups("n1"), new JsonObject().put("group", "g"))))
         .getJsonObject("dedup");
+  }
+
+  private JsonObject group() throws Exception {
+    return (JsonObject) get(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
+  }
+
+  @Test
+  void ratesAreSummedOverMembersAlsoOverThoseThatLeft() throws Exception {
+    lead(1);
+    TestMember a = new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    assertThat(group().getJsonObject("rates").getMap())
+        .containsOnlyKeys("delayed", "dropped", "waiting", "shardsWaiting")
+        .containsEntry("dropped", null);
+    TestMember b = new TestMember("b");
+    a.flow = new FlowTally(new FlowTally.Rates(5, 3, 2, 1), null);
+    b.flow = new FlowTally(new FlowTally.Rates(7, 4, 9, 0), null);
+    await().until(() -> Long.valueOf(7).equals(group().getJsonObject("rates").getLong("dropped")));
+    assertThat(group().getJsonObject("rates"))
+        .isEqualTo(
+            new JsonObject()
+                .put("delayed", 12)
+                .put("dropped", 7)
+                .put("waiting", 11)
+                .put("shardsWaiting", 1));
+    b.flow = new FlowTally(new FlowTally.Rates(7, 6, 9, 0), null);
+    b.leave();
+    await().until(() -> Long.valueOf(2).equals(group().getJsonObject("rates").getLong("waiting")));
+    assertThat(group().getJsonObject("rates").getLong("dropped")).isEqualTo(9);
+  }
+
+  @Test
+  void membersInModeBroadcastTellWhereTheyStand() throws Exception {
+    lead(1);
+    TestMember a = new TestMember("a", GroupPolicy.of("broadcast"));
+    a.flow = new FlowTally(null, new FlowTally.Broadcast(12L, 1));
+    await()
+        .ignoreExceptions()
+        .until(
+            () -> {
+              JsonArray members = group().getJsonArray("members");
+              return members.size() == 1
+                  && Long.valueOf(12).equals(members.getJsonObject(0).getLong("lag"));
+            });
+    JsonObject member = group().getJsonArray("members").getJsonObject(0);
+    assertThat(member.getLong("passedOver")).isEqualTo(1);
+    assertThat(member.getJsonArray("shards")).isEmpty();
+    assertThat(group().getString("status")).isEqualTo("OK");
+    assertThat(group().getString("mode")).isEqualTo("broadcast");
   }
 
   @Test
