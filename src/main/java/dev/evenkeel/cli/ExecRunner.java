@@ -110,8 +110,7 @@ final class ExecRunner implements AutoCloseable {
     // Listed before it dies: its children would not be known as such any more. It goes first: a
     // shell would go on behind a child that has ended.
     List<ProcessHandle> all =
-        Stream.concat(
-                Stream.of(process.toHandle()), process.descendants().toList().stream())
+        Stream.concat(Stream.of(process.toHandle()), process.descendants().toList().stream())
             .toList();
     all.forEach(ProcessHandle::destroy);
     timers.schedule(

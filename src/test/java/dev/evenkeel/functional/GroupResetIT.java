@@ -30,7 +30,8 @@ class GroupResetIT {
     Path input = Files.write(directory.resolve("input"), lines);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.admin("topic", "create", "t", "--shards", "2");
-      assertThat(node.produce("producer", input, "t", "--key-regex", "-(.*)").await().status()).isZero();
+      assertThat(node.produce("producer", input, "t", "--key-regex", "-(.*)").await().status())
+          .isZero();
       try (Jar.Running consumer = node.consume("m", "t", "g", "--format", "json")) {
         awaitLines(consumer, MESSAGES);
         node.awaitConsumed("g", MESSAGES);
