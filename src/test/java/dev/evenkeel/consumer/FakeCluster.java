@@ -20,6 +20,8 @@ import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.BatchBuilder;
 import dev.evenkeel.wire.ByteReader;
@@ -65,6 +67,7 @@ final class FakeCluster implements Link {
   private final List<Promise<Buffer>> inFlight = new ArrayList<>();
   private final List<Heartbeat> heartbeats = new ArrayList<>();
   private final List<DataCommand> commands = new ArrayList<>();
+  private final List<AppendBody.Item> published = new ArrayList<>();
   private State state = State.CONNECTED;
   private Heartbeat member;
   private long revision;
@@ -287,6 +290,14 @@ final class FakeCluster implements Link {
 
   private Reply submit(DataCommand command) {
     commands.add(command);
+    if (command instanceof DataCommand.OpenPublisher) {
+      return Reply.DONE;
+    }
+    if (command instanceof DataCommand.SetPublisher p) {
+      Lease lease = leases.get(p.shard());
+      leases.put(p.shard(), lease.publishingAs(p.producerId()));
+      return new Reply.OfLease(leases.get(p.shard()));
+    }
     if (command instanceof DataCommand.Commit c) {
       Lease lease = leases.get(c.shard());
       if (!lease.heldAt(c.epoch())) {
@@ -343,13 +354,8 @@ final class FakeCluster implements Link {
       case SUBMIT_DATA:
         int group = in.i32();
         DataCommand command = CommandCodec.data(in);
-        Shard shard =
-            command instanceof DataCommand.Commit c
-                ? c.shard()
-                : command instanceof DataCommand.RecordOutcomes o
-                    ? o.shard()
-                    : ((DataCommand.Release) command).shard();
-        if (group != shard.dataGroup(2)) {
+        Shard shard = shardOf(command);
+        if (shard != null && group != shard.dataGroup(2)) {
           return Future.succeededFuture(Frames.refusal(Refusal.INVALID, "group " + group));
         }
         Reply reply = submit(command);
@@ -358,9 +364,39 @@ final class FakeCluster implements Link {
           return Future.failedFuture(new RefusedException(Refusal.INDETERMINATE, "lost"));
         }
         return Future.succeededFuture(Frames.answer(ReplyCodec.encode(reply)));
+      case SUBMIT_META:
+        return Future.succeededFuture(
+            Frames.answer(ReplyCodec.encode(new Reply.OfProducer(77, 0))));
+      case APPEND:
+        List<AppendResults.Result> results = new ArrayList<>();
+        for (AppendBody.Item item : AppendBody.read(body)) {
+          published.add(item);
+          results.add(new AppendResults.Result(null, logs.get(item.shard()).end));
+          append(item.shard().shard(), item.batch());
+        }
+        return Future.succeededFuture(Frames.answer(new AppendResults(1, results).encode()));
       default:
         return Future.succeededFuture(Frames.refusal(Refusal.INVALID, "not faked"));
     }
+  }
+
+  /** Null: the command is for a whole data group. */
+  private static Shard shardOf(DataCommand command) {
+    if (command instanceof DataCommand.Commit c) {
+      return c.shard();
+    } else if (command instanceof DataCommand.RecordOutcomes o) {
+      return o.shard();
+    } else if (command instanceof DataCommand.SetPublisher p) {
+      return p.shard();
+    } else if (command instanceof DataCommand.OpenPublisher) {
+      return null;
+    }
+    return ((DataCommand.Release) command).shard();
+  }
+
+  /** What consumers have published, in order. */
+  synchronized List<AppendBody.Item> published() {
+    return List.copyOf(published);
   }
 
   // Link

@@ -203,7 +203,6 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   public void gone(Hold hold) {
     if (hold.outputs != null) {
       for (Task task : hold.outputs.clear()) {
-        running--;
         hold.ended(task, hold.stoppedMillis);
         machine.puller().dropped(new Hold.Dropped(1, task.bytes), hold.stoppedMillis);
       }
@@ -355,7 +354,9 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   /** The handler has ended well; what it published goes to the log before the message is done. */
   @Override
   public void finished(Task task, long now) {
+    running--;
     if (task.publishes() && task.hold.outputs != null && !task.hold.state.over()) {
+      // It takes no handler's place: those below it, whose outputs it waits for, need one.
       machine.publishing().add(task, now);
       return;
     }
@@ -363,7 +364,6 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   private void over(Task task, long now) {
-    running--;
     task.hold.finished(task, now);
     machine.failing().handled(task);
     settled(task, now);
