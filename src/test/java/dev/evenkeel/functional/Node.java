@@ -26,6 +26,7 @@ final class Node implements AutoCloseable {
 
   private final HttpClient http = HttpClient.newHttpClient();
   private Jar.Running process;
+  private List<String> jvmOptions;
   private int starts;
 
   Node(Path directory) {
@@ -37,6 +38,12 @@ final class Node implements AutoCloseable {
   /** From now on it is started with these, too, as one of several nodes. */
   Node with(String... more) {
     settings.addAll(List.of(more));
+    return this;
+  }
+
+  /** From now on its JVM is started with these options, and no others. */
+  Node inJvm(List<String> options) {
+    jvmOptions = options;
     return this;
   }
 
@@ -60,6 +67,10 @@ final class Node implements AutoCloseable {
     args.addAll(settings);
     args.addAll(List.of(more));
     String name = "node-" + ++starts;
+    if (jvmOptions != null) {
+      process = Jar.startWith(directory, name, jvmOptions, args.toArray(String[]::new)).inCrowd();
+      return process;
+    }
     process =
         settings.isEmpty()
             ? Jar.start(directory, name, args.toArray(String[]::new))
@@ -159,6 +170,19 @@ final class Node implements AutoCloseable {
           .forEach(shard -> shards.add((JsonObject) shard));
     }
     return shards;
+  }
+
+  /** What the group has not consumed; null while that is not known of every shard. */
+  Long lag(String group) {
+    long sum = 0;
+    for (JsonObject shard : shards(group)) {
+      Long lag = shard.getLong("lag");
+      if (lag == null) {
+        return null;
+      }
+      sum += lag;
+    }
+    return sum;
   }
 
   /** Waits until the group has consumed {@code messages} messages, and there are no more. */
