@@ -40,7 +40,8 @@ class GroupResetIT {
         assertThat(refused.err()).contains("'m' owns shard t/").contains("force").hasLineCount(1);
         assertThat(reset(node, "--to", "nowhere").status()).isEqualTo(2);
         Jar.Result range = reset(node, "--to", "99999");
-        assertThat(range.err()).containsPattern("offset 99999: t/[01] has 0 to \\d+, the next message");
+        assertThat(range.err())
+            .containsPattern("offset 99999: t/[01] has 0 to \\d+, the next message");
         node.admin("group", "reset", "g", "--to", "earliest", "--dry-run");
         assertThat(node.shards("g")).allMatch(shard -> shard.getLong("lag") == 0);
 

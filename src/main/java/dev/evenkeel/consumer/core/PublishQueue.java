@@ -15,8 +15,8 @@ import java.util.TreeMap;
  *
  * <p>A batch whose sequence is not above the highest is taken for a repeat, so no batch may
  * overtake another of its shard: at most one request to a data group is on its way. What gathers
- * meanwhile makes the next one. Bounded by the messages of a shard that may be handed out at
- * once: those that wait here are among them.
+ * meanwhile makes the next one. Bounded by the messages of a shard that may be handed out at once:
+ * those that wait here are among them.
  */
 final class PublishQueue {
   /** Batches join a request up to this size. */
