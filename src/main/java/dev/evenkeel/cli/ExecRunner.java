@@ -113,10 +113,15 @@ final class ExecRunner implements AutoCloseable {
         Stream.concat(Stream.of(process.toHandle()), process.descendants().toList().stream())
             .toList();
     all.forEach(ProcessHandle::destroy);
-    timers.schedule(
-        () -> all.forEach(ProcessHandle::destroyForcibly),
-        KILL_AFTER_MILLIS,
-        TimeUnit.MILLISECONDS);
+    timers.schedule(() -> kill(all), KILL_AFTER_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** With what was begun after they were asked, by a shell that traps the signal. */
+  private static void kill(List<ProcessHandle> all) {
+    List<ProcessHandle> begun =
+        all.stream().filter(ProcessHandle::isAlive).flatMap(ProcessHandle::descendants).toList();
+    all.forEach(ProcessHandle::destroyForcibly);
+    begun.forEach(ProcessHandle::destroyForcibly);
   }
 
   private byte[] execute(Call call, boolean capture, CompletableFuture<?> future)

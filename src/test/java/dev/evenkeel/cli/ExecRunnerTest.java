@@ -132,6 +132,21 @@ class ExecRunnerTest {
   }
 
   @Test
+  void whatIsBegunAfterItWasAskedToEndIsKilledToo(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("pid");
+    String begin = "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; ";
+    String command = "trap '" + begin + "' TERM; sleep 600 & echo > " + file + ".set; wait; wait";
+    CompletableFuture<Void> running =
+        runner.run(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
+    Awaitility.await().until(() -> Files.exists(directory.resolve("pid.set")));
+    running.cancel(true);
+    Awaitility.await().until(() -> Files.exists(file));
+    ProcessHandle child =
+        ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
+    Awaitility.await().until(() -> !child.isAlive());
+  }
+
+  @Test
   void closingEndsWhatRunsAndBeginsNoMore() {
     CompletableFuture<Void> first =
         runner.run(new ExecRunner.Call("sleep 600", Map.of(), null, new byte[0]));

@@ -59,8 +59,9 @@ class BreakerIT {
     return new JsonArray(node.get("/api/groups/g/dead-letters").body());
   }
 
-  private static void produce(Node node, Path input) {
-    assertThat(node.produce(input.getFileName().toString(), input, "t").await().status()).isZero();
+  private static void produce(Node node, Path input, String... more) {
+    String name = input.getFileName().toString();
+    assertThat(node.produce(name, input, "t", more).await().status()).isZero();
   }
 
   @Test
@@ -78,10 +79,11 @@ class BreakerIT {
       try (Jar.Running a = consume(node, "a", work);
           Jar.Running b = consume(node, "b", work)) {
         await("both are there").until(() -> breakers(node).size() == 2);
-        produce(node, lines("before", 0, 100));
+        // By keys, so that both get some: without keys a batch goes to one shard.
+        produce(node, lines("before", 0, 100), "--key-regex", "(m\\d+)");
         await("it works").until(() -> count(done) == 100);
         Files.createFile(gone);
-        produce(node, lines("during", 100, 500));
+        produce(node, lines("during", 100, 500), "--key-regex", "(m\\d+)");
         await("both breakers are open")
             .untilAsserted(() -> assertThat(breakers(node)).containsExactly("open", "open"));
         assertThat(node.admin("group", "describe", "g").out())

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -53,6 +54,7 @@ class DeadLettersIT {
         awaitRuns(runs, MESSAGES * 2 / 3);
         node.kill();
         node.start();
+        awaitRuns(runs, MESSAGES);
         node.awaitConsumed("g", MESSAGES);
         awaitFailures(node, poison.size());
         List<String> all = Files.readAllLines(runs);
@@ -136,7 +138,7 @@ class DeadLettersIT {
       assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(ATTEMPTS);
       assertThat(letter.getString("error")).contains("exit status 7");
       assertThat(letter.getString("payload")).startsWith("key=" + letter.getString("key") + " ");
-      assertThat(letter.getString("lastFailed")).isGreaterThan(letter.getString("firstFailed"));
+      assertThat(time(letter, "lastFailed")).isAfter(time(letter, "firstFailed"));
       assertThat(dead.add(letter.getString("payload"))).as("once").isTrue();
     }
     return dead;
@@ -162,9 +164,11 @@ class DeadLettersIT {
   /** The same over HTTP; then all are dropped. */
   private static void overHttp(Node node) {
     String path = "/api/groups/g/dead-letters";
-    JsonArray letters = new JsonArray(node.get(path + "?limit=1000").body());
+    JsonArray letters = list(node);
+    JsonArray some = new JsonArray(node.get(path + "?limit=20").body());
+    assertThat(some.stream().toList()).isEqualTo(letters.stream().limit(20).toList());
     JsonObject one = letters.getJsonObject(letters.size() - 1);
-    assertThat(node.get(path + "/" + name(one)).body().strip()).isEqualTo(one.encode());
+    assertThat(new JsonObject(node.get(path + "/" + name(one)).body())).isEqualTo(one);
     JsonArray rest =
         new JsonArray(node.get(path + "?after=" + name(letters.getJsonObject(0))).body());
     assertThat(rest.getJsonObject(0)).isEqualTo(letters.getJsonObject(1));
@@ -180,6 +184,10 @@ class DeadLettersIT {
         .isEqualTo("{\"group\":\"g\",\"count\":" + letters.size() + "}");
     assertThat(node.get(path).body().strip()).isEqualTo("[]");
     awaitFailures(node, 0);
+  }
+
+  private static Instant time(JsonObject letter, String field) {
+    return Instant.parse(letter.getString(field));
   }
 
   private static String name(JsonObject letter) {
@@ -198,8 +206,7 @@ class DeadLettersIT {
             () -> {
               JsonObject now = new JsonObject(node.get(path).body());
               assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
-              assertThat(now.getString("firstFailed"))
-                  .isGreaterThan(before.getString("lastFailed"));
+              assertThat(time(now, "firstFailed")).isAfter(time(before, "lastFailed"));
             });
   }
 
