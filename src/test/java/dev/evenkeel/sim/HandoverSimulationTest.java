@@ -3,6 +3,7 @@ package dev.evenkeel.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * The production classes of dispatcher, consumer and brokers together, in virtual time, under
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 class HandoverSimulationTest {
 
   @Test
+  @Timeout(1_200)
   void whatEverHappensShardsHaveOneOwnerAndNothingIsLost() throws InterruptedException {
     Long only = Long.getLong(Seeds.SEED);
     long first = only != null ? only : 1;
