@@ -147,6 +147,16 @@ final class ConsumeHandler implements ConsumerHandler {
   }
 
   @Override
+  public void onDeclined(Delivery delivery) {
+    gate.passed(delivery);
+  }
+
+  @Override
+  public void onDropped(Delivery delivery) {
+    gate.passed(delivery);
+  }
+
+  @Override
   public Future<Buffer> onRelease(ShardContext shard) {
     gate.shardGone(shard.topic(), shard.shard());
     return commands.release(shard);

@@ -42,6 +42,10 @@ final class DeliveryOptions {
       return;
     }
     mode.onlySharded(given, delivery);
+    if (options.getMode() != ConsumerOptions.Mode.SHARDED) {
+      throw CommandFailure.usage(
+          given + ": only --mode sharded has it; in others it is at-least-once");
+    }
     if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
       throw CommandFailure.usage(given + ": not with --dedup, leave one of them out");
     }

@@ -62,6 +62,11 @@ final class MaxGate {
     }
   }
 
+  /** A message was finished without being admitted, perhaps one that failed: its place is free. */
+  void passed(Delivery delivery) {
+    running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
+  }
+
   /** The shard goes to another owner: places of messages that failed here are free again. */
   void shardGone(String topic, int shard) {
     Iterator<Map.Entry<Place, Boolean>> places = running.entrySet().iterator();

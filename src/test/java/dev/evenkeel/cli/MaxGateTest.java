@@ -49,6 +49,16 @@ class MaxGateTest {
   }
 
   @Test
+  void aFailedMessageThatIsDroppedFreesItsPlace() {
+    MaxGate gate = new MaxGate(1);
+    assertThat(gate.admit(at(0, 0))).isTrue();
+    gate.failed(at(0, 0));
+    gate.passed(at(0, 0));
+    assertThat(gate.retryPending()).isFalse();
+    assertThat(gate.admit(at(0, 1))).isTrue();
+  }
+
+  @Test
   void withoutALimitEverythingGetsThrough() {
     MaxGate gate = new MaxGate(0);
     assertThat(gate.admit(at(0, 0))).isTrue();

@@ -161,6 +161,13 @@ class UsageTest {
             "--group=g",
             "--mode=level",
             "--delivery=at-most-once"),
+        List.of(
+            "only --mode sharded has it",
+            "consume",
+            "t",
+            "--group=g",
+            "--mode=singleton",
+            "--delivery=at-most-once"),
         List.of("--max", "consume", "t", "--group=g", "--max=3", "--delivery=at-most-once"),
         List.of("--on-assign", "consume", "t", "--group=g", "--delivery=effectively-once"),
         List.of(

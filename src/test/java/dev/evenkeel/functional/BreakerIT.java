@@ -126,6 +126,7 @@ class BreakerIT {
         "4",
         "--retry-delays",
         "2s,2s",
+        "--verbose",
         "--exec",
         work);
   }

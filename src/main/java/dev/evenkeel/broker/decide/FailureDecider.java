@@ -138,6 +138,12 @@ public final class FailureDecider {
       if (letter == null) {
         continue;
       }
+      if (book.entry(offset) != null) {
+        // After a reset it came again, and is being tried already.
+        book.bury(offset);
+        there.add(offset);
+        continue;
+      }
       if (!book.hasRoom(letter.copy().length)) {
         break;
       }

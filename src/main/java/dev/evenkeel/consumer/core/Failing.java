@@ -232,6 +232,7 @@ final class Failing {
   /** The log has taken outcomes, all but those of {@code noRoom}. */
   void recorded(Hold hold, DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
     Set<Long> refused = new HashSet<>(noRoom);
+    Set<Long> fullLanes = new HashSet<>();
     boolean full = false;
     for (Outbox.Pending each : hold.retries.outbox.taken(command)) {
       Task task = each.task();
@@ -239,11 +240,14 @@ final class Failing {
         taken(hold, task, each.outcome(), now);
       } else if (each.outcome() instanceof Outcome.Parked) {
         hold.retries.noRoom(task);
-        hold.unstick(task.laneHash);
+        fullLanes.add(task.laneHash);
       } else {
         full |= noRoom(hold, task, (Outcome.Failed) each.outcome());
       }
     }
+    // There may be room again when those behind are told: they must not pass.
+    hold.retries.outbox.takeParked(fullLanes).forEach(hold.retries::noRoom);
+    fullLanes.forEach(hold::unstick);
     if (full) {
       hold.retries.outbox.pause(now + NO_ROOM_MILLIS);
     }

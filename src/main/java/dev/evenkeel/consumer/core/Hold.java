@@ -554,9 +554,13 @@ public final class Hold {
     return Math.max(end, window.committed());
   }
 
-  /** Whether a message of it may be started before the hand-over ends. */
+  /**
+   * Whether a message of it may be started before the hand-over ends. With at most once that may be
+   * what a commit on its way names: it would be handled by nobody else.
+   */
   boolean mayClose() {
-    return !givenBack && (!window.whole() || claimedLeft() > 0);
+    boolean claims = atMostOnce() && (commitInFlight || claimedLeft() > 0);
+    return !givenBack && (!window.whole() || claims);
   }
 
   /** Drops everything that was not started or waits for another try, unfinished. */

@@ -422,8 +422,7 @@ final class HoldMachine {
       hold.retries.resumed(now);
       out.accept(new Action.CallKept(hold.context(options.getMember())));
       owner.ready(hold);
-    } else if (hold.running > 0
-        || (hold.mayClose() || !hold.retries.outbox.isEmpty()) && !tooLate(hold, now)) {
+    } else if (closes(hold, now) || runs(hold, now)) {
       if (hold.wake(now)) {
         owner.ready(hold);
       }
@@ -441,6 +440,22 @@ final class HoldMachine {
       hold.state = HoldState.RELEASING;
     }
     step(hold, now);
+  }
+
+  /** Whether it is worth waiting for messages that do not run. */
+  private boolean closes(Hold hold, long now) {
+    return (hold.mayClose() || !hold.retries.outbox.isEmpty()) && !tooLate(hold, now);
+  }
+
+  /**
+   * Whether handlers run, or outputs of theirs are on their way. What waits for the outputs of a
+   * message that begins no more would wait for ever: it goes to the next owner, and was not sent.
+   */
+  private boolean runs(Hold hold, long now) {
+    if (hold.outputs != null && (hold.givenBack || tooLate(hold, now))) {
+      hold.outputs.giveUp(hold.window, hold.running).forEach(task -> hold.ended(task, now));
+    }
+    return hold.running > 0;
   }
 
   private void reportHoles(Hold hold) {

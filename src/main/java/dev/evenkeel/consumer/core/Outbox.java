@@ -4,7 +4,9 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Outcome;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 
 /** Outcomes on their way to the log, in their order; one command at a time. */
 final class Outbox {
@@ -96,6 +98,21 @@ final class Outbox {
     command = null;
     told.forEach(each -> count(each.task(), each.outcome(), -1));
     return told;
+  }
+
+  /** Takes back what was to be parked in {@code lanes} and was not sent, in its order. */
+  List<Task> takeParked(Set<Long> lanes) {
+    List<Task> taken = new ArrayList<>();
+    if (!lanes.isEmpty()) {
+      for (Iterator<Pending> each = waiting.iterator(); each.hasNext(); ) {
+        Pending next = each.next();
+        if (next.outcome() instanceof Outcome.Parked && lanes.contains(next.task().laneHash)) {
+          each.remove();
+          taken.add(next.task());
+        }
+      }
+    }
+    return taken;
   }
 
   /** It is told again: whether it was taken is not known, and telling it twice changes nothing. */

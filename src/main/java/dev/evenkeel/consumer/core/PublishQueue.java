@@ -159,6 +159,23 @@ final class PublishQueue {
     }
   }
 
+  /**
+   * If all that is left waits for a message below that does not run: forgets these and returns
+   * them. Nothing of them was sent.
+   *
+   * @param running handlers that have not ended, and tasks that wait here
+   */
+  List<Task> giveUp(Window window, int running) {
+    advance(window);
+    if (running > ready.size()) {
+      return List.of();
+    }
+    List<Task> tasks = List.copyOf(ready.values());
+    ready.clear();
+    tasks.forEach(open::remove);
+    return tasks;
+  }
+
   /** Nothing more leaves: returns the tasks whose outputs are not all in the log. */
   List<Task> clear() {
     List<Task> tasks = List.copyOf(open.keySet());

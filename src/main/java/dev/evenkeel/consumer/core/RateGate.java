@@ -342,7 +342,7 @@ public final class RateGate implements MessageSource<Task> {
   /**
    * To be called every few 10 ms. A hand-over does not wait for messages whose turn is far: they
    * come to the next owner, with what was finished above them. With state it waits, for that would
-   * be lost.
+   * be lost; so it does with at most once, for these messages themselves would be.
    */
   public void tick(long now) {
     if (held == 0 || !core.mayGiveBack()) {
@@ -351,16 +351,19 @@ public final class RateGate implements MessageSource<Task> {
     long soon = now * TokenBucket.NANOS_PER_MILLI + AWAITED_NANOS;
     boolean totalFar = total != null && total.due(totalFull) > soon;
     for (Bucket bucket : inTurn) {
-      giveBack(bucket, totalFar);
+      giveBack(bucket.waiting, totalFar);
     }
     for (Bucket bucket : byDue) {
-      giveBack(bucket, totalFar || bucket.dueNanos > soon);
+      giveBack(bucket.waiting, totalFar || bucket.dueNanos > soon);
+    }
+    if (roomless != null) {
+      giveBack(List.of(roomless), totalFar || buckets.roomNanos() > soon);
     }
   }
 
-  private static void giveBack(Bucket bucket, boolean far) {
-    for (Task task : bucket.waiting) {
-      if (far && task.hold.state == HoldState.DRAINING) {
+  private static void giveBack(Iterable<Task> waiting, boolean far) {
+    for (Task task : waiting) {
+      if (far && task.hold.state == HoldState.DRAINING && !task.hold.atMostOnce()) {
         task.hold.givenBack = true;
         task.hold.waitsForRate = true;
       }

@@ -99,6 +99,25 @@ class ResetTest {
     assertThat(rig.keys(Store.Table.FAILURES)).hasSize(5);
   }
 
+  @Test
+  void a_dead_letter_that_came_again_and_waits_is_not_put_there_twice() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, 1, List.of(failed(4, Outcome.Way.DEAD, 0))));
+    reset(1, StartAt.offset(4));
+    rig.grant("g", SHARD, "a", 2);
+    rig.run(
+        new DataCommand.RecordOutcomes("g", SHARD, 3, List.of(failed(4, Outcome.Way.MOVED, 0))));
+
+    rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(4L)));
+
+    LeaseKey key = new LeaseKey(SHARD, "g");
+    assertThat(rig.tables().failures(key)).isEqualTo(new FailureStand(1, 0, 0, 0, 1, 3));
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, 3, List.of(new Outcome.Settled(4))));
+    assertThat(rig.tables().failures(key)).isEqualTo(new FailureStand(0, 0, 0, 0, 1, 0));
+    assertThat(rig.keys(Store.Table.FAILURES)).as("the mark alone").hasSize(1);
+  }
+
   private static Outcome failed(long offset, Outcome.Way way, long lane) {
     return new Outcome.Failed(
         offset, 1, way, 1_000, lane, "no", way == Outcome.Way.HELD ? null : COPY);

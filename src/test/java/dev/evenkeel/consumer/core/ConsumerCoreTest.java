@@ -10,6 +10,7 @@ import dev.evenkeel.consumer.ShardContext;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Message;
+import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
@@ -362,6 +363,27 @@ class ConsumerCoreTest {
     assertThat(take(Action.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.next(now)).isNull();
     assertThat(core.flow().messages()).isZero();
+  }
+
+  @Test
+  void nothingOfALaneIsParkedAheadOfAMessageThatFoundNoRoom() {
+    options.setOrder(ConsumerOptions.Order.KEY);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 1, false));
+    String[] keys = new String[600];
+    Arrays.fill(keys, "a");
+    run(S0, keys);
+    fail(next(0));
+    assertThat(core.next(now)).isNull();
+    tick(1);
+    Action.RecordOutcomes parked = take(Action.RecordOutcomes.class);
+    List<Long> offsets = parked.command().outcomes().stream().map(Outcome::offset).toList();
+    assertThat(offsets).as("others are still to be told").startsWith(1L).hasSizeLessThan(599);
+    core.recorded(parked.hold(), parked.command(), offsets, now);
+    tick(1);
+    assertThat(core.next(now)).isNull();
+    assertThat(takeAll(Action.RecordOutcomes.class)).isEmpty();
   }
 
   @Test

@@ -29,6 +29,8 @@ class DeliveryPolicyTest {
   private long now = 1_000_000;
   private long revision;
 
+  private ConsumerOptions.Order order = ConsumerOptions.Order.SHARD;
+
   private void start(DeliveryPolicy delivery, boolean state, boolean publishes) {
     ConsumerOptions options =
         new ConsumerOptions()
@@ -36,6 +38,7 @@ class DeliveryPolicyTest {
             .setMember("m")
             .setTopics(List.of("t"))
             .setHandOutMessages(4)
+            .setOrder(order)
             .setDelivery(delivery);
     core = new ConsumerCore(options, "i", state, false, publishes, new SplittableRandom(1));
     core.heartbeatAnswered(now);
@@ -154,6 +157,29 @@ class DeliveryPolicyTest {
   }
 
   @Test
+  void at_most_once_a_release_waits_for_a_commit_on_its_way_and_what_it_names() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    for (int offset = 0; offset < 4; offset++) {
+      core.finished(next(offset), now);
+    }
+    long named = take(Action.Commit.class).command().offset();
+    assertThat(named).isGreaterThan(4);
+    assign(true);
+    tick(10);
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    core.committed(hold, named);
+    for (long offset = 4; offset < named; offset++) {
+      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(named);
+  }
+
+  @Test
   void at_most_once_what_is_lost_with_the_shard_is_told() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     Hold hold = fetched(10);
@@ -252,6 +278,49 @@ class DeliveryPolicyTest {
     assertThat(takeAll(Action.Publish.class)).isEmpty();
     assertThat(take(Action.RecordOutcomes.class).command().outcomes())
         .allMatch(outcome -> outcome.toString().contains("HELD"));
+  }
+
+  @Test
+  void outputs_behind_what_keeps_failing_do_not_hold_a_hand_over_for_ever() {
+    order = ConsumerOptions.Order.NONE;
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(2);
+    Task first = next(0);
+    Task second = next(1);
+    publishing(second);
+    core.finished(second, now);
+    core.failed(first, new IllegalStateException("broken"), now);
+    core.recorded(hold, take(Action.RecordOutcomes.class).command(), List.of(), now);
+    assign(true);
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    tick(10_000);
+    assertThat(takeAll(Action.CallRelease.class)).as("its turn may come yet").isEmpty();
+    tick(40_000);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(takeAll(Action.Publish.class)).isEmpty();
+    assertThat(take(Action.Release.class).command().offset()).isZero();
+    assertThat(core.flow().messages()).isZero();
+    assertThat(core.flow().bytes()).isZero();
+  }
+
+  @Test
+  void outputs_that_are_on_their_way_are_awaited_by_a_hand_over() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(2);
+    Task first = next(0);
+    publishing(first);
+    core.finished(first, now);
+    Action.Publish publish = take(Action.Publish.class);
+    assign(true);
+    tick(48_000);
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    core.published(hold, publish.request(), List.of(new Result(null, 17)), now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(1);
   }
 
   // ---- State by commits

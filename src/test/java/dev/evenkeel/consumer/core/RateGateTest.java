@@ -480,6 +480,35 @@ class RateGateTest {
   }
 
   @Example
+  void with_at_most_once_a_hand_over_waits_for_what_is_committed_however_far_its_turn_is() {
+    World world =
+        new World(
+            new ConsumerOptions()
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setDelivery(ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE)
+                .setKeyRate(new Rate(1, 10_000)),
+            1);
+    world.append(0, "a");
+    world.turn();
+    world.endAll();
+    world.append(0, "a");
+    world.turn();
+    assertThat(world.committed.get(0)).isEqualTo(2L);
+    Shard shard = new Shard(1, 0);
+    world.core.assigned(
+        new Assignment(
+            "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0))),
+        world.now);
+    world.gate.tick(world.now);
+    world.core.tick(world.now);
+    world.carryOut();
+    assertThat(world.released).isNull();
+    world.runOut();
+    assertThat(offsets(world)).containsExactly(0L, 1L);
+    assertThat(world.released).isEqualTo(2L);
+  }
+
+  @Example
   void a_shard_that_goes_takes_what_waits_with_it() {
     World world = one(ConsumerOptions.OverRate.WAIT, ConsumerOptions.Order.NONE);
     for (int i = 0; i < 8; i++) {
