@@ -22,7 +22,17 @@ import org.junit.jupiter.api.io.TempDir;
 /** Programs that are told to stop, killed or held up, and what becomes of their messages. */
 class StopAndPauseIT {
   private static final String[] GROUP_KEYS = {
-    "group", "mode", "assignor", "status", "members", "shards", "level", "dedup"
+    "group",
+    "mode",
+    "assignor",
+    "status",
+    "members",
+    "shards",
+    "level",
+    "dedup",
+    "singleton",
+    "rates",
+    "failures"
   };
 
   @TempDir static Path directory;
