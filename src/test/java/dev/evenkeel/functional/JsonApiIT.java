@@ -340,6 +340,7 @@ class JsonApiIT {
             "/api/topics/{topic}/messages",
             "/api/groups",
             "/api/groups/{group}",
+            "/api/groups/{group}/offsets",
             "/api/groups/{group}/dead-letters",
             "/api/groups/{group}/dead-letters/{topic}/{shard}/{offset}",
             "/api/groups/{group}/dead-letters/replay",
