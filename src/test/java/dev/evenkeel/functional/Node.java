@@ -13,10 +13,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 
 /** A node in a process of its own, on free ports of the loopback interface. */
 final class Node implements AutoCloseable {
+  /** Of the ports of these tests; none is given twice soon. */
+  private static final AtomicInteger NEXT_PORT =
+      new AtomicInteger(ThreadLocalRandom.current().nextInt(2_000));
+
   final Path directory;
   final int port;
   final int httpPort;
@@ -79,12 +85,22 @@ final class Node implements AutoCloseable {
   }
 
   void awaitReady() {
+    awaitReady(List.of(this));
+  }
+
+  /** Fails as soon as one of those ends that it needs, itself among them. */
+  void awaitReady(List<Node> needed) {
     Awaitility.await()
         .atMost(Duration.ofSeconds(240))
         .pollInterval(Duration.ofMillis(20))
-        .until(() -> process.out().contains("evenkeel ready") || !process.process.isAlive());
-    if (!process.process.isAlive()) {
-      throw new AssertionError("the node ended: " + process.await());
+        .until(
+            () ->
+                process.out().contains("evenkeel ready")
+                    || needed.stream().anyMatch(node -> !node.process.process.isAlive()));
+    for (Node node : needed) {
+      if (!node.process.process.isAlive()) {
+        throw new AssertionError("the node ended: " + node.process.await());
+      }
     }
   }
 
@@ -211,12 +227,17 @@ final class Node implements AutoCloseable {
     }
   }
 
-  /** The first of {@code count} neighbouring ports that are free now. */
+  /**
+   * The first of {@code count} neighbouring ports that are free now: below those from which the
+   * system takes ports for connections, and others than those of the tests that run beside these.
+   */
   static int freePorts(int count) {
+    int from = 12_000 + 2_000 * (Integer.getInteger("evenkeel.fork", 0) % 8);
     for (int attempt = 0; attempt < 100; attempt++) {
       List<ServerSocket> sockets = new ArrayList<>();
       try {
-        ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        int port = from + NEXT_PORT.getAndAdd(count) % (2_000 - count);
+        ServerSocket first = new ServerSocket(port, 1, InetAddress.getLoopbackAddress());
         sockets.add(first);
         for (int i = 1; i < count; i++) {
           sockets.add(

@@ -38,7 +38,8 @@ final class Trio implements AutoCloseable {
 
   Trio start() {
     nodes.forEach(Node::begin);
-    nodes.forEach(Node::awaitReady);
+    // One that has ended says why; the others would wait for it.
+    nodes.forEach(node -> node.awaitReady(nodes));
     return this;
   }
 

@@ -220,7 +220,8 @@ final class NodeStart {
     RaftProperties properties = RaftSettings.of(settings, own, empty);
     RaftPeer self = peer(node.voter());
     Parameters parameters = new Parameters();
-    GrpcConfigKeys.Server.setServicesCustomizer(parameters, new PeerGuard(self.getId()));
+    PeerGuard guard = new PeerGuard(self.getId());
+    GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(self.getId())
@@ -240,6 +241,7 @@ final class NodeStart {
       throw new IOException(Refusals.reason(e), e);
     }
     addGroups(server, node);
+    guard.open();
     for (RaftGroupLog group : node.groups()) {
       check(server, group);
     }

@@ -20,12 +20,22 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  * Lets nothing in that is meant for another voter. A replaced node has the address of the one it
  * replaces, and the engine does not look whom a request is for: without this it would acknowledge
  * entries in the name of the lost one.
+ *
+ * <p>And nothing from another voter before all groups were started: the engine takes a vote or
+ * entries that come while it starts a group for a second start of it, and gives the group up. Who
+ * is turned away comes again, as if this node were not up yet.
  */
 final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   private final RaftPeerId self;
+  private volatile boolean open;
 
   PeerGuard(RaftPeerId self) {
     this.self = self;
+  }
+
+  /** All groups were started. */
+  void open() {
+    open = true;
   }
 
   @Override
@@ -45,11 +55,10 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
         if (refused) {
           return;
         }
-        if (isForAnother(message)) {
+        Status refusal = refusal(message);
+        if (refusal != null) {
           refused = true;
-          call.close(
-              Status.PERMISSION_DENIED.withDescription("this is " + self + ", not who is asked"),
-              new Metadata());
+          call.close(refusal, new Metadata());
           super.onCancel();
           return;
         }
@@ -84,6 +93,16 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
         }
       }
     };
+  }
+
+  /** Null: it may pass. */
+  private Status refusal(Object message) {
+    if (isForAnother(message)) {
+      return Status.PERMISSION_DENIED.withDescription("this is " + self + ", not who is asked");
+    }
+    return open || request(message) == null
+        ? null
+        : Status.UNAVAILABLE.withDescription(self + " is starting");
   }
 
   boolean isForAnother(Object message) {
