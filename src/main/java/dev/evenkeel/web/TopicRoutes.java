@@ -134,12 +134,13 @@ final class TopicRoutes {
   }
 
   private Future<IdempotentAnswers.Answer> answer(JsonObject question) {
+    boolean sentOnly = "none".equalsIgnoreCase(String.valueOf(question.getValue("acks")));
     return api.ask(Addresses.API_PRODUCE, question)
         .map(
             answer ->
                 question.containsKey("messages")
-                    ? results(((JsonObject) answer).getJsonArray("results"))
-                    : new IdempotentAnswers.Answer(status(List.of(answer)), answer, true))
+                    ? results(((JsonObject) answer).getJsonArray("results"), sentOnly)
+                    : new IdempotentAnswers.Answer(status(List.of(answer), sentOnly), answer, true))
         .recover(
             failure -> {
               ApiFailure known = ApiFailure.of(failure);
@@ -150,15 +151,12 @@ final class TopicRoutes {
   }
 
   /** 202 if something is not known to be where the caller wants it. */
-  private static int status(Iterable<?> results) {
+  private static int status(Iterable<?> results, boolean sentOnly) {
+    boolean unsure = sentOnly;
     for (Object result : results) {
-      JsonObject each = (JsonObject) result;
-      boolean sentOnly = each.containsKey("offset") && each.getValue("offset") == null;
-      if (each.containsKey("missing") || sentOnly) {
-        return 202;
-      }
+      unsure |= ((JsonObject) result).containsKey("missing");
     }
-    return 200;
+    return unsure ? 202 : 200;
   }
 
   /** Then doing it again might do it twice. */
@@ -177,7 +175,7 @@ final class TopicRoutes {
   }
 
   /** Success only if every message was acknowledged; else the first failure, with all results. */
-  private static IdempotentAnswers.Answer results(JsonArray results) {
+  private static IdempotentAnswers.Answer results(JsonArray results, boolean sentOnly) {
     JsonObject failure = null;
     int place = 0;
     boolean someHappened = false;
@@ -190,7 +188,7 @@ final class TopicRoutes {
       }
     }
     if (failure == null) {
-      return new IdempotentAnswers.Answer(status(results), results, true);
+      return new IdempotentAnswers.Answer(status(results, sentOnly), results, true);
     }
     int status = ApiFailure.status(Refusal.valueOf(failure.getString("error")));
     String message = "message " + place + ": " + failure.getString("message");

@@ -149,6 +149,9 @@ class WebVerticleTest {
     assertThat(call(HttpMethod.POST, path + "all", message).statusCode()).isEqualTo(200);
     next[0] = new JsonObject("{\"shard\":0,\"offset\":null}");
     assertThat(call(HttpMethod.POST, path + "none", message).statusCode()).isEqualTo(202);
+    next[0] = new JsonObject("{\"shard\":0,\"offset\":null,\"deliverAt\":9}");
+    assertThat(call(HttpMethod.POST, path + "none", message).statusCode()).isEqualTo(202);
+    assertThat(call(HttpMethod.POST, path + "majority", message).statusCode()).isEqualTo(200);
     next[0] =
         new JsonObject(
             "{\"results\":[{\"shard\":0,\"offset\":1},"
