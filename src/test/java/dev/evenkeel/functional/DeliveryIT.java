@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class DeliveryIT {
   private static final boolean FULL = Integer.getInteger("evenkeel.rounds", 1) > 1;
-  private static final int MESSAGES = FULL ? 8_000 : 4_000;
+  private static final int MESSAGES = FULL ? 8_000 : 2_000;
   private static final int KILLS = FULL ? 5 : 2;
   private static final int SHARDS = 3;
 
