@@ -122,7 +122,7 @@ class BadInputIT {
 
   @Test
   void a_busy_port() throws IOException {
-    int base = Node.freePorts(3);
+    int base = FreePorts.OF_TESTS.take(3);
     for (int busy = base; busy < base + 3; busy++) {
       try (ServerSocket taken = new ServerSocket(busy, 1, InetAddress.getLoopbackAddress())) {
         assertOneLine(
@@ -131,7 +131,7 @@ class BadInputIT {
                 "--port",
                 String.valueOf(base),
                 "--http-port",
-                String.valueOf(Node.freePorts(1)),
+                String.valueOf(FreePorts.OF_TESTS.take(1)),
                 "--data",
                 directory.resolve("busy").toString()),
             1,
@@ -171,9 +171,9 @@ class BadInputIT {
         command(
             "serve",
             "--port",
-            String.valueOf(Node.freePorts(3)),
+            String.valueOf(FreePorts.OF_TESTS.take(3)),
             "--http-port",
-            String.valueOf(Node.freePorts(1)),
+            String.valueOf(FreePorts.OF_TESTS.take(1)),
             "--data",
             node.directory.resolve("data").toString()),
         1,
@@ -225,7 +225,7 @@ class BadInputIT {
 
   @Test
   void a_node_that_is_not_there() {
-    String url = "http://127.0.0.1:" + Node.freePorts(1);
+    String url = "http://127.0.0.1:" + FreePorts.OF_TESTS.take(1);
     assertOneLine(command("topic", "list", "--http", url), 1, url);
   }
 

@@ -115,8 +115,8 @@ class DelayIT {
         out.write("x".repeat(490) + String.format("%010d%n", i));
       }
     }
-    int port = Node.freePorts(3);
-    int http = Node.freePorts(1);
+    int port = FreePorts.OF_TESTS.take(3);
+    int http = FreePorts.OF_TESTS.take(1);
     try (Jar.Running server =
         Jar.startWith(
             directory,

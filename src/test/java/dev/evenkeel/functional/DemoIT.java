@@ -47,8 +47,8 @@ class DemoIT {
 
   @Test
   void consumers_join_leave_and_are_killed_and_nothing_is_left_in_the_end() throws Exception {
-    int port = Node.freePorts(3);
-    int httpPort = Node.freePorts(1);
+    int port = FreePorts.OF_TESTS.take(3);
+    int httpPort = FreePorts.OF_TESTS.take(1);
     Path temporary = Files.createDirectories(directory.resolve("tmp"));
     List<ProcessHandle> consumers;
     try (Jar.Running demo =

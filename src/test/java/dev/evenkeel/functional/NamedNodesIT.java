@@ -35,8 +35,8 @@ class NamedNodesIT {
   @Test
   void nodes_wait_for_names_and_find_each_other_by_them() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
-    int port = Node.freePorts(3);
-    int http = Node.freePorts(3);
+    int port = FreePorts.OF_TESTS.take(3);
+    int http = FreePorts.OF_TESTS.take(3);
     for (int i = 0; i < 3; i++) {
       nodes.add(start(hosts, i, port, http + i));
     }
@@ -74,7 +74,8 @@ class NamedNodesIT {
   @Test
   void a_node_that_waits_for_its_name_ends_when_it_is_told_to() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
-    try (Jar.Running node = start(hosts, 0, Node.freePorts(3), Node.freePorts(1))) {
+    try (Jar.Running node =
+        start(hosts, 0, FreePorts.OF_TESTS.take(3), FreePorts.OF_TESTS.take(1))) {
       Awaitility.await("it waits")
           .atMost(Duration.ofSeconds(60))
           .until(() -> node.err().contains("waiting until names have an address"));

@@ -3,8 +3,6 @@ package dev.evenkeel.functional;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -13,16 +11,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 
 /** A node in a process of its own, on free ports of the loopback interface. */
 final class Node implements AutoCloseable {
-  /** Of the ports of these tests; none is given twice soon. */
-  private static final AtomicInteger NEXT_PORT =
-      new AtomicInteger(ThreadLocalRandom.current().nextInt(2_000));
-
   final Path directory;
   final int port;
   final int httpPort;
@@ -37,8 +29,8 @@ final class Node implements AutoCloseable {
 
   Node(Path directory) {
     this.directory = directory;
-    this.port = freePorts(3);
-    this.httpPort = freePorts(1);
+    this.port = FreePorts.OF_TESTS.take(3);
+    this.httpPort = FreePorts.OF_TESTS.take(1);
   }
 
   /** From now on it is started with these, too, as one of several nodes. */
@@ -225,37 +217,5 @@ final class Node implements AutoCloseable {
     if (process != null) {
       process.close();
     }
-  }
-
-  /**
-   * The first of {@code count} neighbouring ports that are free now: below those from which the
-   * system takes ports for connections, and others than those of the tests that run beside these.
-   */
-  static int freePorts(int count) {
-    int from = 12_000 + 2_000 * (Integer.getInteger("evenkeel.fork", 0) % 8);
-    for (int attempt = 0; attempt < 100; attempt++) {
-      List<ServerSocket> sockets = new ArrayList<>();
-      try {
-        int port = from + NEXT_PORT.getAndAdd(count) % (2_000 - count);
-        ServerSocket first = new ServerSocket(port, 1, InetAddress.getLoopbackAddress());
-        sockets.add(first);
-        for (int i = 1; i < count; i++) {
-          sockets.add(
-              new ServerSocket(first.getLocalPort() + i, 1, InetAddress.getLoopbackAddress()));
-        }
-        return first.getLocalPort();
-      } catch (IOException | IllegalArgumentException e) {
-        continue;
-      } finally {
-        for (ServerSocket socket : sockets) {
-          try {
-            socket.close();
-          } catch (IOException e) {
-            throw new UncheckedIOException(e);
-          }
-        }
-      }
-    }
-    throw new AssertionError("no free ports");
   }
 }

@@ -32,8 +32,8 @@ class OwnLauncherIT {
 
   @Test
   void handles_what_comes_by_http_and_by_the_event_bus_and_remembers_it() throws Exception {
-    int port = Node.freePorts(3);
-    int httpPort = Node.freePorts(1);
+    int port = FreePorts.OF_TESTS.take(3);
+    int httpPort = FreePorts.OF_TESTS.take(1);
     try (Jar.Running launcher = launch("first", port, httpPort)) {
       awaitOut(launcher, "launcher ready");
       HttpResponse<String> posted =

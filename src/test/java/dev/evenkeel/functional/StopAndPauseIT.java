@@ -168,7 +168,7 @@ class StopAndPauseIT {
   @Test
   void a_data_directory_that_is_a_file_and_roles_that_cannot_work_are_refused() {
     Path file = Lines.write(directory.resolve("file"), 1, 1);
-    String port = String.valueOf(Node.freePorts(3));
+    String port = String.valueOf(FreePorts.OF_TESTS.take(3));
     Jar.Result onFile =
         Jar.run(directory, "serve", "--port", port, "--http-port", "0", "--data", file.toString());
     assertThat(onFile.status()).isEqualTo(1);
