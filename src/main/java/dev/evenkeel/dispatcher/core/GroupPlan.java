@@ -143,7 +143,7 @@ final class GroupPlan {
       plan(topics, nowMillis);
     }
     Member elected = elected();
-    mayGrant = !group.leading().applies() || group.leading().mayBeGranted(elected);
+    mayGrant = !group.leading().applies() || group.leading().mayBeGranted(elected, topics);
     Iterator<Shard> next = queue.iterator();
     while (inFlight.size() < settings.writesInFlightMax() && next.hasNext()) {
       Shard shard = next.next();
@@ -153,7 +153,9 @@ final class GroupPlan {
         step(shard, topics, nowMillis, sink);
       }
     }
-    if (elected != null && !mayGrant && !group.target.isEmpty() && onlyHeldBack(topics, elected)) {
+    boolean needsTerm =
+        elected != null && !mayGrant && !group.leading().givesBackToReset(elected, topics);
+    if (needsTerm && !group.target.isEmpty() && onlyHeldBack(topics, elected)) {
       sink.lead(elected);
     }
   }

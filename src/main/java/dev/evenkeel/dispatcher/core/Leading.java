@@ -24,6 +24,9 @@ import java.util.Set;
  * of A        A         none; all given back     grant the lease to A again: the term grows
  * of nobody   B         none                     grant the lease to B
  * </pre>
+ *
+ * A reset of all shards that the leader has is a hand-over to itself: it gives all back, and leads
+ * again at the next term. Until then no shard is granted.
  */
 final class Leading {
   private final GroupState group;
@@ -120,8 +123,32 @@ final class Leading {
    * Whether shards may be granted to that member now. One that gave all of them back has handed
    * over: it needs a new term, and so does everybody else.
    */
-  boolean mayBeGranted(Member member) {
-    return member != null && holds(member.instance()) && !gaveAllBack();
+  boolean mayBeGranted(Member member, Topics topics) {
+    return member != null
+        && holds(member.instance())
+        && !gaveAllBack()
+        && !givesBackToReset(member, topics);
+  }
+
+  /**
+   * Whether that member leads, and has no shard that is not to be reset by force. A shard that is
+   * reset alone goes and comes within the term.
+   */
+  boolean givesBackToReset(Member member, Topics topics) {
+    if (!holds(member.instance())) {
+      return false;
+    }
+    boolean any = false;
+    for (Shard shard : group.book().ownedBy(member.instance())) {
+      if (topics.has(shard) && group.book().get(shard).groupTerm() == lease().term()) {
+        ShardResets.Wish wish = group.resets().get(shard);
+        if (wish == null || !wish.force()) {
+          return false;
+        }
+        any = true;
+      }
+    }
+    return any;
   }
 
   private boolean gaveAllBack() {
@@ -164,6 +191,7 @@ final class Leading {
               && lease.groupTerm() == lease().term()
               && !group.takenAway.contains(shard);
     }
-    return new Assignment.Lead(lease().term(), whole, !elected(member));
+    boolean ending = !elected(member) || gaveAllBack() || givesBackToReset(member, topics);
+    return new Assignment.Lead(lease().term(), whole, ending);
   }
 }
