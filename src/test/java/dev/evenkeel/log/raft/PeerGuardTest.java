@@ -161,7 +161,7 @@ class PeerGuardTest {
 
   private void start(String id, List<LogSettings.Peer> peers) throws Exception {
     Path home = temp.resolve(id);
-    LogSettings settings = TestNode.settings(id, home, peers, 2, 1_000_000);
+    LogSettings settings = TestNode.settings(id, home, peers, 1, 1_000_000);
     nodes.put(id, new TestNode(settings, TestNode.live(home)));
   }
 
@@ -171,33 +171,27 @@ class PeerGuardTest {
         .until(
             () ->
                 nodes.values().stream().anyMatch(node -> node.node.meta().leadership().ready())
-                    && leader(0) != null
-                    && leader(1) != null);
+                    && leader() != null);
   }
 
-  private TestNode leader(int group) {
+  private TestNode leader() {
     return nodes.values().stream()
-        .filter(node -> node.node.data().get(group).leadership().ready())
+        .filter(node -> node.d0().leadership().ready())
         .findFirst()
         .orElse(null);
   }
 
   private void awaitEverywhere(String text) {
-    for (int group = 0; group < 2; group++) {
-      int of = group;
-      await()
-          .atMost(TestNode.PATIENCE)
-          .ignoreExceptions()
-          .until(
-              () -> {
-                TestNode.append(leader(of).node.data().get(of), text).join();
-                return true;
-              });
-      for (TestNode node : nodes.values()) {
-        await()
-            .atMost(TestNode.PATIENCE)
-            .until(() -> node.state("d" + of).entries().contains(text));
-      }
+    await()
+        .atMost(TestNode.PATIENCE)
+        .ignoreExceptions()
+        .until(
+            () -> {
+              TestNode.append(leader().d0(), text).join();
+              return true;
+            });
+    for (TestNode node : nodes.values()) {
+      await().atMost(TestNode.PATIENCE).until(() -> node.state("d0").entries().contains(text));
     }
   }
 }
