@@ -91,7 +91,8 @@ class GroupResetIT {
       Jar.Result refused = reset(node, "--to", "earliest");
       assertThat(refused.status()).isEqualTo(1);
       assertThat(refused.err())
-          .containsPattern("'m' was lost and has \\d+ s of its crash lock time left to give shard t/0")
+          .containsPattern(
+              "'m' was lost and has \\d+ s of its crash lock time left to give shard t/0")
           .hasLineCount(1);
       long epoch = node.shards("g").get(0).getLong("epoch");
       node.admin("group", "reset", "g", "--to", "earliest", "--force");

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Who leads a group in mode singleton. All shards are planned to the elected member; it gets the
@@ -135,14 +136,25 @@ final class Leading {
    * reset alone goes and comes within the term.
    */
   boolean givesBackToReset(Member member, Topics topics) {
+    return givesBack(
+        member,
+        topics,
+        lease -> {
+          ShardResets.Wish wish = group.resets().get(lease.shard());
+          return wish != null && wish.force();
+        });
+  }
+
+  /** Whether that member leads, has shards, and all of them go. */
+  private boolean givesBack(Member member, Topics topics, Predicate<Lease> goes) {
     if (!holds(member.instance())) {
       return false;
     }
     boolean any = false;
     for (Shard shard : group.book().ownedBy(member.instance())) {
-      if (topics.has(shard) && group.book().get(shard).groupTerm() == lease().term()) {
-        ShardResets.Wish wish = group.resets().get(shard);
-        if (wish == null || !wish.force()) {
+      Lease lease = group.book().get(shard);
+      if (topics.has(shard) && lease.groupTerm() == lease().term()) {
+        if (!goes.test(lease)) {
           return false;
         }
         any = true;
@@ -191,7 +203,12 @@ final class Leading {
               && lease.groupTerm() == lease().term()
               && !group.takenAway.contains(shard);
     }
-    boolean ending = !elected(member) || gaveAllBack() || givesBackToReset(member, topics);
+    // Without wishes, too: the dispatcher that knew of a reset may have died.
+    boolean ending =
+        !elected(member)
+            || gaveAllBack()
+            || givesBackToReset(member, topics)
+            || givesBack(member, topics, lease -> lease.drain() != null);
     return new Assignment.Lead(lease().term(), whole, ending);
   }
 }
