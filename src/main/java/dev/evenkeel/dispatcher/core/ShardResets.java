@@ -13,7 +13,7 @@ import java.util.TreeMap;
 /** The shards that one group shall be reset on, and what became of those that it was. */
 final class ShardResets {
   /**
-   * @param request that asked for it
+   * @param request that asked for it, which is not negative; or {@link #NOBODY}
    * @param force whoever owns the shard loses it
    */
   record Wish(long request, StartAt to, boolean force) {}
@@ -22,6 +22,9 @@ final class ShardResets {
    * @param lease after the reset, or null: it was refused
    */
   record Outcome(long request, Shard shard, Lease lease, Refusal refusal, String detail) {}
+
+  /** Who asked was told to wait no longer. */
+  private static final long NOBODY = -1;
 
   private final Map<Shard, Wish> wishes = new TreeMap<>();
   private final List<Outcome> outcomes = new ArrayList<>();
@@ -40,16 +43,34 @@ final class ShardResets {
     return wishes.get(shard);
   }
 
+  /** Shards of topics that are no more cannot be reset. */
+  void topicsChanged(Topics topics) {
+    List<Shard> gone = wishes.keySet().stream().filter(shard -> !topics.has(shard)).toList();
+    gone.forEach(shard -> refused(shard, Refusal.UNKNOWN_SHARD, "the topic was deleted"));
+  }
+
+  /** What is left of a request goes on, and nobody is told. */
+  void answered(long request) {
+    wishes.replaceAll(
+        (shard, wish) ->
+            wish.request() == request ? new Wish(NOBODY, wish.to(), wish.force()) : wish);
+  }
+
+  /** Gives up what is left of a request. */
+  void giveUp(long request) {
+    wishes.values().removeIf(wish -> wish.request() == request);
+  }
+
   void done(Shard shard, Lease lease) {
     Wish wish = wishes.remove(shard);
-    if (wish != null) {
+    if (wish != null && wish.request() != NOBODY) {
       outcomes.add(new Outcome(wish.request(), shard, lease, null, null));
     }
   }
 
   void refused(Shard shard, Refusal refusal, String detail) {
     Wish wish = wishes.remove(shard);
-    if (wish != null) {
+    if (wish != null && wish.request() != NOBODY) {
       outcomes.add(new Outcome(wish.request(), shard, null, refusal, detail));
     }
   }
