@@ -8,5 +8,13 @@ package dev.evenkeel.consumer;
  * @param epoch of the lease
  * @param member name of the consumer
  * @param offset the next offset to be consumed
+ * @param generation how often the group was reset on the shard
  */
-public record ShardContext(String topic, int shard, long epoch, String member, long offset) {}
+public record ShardContext(
+    String topic, int shard, long epoch, String member, long offset, long generation) {
+
+  /** Of a shard that was never reset. */
+  public ShardContext(String topic, int shard, long epoch, String member, long offset) {
+    this(topic, shard, epoch, member, offset, 0);
+  }
+}

@@ -203,6 +203,7 @@ final class HoldMachine {
     hold.markOffset =
         empty ? lease.stateOffset() : marksState && lease.state() == null ? lease.committed() : -1;
     hold.leaseCommitted = lease.committed();
+    hold.generation = lease.generation().number();
     hold.beginOffset = given ? lease.stateOffset() : lease.committed();
     if (publishes && !hold.draining) {
       // Nothing is handled before everything that a former owner may still send is fenced.
