@@ -119,8 +119,8 @@ public final class Hold {
   /** The lease's committed offset when it was read; it never goes back. */
   long leaseCommitted;
 
-  /** Of the lease. */
-  long generation;
+  /** Of the lease, if it was read; else -1. */
+  long generation = -1;
 
   /** One more than the highest offset given to a handler; -1 before anything may be. */
   long begunOffset = -1;

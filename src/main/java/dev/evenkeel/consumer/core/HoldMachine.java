@@ -171,8 +171,8 @@ final class HoldMachine {
       }
       hold.predecessor = null;
     }
-    if (!keepsState && !publishes && hold.grantedCommitted >= 0) {
-      // State is in the log alone; where to begin without it came with the assignment, and should
+    if (!keepsState && !publishes && !options.isHoldFailed() && hold.grantedCommitted >= 0) {
+      // State is in the log alone, and so is the generation, which a level dispatcher needs; where to begin without it came with the assignment, and should
       // that be of a grant that is over, the first request with its epoch is refused.
       attached(hold, hold.grantedCommitted, now);
     } else if (!hold.busy && linkUp && now >= hold.retryMillis) {

@@ -34,7 +34,7 @@ public final class LevelTask implements MessageSource.Handed {
   /** Its shard, under the lease that the dealer holds. */
   ShardContext context(String member) {
     return new ShardContext(
-        topic, id().shard().shard(), dealt.epoch(), member, id().offset(), id().generation());
+        topic, id().shard().shard(), dealt.epoch(), member, dealt.id().offset());
   }
 
   @Override
