@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -110,7 +111,7 @@ class LevelDeadLettersIT {
               String path = "/api/groups/g/dead-letters/" + name(first);
               JsonObject now = new JsonObject(node.get(path).body());
               assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
-              assertThat(now.getString("firstFailed")).isGreaterThan(first.getString("lastFailed"));
+              assertThat(time(now, "firstFailed")).isAfter(time(first, "lastFailed"));
             });
     assertThat(runsOf(runs, first.getString("payload")) - before).isEqualTo(ATTEMPTS);
     assertThat(node.admin("group", "dead-letters", "show", "g", name(first)).out())
@@ -136,10 +137,14 @@ class LevelDeadLettersIT {
       assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(ATTEMPTS);
       assertThat(letter.getString("error")).contains("exit status 7");
       assertThat(letter.getString("payload")).startsWith(letter.getString("key") + " ");
-      assertThat(letter.getString("lastFailed")).isGreaterThan(letter.getString("firstFailed"));
+      assertThat(time(letter, "lastFailed")).isAfter(time(letter, "firstFailed"));
       assertThat(dead.add(letter.getString("payload"))).as("once").isTrue();
     }
     return dead;
+  }
+
+  private static Instant time(JsonObject letter, String field) {
+    return Instant.parse(letter.getString(field));
   }
 
   private static String name(JsonObject letter) {
