@@ -71,6 +71,10 @@ public record Heartbeat(
    *     #STALL_TIMEOUT_MILLIS_DEFAULT}, and always null in other modes
    * @param order mode level: what the group's dispatcher keeps in order, "none", "key" or "shard";
    *     of different wishes the strictest holds; null: "none", and always null in other modes
+   * @param retryDelaysMillis mode level: the pauses before the second and all further attempts of a
+   *     message, at most {@link #RETRY_DELAYS_MAX}; of different wishes the one with most attempts
+   *     holds, of these the one with the longest pauses in all; null: no wish, and always null in
+   *     other modes
    * @param resignedTerm mode singleton: the last term at which this run resigned as the leader: it
    *     leads no more at that one if there is anybody else; null: it has not resigned
    */
@@ -80,15 +84,22 @@ public record Heartbeat(
       long crashLockTimeMillis,
       Long stallTimeoutMillis,
       String order,
+      List<Long> retryDelaysMillis,
       Long resignedTerm) {
     public static final long STALL_TIMEOUT_MILLIS_DEFAULT = 10_000;
+
+    /** Most {@link #retryDelaysMillis}. */
+    public static final int RETRY_DELAYS_MAX = 100;
+
+    /** The longest of them: 7 days. */
+    public static final long RETRY_DELAY_MILLIS_MAX = 7L * 24 * 3600 * 1000;
 
     /** Nothing out of the ordinary. */
     public static final Wishes NONE = new Wishes(null, null, 0);
 
     /** Without a wish of mode level. */
     public Wishes(String assignor, Long stuckTimeoutMillis, long crashLockTimeMillis) {
-      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, null, null, null);
+      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, null, null, null, null);
     }
 
     /** Without an order. */
@@ -97,7 +108,7 @@ public record Heartbeat(
         Long stuckTimeoutMillis,
         long crashLockTimeMillis,
         Long stallTimeoutMillis) {
-      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, null, null);
+      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, null, null, null);
     }
 
     /** Without a resignation. */
@@ -106,14 +117,28 @@ public record Heartbeat(
         Long stuckTimeoutMillis,
         long crashLockTimeMillis,
         Long stallTimeoutMillis,
-        String order) {
-      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, order, null);
+        String order,
+        List<Long> retryDelaysMillis) {
+      this(
+          assignor,
+          stuckTimeoutMillis,
+          crashLockTimeMillis,
+          stallTimeoutMillis,
+          order,
+          retryDelaysMillis,
+          null);
     }
 
     /** Mode singleton: of a member that resigned at that term; null: it did not. */
     public Wishes resignedAt(Long term) {
       return new Wishes(
-          assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, order, term);
+          assignor,
+          stuckTimeoutMillis,
+          crashLockTimeMillis,
+          stallTimeoutMillis,
+          order,
+          retryDelaysMillis,
+          term);
     }
   }
 
@@ -469,6 +494,9 @@ public record Heartbeat(
     if (wishes.order() != null) {
       json.put("order", wishes.order());
     }
+    if (wishes.retryDelaysMillis() != null) {
+      json.put("retryDelaysMillis", new JsonArray(new ArrayList<>(wishes.retryDelaysMillis())));
+    }
     if (wishes.resignedTerm() != null) {
       json.put("resignedTerm", wishes.resignedTerm());
     }
@@ -508,11 +536,22 @@ public record Heartbeat(
             json.getLong("crashLockTimeMillis", 0L),
             json.getLong("stallTimeoutMillis"),
             json.getString("order"),
+            delays(json.getJsonArray("retryDelaysMillis")),
             json.getLong("resignedTerm")),
         marks(json.getJsonArray("marks")),
         DedupTally.fromJson(json.getJsonObject("dedupTally")),
         json.getBoolean("breakerOpen", false),
         FlowTally.fromJson(json.getJsonObject("flow")));
+  }
+
+  /** One more than is allowed is read, so that too many are noticed. */
+  private static List<Long> delays(JsonArray json) {
+    return json == null
+        ? null
+        : json.stream()
+            .limit(Wishes.RETRY_DELAYS_MAX + 1L)
+            .map(delay -> ((Number) delay).longValue())
+            .toList();
   }
 
   /** What is missing is as the mode has it by default; mode sharded if that is missing. */

@@ -30,8 +30,7 @@ final class FailureOptions {
    * @throws CommandFailure wrong usage, saying what would be right
    */
   void apply(ConsumerOptions options, ModeOptions mode) {
-    mode.notLevel("--retry-delays", retryDelays);
-    mode.notLevel("--on-failure " + onFailure, onFailure.equals("retry") ? null : onFailure);
+    mode.notLevel("--on-failure stop", onFailure.equals("stop") ? onFailure : null);
     if (mode.isBroadcast() && onFailure.equals("dead-letter")) {
       throw CommandFailure.usage(
           "--on-failure dead-letter: in --mode broadcast there are no dead letters; use retry, which"

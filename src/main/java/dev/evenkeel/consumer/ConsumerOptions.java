@@ -107,10 +107,10 @@ public class ConsumerOptions {
       List.of(1_000L, 5_000L, 30_000L, 120_000L, 600_000L);
 
   /** Most pauses that {@link #setRetryDelaysMillis} takes. */
-  public static final int RETRY_DELAYS_MAX = 100;
+  public static final int RETRY_DELAYS_MAX = Heartbeat.Wishes.RETRY_DELAYS_MAX;
 
   /** The longest of them: 7 days. */
-  public static final long RETRY_DELAY_MILLIS_MAX = 7L * 24 * 3600 * 1000;
+  public static final long RETRY_DELAY_MILLIS_MAX = Heartbeat.Wishes.RETRY_DELAY_MILLIS_MAX;
 
   /** Mode level: no member has finished over 100 messages more than another. */
   public static final int DEFAULT_RANGE = GroupPolicy.RANGE_DEFAULT;
@@ -688,7 +688,8 @@ public class ConsumerOptions {
   /**
    * Pauses before the second and all further attempts of a message: with n of them it is tried n +
    * 1 times. Each differs by up to a fifth, up or down. At most {@link #RETRY_DELAYS_MAX}, each
-   * from 0 to {@link #RETRY_DELAY_MILLIS_MAX}.
+   * from 0 to {@link #RETRY_DELAY_MILLIS_MAX}. In mode level they are the group's: of different
+   * members' those hold that give most attempts, of these the longest in all.
    *
    * @param retryDelaysMillis null: the default
    */

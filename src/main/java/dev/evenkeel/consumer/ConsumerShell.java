@@ -356,6 +356,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   @Override
   public Heartbeat heartbeat(boolean leave) {
+    boolean level = options.getMode() == ConsumerOptions.Mode.LEVEL;
     return new Heartbeat(
         options.getGroup(),
         options.getMember(),
@@ -376,9 +377,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 options.getStuckTimeoutMillis(),
                 options.getCrashLockTimeMillis(),
                 options.givenStallTimeoutMillis(),
-                options.getMode() == ConsumerOptions.Mode.LEVEL
-                    ? options.getOrder().name().toLowerCase(Locale.ROOT)
-                    : null)
+                level ? options.getOrder().name().toLowerCase(Locale.ROOT) : null,
+                level ? options.getRetryDelaysMillis() : null)
             .resignedAt(leaderships.resignedTerm()),
         broadcast == null ? core.marks(Clock.millis()) : List.of(),
         tally(),

@@ -157,6 +157,13 @@ final class OptionsCheck {
       throw new RefusedException(
           Refusal.INVALID, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
     }
+    if (options.getMode() == ConsumerOptions.Mode.LEVEL
+        && options.getOnFailure() == ConsumerOptions.OnFailure.STOP) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "onFailure STOP in mode level: what fails there is dealt again to any member, use RETRY or"
+              + " DEAD_LETTER");
+    }
     atMost(
         "number of retryDelaysMillis",
         options.getRetryDelaysMillis().size(),

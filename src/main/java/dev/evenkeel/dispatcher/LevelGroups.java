@@ -27,8 +27,19 @@ final class LevelGroups {
   /** Strictest last. */
   private static final List<String> ORDERS = List.of("none", "key", "shard");
 
-  /** What a dealer was opened with: with anything else another is opened. */
-  private record Wanted(Set<String> topics, GroupPolicy policy, String order) {}
+  /** Most attempts last, then longest pauses. */
+  private static final Comparator<List<Long>> DELAYS =
+      Comparator.<List<Long>>comparingInt(List::size)
+          .thenComparingLong(delays -> delays.stream().mapToLong(Long::longValue).sum())
+          .thenComparing(List::toString);
+
+  /**
+   * What a dealer was opened with: with anything else another is opened.
+   *
+   * @param retryDelaysMillis null: nobody has said
+   */
+  private record Wanted(
+      Set<String> topics, GroupPolicy policy, String order, List<Long> retryDelaysMillis) {}
 
   private static final class Open {
     final Wanted wanted;
@@ -117,6 +128,7 @@ final class LevelGroups {
           List.copyOf(wanted.topics()),
           wanted.policy(),
           wanted.order(),
+          wanted.retryDelaysMillis(),
           now.instance,
           ended);
     }
@@ -145,13 +157,26 @@ final class LevelGroups {
 
   private static Wanted wanted(GroupState group) {
     String strictest = ORDERS.get(0);
-    for (Member member : group.members().live()) {
-      String order = member.beat().wishes().order();
+    List<Long> longest = null;
+    for (Heartbeat.Wishes wishes : wishes(group)) {
+      String order = wishes.order();
       if (order != null && ORDERS.indexOf(order) > ORDERS.indexOf(strictest)) {
         strictest = order;
       }
+      List<Long> delays = wishes.retryDelaysMillis();
+      if (delays != null && (longest == null || DELAYS.compare(delays, longest) > 0)) {
+        longest = delays;
+      }
     }
-    return new Wanted(Set.copyOf(group.info().topics()), group.info().policy(), strictest);
+    return new Wanted(Set.copyOf(group.info().topics()), group.info().policy(), strictest, longest);
+  }
+
+  /** Also of those that were not heard yet: what they hold was dealt as they wished. */
+  private static List<Heartbeat.Wishes> wishes(GroupState group) {
+    List<Heartbeat.Wishes> wishes = new ArrayList<>();
+    group.members().live().forEach(member -> wishes.add(member.beat().wishes()));
+    group.members().ghosts().forEach(ghost -> wishes.add(ghost.wishes()));
+    return wishes;
   }
 
   /** Also those that only the registry knows: if they answer, they are there. */
@@ -169,7 +194,9 @@ final class LevelGroups {
             new LiveMember(
                 ghost.name(),
                 ghost.instance(),
-                Heartbeat.Wishes.STALL_TIMEOUT_MILLIS_DEFAULT,
+                ghost.wishes().stallTimeoutMillis() == null
+                    ? Heartbeat.Wishes.STALL_TIMEOUT_MILLIS_DEFAULT
+                    : ghost.wishes().stallTimeoutMillis(),
                 false));
       }
     }

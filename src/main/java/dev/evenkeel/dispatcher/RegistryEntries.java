@@ -18,20 +18,34 @@ final class RegistryEntries {
 
   static JsonObject of(Member member, long term) {
     Heartbeat beat = member.beat();
-    return new JsonObject()
-        .put("group", beat.group())
-        .put("member", beat.member())
-        .put("instance", beat.instance())
-        .put("bornMillis", beat.bornMillis())
-        .put("mode", beat.mode())
-        .put("topics", new JsonArray(new ArrayList<>(beat.topics())))
-        .put("clusterMember", beat.clusterMember())
-        .put("host", beat.host())
-        .put("consumed", beat.consumed())
-        .put("memberTimeoutMillis", beat.memberTimeoutMillis())
-        .put("crashLockTimeMillis", beat.wishes().crashLockTimeMillis())
-        .put("lastSeenMillis", member.heardMillis())
-        .put("term", term);
+    Heartbeat.Wishes wishes = beat.wishes();
+    JsonObject entry =
+        new JsonObject()
+            .put("group", beat.group())
+            .put("member", beat.member())
+            .put("instance", beat.instance())
+            .put("bornMillis", beat.bornMillis())
+            .put("mode", beat.mode())
+            .put("topics", new JsonArray(new ArrayList<>(beat.topics())))
+            .put("clusterMember", beat.clusterMember())
+            .put("host", beat.host())
+            .put("consumed", beat.consumed())
+            .put("memberTimeoutMillis", beat.memberTimeoutMillis())
+            .put("crashLockTimeMillis", wishes.crashLockTimeMillis())
+            .put("lastSeenMillis", member.heardMillis())
+            .put("term", term);
+    if (beat.policy().isLevel()) {
+      // The next dispatcher deals as the members wish before it has heard any.
+      entry
+          .put("stallTimeoutMillis", wishes.stallTimeoutMillis())
+          .put("order", wishes.order())
+          .put(
+              "retryDelaysMillis",
+              wishes.retryDelaysMillis() == null
+                  ? null
+                  : new JsonArray(new ArrayList<>(wishes.retryDelaysMillis())));
+    }
+    return entry;
   }
 
   /** The member that an entry tells of, or null if the entry makes no sense. */
@@ -54,9 +68,22 @@ final class RegistryEntries {
           entry.getString("clusterMember"),
           entry.getString("host"),
           nowMillis + entry.getLong("memberTimeoutMillis"),
-          entry.getLong("crashLockTimeMillis", 0L));
+          wishes(entry));
     } catch (ClassCastException | NullPointerException e) {
       return null;
     }
+  }
+
+  private static Heartbeat.Wishes wishes(JsonObject entry) {
+    JsonArray delays = entry.getJsonArray("retryDelaysMillis");
+    return new Heartbeat.Wishes(
+        null,
+        null,
+        entry.getLong("crashLockTimeMillis", 0L),
+        entry.getLong("stallTimeoutMillis"),
+        entry.getString("order"),
+        delays == null
+            ? null
+            : delays.stream().map(delay -> ((Number) delay).longValue()).toList());
   }
 }

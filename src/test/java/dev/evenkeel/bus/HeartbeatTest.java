@@ -72,6 +72,19 @@ class HeartbeatTest {
   }
 
   @Test
+  void orderAndRetryDelaysAreTheSameAfterTheWireAndTooManyAreNoticed() {
+    Heartbeat wishing =
+        beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of(0L, 5L)));
+    assertThat(Heartbeat.fromJson(new JsonObject(wishing.toJson().toBuffer()))).isEqualTo(wishing);
+    Heartbeat none = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of()));
+    assertThat(Heartbeat.fromJson(new JsonObject(none.toJson().toBuffer()))).isEqualTo(none);
+    List<Long> many = Collections.nCopies(Heartbeat.Wishes.RETRY_DELAYS_MAX + 9, 1L);
+    Heartbeat greedy = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, null, many));
+    assertThat(Heartbeat.fromJson(greedy.toJson()).wishes().retryDelaysMillis())
+        .hasSize(Heartbeat.Wishes.RETRY_DELAYS_MAX + 1);
+  }
+
+  @Test
   void aResignationAndALeadAreTheSameAfterTheWire() {
     Heartbeat resigned = beat.withWishes(beat.wishes().resignedAt(7L));
     assertThat(Heartbeat.fromJson(new JsonObject(resigned.toJson().toBuffer())))

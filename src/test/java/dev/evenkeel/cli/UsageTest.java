@@ -117,7 +117,6 @@ class UsageTest {
         broadcast("--assignor: in --mode broadcast no member owns shards", "--assignor=sticky"),
         broadcast("--on-release: in --mode broadcast", "--on-release=cat"),
         broadcast("--range 3: only --mode level", "--range=3"),
-        level("--retry-delays: in --mode level", "--retry-delays=1s"),
         level("--on-failure stop: in --mode level", "--on-failure=stop"),
         List.of("--retry-delays 'soon'", "consume", "t", "--group=g", "--retry-delays=1s,soon"),
         List.of("--retry-delays ''", "consume", "t", "--group=g", "--retry-delays="),

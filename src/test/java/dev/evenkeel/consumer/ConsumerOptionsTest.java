@@ -45,6 +45,15 @@ class ConsumerOptionsTest {
   }
 
   @Test
+  void inModeLevelNoMemberEndsWithAMessageThatFails() {
+    OptionsCheck.check(level().setOnFailure(ConsumerOptions.OnFailure.DEAD_LETTER));
+    refuses(
+        level().setOnFailure(ConsumerOptions.OnFailure.STOP),
+        "onFailure STOP in mode level: what fails there is dealt again to any member, use RETRY or"
+            + " DEAD_LETTER");
+  }
+
+  @Test
   void modeLevelHasNoOrderUnlessOneIsSet() {
     assertThat(overTheWire(level()).getOrder()).isEqualTo(ConsumerOptions.Order.NONE);
     assertThat(overTheWire(level().setOrder(ConsumerOptions.Order.KEY)).getOrder())

@@ -79,10 +79,15 @@ final class Trio implements AutoCloseable {
   }
 
   Jar.Running consume(String name, String topic, String group, String... more) {
+    return consumeInto(name, name, topic, group, more);
+  }
+
+  /** One of several runs of a member: its output is in files of their own. */
+  Jar.Running consumeInto(String files, String name, String topic, String group, String... more) {
     List<String> args = new ArrayList<>(List.of("consume", topic, "--group", group));
     args.addAll(List.of("--member", name, "--format", "json", "--cluster", cluster()));
     args.addAll(List.of(more));
-    return kept(Jar.startInCrowd(directory, name, args.toArray(String[]::new)));
+    return kept(Jar.startInCrowd(directory, files, args.toArray(String[]::new)));
   }
 
   /** A producer that is fed on its standard input, by key as {@link Lines} are. */

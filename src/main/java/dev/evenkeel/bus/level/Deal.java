@@ -64,8 +64,8 @@ public record Deal(
   }
 
   private static void write(Bytes out, Dealt dealt) {
-    RecordCodec.write(out, dealt.id().shard());
-    out.varlong(dealt.id().offset()).varlong(dealt.epoch()).varint(dealt.attempt());
+    MessageId.write(out, dealt.id());
+    out.varlong(dealt.epoch()).varint(dealt.attempt());
     Message message = dealt.message();
     out.varlong(message.timestampMillis()).blob(message.key());
     out.varint(message.headers().size());
@@ -97,7 +97,7 @@ public record Deal(
   }
 
   private static Dealt dealt(ByteReader in) {
-    MessageId id = new MessageId(RecordCodec.shard(in), in.varlong());
+    MessageId id = MessageId.readOne(in);
     long epoch = in.varlong();
     int attempt = in.varint();
     long timestamp = in.varlong();

@@ -8,22 +8,40 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** A message, whoever dealt it. */
-public record MessageId(Shard shard, long offset) {
+/**
+ * A message, whoever dealt it.
+ *
+ * @param generation of the group's lease on the shard: with each reset another one begins, and what
+ *     became of messages in an earlier one says nothing of them
+ */
+public record MessageId(Shard shard, long offset, long generation) {
+
+  /** In a shard that was never reset. */
+  public MessageId(Shard shard, long offset) {
+    this(shard, offset, 0);
+  }
 
   static void write(Bytes out, Collection<MessageId> ids) {
     out.i32(ids.size());
     for (MessageId id : ids) {
-      RecordCodec.write(out, id.shard());
-      out.varlong(id.offset());
+      write(out, id);
     }
+  }
+
+  static void write(Bytes out, MessageId id) {
+    RecordCodec.write(out, id.shard());
+    out.varlong(id.offset()).varlong(id.generation());
+  }
+
+  static MessageId readOne(ByteReader in) {
+    return new MessageId(RecordCodec.shard(in), in.varlong(), in.varlong());
   }
 
   static List<MessageId> read(ByteReader in) {
     int count = in.count();
     List<MessageId> ids = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      ids.add(new MessageId(RecordCodec.shard(in), in.varlong()));
+      ids.add(readOne(in));
     }
     return ids;
   }

@@ -122,6 +122,9 @@ public final class Hold {
   /** The lease's committed offset when it was read; it never goes back. */
   long leaseCommitted;
 
+  /** Of the lease, if it was read; else -1. */
+  long generation = -1;
+
   /** One more than the highest offset given to a handler; -1 before anything may be. */
   long begunOffset = -1;
 
@@ -237,7 +240,7 @@ public final class Hold {
 
   ShardContext context(String member) {
     long offset = window == null ? -1 : window.committed();
-    return new ShardContext(topic, shard.shard(), epoch, member, offset);
+    return new ShardContext(topic, shard.shard(), epoch, member, offset, generation);
   }
 
   /** Whether nothing of it runs any more. */

@@ -171,8 +171,9 @@ final class HoldMachine {
       }
       hold.predecessor = null;
     }
-    if (!keepsState && !publishes && hold.grantedCommitted >= 0) {
-      // State is in the log alone; where to begin without it came with the assignment, and should
+    if (!keepsState && !publishes && !options.isHoldFailed() && hold.grantedCommitted >= 0) {
+      // State is in the log alone, and so is the generation, which a level dispatcher needs; where
+      // to begin without it came with the assignment, and should
       // that be of a grant that is over, the first request with its epoch is refused.
       attached(hold, hold.grantedCommitted, now);
     } else if (!hold.busy && linkUp && now >= hold.retryMillis) {
@@ -203,6 +204,7 @@ final class HoldMachine {
     hold.markOffset =
         empty ? lease.stateOffset() : marksState && lease.state() == null ? lease.committed() : -1;
     hold.leaseCommitted = lease.committed();
+    hold.generation = lease.generation().number();
     hold.beginOffset = given ? lease.stateOffset() : lease.committed();
     if (publishes && !hold.draining) {
       // Nothing is handled before everything that a former owner may still send is fenced.

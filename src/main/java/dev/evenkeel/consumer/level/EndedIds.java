@@ -10,14 +10,20 @@ import java.util.Map;
 
 /**
  * Messages that were finished here and are not known to be committed. Past the limit those are
- * forgotten first that lie lowest in the shard that has most.
+ * forgotten first that lie lowest in the shard that has most. After a reset of a shard only those
+ * count that were dealt since.
  */
 final class EndedIds {
   /** Ascending offsets of one shard; they come nearly in order. */
   private static final class Offsets {
+    private final long generation;
     private long[] offsets = new long[16];
     private int from;
     private int to;
+
+    Offsets(long generation) {
+      this.generation = generation;
+    }
 
     int size() {
       return to - from;
@@ -69,8 +75,16 @@ final class EndedIds {
   }
 
   void add(MessageId id) {
-    if (shards.computeIfAbsent(id.shard(), shard -> new Offsets()).add(id.offset())
-        && ++size > most) {
+    Offsets known = shards.get(id.shard());
+    if (known != null && id.generation() < known.generation) {
+      return;
+    }
+    if (known == null || known.generation < id.generation()) {
+      size -= known == null ? 0 : known.size();
+      known = new Offsets(id.generation());
+      shards.put(id.shard(), known);
+    }
+    if (known.add(id.offset()) && ++size > most) {
       Offsets fullest = null;
       for (Offsets each : shards.values()) {
         if (fullest == null || each.size() > fullest.size()) {
@@ -98,7 +112,7 @@ final class EndedIds {
     shards.forEach(
         (shard, ofShard) -> {
           for (int i = ofShard.from; i < ofShard.to; i++) {
-            all.add(new MessageId(shard, ofShard.offsets[i]));
+            all.add(new MessageId(shard, ofShard.offsets[i], ofShard.generation));
           }
         });
     return all;

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.bus.Heartbeat;
 import java.util.List;
 
 /**
@@ -10,7 +11,7 @@ import java.util.List;
  * @param bornMillis null if only a lease tells of it
  * @param topics null if only a lease tells of it
  * @param clusterMember null if unknown
- * @param crashLockTimeMillis how long its shards wait, after its death, for a release; 0 if unknown
+ * @param wishes what it last asked for, as far as the registry has it; none if unknown
  */
 public record Ghost(
     String group,
@@ -21,9 +22,9 @@ public record Ghost(
     String clusterMember,
     String host,
     long untilMillis,
-    long crashLockTimeMillis) {
+    Heartbeat.Wishes wishes) {
 
-  /** One whose shards wait for nothing after its death. */
+  /** One that asks for nothing. */
   public Ghost(
       String group,
       String name,
@@ -33,6 +34,15 @@ public record Ghost(
       String clusterMember,
       String host,
       long untilMillis) {
-    this(group, name, instance, bornMillis, topics, clusterMember, host, untilMillis, 0);
+    this(
+        group,
+        name,
+        instance,
+        bornMillis,
+        topics,
+        clusterMember,
+        host,
+        untilMillis,
+        Heartbeat.Wishes.NONE);
   }
 }

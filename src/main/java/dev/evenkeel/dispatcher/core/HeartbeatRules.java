@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import java.util.List;
 import java.util.Set;
 
 /** What a heartbeat must look like, whatever the state. */
@@ -56,6 +57,7 @@ final class HeartbeatRules {
     wishes(beat.wishes());
     stall(beat);
     order(beat);
+    retryDelays(beat);
     resigned(beat);
   }
 
@@ -70,6 +72,22 @@ final class HeartbeatRules {
     String order = beat.wishes().order();
     if (order != null && !(beat.policy().isLevel() && ORDERS.contains(order))) {
       throw invalid("order: none, key or shard, in mode level only");
+    }
+  }
+
+  private static void retryDelays(Heartbeat beat) {
+    List<Long> delays = beat.wishes().retryDelaysMillis();
+    if (delays == null) {
+      return;
+    }
+    if (!beat.policy().isLevel() || delays.size() > Heartbeat.Wishes.RETRY_DELAYS_MAX) {
+      throw invalid(
+          "retryDelaysMillis: at most "
+              + Heartbeat.Wishes.RETRY_DELAYS_MAX
+              + ", in mode level only");
+    }
+    for (long delay : delays) {
+      between("retryDelaysMillis", delay, 0, Heartbeat.Wishes.RETRY_DELAY_MILLIS_MAX);
     }
   }
 

@@ -229,7 +229,7 @@ public final class MemberTable {
       return member.beat().wishes().crashLockTimeMillis();
     }
     Ghost ghost = ghosts.get(ended.instance());
-    return ghost == null ? 0 : ghost.crashLockTimeMillis();
+    return ghost == null ? 0 : ghost.wishes().crashLockTimeMillis();
   }
 
   /** The live member of that name, or null. */

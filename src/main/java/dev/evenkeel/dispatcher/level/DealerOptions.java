@@ -22,13 +22,16 @@ final class DealerOptions {
 
   /**
    * @param order "none", "key" or "shard"
+   * @param retryDelaysMillis null: as by default
    */
-  static ConsumerOptions of(String group, String node, List<String> topics, String order) {
+  static ConsumerOptions of(
+      String group, String node, List<String> topics, String order, List<Long> retryDelaysMillis) {
     return new ConsumerOptions()
         .setGroup(group)
         .setMember(Names.DISPATCHER_HOLDER + node)
         .setTopics(topics)
         .setOrder(ConsumerOptions.Order.valueOf(order.toUpperCase(Locale.ROOT)))
+        .setRetryDelaysMillis(retryDelaysMillis)
         .setParallel(MESSAGES_MAX)
         .setHandOutMessages(MESSAGES_MAX)
         .setPendingMessagesMax(MESSAGES_MAX)

@@ -60,6 +60,10 @@ final class LevelDealer implements ConsumerHandler {
   private final ContextInternal context;
   private final java.util.function.Consumer<LevelDealer> ended;
   private final Map<String, Integer> topicIds = new HashMap<>();
+
+  /** Of the leases: how often the group was reset on a shard. */
+  private final Map<Shard, Long> generations = new HashMap<>();
+
   private Consumer consumer;
   private long ticker = -1;
   private long figuresMillis;
@@ -213,7 +217,7 @@ final class LevelDealer implements ConsumerHandler {
     book.delivery(
         delivery.topic(),
         new Deal.Dealt(
-            new MessageId(shard, delivery.offset()),
+            new MessageId(shard, delivery.offset(), generations.getOrDefault(shard, 0L)),
             delivery.epoch(),
             delivery.attempt(),
             delivery.message()),
@@ -226,6 +230,7 @@ final class LevelDealer implements ConsumerHandler {
   public Future<Void> onAssign(ShardContext shard, Buffer state) {
     // A topic may have been deleted, and made again under its name.
     topicIds.remove(shard.topic());
+    generations.put(shard(shard.topic(), shard.shard()), shard.generation());
     return Future.succeededFuture();
   }
 
@@ -237,14 +242,19 @@ final class LevelDealer implements ConsumerHandler {
 
   @Override
   public Future<Buffer> onRelease(ShardContext shard) {
-    book.withdrawn(shard(shard.topic(), shard.shard()));
-    pumpSoon();
+    withdrawn(shard);
     return Future.succeededFuture();
   }
 
   @Override
   public void onLost(ShardContext shard) {
-    book.withdrawn(shard(shard.topic(), shard.shard()));
+    withdrawn(shard);
+  }
+
+  private void withdrawn(ShardContext of) {
+    Shard shard = shard(of.topic(), of.shard());
+    generations.remove(shard);
+    book.withdrawn(shard);
     pumpSoon();
   }
 

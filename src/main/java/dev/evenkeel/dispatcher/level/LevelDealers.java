@@ -59,6 +59,8 @@ public final class LevelDealers {
    * Begins to hold a group: joins it as {@code dispatcher@NODE}.
    *
    * @param order what is kept in order: none, key or shard
+   * @param retryDelaysMillis pauses before the second and all further attempts of a message; null:
+   *     as by default
    * @param instance this run
    * @param ended told of the group and the run, on any thread, when it has ended: by itself, or
    *     after {@link #close}
@@ -68,6 +70,7 @@ public final class LevelDealers {
       List<String> topics,
       GroupPolicy policy,
       String order,
+      List<Long> retryDelaysMillis,
       String instance,
       BiConsumer<String, String> ended) {
     DealPolicy.Strategy strategy =
@@ -80,7 +83,7 @@ public final class LevelDealers {
             directory,
             group,
             node,
-            DealerOptions.of(group, node, topics, order),
+            DealerOptions.of(group, node, topics, order, retryDelaysMillis),
             instance,
             new DealPolicy(Range.of(policy.range()), strategy),
             which -> {

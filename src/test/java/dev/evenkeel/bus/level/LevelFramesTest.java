@@ -24,7 +24,7 @@ class LevelFramesTest {
 
     List<MessageId> ids =
         java.util.stream.IntStream.range(0, count)
-            .mapToObj(i -> new MessageId(new Shard(i, i * 7), number + i))
+            .mapToObj(i -> new MessageId(new Shard(i, i * 7), number + i, number))
             .toList();
     Place place = new Place(flag ? new byte[] {1, 2} : null, number, ids, ids, 7);
     assertThat(Place.decode(place.encode().view())).usingRecursiveComparison().isEqualTo(place);
@@ -62,7 +62,7 @@ class LevelFramesTest {
             keyed ? payload : null,
             Map.of(4, text),
             Map.of(new Shard(4, 1), offset),
-            List.of(new Deal.Dealt(new MessageId(new Shard(4, 1), offset), 3, 2, message)));
+            List.of(new Deal.Dealt(new MessageId(new Shard(4, 1), offset, 9), 3, 2, message)));
     assertThat(Deal.decode(deal.encode().view())).usingRecursiveComparison().isEqualTo(deal);
   }
 }

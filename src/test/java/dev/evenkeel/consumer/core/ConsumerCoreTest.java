@@ -124,6 +124,18 @@ class ConsumerCoreTest {
   }
 
   @Test
+  void aLevelDispatcherIsToldTheGenerationWhichOnlyTheLeaseHas() {
+    options.setHoldFailed(true).setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
+    Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0);
+    core.leaseRead(take(Action.ReadLease.class).hold(), reset, now);
+    assertThat(take(Action.CallAssign.class).shard())
+        .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
+  }
+
+  @Test
   void aHandOverCarriesStateAndPositionTogether() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
@@ -131,7 +143,7 @@ class ConsumerCoreTest {
     core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, former), now);
     Action.CallAssign call = take(Action.CallAssign.class);
     assertThat(call.state()).isEqualTo(former);
-    assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40));
+    assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40, 0));
     core.assignDone(call.hold(), null, now);
     Action.Fetch fetch = take(Action.Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(40);

@@ -10,6 +10,7 @@ import java.util.Random;
 import java.util.TreeSet;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
 
 class EndedIdsTest {
   private static final int MOST = 200;
@@ -45,6 +46,21 @@ class EndedIdsTest {
     for (int i = 0; i < model.size(); i++) {
       assertThat(of(ended, i)).containsExactlyElementsOf(model.get(i));
     }
+  }
+
+  @Test
+  void afterAResetOnlyWhatWasDealtSinceCounts() {
+    EndedIds ended = new EndedIds(MOST);
+    Shard shard = new Shard(1, 0);
+    ended.add(new MessageId(shard, 7));
+    ended.add(new MessageId(new Shard(1, 1), 8));
+    ended.add(new MessageId(shard, 2, 1));
+    ended.add(new MessageId(shard, 9));
+    assertThat(ended.all())
+        .containsExactlyInAnyOrder(new MessageId(shard, 2, 1), new MessageId(new Shard(1, 1), 8));
+    assertThat(ended.size()).isEqualTo(2);
+    ended.committed(shard, 3);
+    assertThat(ended.size()).isEqualTo(1);
   }
 
   private static List<Long> of(EndedIds ended, int shard) {

@@ -16,6 +16,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
@@ -338,6 +339,19 @@ class DispatcherCoreTest {
       assertThat(bench.refusal(good.withWishes(new Heartbeat.Wishes(null, null, 0, 3_600_001L))))
           .isEqualTo(Refusal.INVALID);
       assertThat(bench.send(good.withWishes(stall))).isInstanceOf(Assignment.class);
+      assertThat(bench.refusal(a.withWishes(retries(1L)))).isEqualTo(Refusal.INVALID);
+      assertThat(bench.refusal(good.withWishes(retries(-1L)))).isEqualTo(Refusal.INVALID);
+      assertThat(bench.refusal(good.withWishes(retries(7L * 86_400_000 + 1))))
+          .isEqualTo(Refusal.INVALID);
+      List<Long> many = Collections.nCopies(Heartbeat.Wishes.RETRY_DELAYS_MAX + 1, 1L);
+      assertThat(bench.refusal(good.withWishes(retries(many.toArray(Long[]::new)))))
+          .isEqualTo(Refusal.INVALID);
+      assertThat(bench.send(good.withWishes(retries(0L, 7L * 86_400_000))))
+          .isInstanceOf(Assignment.class);
+    }
+
+    private static Heartbeat.Wishes retries(Long... delays) {
+      return new Heartbeat.Wishes(null, null, 0, null, null, List.of(delays));
     }
 
     @Test

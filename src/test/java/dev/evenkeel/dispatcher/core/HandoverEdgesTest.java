@@ -353,7 +353,16 @@ class HandoverEdgesTest {
   void theLockOfAnUnheardOwnerIsInTheRegistry() {
     bench.send(a);
     Ghost ghost =
-        new Ghost("g", "a", "a1", 100L, List.of("t"), "c1", "host", bench.now + 5_000, 8_000);
+        new Ghost(
+            "g",
+            "a",
+            "a1",
+            100L,
+            List.of("t"),
+            "c1",
+            "host",
+            bench.now + 5_000,
+            new Heartbeat.Wishes(null, null, 8_000));
     bench.activate(List.of(ghost));
     bench.send(b);
     bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));

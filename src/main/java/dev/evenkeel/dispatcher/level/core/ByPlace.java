@@ -6,10 +6,23 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Something for some messages, until the group is done below them; at most so many entries. */
+/**
+ * Something for some messages, until the group is done below them or is reset; at most so many
+ * entries.
+ */
 final class ByPlace<T> {
+  /** Those of one shard are of one generation, the latest that was told of. */
+  private static final class Entries<T> {
+    final long generation;
+    final TreeMap<Long, T> byOffset = new TreeMap<>();
+
+    Entries(long generation) {
+      this.generation = generation;
+    }
+  }
+
   private final int max;
-  private final Map<Shard, TreeMap<Long, T>> byShard = new HashMap<>();
+  private final Map<Shard, Entries<T>> byShard = new HashMap<>();
   private int size;
 
   ByPlace(int max) {
@@ -20,13 +33,24 @@ final class ByPlace<T> {
     return size;
   }
 
-  /** Returns false, and notes nothing, if there is an entry already or no room. */
+  /**
+   * Returns false, and notes nothing, if there is an entry already, or no room, or the shard was
+   * reset since.
+   */
   boolean add(MessageId id, T value) {
     if (size >= max) {
       return false;
     }
-    TreeMap<Long, T> shard = byShard.computeIfAbsent(id.shard(), key -> new TreeMap<>());
-    if (shard.putIfAbsent(id.offset(), value) != null) {
+    Entries<T> shard = byShard.get(id.shard());
+    if (shard != null && id.generation() < shard.generation) {
+      return false;
+    }
+    if (shard == null || shard.generation < id.generation()) {
+      size -= shard == null ? 0 : shard.byOffset.size();
+      shard = new Entries<>(id.generation());
+      byShard.put(id.shard(), shard);
+    }
+    if (shard.byOffset.putIfAbsent(id.offset(), value) != null) {
       return false;
     }
     size++;
@@ -38,8 +62,9 @@ final class ByPlace<T> {
     if (size == 0) {
       return null;
     }
-    TreeMap<Long, T> shard = byShard.get(id.shard());
-    T value = shard == null ? null : shard.remove(id.offset());
+    Entries<T> shard = byShard.get(id.shard());
+    boolean other = shard == null || shard.generation != id.generation();
+    T value = other ? null : shard.byOffset.remove(id.offset());
     if (value != null) {
       size--;
       forgetIfEmpty(id.shard(), shard);
@@ -49,26 +74,26 @@ final class ByPlace<T> {
 
   /** Takes the entry out if it is {@code value}. */
   void remove(MessageId id, T value) {
-    TreeMap<Long, T> shard = byShard.get(id.shard());
-    if (shard != null && shard.get(id.offset()) == value) {
+    Entries<T> shard = byShard.get(id.shard());
+    if (shard != null && shard.byOffset.get(id.offset()) == value) {
       remove(id);
     }
   }
 
   void dropBelow(Shard shard, long offset) {
-    TreeMap<Long, T> entries = byShard.get(shard);
+    Entries<T> entries = byShard.get(shard);
     if (entries == null) {
       return;
     }
-    while (!entries.isEmpty() && entries.firstKey() < offset) {
-      entries.pollFirstEntry();
+    while (!entries.byOffset.isEmpty() && entries.byOffset.firstKey() < offset) {
+      entries.byOffset.pollFirstEntry();
       size--;
     }
     forgetIfEmpty(shard, entries);
   }
 
-  private void forgetIfEmpty(Shard shard, TreeMap<Long, T> entries) {
-    if (entries.isEmpty()) {
+  private void forgetIfEmpty(Shard shard, Entries<T> entries) {
+    if (entries.byOffset.isEmpty()) {
       byShard.remove(shard);
     }
   }

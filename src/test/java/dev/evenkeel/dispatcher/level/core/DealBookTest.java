@@ -352,6 +352,54 @@ class DealBookTest {
   }
 
   @Test
+  void after_a_reset_all_of_the_shard_is_dealt_whoever_has_or_had_it() {
+    live("a");
+    begin(2, 1);
+    deliver(0, 4);
+    Action.SendDeal deal = of(Action.SendDeal.class, actions()).get(0);
+    book.withdrawn(SHARD);
+    actions();
+    deliverOfGeneration(1, 0, 2);
+    report(deal, 3);
+    List<Action> then = actions();
+    assertThat(of(Action.Finished.class, then)).isEmpty();
+    assertThat(offsets(of(Action.SendDeal.class, then).get(0))).containsExactly(0L, 1L);
+    assertThat(report(of(Action.SendDeal.class, then).get(0), 5).permission()).isNotNull();
+    assertThat(of(Action.Finished.class, actions())).hasSize(2);
+  }
+
+  @Test
+  void what_members_finished_and_hold_from_before_a_reset_says_nothing_to_the_next_dealer() {
+    live("a");
+    book.begin(1, now);
+    answerCollects(4);
+    deliver(0, 4);
+    byte[] standing = of(Action.SendDeal.class, actions()).get(0).body().standing();
+    book = pull(10);
+    live("a");
+    deliverOfGeneration(1, 0, 6);
+    book.begin(2, now);
+    Action.SendCollect collect = of(Action.SendCollect.class, actions()).get(0);
+    List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
+    List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1, 1));
+    book.placed(collect, new Place(standing, 2, held, ended, 4), now);
+    List<Action> then = actions();
+    assertThat(of(Action.Finished.class, then)).hasSize(1);
+    Action.SendDeal deal = of(Action.SendDeal.class, then).get(0);
+    assertThat(offsets(deal)).containsExactly(0L, 2L);
+    report(deal, 4);
+    Action.SendDeal rest = of(Action.SendDeal.class, actions()).get(0);
+    assertThat(offsets(rest)).containsExactly(3L, 4L, 5L);
+  }
+
+  private void deliverOfGeneration(long generation, int from, int to) {
+    for (int i = from; i < to; i++) {
+      MessageId id = new MessageId(SHARD, i, generation);
+      book.delivery("t", new Deal.Dealt(id, 2, 1, new Message(null, null, 0, new byte[1])), i);
+    }
+  }
+
+  @Test
   void members_hear_below_what_the_group_is_done() {
     live("a");
     book.begin(1, now);

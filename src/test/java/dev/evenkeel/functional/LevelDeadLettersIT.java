@@ -1,0 +1,207 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Messages that can never be handled, in mode level: each attempt may be another member's. A member
+ * and the node of the dispatcher are killed between attempts, and in the end exactly those messages
+ * are dead letters, once each, after as many attempts as were asked for.
+ */
+class LevelDeadLettersIT {
+  private static final int MESSAGES = 240;
+  private static final int POISON_EVERY = 12;
+  private static final int ATTEMPTS = 3;
+
+  @TempDir Path directory;
+  private final Set<String> poison = new TreeSet<>();
+  private final Set<String> good = new TreeSet<>();
+
+  @Test
+  @Timeout(600)
+  void poison_dies_once_after_all_attempts_whoever_is_killed_between_them() throws IOException {
+    Path runs = directory.resolve("runs");
+    Path input = input();
+    try (Trio trio = new Trio(directory).start()) {
+      Node any = trio.node(1);
+      any.admin("topic", "create", "orders", "--shards", "3");
+      List<Jar.Running> members = new ArrayList<>();
+      for (String name : List.of("a", "b", "c")) {
+        members.add(consume(trio, name, runs));
+      }
+      assertThat(trio.produceFile("producer", "orders", input).await().status()).isZero();
+      awaitRuns(runs, 1, poison.size() / 2);
+      members.get(0).kill();
+      awaitRuns(runs, 2, 1);
+      Node dead = trio.node(new JsonObject(any.get("/api/cluster").body()).getString("dispatcher"));
+      dead.kill();
+      Node left = trio.others(dead).get(0);
+      left.awaitConsumed("g", MESSAGES);
+      awaitFailures(left, poison.size());
+
+      List<String> all = Files.readAllLines(runs);
+      assertThat(all).as("no attempt beyond the last").noneMatch(run -> attempt(run) > ATTEMPTS);
+      assertThat(linesOf(all, "good")).isEqualTo(good);
+      assertThat(linesOf(all, "poison")).isEqualTo(poison);
+      JsonArray letters = list(left);
+      assertThat(payloads(letters)).isEqualTo(poison);
+      byCommand(left, letters, runs);
+      for (Jar.Running member : members.subList(1, 3)) {
+        Jar.Result ended = member.stop();
+        assertThat(ended.status()).as(ended.err()).isZero();
+      }
+    }
+  }
+
+  private Path input() throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (int i = 0; i < MESSAGES; i++) {
+      boolean bad = i % POISON_EVERY == 5;
+      lines.add("key-" + i % 20 + (bad ? " poison-" : " good-") + i);
+      (bad ? poison : good).add(lines.get(i));
+    }
+    return Files.write(directory.resolve("input"), lines);
+  }
+
+  private static Jar.Running consume(Trio trio, String name, Path runs) {
+    // The command that a killed member has just begun may find no input: it says nothing then.
+    String work =
+        "read -r line; [ -n \"$line\" ] || exit 9; echo \"$EVENKEEL_ATTEMPT $line\" >> "
+            + runs
+            + "; case $line in *poison*) exit 7;; esac";
+    return trio.consume(
+        name,
+        "orders",
+        "g",
+        "--mode",
+        "level",
+        "--parallel",
+        "4",
+        "--retry-delays",
+        "500ms,1s",
+        "--exec",
+        work);
+  }
+
+  /** One comes back and dies again, one is dropped, and then all are. */
+  private static void byCommand(Node node, JsonArray letters, Path runs) throws IOException {
+    JsonObject first = letters.getJsonObject(0);
+    int before = runsOf(runs, first.getString("payload"));
+    assertThat(node.admin("group", "dead-letters", "replay", "g", name(first)).out().strip())
+        .isEqualTo("1 dead letters: replay");
+    Awaitility.await("it has died again")
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(
+            () -> {
+              String path = "/api/groups/g/dead-letters/" + name(first);
+              JsonObject now = new JsonObject(node.get(path).body());
+              assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
+              assertThat(time(now, "firstFailed")).isAfter(time(first, "lastFailed"));
+            });
+    assertThat(runsOf(runs, first.getString("payload")) - before).isEqualTo(ATTEMPTS);
+    assertThat(node.admin("group", "dead-letters", "show", "g", name(first)).out())
+        .contains("origin        " + name(first), "attempts      3", "poison-");
+
+    JsonObject other = letters.getJsonObject(1);
+    node.admin("group", "dead-letters", "drop", "g", name(other));
+    assertThat(list(node)).hasSize(letters.size() - 1).doesNotContain(other);
+    node.admin("group", "dead-letters", "drop", "g", "--all");
+    awaitFailures(node, 0);
+  }
+
+  private static JsonArray list(Node node) {
+    return new JsonArray(
+        node.admin("group", "dead-letters", "list", "g", "--format", "json").out());
+  }
+
+  /** Of dead letters, each of which is there once and tells what became of it. */
+  private static Set<String> payloads(JsonArray letters) {
+    Set<String> dead = new TreeSet<>();
+    for (Object each : letters) {
+      JsonObject letter = (JsonObject) each;
+      assertThat(letter.getInteger("attempts")).as(letter.encode()).isEqualTo(ATTEMPTS);
+      assertThat(letter.getString("error")).contains("exit status 7");
+      assertThat(letter.getString("payload")).startsWith(letter.getString("key") + " ");
+      assertThat(time(letter, "lastFailed")).isAfter(time(letter, "firstFailed"));
+      assertThat(dead.add(letter.getString("payload"))).as("once").isTrue();
+    }
+    return dead;
+  }
+
+  private static Instant time(JsonObject letter, String field) {
+    return Instant.parse(letter.getString(field));
+  }
+
+  private static String name(JsonObject letter) {
+    return letter.getString("topic")
+        + "/"
+        + letter.getInteger("shard")
+        + "/"
+        + letter.getLong("offset");
+  }
+
+  // What was run
+
+  private static int attempt(String run) {
+    return Integer.parseInt(run.substring(0, run.indexOf(' ')));
+  }
+
+  private static Set<String> linesOf(List<String> runs, String what) {
+    Set<String> lines = new TreeSet<>();
+    for (String run : runs) {
+      if (run.contains(what)) {
+        lines.add(run.substring(run.indexOf(' ') + 1));
+      }
+    }
+    return lines;
+  }
+
+  private static int runsOf(Path runs, String line) throws IOException {
+    return (int) Files.readAllLines(runs).stream().filter(run -> run.endsWith(" " + line)).count();
+  }
+
+  /** So many poisonous messages have begun that attempt. */
+  private static void awaitRuns(Path runs, int attempt, int count) {
+    Awaitility.await(count + " in attempt " + attempt)
+        .atMost(Duration.ofSeconds(120))
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () ->
+                Files.exists(runs)
+                    && Files.readAllLines(runs).stream()
+                            .filter(run -> run.contains("poison") && attempt(run) == attempt)
+                            .count()
+                        >= count);
+  }
+
+  /** Nothing waits, and so many are dead. */
+  private static void awaitFailures(Node node, int dead) {
+    Awaitility.await(dead + " dead letters, and nothing that waits")
+        .atMost(Duration.ofSeconds(120))
+        .untilAsserted(
+            () ->
+                assertThat(
+                        new JsonObject(node.get("/api/groups/g").body()).getJsonObject("failures"))
+                    .isEqualTo(
+                        new JsonObject()
+                            .put("retriesWaiting", 0)
+                            .put("parked", 0)
+                            .put("shardsWaiting", 0)
+                            .put("deadLetters", dead)));
+  }
+}
