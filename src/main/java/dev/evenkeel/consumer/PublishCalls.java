@@ -16,10 +16,10 @@ import java.util.List;
 
 /** Requests for what handlers publish. Every failure is a {@link RefusedException}. */
 final class PublishCalls {
-  private final ShardCalls calls;
+  private final PublishLog calls;
   private final String group;
 
-  PublishCalls(ShardCalls calls, String group) {
+  PublishCalls(PublishLog calls, String group) {
     this.calls = calls;
     this.group = group;
   }

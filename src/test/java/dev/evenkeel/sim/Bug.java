@@ -54,4 +54,9 @@ interface Bug {
   default Lease leaseRead(Lease lease, long begun) {
     return lease;
   }
+
+  /** Whether a dispatcher takes a reset for one by force. */
+  default boolean resetsByForce(boolean force) {
+    return force;
+  }
 }

@@ -128,6 +128,24 @@ enum Bugs implements Bug {
     public long answeredSent(long sentMillis, long nowMillis) {
       return nowMillis;
     }
+  },
+
+  /** The log resets also what has changed since the dispatcher looked. */
+  RESET_WITHOUT_COMPARING {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.ResetLease c && lease != null
+          ? new DataCommand.ResetLease(c.group(), c.shard(), lease.epoch(), c.to())
+          : command;
+    }
+  },
+
+  /** A dispatcher takes shards from their owners though nobody asked for force. */
+  RESET_ALWAYS_BY_FORCE {
+    @Override
+    public boolean resetsByForce(boolean force) {
+      return true;
+    }
   };
 
   private static ShardStatus withoutDrains(ShardStatus status) {

@@ -208,7 +208,7 @@ final class DataGroup {
       ledger.recorded(
           shard, c, no.offsets(), failures(group, shard).deadLetters(0, 1_000, 1 << 20));
     }
-    ledger.applied(shard, command, sender, before, after, reply);
+    ledger.applied(shard, command, sender, before, after, reply, time.now());
     wake();
     return reply;
   }

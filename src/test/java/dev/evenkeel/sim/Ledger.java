@@ -6,9 +6,8 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
-import java.util.ArrayList;
+import dev.evenkeel.model.StartAt;
 import java.util.BitSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -19,22 +18,6 @@ import java.util.TreeMap;
  * entry of the log, and whatever a consumer is told or begins, is checked against it.
  */
 final class Ledger {
-
-  /** What happened to one shard. */
-  private static final class Track {
-    final List<String> keys = new ArrayList<>();
-    final List<Long> sums = new ArrayList<>(List.of(0L));
-    final BitSet handled = new BitSet();
-
-    /** The log has a copy of them, or knows what has become of them: they left the window. */
-    final BitSet left = new BitSet();
-
-    final BitSet dead = new BitSet();
-    final Map<Long, String> owners = new HashMap<>();
-    long epoch;
-    long committed = -1;
-    boolean dropped;
-  }
 
   private final Map<Shard, Track> tracks = new TreeMap<>();
   private long moves;
@@ -49,12 +32,10 @@ final class Ledger {
 
   // ---- Messages
 
-  void appended(Shard shard, String key) {
+  void appended(Shard shard, String key, long timestampMillis) {
     Track track = track(shard);
     long offset = track.keys.size();
-    track.keys.add(key);
-    track.sums.add(
-        track.sums.get((int) offset) + Tally.weight(shard.topicId(), shard.shard(), offset));
+    track.appended(key, Tally.weight(shard.topicId(), shard.shard(), offset), timestampMillis);
   }
 
   long end(Shard shard) {
@@ -65,10 +46,11 @@ final class Ledger {
     return track(shard).keys.get((int) offset);
   }
 
+  /** What the messages from where the generation began up to {@code offset} add to a state. */
   long sum(Shard shard, long offset) {
     Track track = track(shard);
-    long sum = track.sums.get((int) offset);
-    for (int dead = track.dead.nextSetBit(0);
+    long sum = track.sums.get((int) offset) - track.sums.get((int) track.base);
+    for (int dead = track.dead.nextSetBit((int) track.base);
         dead >= 0 && dead < offset;
         dead = track.dead.nextSetBit(dead + 1)) {
       sum -= Tally.weight(shard.topicId(), shard.shard(), dead);
@@ -91,22 +73,20 @@ final class Ledger {
         track.left.set((int) outcome.offset());
       }
     }
-    BitSet now = new BitSet();
+    BitSet gone = (BitSet) track.letters.clone();
     for (DeadLetter letter : deadLetters) {
-      now.set((int) letter.offset());
+      gone.clear((int) letter.offset());
       if (letter.attempts() != World.ATTEMPTS) {
         throw failure("a dead letter after another number of attempts", letter);
       }
     }
-    track.dead.stream()
-        .filter(offset -> !now.get(offset))
-        .forEach(
-            offset -> {
-              throw failure("a dead letter is gone", shard, offset);
-            });
-    track.dead.or(now);
+    if (!gone.isEmpty()) {
+      throw failure("a dead letter is gone", shard, gone);
+    }
+    track.letters(deadLetters);
   }
 
+  /** Whether it became a dead letter since the last reset. */
   boolean isDead(Shard shard, long offset) {
     return track(shard).dead.get((int) offset);
   }
@@ -124,8 +104,21 @@ final class Ledger {
     return epoch == track(shard).epoch;
   }
 
-  void handled(Shard shard, long offset) {
-    track(shard).handled.set((int) offset);
+  /** The owner of {@code epoch} has handled it. What one from before a reset does is of no use. */
+  void handled(Shard shard, long offset, long epoch) {
+    if (!isFormerGeneration(shard, epoch)) {
+      track(shard).handled.set((int) offset);
+    }
+  }
+
+  /** Whether the shard was reset since {@code epoch} was granted. */
+  boolean isFormerGeneration(Shard shard, long epoch) {
+    return generation(shard, epoch) < track(shard).generation();
+  }
+
+  /** How often the shard had been reset when {@code epoch} was granted. */
+  int generation(Shard shard, long epoch) {
+    return track(shard).generation(epoch);
   }
 
   boolean isHandled(Shard shard, long offset) {
@@ -134,13 +127,7 @@ final class Ledger {
 
   /** Offsets below are handled, or dead letters. */
   long doneUpTo(Shard shard) {
-    return done(track(shard)).nextClearBit(0);
-  }
-
-  private static BitSet done(Track track) {
-    BitSet done = (BitSet) track.handled.clone();
-    done.or(track.dead);
-    return done;
+    return track(shard).done().nextClearBit(0);
   }
 
   long committed(Shard shard) {
@@ -168,9 +155,16 @@ final class Ledger {
    * @param sender run of the consumer that sent it, or null
    * @param before the lease before it, with its state, or null
    * @param after the lease after it, with its state
+   * @param nowMillis by the leader's clock
    */
   void applied(
-      Shard shard, DataCommand command, String sender, Lease before, Lease after, Reply reply) {
+      Shard shard,
+      DataCommand command,
+      String sender,
+      Lease before,
+      Lease after,
+      Reply reply,
+      long nowMillis) {
     Track track = track(shard);
     if (after == null || track.dropped) {
       return;
@@ -178,9 +172,14 @@ final class Ledger {
     boolean taken = !(reply instanceof Reply.Refused);
     long epoch = before == null ? 0 : before.epoch();
     boolean ownerKept = before != null && Objects.equals(before.instance(), after.instance());
+    if (command instanceof DataCommand.ResetLease reset && taken) {
+      reset(track, reset, before, after, nowMillis);
+      return;
+    }
     if (after.epoch() != epoch && !(command instanceof DataCommand.Grant)) {
       throw failure("another epoch without a grant", command, after);
     }
+    checkGeneration(track, before, after, command);
     if (after.epoch() == epoch && !ownerKept && after.owned()) {
       throw failure("another owner without another epoch", before, after);
     }
@@ -195,7 +194,7 @@ final class Ledger {
       throw failure("the committed offset goes back", track.committed, after);
     }
     track.committed = after.committed();
-    BitSet gone = done(track);
+    BitSet gone = track.done();
     gone.or(track.left);
     if (gone.nextClearBit(0) < after.committed()) {
       throw failure("committed, but not handled", gone.nextClearBit(0), after, command, sender);
@@ -207,6 +206,53 @@ final class Ledger {
           Tally.decode(after.state()),
           after.stateOffset(),
           command);
+    }
+  }
+
+  // ---- Resets
+
+  /** Somebody asks for a reset. */
+  void asked(Shard shard, StartAt to) {
+    track(shard).asked.add(to);
+  }
+
+  /** Somebody is told that the shard was reset. */
+  void told(Shard shard, StartAt to, Lease lease) {
+    Track track = track(shard);
+    if (!track.dropped && !to.equals(track.resets.get(lease.epoch()))) {
+      throw failure("told of a reset that was not", to, lease, track.resets);
+    }
+  }
+
+  private void reset(
+      Track track, DataCommand.ResetLease command, Lease before, Lease after, long nowMillis) {
+    long epoch = before == null ? 0 : before.epoch();
+    if (command.expectedEpoch() != epoch || after.epoch() != epoch + 1) {
+      throw failure("reset what was changed since it was looked at", command, after);
+    }
+    if (!track.asked.contains(command.to())) {
+      throw failure("reset to where nobody asked for", command, track.asked);
+    }
+    long asked = track.position(command.to());
+    if (after.committed() != asked) {
+      throw failure("reset to another place", command, asked, after);
+    }
+    if (after.owned() || after.drain() != null || after.state() != null) {
+      throw failure("something is left after a reset", command, after);
+    }
+    track.reset(command.to(), asked, after.epoch(), nowMillis);
+    if (after.generation().number() != track.generation() || after.generation().producerId() > 0) {
+      throw failure("no new generation after a reset", after.generation(), track.generation());
+    }
+    moves++;
+  }
+
+  private static void checkGeneration(Track track, Lease before, Lease after, DataCommand command) {
+    long producer = before == null ? 0 : before.generation().producerId();
+    boolean sameProducer = after.generation().producerId() == producer;
+    if (after.generation().number() != track.generation()
+        || !sameProducer && (producer > 0 || !(command instanceof DataCommand.SetPublisher))) {
+      throw failure("another generation without a reset", command, after.generation());
     }
   }
 
@@ -267,8 +313,11 @@ final class Ledger {
   }
 
   /** A handler is given a state. */
-  void checkState(Shard shard, long offset, byte[] state) {
+  void checkState(Shard shard, long epoch, long offset, byte[] state) {
     Tally tally = Tally.decode(state);
+    if (isFormerGeneration(shard, epoch)) {
+      return;
+    }
     if (tally.offset() != offset) {
       throw failure("a state and an offset that do not belong together", shard, tally, offset);
     }

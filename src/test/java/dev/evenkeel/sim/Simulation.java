@@ -34,6 +34,9 @@ final class Simulation {
   long run() {
     long faultsEnd = World.START + 5_000 + world.random.nextInt(15_000);
     new Mischief(world, faultsEnd);
+    if (world.features.resets()) {
+      new Operator(world, faultsEnd);
+    }
     world.time.runUntil(faultsEnd);
     world.calm();
     Settling settling = new Settling(world);

@@ -49,6 +49,9 @@ final class World implements DataGroup.Surroundings {
     HANGS
   }
 
+  /** Which messages were begun of a shard since a reset. */
+  private record Begun(Shard shard, int generation) {}
+
   static final String GROUP = "g";
   static final long START = 1_000_000;
   static final long MEMBER_TIMEOUT_MILLIS = 3_000;
@@ -65,6 +68,7 @@ final class World implements DataGroup.Surroundings {
   final Bug bug;
   final Setup setup;
   final Trouble trouble;
+  final Features features;
   final List<SimDispatcher> dispatchers = new ArrayList<>();
 
   /** Every run that has not ended. */
@@ -82,7 +86,7 @@ final class World implements DataGroup.Surroundings {
   private final long rebalanceMillis;
   private final TreeSet<String> places = new TreeSet<>();
   private final Map<String, Ghost> registry = new TreeMap<>();
-  private final Map<Shard, BitSet> begun = new HashMap<>();
+  private final Map<Begun, BitSet> begun = new HashMap<>();
   private int messagesLeft;
   private boolean faulty;
   private long nextTerm = 1;
@@ -93,6 +97,7 @@ final class World implements DataGroup.Surroundings {
     random = new SplittableRandom(seed);
     this.setup = setup;
     bug = setup.bug();
+    features = Features.of(seed);
     int kind = random.nextInt(10);
     trouble = kind < 2 ? Trouble.NONE : kind < 4 ? Trouble.ONE_DISPATCHER : Trouble.EVERYTHING;
     faulty = trouble != Trouble.NONE;
@@ -121,7 +126,7 @@ final class World implements DataGroup.Surroundings {
                 + ", "
                 + members
                 + " members, topics "
-                + brokers.activeTopics());
+                + brokers.inputTopics());
     newDispatcher(0);
     for (int i = 0; i < members; i++) {
       String member = "m" + i;
@@ -262,7 +267,7 @@ final class World implements DataGroup.Surroundings {
   // ---- Producing
 
   private void produce() {
-    List<TopicInfo> topics = brokers.activeTopics();
+    List<TopicInfo> topics = brokers.inputTopics();
     if (messagesLeft > 0 && !topics.isEmpty()) {
       TopicInfo topic = topics.get(random.nextInt(topics.size()));
       Shard shard = new Shard(topic.id(), random.nextInt(topic.shards()));
@@ -275,7 +280,7 @@ final class World implements DataGroup.Surroundings {
         payload.putInt(shard.topicId()).putInt(shard.shard()).putLong(ledger.end(shard));
         byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
         builder.add(new Message(bytes, Map.of(), time.now(), payload.array()));
-        ledger.appended(shard, key);
+        ledger.appended(shard, key, time.now());
       }
       brokers.of(shard).append(shard, builder.build(0, 0, 0));
     }
@@ -286,7 +291,7 @@ final class World implements DataGroup.Surroundings {
 
   void join(String member) {
     List<String> names = new ArrayList<>();
-    brokers.activeTopics().forEach(topic -> names.add(topic.name()));
+    brokers.inputTopics().forEach(topic -> names.add(topic.name()));
     if (names.isEmpty()) {
       time.in(500, null, member + " joins", () -> join(member));
       return;
@@ -329,7 +334,7 @@ final class World implements DataGroup.Surroundings {
 
   void forgetMissingTopics(SimConsumer consumer) {
     List<String> names = new ArrayList<>();
-    brokers.activeTopics().forEach(topic -> names.add(topic.name()));
+    brokers.inputTopics().forEach(topic -> names.add(topic.name()));
     List<String> kept = consumer.topics.stream().filter(names::contains).toList();
     if (!names.isEmpty()) {
       consumer.topics = kept.isEmpty() ? List.of(names.get(0)) : kept;
@@ -373,8 +378,9 @@ final class World implements DataGroup.Surroundings {
   }
 
   /** A handler begins. Where members only come and go in good order, none sees a message again. */
-  void begun(Shard shard, long offset) {
-    BitSet offsets = begun.computeIfAbsent(shard, any -> new BitSet());
+  void begun(Shard shard, long offset, long epoch) {
+    Begun since = new Begun(shard, ledger.generation(shard, epoch));
+    BitSet offsets = begun.computeIfAbsent(since, any -> new BitSet());
     // One that keeps a state begins where the last state stands, however far others have come.
     boolean mixed = keepsStatePercent > 0 && keepsStatePercent < 100;
     boolean once = trouble == Trouble.NONE && !mixed && statesAreExact();

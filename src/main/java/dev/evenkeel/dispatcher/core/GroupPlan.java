@@ -219,8 +219,8 @@ final class GroupPlan {
     }
     pausedUntil.remove(shard);
     Lease lease = group.book().get(shard);
-    if (group.resets().get(shard) != null) {
-      resetStep(shard, lease, group.resets().get(shard), nowMillis, sink);
+    ShardResets.Wish wish = group.resets().get(shard);
+    if (wish != null && resetStep(shard, lease, wish, nowMillis, sink)) {
       return;
     }
     if (group.takenAway.remove(shard) && lease != null && lease.owned()) {
@@ -290,8 +290,12 @@ final class GroupPlan {
     }
   }
 
-  /** While a shard is being reset it is nobody's target. */
-  private void resetStep(
+  /**
+   * While a shard is being reset it is nobody's target.
+   *
+   * @return whether it is; else that was refused
+   */
+  private boolean resetStep(
       Shard shard, Lease lease, ShardResets.Wish wish, long nowMillis, WriteSink sink) {
     ShardStep.Owner owner = owner(lease);
     long lockTimeMillis =
@@ -318,8 +322,9 @@ final class GroupPlan {
       group
           .resets()
           .refused(shard, Refusal.GROUP_ACTIVE, "'" + lease.owner() + "' has come to own it");
-      queue(shard);
+      return false;
     }
+    return true;
   }
 
   /** Who is stuck and loses the shard is like dead for it: the epoch fences it. */
@@ -377,7 +382,7 @@ final class GroupPlan {
    */
   Move taken(Shard shard, Lease lease, Topics topics, long nowMillis) {
     InFlight request = inFlight.remove(shard);
-    if (group.takenAway.remove(shard)) {
+    if (group.takenAway.remove(shard) && lease.owned()) {
       // A broker's hint may have come before: then nobody was told yet.
       group.assignmentChanged(lease.owner());
     }
