@@ -3,8 +3,13 @@ package dev.evenkeel.sim;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.RetryAnswer;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.function.LongToIntFunction;
 
 /** Bugs that the simulation must find. */
 enum Bugs implements Bug {
@@ -145,6 +150,40 @@ enum Bugs implements Bug {
     @Override
     public boolean resetsByForce(boolean force) {
       return true;
+    }
+  },
+
+  /** After a reset handlers go on to publish under the producer that they had before. */
+  RESET_KEEPS_THE_PRODUCER {
+    @Override
+    public long publisher(long producerId, long last) {
+      return producerId > 0 ? producerId : last;
+    }
+  },
+
+  /** The log takes what handlers of a former owner publish. */
+  PUBLISHER_IS_NOT_FENCED {
+    @Override
+    public List<AppendBody.Item> published(
+        List<AppendBody.Item> items, LongToIntFunction epochs) {
+      for (AppendBody.Item item : items) {
+        Batch batch = item.batch();
+        int known = epochs.applyAsInt(batch.producerId());
+        batch.stamped(
+            batch.producerId(), Math.max(known, batch.producerEpoch()), batch.firstSequence());
+      }
+      return items;
+    }
+  },
+
+  /** What handlers publish leaves in another order than that of their inputs. */
+  OUTPUTS_OVERTAKE {
+    @Override
+    public List<AppendBody.Item> published(
+        List<AppendBody.Item> items, LongToIntFunction epochs) {
+      List<AppendBody.Item> turned = new ArrayList<>(items);
+      Collections.reverse(turned);
+      return turned;
     }
   };
 

@@ -5,6 +5,7 @@ import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.broker.state.TailCache;
@@ -20,6 +21,7 @@ import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.store.MemoryStore;
 import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.ReplyCodec;
@@ -33,6 +35,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /**
  * A data group of the brokers: the production state machine over a log in memory. It has a leader
@@ -177,8 +180,17 @@ final class DataGroup {
    */
   void submit(
       String group, Shard shard, DataCommand command, String sender, Network.Answer<Reply> answer) {
+    submit(() -> apply(group, shard, command, sender), answer);
+  }
+
+  /** Batches of what handlers publish, for any shards of this group. */
+  void append(byte[] body, Network.Answer<ByteBuffer> answer) {
+    submit(() -> published(AppendBody.read(ByteBuffer.wrap(body.clone()))), answer);
+  }
+
+  private <T> void submit(Supplier<T> apply, Network.Answer<T> answer) {
     if (led()) {
-      answer.give(apply(group, shard, command, sender));
+      answer.give(apply.get());
       return;
     }
     switch (random.nextInt(4)) {
@@ -188,14 +200,43 @@ final class DataGroup {
         // It is in the log of a leader without followers: the next one may have it too, or not.
         answer.never();
         if (random.nextBoolean()) {
-          time.in(
-              leaderlessUntil - time.now(),
-              null,
-              "applied, and nobody knows",
-              () -> apply(group, shard, command, sender));
+          time.in(leaderlessUntil - time.now(), null, "applied, and nobody knows", apply::get);
         }
       }
     }
+  }
+
+  private ByteBuffer published(List<AppendBody.Item> asked) {
+    List<AppendBody.Item> items = bug.published(asked, this::producerEpoch);
+    ByteBuffer reply =
+        append(Rig.appendEntry(time.now(), items.toArray(AppendBody.Item[]::new)));
+    List<AppendResults.Result> results = AppendResults.decode(reply.duplicate()).results();
+    for (int i = 0; i < items.size(); i++) {
+      AppendBody.Item item = items.get(i);
+      AppendResults.Result result = results.get(i);
+      time.note(
+          () ->
+              "output to "
+                  + item.shard()
+                  + " of producer "
+                  + item.batch().producerId()
+                  + "@"
+                  + item.batch().producerEpoch()
+                  + " from "
+                  + item.batch().firstSequence()
+                  + " -> "
+                  + result);
+      if (result.ok() && result.value() != AppendResults.Result.OFFSET_FORGOTTEN) {
+        ledger.published(item.shard(), item.batch());
+      }
+    }
+    wake();
+    return reply;
+  }
+
+  private int producerEpoch(long id) {
+    ProducerRecord producer = head.tables().producer(id);
+    return producer == null ? 0 : producer.epoch();
   }
 
   private Reply apply(String group, Shard shard, DataCommand command, String sender) {

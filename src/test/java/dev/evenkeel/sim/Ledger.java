@@ -7,6 +7,7 @@ import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import dev.evenkeel.wire.Batch;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,13 @@ final class Ledger {
 
   private final Map<Shard, Track> tracks = new TreeMap<>();
   private long moves;
+
+  /** What handlers publish; null: nothing. */
+  private Outputs outputs;
+
+  void expect(Outputs expected) {
+    outputs = expected;
+  }
 
   private static SimulationFailure failure(String what, Object... facts) {
     return new SimulationFailure(what + ": " + List.of(facts));
@@ -199,6 +207,9 @@ final class Ledger {
     if (gone.nextClearBit(0) < after.committed()) {
       throw failure("committed, but not handled", gone.nextClearBit(0), after, command, sender);
     }
+    if (outputs != null) {
+      checkOutputs(shard, track, after);
+    }
     boolean kept = after.state() != null && after.state().length > 0;
     if (kept && Tally.decode(after.state()).offset() != after.stateOffset()) {
       throw failure(
@@ -207,6 +218,23 @@ final class Ledger {
           after.stateOffset(),
           command);
     }
+  }
+
+  /** What is committed was published before. */
+  private void checkOutputs(Shard shard, Track track, Lease after) {
+    outputs.publisher(shard, after.generation().producerId());
+    for (; track.published < after.committed(); track.published++) {
+      int offset = track.published;
+      boolean must = track.handled.get(offset) && !track.dead.get(offset);
+      if (must && !outputs.whole(shard, track.generation(), offset)) {
+        throw failure("committed, but not published", shard, offset, after, track.generation());
+      }
+    }
+  }
+
+  /** The log has taken a batch of what handlers publish. */
+  void published(Shard to, Batch batch) {
+    outputs.taken(to, batch);
   }
 
   // ---- Resets
@@ -264,6 +292,7 @@ final class Ledger {
     if (before == null) {
       // The group begins here: what lies before does not concern it.
       track.handled.set(0, (int) after.committed());
+      track.published = (int) after.committed();
     } else if (before.committed() != after.committed()
         || before.stateOffset() != after.stateOffset()) {
       throw failure("a grant changes where the shard stands", before, after);

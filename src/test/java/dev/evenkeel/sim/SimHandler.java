@@ -104,7 +104,7 @@ final class SimHandler {
     checkOrder(work, shard, delivery);
     work.running.set((int) offset);
     if (offset >= work.begin) {
-      consumer.noteBegun(shard, offset);
+      consumer.calls.noteBegun(shard, offset);
     }
     world.begun(shard, offset, delivery.epoch());
     boolean fails = world.poison(shard, offset) || world.fails();
@@ -126,6 +126,10 @@ final class SimHandler {
     work.done.set((int) offset);
     work.sum += Tally.weight(shard.topicId(), shard.shard(), offset);
     world.ledger.handled(shard, offset, delivery.epoch());
+    if (world.features.publishes()) {
+      world.outputs.publish(
+          shard, offset, delivery.epoch(), world.time.now(), task.newEffects());
+    }
     core().finished(task, consumer.clock());
   }
 
@@ -170,6 +174,9 @@ final class SimHandler {
     Shard shard = call.hold().shard;
     long begin = call.shard().offset();
     world.ledger.mustBeGranted(shard, call.shard().epoch(), consumer.instance);
+    if (world.features.publishes()) {
+      world.outputs.begun(shard, call.shard().epoch());
+    }
     if (call.state() != null && call.state().length > 0) {
       if (!keepsState) {
         throw new SimulationFailure("a state for one that keeps none: " + call);

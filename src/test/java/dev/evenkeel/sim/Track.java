@@ -43,6 +43,9 @@ final class Track {
   /** Where this generation began. */
   long base;
 
+  /** Up to here it was seen that the log has what was published. */
+  int published;
+
   void appended(String key, long weight, long timestampMillis) {
     keys.add(key);
     sums.add(sums.get(sums.size() - 1) + weight);
@@ -107,6 +110,7 @@ final class Track {
     left.clear(from, keys.size());
     dead.clear(from, keys.size());
     base = offset;
+    published = from;
     committed = offset;
     epoch = atEpoch;
     resets.put(atEpoch, to);

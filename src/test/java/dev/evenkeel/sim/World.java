@@ -69,6 +69,10 @@ final class World implements DataGroup.Surroundings {
   final Setup setup;
   final Trouble trouble;
   final Features features;
+
+  /** What handlers publish; null: nothing. */
+  final Outputs outputs;
+
   final List<SimDispatcher> dispatchers = new ArrayList<>();
 
   /** Every run that has not ended. */
@@ -118,9 +122,13 @@ final class World implements DataGroup.Surroundings {
     for (String topic : List.of("t", "u", "v").subList(0, 1 + random.nextInt(3))) {
       brokers.create(topic, 1 + random.nextInt(4));
     }
+    outputs = features.publishes() ? outputs() : null;
+    ledger.expect(outputs);
     time.note(
         () ->
             trouble
+                + ", "
+                + features
                 + ", order "
                 + order
                 + ", "
@@ -141,6 +149,12 @@ final class World implements DataGroup.Surroundings {
           });
     }
     time.in(10, null, null, this::produce);
+  }
+
+  private Outputs outputs() {
+    brokers.create(Brokers.OUTPUTS, 2);
+    TopicInfo topic = brokers.topic(Brokers.OUTPUTS);
+    return new Outputs(ledger, topic.id(), topic.shards());
   }
 
   /** Whatever follows from one event is checked as it happens: by the {@link Ledger} mostly. */
