@@ -13,11 +13,33 @@ import dev.evenkeel.wire.AppendResults;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Requests for what handlers publish. Every failure is a {@link RefusedException}. */
 final class PublishCalls {
+  /** An id that this run of the member has got for a lease that named none. */
+  private static final class Fresh {
+    final long epoch;
+    final long producerId;
+
+    /** The lease names it: what data groups do not know of it they have forgotten. */
+    volatile boolean named;
+
+    Fresh(long epoch, long producerId) {
+      this.epoch = epoch;
+      this.producerId = producerId;
+    }
+  }
+
   private final PublishLog calls;
   private final String group;
+
+  /**
+   * The last of each shard. All attempts of one epoch use the same id: what is left on its way of
+   * one attempt must not take the place of what another has opened.
+   */
+  private final Map<Shard, Fresh> fresh = new ConcurrentHashMap<>();
 
   PublishCalls(PublishLog calls, String group) {
     this.calls = calls;
@@ -37,27 +59,56 @@ final class PublishCalls {
     if (open.producerId() > 0) {
       return everywhere(open, open.producerId(), false).map(done -> open.producerId());
     }
+    return fresh(open)
+        .compose(
+            fresh ->
+                everywhere(open, fresh.producerId, !fresh.named)
+                    .compose(done -> name(open, fresh))
+                    .map(done -> fresh.producerId));
+  }
+
+  /** The id of that epoch: the one that an earlier attempt has got, or a new one. */
+  private Future<Fresh> fresh(Action.OpenPublisher open) {
+    Fresh known = fresh.get(open.shard());
+    if (known != null && known.epoch == open.epoch()) {
+      return Future.succeededFuture(known);
+    }
     return calls
         .submitMeta(new MetaCommand.RegisterProducer(""))
-        .map(reply -> ((Reply.OfProducer) reply).producerId())
+        .map(
+            reply -> {
+              long id = ((Reply.OfProducer) reply).producerId();
+              // Another attempt may have got one meanwhile.
+              return fresh.compute(
+                  open.shard(),
+                  (shard, present) ->
+                      present != null && present.epoch >= open.epoch()
+                          ? present
+                          : new Fresh(open.epoch(), id));
+            })
         .compose(
-            id ->
-                everywhere(open, id, true)
-                    .compose(
-                        done ->
-                            calls.submit(
-                                open.shard(),
-                                new DataCommand.SetPublisher(
-                                    group, open.shard(), open.epoch(), id)))
-                    .compose(
-                        reply -> {
-                          Lease lease = ((Reply.OfLease) reply).lease();
-                          return lease.generation().producerId() == id
-                              ? Future.succeededFuture(id)
-                              : Future.failedFuture(
-                                  new RefusedException(
-                                      Refusal.UNAVAILABLE, "the lease names another producer"));
-                        }));
+            one ->
+                one.epoch == open.epoch()
+                    ? Future.succeededFuture(one)
+                    : Future.failedFuture(
+                        new RefusedException(Refusal.FENCED, "the lease is at a later epoch")));
+  }
+
+  private Future<?> name(Action.OpenPublisher open, Fresh fresh) {
+    return calls
+        .submit(
+            open.shard(),
+            new DataCommand.SetPublisher(group, open.shard(), open.epoch(), fresh.producerId))
+        .map(
+            reply -> {
+              long named = ((Reply.OfLease) reply).lease().generation().producerId();
+              if (named != fresh.producerId) {
+                throw new RefusedException(
+                    Refusal.UNAVAILABLE, "the lease names another producer");
+              }
+              fresh.named = true;
+              return reply;
+            });
   }
 
   private Future<?> everywhere(Action.OpenPublisher open, long id, boolean fresh) {

@@ -20,10 +20,8 @@ final class ResetRequests {
   /** Whoever was heard so short a time ago has not timed out, whatever its clock does. */
   private static final long SURELY_ALIVE_MILLIS = World.MEMBER_TIMEOUT_MILLIS / 2;
 
-  /** A heartbeat, from where it came and when. */
-  private record Sign(String place, long millis) {}
-
-  private static final Sign NEVER = new Sign("", Long.MIN_VALUE / 2);
+  /** A heartbeat and when it came. */
+  private record Beat(Heartbeat beat, long millis) {}
 
   private final World world;
   private final Map<Long, Network.Answer<Map<Shard, Lease>>> answers = new HashMap<>();
@@ -31,7 +29,10 @@ final class ResetRequests {
   /** Shards of requests without force that are under way. */
   private final Map<Long, List<Shard>> unforced = new HashMap<>();
 
-  private final Map<String, Sign> heard = new HashMap<>();
+  private final Map<Long, Beat> beats = new HashMap<>();
+
+  /** The last answered one of each instance. */
+  private final Map<String, Beat> heard = new HashMap<>();
 
   /** Instances of each name. */
   private final Map<String, Set<String>> runs = new HashMap<>();
@@ -72,12 +73,19 @@ final class ResetRequests {
     return answer != null;
   }
 
-  void heard(Heartbeat beat, long nowMillis) {
+  void heard(long request, Heartbeat beat) {
+    beats.put(request, new Beat(beat, world.time.now()));
     runs.computeIfAbsent(beat.member(), any -> new HashSet<>()).add(beat.instance());
     if (beat.leaving()) {
       heard.remove(beat.instance());
-    } else {
-      heard.put(beat.instance(), new Sign(beat.clusterMember(), nowMillis));
+    }
+  }
+
+  /** The dispatcher answers a heartbeat: until then its sender is none of its members. */
+  void answered(long request) {
+    Beat beat = beats.remove(request);
+    if (!beat.beat().leaving()) {
+      heard.put(beat.beat().instance(), beat);
     }
   }
 
@@ -87,6 +95,15 @@ final class ResetRequests {
       throw new SimulationFailure("a reset without force takes a shard: " + c);
     } else if (command instanceof DataCommand.ResetLease c && isUnforced(c.shard())) {
       checkOwner(c);
+    }
+  }
+
+  /** The log has taken a command. */
+  void taken(DataCommand command) {
+    if (command instanceof DataCommand.ResetLease reset) {
+      unforced.replaceAll(
+          (request, shards) ->
+              shards.stream().filter(shard -> !shard.equals(reset.shard())).toList());
     }
   }
 
@@ -100,10 +117,10 @@ final class ResetRequests {
       return;
     }
     boolean alone = runs.getOrDefault(lease.owner(), Set.of()).equals(Set.of(lease.instance()));
-    Sign last = heard.getOrDefault(lease.instance(), NEVER);
-    boolean there = world.places().contains(last.place());
+    Beat last = heard.get(lease.instance());
+    boolean there = last != null && world.places().contains(last.beat().clusterMember());
     if (alone && there && world.time.now() - last.millis() < SURELY_ALIVE_MILLIS) {
-      throw new SimulationFailure("a reset without force of what somebody owns: " + lease);
+      throw new SimulationFailure("a reset without force of what somebody owns: " + reset + " " + lease);
     }
   }
 }

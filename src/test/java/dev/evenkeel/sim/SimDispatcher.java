@@ -165,7 +165,7 @@ final class SimDispatcher extends Actor {
     if (beat.closing()) {
       closings.put(request, beat.instance());
     }
-    resets.heard(beat, world.time.now());
+    resets.heard(request, beat);
     run(core.heartbeat(request, beat, clock()));
   }
 
@@ -230,6 +230,7 @@ final class SimDispatcher extends Actor {
       if (closings.containsKey(a.request())) {
         closed.add(closings.remove(a.request()));
       }
+      resets.answered(a.request());
       requests.remove(a.request()).give(a.assignment());
     } else if (action instanceof Action.ResetDone a) {
       resets.done(a);
@@ -251,7 +252,12 @@ final class SimDispatcher extends Actor {
           REQUEST_MILLIS,
           answer ->
               world.brokers.of(a.shard()).submit(World.GROUP, a.shard(), a.command(), null, answer),
-          reply -> run(core.written(a.id(), reply, clock())),
+          reply -> {
+            if (reply instanceof Reply.OfLease) {
+              resets.taken(a.command());
+            }
+            run(core.written(a.id(), reply, clock()));
+          },
           no -> run(core.written(a.id(), refused(no), clock())));
     } else if (action instanceof Action.WriteMeta a) {
       world.network.<Reply>call(

@@ -432,7 +432,7 @@ final class HoldMachine {
       return;
     } else {
       tellUnhandled(hold);
-      if (!hold.window.whole()) {
+      if (hold.handledTop() > hold.window.committed()) {
         hold.stateMissing = true;
         reportHoles(hold);
       }
@@ -453,14 +453,14 @@ final class HoldMachine {
    */
   private boolean runs(Hold hold, long now) {
     if (hold.outputs != null && (hold.givenBack || tooLate(hold, now))) {
-      hold.outputs.giveUp(hold.window, hold.running).forEach(task -> hold.ended(task, now));
+      hold.outputs.giveUp(hold.window, hold.running).forEach(task -> hold.givenUp(task, now));
     }
     return hold.running > 0;
   }
 
   private void reportHoles(Hold hold) {
     String released = hold + ": released at offset " + hold.window.committed();
-    String twice = "; of those up to " + hold.window.top() + " some come twice";
+    String twice = "; of those up to " + hold.handledTop() + " some come twice";
     if (hold.waitsForRate) {
       reports.warn(released + ", where messages wait for their rate" + twice);
     } else {
