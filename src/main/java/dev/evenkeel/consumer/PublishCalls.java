@@ -1,9 +1,7 @@
 package dev.evenkeel.consumer;
 
-import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.PublishRequest;
 import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -53,24 +51,27 @@ final class PublishCalls {
    * once every data group knows it: so one that a lease names and a data group does not know has
    * been forgotten there.
    *
+   * @param input the shard whose messages are handled
+   * @param epoch of its lease
+   * @param producerId as the lease has it; 0: it has none yet
    * @return the producer's id
    */
-  Future<Long> open(Action.OpenPublisher open) {
-    if (open.producerId() > 0) {
-      return everywhere(open, open.producerId(), false).map(done -> open.producerId());
+  Future<Long> open(Shard input, long epoch, long producerId) {
+    if (producerId > 0) {
+      return everywhere(input, epoch, producerId, false).map(done -> producerId);
     }
-    return fresh(open)
+    return fresh(input, epoch)
         .compose(
-            fresh ->
-                everywhere(open, fresh.producerId, !fresh.named)
-                    .compose(done -> name(open, fresh))
-                    .map(done -> fresh.producerId));
+            one ->
+                everywhere(input, epoch, one.producerId, !one.named)
+                    .compose(done -> name(input, one))
+                    .map(done -> one.producerId));
   }
 
   /** The id of that epoch: the one that an earlier attempt has got, or a new one. */
-  private Future<Fresh> fresh(Action.OpenPublisher open) {
-    Fresh known = fresh.get(open.shard());
-    if (known != null && known.epoch == open.epoch()) {
+  private Future<Fresh> fresh(Shard input, long epoch) {
+    Fresh known = fresh.get(input);
+    if (known != null && known.epoch == epoch) {
       return Future.succeededFuture(known);
     }
     return calls
@@ -80,46 +81,40 @@ final class PublishCalls {
               long id = ((Reply.OfProducer) reply).producerId();
               // Another attempt may have got one meanwhile.
               return fresh.compute(
-                  open.shard(),
+                  input,
                   (shard, present) ->
-                      present != null && present.epoch >= open.epoch()
-                          ? present
-                          : new Fresh(open.epoch(), id));
+                      present != null && present.epoch >= epoch ? present : new Fresh(epoch, id));
             })
         .compose(
             one ->
-                one.epoch == open.epoch()
+                one.epoch == epoch
                     ? Future.succeededFuture(one)
                     : Future.failedFuture(
                         new RefusedException(Refusal.FENCED, "the lease is at a later epoch")));
   }
 
-  private Future<?> name(Action.OpenPublisher open, Fresh fresh) {
+  private Future<?> name(Shard input, Fresh one) {
     return calls
-        .submit(
-            open.shard(),
-            new DataCommand.SetPublisher(group, open.shard(), open.epoch(), fresh.producerId))
+        .submit(input, new DataCommand.SetPublisher(group, input, one.epoch, one.producerId))
         .map(
             reply -> {
               long named = ((Reply.OfLease) reply).lease().generation().producerId();
-              if (named != fresh.producerId) {
-                throw new RefusedException(
-                    Refusal.UNAVAILABLE, "the lease names another producer");
+              if (named != one.producerId) {
+                throw new RefusedException(Refusal.UNAVAILABLE, "the lease names another producer");
               }
-              fresh.named = true;
+              one.named = true;
               return reply;
             });
   }
 
-  private Future<?> everywhere(Action.OpenPublisher open, long id, boolean fresh) {
+  private Future<?> everywhere(Shard input, long epoch, long id, boolean isFresh) {
     int groups = calls.dataGroups();
     if (groups == 0) {
       return Future.failedFuture(
           new RefusedException(Refusal.UNAVAILABLE, "no leader is known: ask again"));
     }
     DataCommand command =
-        new DataCommand.OpenPublisher(
-            id, Math.toIntExact(open.epoch()), group, open.shard(), fresh);
+        new DataCommand.OpenPublisher(id, Math.toIntExact(epoch), group, input, isFresh);
     List<Future<Reply>> opened = new ArrayList<>();
     for (int i = 0; i < groups; i++) {
       // Shard i of a topic 0 would lie in group i.

@@ -1,6 +1,5 @@
 package dev.evenkeel.consumer;
 
-import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.PublishRequest;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.MetaCommand;
@@ -54,8 +53,8 @@ public final class PublishBench {
             group);
   }
 
-  public Future<Long> open(Action.OpenPublisher open) {
-    return calls.open(open);
+  public Future<Long> open(Shard input, long epoch, long producerId) {
+    return calls.open(input, epoch, producerId);
   }
 
   public Future<List<AppendResults.Result>> publish(PublishRequest request) {

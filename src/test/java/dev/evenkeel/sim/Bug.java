@@ -80,4 +80,19 @@ interface Bug {
   default List<AppendBody.Item> published(List<AppendBody.Item> items, LongToIntFunction epochs) {
     return items;
   }
+
+  /** Whether a leader of a data group looks at the delayed messages that it finds. */
+  default boolean newLeaderLooks() {
+    return true;
+  }
+
+  /** Whether it delivers again what the one before it delivered last. */
+  default boolean newLeaderDeliversAgain() {
+    return false;
+  }
+
+  /** Up to when a leader delivers messages that are due, by its clock. */
+  default long dueClock(long clockMillis) {
+    return clockMillis;
+  }
 }

@@ -164,8 +164,7 @@ enum Bugs implements Bug {
   /** The log takes what handlers of a former owner publish. */
   PUBLISHER_IS_NOT_FENCED {
     @Override
-    public List<AppendBody.Item> published(
-        List<AppendBody.Item> items, LongToIntFunction epochs) {
+    public List<AppendBody.Item> published(List<AppendBody.Item> items, LongToIntFunction epochs) {
       for (AppendBody.Item item : items) {
         Batch batch = item.batch();
         int known = epochs.applyAsInt(batch.producerId());
@@ -179,11 +178,34 @@ enum Bugs implements Bug {
   /** What handlers publish leaves in another order than that of their inputs. */
   OUTPUTS_OVERTAKE {
     @Override
-    public List<AppendBody.Item> published(
-        List<AppendBody.Item> items, LongToIntFunction epochs) {
+    public List<AppendBody.Item> published(List<AppendBody.Item> items, LongToIntFunction epochs) {
       List<AppendBody.Item> turned = new ArrayList<>(items);
       Collections.reverse(turned);
       return turned;
+    }
+  },
+
+  /** A new leader does not know of delayed messages that came before it. */
+  NEW_LEADER_FORGETS_DELAYED {
+    @Override
+    public boolean newLeaderLooks() {
+      return false;
+    }
+  },
+
+  /** A new leader delivers once more what the one before it delivered last. */
+  NEW_LEADER_DELIVERS_AGAIN {
+    @Override
+    public boolean newLeaderDeliversAgain() {
+      return true;
+    }
+  },
+
+  /** What is due soon is delivered with what is due. */
+  DELIVERS_BEFORE_DUE {
+    @Override
+    public long dueClock(long clockMillis) {
+      return clockMillis + 100;
     }
   };
 

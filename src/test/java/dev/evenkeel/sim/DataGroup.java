@@ -34,7 +34,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
@@ -51,6 +53,12 @@ final class DataGroup {
     void leaseChanged(LeaseChange change);
 
     boolean faulty();
+
+    /** Delayed messages; null: there are none. */
+    Delays delays();
+
+    /** By how much the clock of a leader is wrong. */
+    long clockOffset();
   }
 
   private final Timeline time;
@@ -58,12 +66,19 @@ final class DataGroup {
   private final Ledger ledger;
   private final Bug bug;
   private final Surroundings around;
+  private final Delays delays;
   private final DataState head;
   private final DataState behind;
   private final List<byte[]> log = new ArrayList<>();
   private final List<Waiting> waiting = new ArrayList<>();
   private final LinkedHashSet<Shard> changed = new LinkedHashSet<>();
   private long leaderlessUntil;
+
+  /** Null: there are no delayed messages. */
+  private final SimDueTimer timer;
+
+  /** What was delivered last. */
+  private AppendBody.Item delivered;
 
   DataGroup(Timeline time, SplittableRandom random, Ledger ledger, Bug bug, Surroundings around) {
     this.time = time;
@@ -81,6 +96,8 @@ final class DataGroup {
       throw new UncheckedIOException(e);
     }
     head.listen(new Told());
+    delays = around.delays();
+    timer = delays == null ? null : new SimDueTimer(time, this, bug, around.clockOffset());
   }
 
   private final class Told implements DataListener {
@@ -124,6 +141,9 @@ final class DataGroup {
   void changeLeader() {
     leaderlessUntil = time.now() + 100 + random.nextInt(1_500);
     time.note(() -> "a data group has no leader until " + leaderlessUntil);
+    if (timer != null) {
+      leaveDeliveries();
+    }
     List<Waiting> asked = List.copyOf(waiting);
     waiting.clear();
     for (Waiting each : asked) {
@@ -148,6 +168,85 @@ final class DataGroup {
       behind.apply(1, index, ByteBuffer.wrap(log.get(index)));
     }
     return behind;
+  }
+
+  // ---- Delayed messages
+
+  /** What the leader that goes has begun to deliver may be in the log of the next one. */
+  private void leaveDeliveries() {
+    long millis = leaderlessUntil - time.now();
+    long clock = timer.clock();
+    if (random.nextBoolean()) {
+      time.in(millis, null, "a former leader's delivery", () -> deliver(clock));
+    }
+    if (delivered != null && bug.newLeaderDeliversAgain()) {
+      AppendBody.Item again = delivered;
+      time.in(millis, null, null, () -> deliverAgain(again));
+    }
+    timer.leaderChanges(millis, around.clockOffset());
+  }
+
+  private void deliverAgain(AppendBody.Item item) {
+    if (head.tables().shard(item.shard()) == null) {
+      return;
+    }
+    long end = head.tables().shard(item.shard()).end();
+    append(Rig.appendEntry(time.now(), item));
+    delays.delivered(item.shard(), item.batch(), end, time.now());
+  }
+
+  /** When the next delayed batch is due. */
+  long nextDueMillis() {
+    return head.tables().delays().nextDueMillis();
+  }
+
+  /** Keeps a batch until it is due. */
+  void append(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
+    submit(() -> delayed(item), answer);
+  }
+
+  private AppendResults.Result delayed(AppendBody.Item item) {
+    long before = head.tables().delays().of(item.shard()).messages();
+    ByteBuffer reply = append(Rig.appendEntry(time.now(), item));
+    AppendResults.Result result = AppendResults.decode(reply).results().get(0);
+    boolean taken = head.tables().delays().of(item.shard()).messages() > before;
+    time.note(
+        () ->
+            "delayed batch of "
+                + item.shard()
+                + ", due "
+                + item.dueMillis()
+                + (taken ? " waits" : " -> " + result));
+    if (taken) {
+      delays.taken(item.batch());
+      timer.tell();
+    }
+    return result;
+  }
+
+  /**
+   * Delivers what is due.
+   *
+   * @param clock of the leader that does it
+   */
+  void deliver(long clock) {
+    DataCommand command = new DataCommand.DeliverDue(1 + random.nextInt(3), 1 << 20);
+    Map<Shard, Long> ends = new TreeMap<>();
+    for (Shard shard : head.tables().delays().dueAt(bug.dueClock(clock))) {
+      ends.put(shard, head.tables().shard(shard).end());
+    }
+    Reply reply =
+        ReplyCodec.decode(append(Entry.of(command, bug.dueClock(clock))));
+    time.note(() -> command + " at " + clock + " -> " + reply);
+    ends.forEach(
+        (shard, end) -> {
+          long now = head.tables().shard(shard).end();
+          for (TailCache.Cached each : head.tail().read(shard, end, now, 1 << 20)) {
+            delivered = new AppendBody.Item(shard, each.batch());
+            delays.delivered(shard, each.batch(), each.baseOffset(), clock);
+          }
+        });
+    wake();
   }
 
   private static RefusedException notLeader() {
@@ -200,7 +299,13 @@ final class DataGroup {
         // It is in the log of a leader without followers: the next one may have it too, or not.
         answer.never();
         if (random.nextBoolean()) {
-          time.in(leaderlessUntil - time.now(), null, "applied, and nobody knows", apply::get);
+          time.in(
+              leaderlessUntil - time.now(),
+              null,
+              "applied, and nobody knows",
+              () -> {
+                T unused = apply.get();
+              });
         }
       }
     }
@@ -208,8 +313,7 @@ final class DataGroup {
 
   private ByteBuffer published(List<AppendBody.Item> asked) {
     List<AppendBody.Item> items = bug.published(asked, this::producerEpoch);
-    ByteBuffer reply =
-        append(Rig.appendEntry(time.now(), items.toArray(AppendBody.Item[]::new)));
+    ByteBuffer reply = append(Rig.appendEntry(time.now(), items.toArray(AppendBody.Item[]::new)));
     List<AppendResults.Result> results = AppendResults.decode(reply.duplicate()).results();
     for (int i = 0; i < items.size(); i++) {
       AppendBody.Item item = items.get(i);

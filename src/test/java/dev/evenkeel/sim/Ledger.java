@@ -174,16 +174,19 @@ final class Ledger {
       Reply reply,
       long nowMillis) {
     Track track = track(shard);
-    if (after == null || track.dropped) {
+    if (after == null) {
       return;
     }
     boolean taken = !(reply instanceof Reply.Refused);
-    long epoch = before == null ? 0 : before.epoch();
-    boolean ownerKept = before != null && Objects.equals(before.instance(), after.instance());
     if (command instanceof DataCommand.ResetLease reset && taken) {
       reset(track, reset, before, after, nowMillis);
       return;
     }
+    if (track.dropped) {
+      return;
+    }
+    long epoch = before == null ? 0 : before.epoch();
+    boolean ownerKept = before != null && Objects.equals(before.instance(), after.instance());
     if (after.epoch() != epoch && !(command instanceof DataCommand.Grant)) {
       throw failure("another epoch without a grant", command, after);
     }

@@ -120,7 +120,8 @@ final class ResetRequests {
     Beat last = heard.get(lease.instance());
     boolean there = last != null && world.places().contains(last.beat().clusterMember());
     if (alone && there && world.time.now() - last.millis() < SURELY_ALIVE_MILLIS) {
-      throw new SimulationFailure("a reset without force of what somebody owns: " + reset + " " + lease);
+      throw new SimulationFailure(
+          "a reset without force of what somebody owns: " + reset + " " + lease);
     }
   }
 }

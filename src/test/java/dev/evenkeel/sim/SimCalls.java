@@ -135,7 +135,7 @@ final class SimCalls implements PublishBench.Cluster {
   void open(Action.OpenPublisher open) {
     long id = world.bug.publisher(open.producerId(), world.outputs.publisher(open.shard()));
     publishing
-        .open(new Action.OpenPublisher(open.hold(), id))
+        .open(open.shard(), open.epoch(), id)
         .onComplete(
             opened -> {
               if (opened.succeeded()) {
@@ -154,7 +154,8 @@ final class SimCalls implements PublishBench.Cluster {
               if (published.succeeded()) {
                 core().published(publish.hold(), publish.request(), published.result(), clock());
               } else {
-                core().publishFailed(publish.hold(), publish.request(), refused(published), clock());
+                core()
+                    .publishFailed(publish.hold(), publish.request(), refused(published), clock());
               }
             });
   }

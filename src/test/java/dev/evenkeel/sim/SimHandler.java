@@ -92,6 +92,9 @@ final class SimHandler {
     ByteBuffer payload = ByteBuffer.wrap(delivery.message().payload());
     Shard shard = new Shard(payload.getInt(), payload.getInt());
     long offset = payload.getLong();
+    if (offset < 0) {
+      offset = world.delays.offset(-1 - offset, world.time.now());
+    }
     if (offset != delivery.offset() || shard.shard() != delivery.shard()) {
       throw new SimulationFailure("another message than was asked for: " + delivery);
     }
@@ -127,8 +130,7 @@ final class SimHandler {
     work.sum += Tally.weight(shard.topicId(), shard.shard(), offset);
     world.ledger.handled(shard, offset, delivery.epoch());
     if (world.features.publishes()) {
-      world.outputs.publish(
-          shard, offset, delivery.epoch(), world.time.now(), task.newEffects());
+      world.outputs.publish(shard, offset, delivery.epoch(), world.time.now(), task.newEffects());
     }
     core().finished(task, consumer.clock());
   }

@@ -37,6 +37,9 @@ final class Simulation {
     if (world.features.resets()) {
       new Operator(world, faultsEnd);
     }
+    if (world.features.delays()) {
+      new DelayingProducer(world, faultsEnd);
+    }
     world.time.runUntil(faultsEnd);
     world.calm();
     Settling settling = new Settling(world);

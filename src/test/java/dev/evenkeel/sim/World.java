@@ -73,6 +73,9 @@ final class World implements DataGroup.Surroundings {
   /** What handlers publish; null: nothing. */
   final Outputs outputs;
 
+  /** Delayed messages; null: there are none. */
+  final Delays delays;
+
   final List<SimDispatcher> dispatchers = new ArrayList<>();
 
   /** Every run that has not ended. */
@@ -102,6 +105,7 @@ final class World implements DataGroup.Surroundings {
     this.setup = setup;
     bug = setup.bug();
     features = Features.of(seed);
+    delays = features.delays() ? new Delays(ledger) : null;
     int kind = random.nextInt(10);
     trouble = kind < 2 ? Trouble.NONE : kind < 4 ? Trouble.ONE_DISPATCHER : Trouble.EVERYTHING;
     faulty = trouble != Trouble.NONE;
@@ -199,8 +203,16 @@ final class World implements DataGroup.Surroundings {
   }
 
   /** Clocks of machines differ by so much. */
-  long clockOffset() {
-    return skewed ? random.nextInt(1_500) - 750 : 0;
+  @Override
+  public long clockOffset() {
+    return skewed
+        ? random.nextInt(2 * Delays.SKEW_MILLIS_MAX) - Delays.SKEW_MILLIS_MAX
+        : 0;
+  }
+
+  @Override
+  public Delays delays() {
+    return delays;
   }
 
   ConsumerOptions consumerOptions() {
