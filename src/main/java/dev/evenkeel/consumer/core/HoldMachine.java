@@ -166,7 +166,10 @@ final class HoldMachine {
 
   private void attach(Hold hold, long now) {
     if (hold.predecessor != null) {
-      if (!hold.predecessor.quiet()) {
+      // A commit of the same epoch would be taken after the lease was read: the log would then
+      // forget what has become of messages from which this hold begins.
+      boolean commits = hold.predecessor.commitInFlight && hold.predecessor.epoch == hold.epoch;
+      if (commits || !hold.predecessor.quiet()) {
         return;
       }
       hold.predecessor = null;

@@ -22,8 +22,13 @@ import java.util.function.Function;
  * shard, and a limited number for the group. Only shards that something happened to are looked at.
  */
 final class GroupPlan {
-  /** A request on its way. */
-  private record InFlight(DataCommand command, String from, Cause cause) {}
+  /**
+   * A request on its way.
+   *
+   * @param wish that it fulfils, or null
+   */
+  private record InFlight(
+      DataCommand command, String from, Cause cause, ShardResets.Wish wish) {}
 
   private final GroupState group;
   private final Function<String, Assignor> assignors;
@@ -321,7 +326,7 @@ final class GroupPlan {
     } else {
       group
           .resets()
-          .refused(shard, Refusal.GROUP_ACTIVE, "'" + lease.owner() + "' has come to own it");
+          .refused(shard, wish, Refusal.GROUP_ACTIVE, "'" + lease.owner() + "' has come to own it");
       return false;
     }
     return true;
@@ -363,7 +368,7 @@ final class GroupPlan {
 
   private void send(DataCommand command, Shard shard, String from, Cause cause, WriteSink sink) {
     wakeTimes.remove(shard);
-    inFlight.put(shard, new InFlight(command, from, cause));
+    inFlight.put(shard, new InFlight(command, from, cause, group.resets().get(shard)));
     sink.write(shard, command);
   }
 
@@ -388,7 +393,7 @@ final class GroupPlan {
     }
     queue(shard);
     if (request.command() instanceof DataCommand.ResetLease) {
-      group.resets().done(shard, lease);
+      group.resets().done(shard, request.wish(), lease);
       handovers.letGo(shard, request.from(), nowMillis);
       retarget();
       return null;
@@ -421,7 +426,7 @@ final class GroupPlan {
   void refused(Shard shard, Reply.Refused refused) {
     InFlight request = inFlight.get(shard);
     if (request != null && request.command() instanceof DataCommand.ResetLease) {
-      group.resets().refused(shard, refused.refusal(), refused.detail());
+      group.resets().refused(shard, request.wish(), refused.refusal(), refused.detail());
     }
   }
 

@@ -114,8 +114,7 @@ final class ResetDesk {
       request.done.put(outcome.shard(), outcome.lease());
     } else {
       pending.remove(outcome.request());
-      request.done.keySet().forEach(shard -> state.resets().refused(shard, null, null));
-      state.resets().take();
+      state.resets().giveUp(outcome.request());
       out.refuse(
           outcome.request(),
           outcome.refusal(),

@@ -40,18 +40,31 @@ final class ShardResets {
     return wishes.get(shard);
   }
 
-  void done(Shard shard, Lease lease) {
-    Wish wish = wishes.remove(shard);
-    if (wish != null) {
-      outcomes.add(new Outcome(wish.request(), shard, lease, null, null));
+  /**
+   * The log has reset a shard.
+   *
+   * @param sent what it was asked for: if that was given up since, another wish may be there now
+   */
+  void done(Shard shard, Wish sent, Lease lease) {
+    if (take(shard, sent)) {
+      outcomes.add(new Outcome(sent.request(), shard, lease, null, null));
     }
   }
 
-  void refused(Shard shard, Refusal refusal, String detail) {
-    Wish wish = wishes.remove(shard);
-    if (wish != null) {
-      outcomes.add(new Outcome(wish.request(), shard, null, refusal, detail));
+  /** As {@link #done}: the shard is not reset. */
+  void refused(Shard shard, Wish sent, Refusal refusal, String detail) {
+    if (take(shard, sent)) {
+      outcomes.add(new Outcome(sent.request(), shard, null, refusal, detail));
     }
+  }
+
+  private boolean take(Shard shard, Wish sent) {
+    return sent != null && wishes.remove(shard, sent);
+  }
+
+  /** Gives up what is left of a request. */
+  void giveUp(long request) {
+    wishes.values().removeIf(wish -> wish.request() == request);
   }
 
   /** What happened since the last call. */

@@ -173,4 +173,19 @@ class ResetTest {
     assertThat(bench.lease(0).epoch()).isEqualTo(granted.lease().epoch());
     assertThat(bench.owners()).isEqualTo("bbbb");
   }
+
+  @Test
+  void a_late_answer_to_a_reset_that_was_given_up_is_not_taken_for_the_next_one() {
+    joined();
+    bench.log.ends.put(new Shard(1, 1), 10L);
+    bench.send(Bench.leaving(a));
+    bench.lateShard = 0;
+    long first = bench.reset(false, 50, 0, 1);
+    assertThat(refused(first).refusal()).isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
+    assertThat(bench.lease(0).committed()).isEqualTo(50);
+    long second = bench.reset(false, 3, 0);
+    bench.answerLate();
+    bench.pass(2_000);
+    assertThat(done(second).leases().get(new Shard(1, 0)).committed()).isEqualTo(3);
+  }
 }
