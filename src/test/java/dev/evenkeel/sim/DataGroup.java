@@ -8,7 +8,6 @@ import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.StoredFailures;
-import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.LeaseChange;
@@ -34,9 +33,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
@@ -45,9 +42,6 @@ import java.util.function.Supplier;
  * and what was appended at a change of leaders is taken or lost, and nobody is told.
  */
 final class DataGroup {
-  private record Waiting(
-      FetchRequest request, Network.Answer<FetchAnswer> answer, boolean[] over) {}
-
   /** What the brokers of a group need of the world. */
   interface Surroundings {
     void leaseChanged(LeaseChange change);
@@ -66,19 +60,15 @@ final class DataGroup {
   private final Ledger ledger;
   private final Bug bug;
   private final Surroundings around;
-  private final Delays delays;
   private final DataState head;
   private final DataState behind;
   private final List<byte[]> log = new ArrayList<>();
-  private final List<Waiting> waiting = new ArrayList<>();
+  private final LongPolls fetches;
   private final LinkedHashSet<Shard> changed = new LinkedHashSet<>();
   private long leaderlessUntil;
 
   /** Null: there are no delayed messages. */
   private final SimDueTimer timer;
-
-  /** What was delivered last. */
-  private AppendBody.Item delivered;
 
   DataGroup(Timeline time, SplittableRandom random, Ledger ledger, Bug bug, Surroundings around) {
     this.time = time;
@@ -96,8 +86,19 @@ final class DataGroup {
       throw new UncheckedIOException(e);
     }
     head.listen(new Told());
-    delays = around.delays();
-    timer = delays == null ? null : new SimDueTimer(time, this, bug, around.clockOffset());
+    fetches = new LongPolls(time, random, head);
+    timer =
+        around.delays() == null
+            ? null
+            : new SimDueTimer(
+                time,
+                random,
+                around.delays(),
+                this,
+                head,
+                this::append,
+                bug,
+                around.clockOffset());
   }
 
   private final class Told implements DataListener {
@@ -142,18 +143,9 @@ final class DataGroup {
     leaderlessUntil = time.now() + 100 + random.nextInt(1_500);
     time.note(() -> "a data group has no leader until " + leaderlessUntil);
     if (timer != null) {
-      leaveDeliveries();
+      timer.leaderChanges(leaderlessUntil - time.now(), around.clockOffset());
     }
-    List<Waiting> asked = List.copyOf(waiting);
-    waiting.clear();
-    for (Waiting each : asked) {
-      each.over()[0] = true;
-      if (random.nextBoolean()) {
-        each.answer().refuse(new RefusedException(Refusal.INDETERMINATE, "the leader has changed"));
-      } else {
-        each.answer().never();
-      }
-    }
+    fetches.leaderChanges();
   }
 
   private boolean staleRead() {
@@ -168,85 +160,6 @@ final class DataGroup {
       behind.apply(1, index, ByteBuffer.wrap(log.get(index)));
     }
     return behind;
-  }
-
-  // ---- Delayed messages
-
-  /** What the leader that goes has begun to deliver may be in the log of the next one. */
-  private void leaveDeliveries() {
-    long millis = leaderlessUntil - time.now();
-    long clock = timer.clock();
-    if (random.nextBoolean()) {
-      time.in(millis, null, "a former leader's delivery", () -> deliver(clock));
-    }
-    if (delivered != null && bug.newLeaderDeliversAgain()) {
-      AppendBody.Item again = delivered;
-      time.in(millis, null, null, () -> deliverAgain(again));
-    }
-    timer.leaderChanges(millis, around.clockOffset());
-  }
-
-  private void deliverAgain(AppendBody.Item item) {
-    if (head.tables().shard(item.shard()) == null) {
-      return;
-    }
-    long end = head.tables().shard(item.shard()).end();
-    append(Rig.appendEntry(time.now(), item));
-    delays.delivered(item.shard(), item.batch(), end, time.now());
-  }
-
-  /** When the next delayed batch is due. */
-  long nextDueMillis() {
-    return head.tables().delays().nextDueMillis();
-  }
-
-  /** Keeps a batch until it is due. */
-  void append(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
-    submit(() -> delayed(item), answer);
-  }
-
-  private AppendResults.Result delayed(AppendBody.Item item) {
-    long before = head.tables().delays().of(item.shard()).messages();
-    ByteBuffer reply = append(Rig.appendEntry(time.now(), item));
-    AppendResults.Result result = AppendResults.decode(reply).results().get(0);
-    boolean taken = head.tables().delays().of(item.shard()).messages() > before;
-    time.note(
-        () ->
-            "delayed batch of "
-                + item.shard()
-                + ", due "
-                + item.dueMillis()
-                + (taken ? " waits" : " -> " + result));
-    if (taken) {
-      delays.taken(item.batch());
-      timer.tell();
-    }
-    return result;
-  }
-
-  /**
-   * Delivers what is due.
-   *
-   * @param clock of the leader that does it
-   */
-  void deliver(long clock) {
-    DataCommand command = new DataCommand.DeliverDue(1 + random.nextInt(3), 1 << 20);
-    Map<Shard, Long> ends = new TreeMap<>();
-    for (Shard shard : head.tables().delays().dueAt(bug.dueClock(clock))) {
-      ends.put(shard, head.tables().shard(shard).end());
-    }
-    Reply reply =
-        ReplyCodec.decode(append(Entry.of(command, bug.dueClock(clock))));
-    time.note(() -> command + " at " + clock + " -> " + reply);
-    ends.forEach(
-        (shard, end) -> {
-          long now = head.tables().shard(shard).end();
-          for (TailCache.Cached each : head.tail().read(shard, end, now, 1 << 20)) {
-            delivered = new AppendBody.Item(shard, each.batch());
-            delays.delivered(shard, each.batch(), each.baseOffset(), clock);
-          }
-        });
-    wake();
   }
 
   private static RefusedException notLeader() {
@@ -280,6 +193,11 @@ final class DataGroup {
   void submit(
       String group, Shard shard, DataCommand command, String sender, Network.Answer<Reply> answer) {
     submit(() -> apply(group, shard, command, sender), answer);
+  }
+
+  /** A batch that is to be kept until it is due. */
+  void append(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
+    submit(() -> timer.keep(item), answer);
   }
 
   /** Batches of what handlers publish, for any shards of this group. */
@@ -440,77 +358,14 @@ final class DataGroup {
       answer.never();
       return;
     }
-    FetchAnswer found = serve(staleRead() ? stale() : head, request);
-    if (found != null) {
-      answer.give(found);
-      return;
-    }
-    Waiting each = new Waiting(request, answer, new boolean[1]);
-    waiting.add(each);
-    time.in(
-        request.waitMillis(),
-        null,
-        null,
-        () -> {
-          if (!each.over()[0]) {
-            waiting.remove(each);
-            each.over()[0] = true;
-            answer.give(new FetchAnswer(0, request.offset(), failures(head, request), List.of()));
-          }
-        });
-  }
-
-  /** As the broker's fetch service: null if there is nothing yet. */
-  private static FetchAnswer serve(DataState state, FetchRequest request) {
-    Shard shard = request.shard();
-    ShardRecord record = state.tables().shard(shard);
-    if (record == null) {
-      throw new RefusedException(Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
-    }
-    Lease lease = state.tables().lease(request.group(), shard);
-    if (lease == null || !lease.heldAt(request.epoch())) {
-      throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
-    }
-    if (request.offset() < record.start() || request.offset() > record.end()) {
-      throw new RefusedException(Refusal.OFFSET_OUT_OF_RANGE, record.start() + ".." + record.end());
-    }
-    if (request.offset() == record.end()) {
-      return null;
-    }
-    List<FetchAnswer.Placed> placed = new ArrayList<>();
-    for (TailCache.Cached each :
-        state.tail().read(shard, request.offset(), record.end(), request.bytesMax())) {
-      placed.add(new FetchAnswer.Placed(each.baseOffset(), each.batch()));
-    }
-    return new FetchAnswer(record.start(), record.end(), failures(state, request), placed);
-  }
-
-  private static int failures(DataState state, FetchRequest request) {
-    LeaseKey key = new LeaseKey(request.shard(), request.group());
-    return state.tables().failures(key).concerningOwner();
+    fetches.fetch(staleRead() ? stale() : head, request, answer);
   }
 
   /** Looks again at the fetches that wait for what has changed. */
-  private void wake() {
-    if (changed.isEmpty()) {
-      return;
+  void wake() {
+    if (!changed.isEmpty()) {
+      fetches.wake(changed);
+      changed.clear();
     }
-    for (Waiting each : List.copyOf(waiting)) {
-      if (!changed.contains(each.request().shard())) {
-        continue;
-      }
-      try {
-        FetchAnswer found = serve(head, each.request());
-        if (found == null) {
-          continue;
-        }
-        each.answer().give(found);
-      } catch (RefusedException refused) {
-        each.answer().refuse(refused);
-      }
-      each.over()[0] = true;
-      waiting.remove(each);
-    }
-    changed.clear();
   }
 }

@@ -91,7 +91,6 @@ final class DelayingProducer extends Actor {
   }
 
   private void sendAgain(AppendBody.Item item, RefusedException no) {
-    world.time.in(
-        100 + random.nextInt(200), this, "sends again, after " + no, () -> send(item));
+    world.time.in(100 + random.nextInt(200), this, "sends again, after " + no, () -> send(item));
   }
 }

@@ -15,7 +15,6 @@ record Features(boolean resets, boolean publishes, boolean delays) {
 
   static Features of(long seed) {
     SplittableRandom random = new SplittableRandom(seed ^ SALT);
-    return new Features(
-        random.nextInt(4) == 0, random.nextInt(4) == 0, random.nextInt(4) == 0);
+    return new Features(random.nextInt(4) == 0, random.nextInt(4) == 0, random.nextInt(4) == 0);
   }
 }

@@ -9,9 +9,11 @@ import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import dev.evenkeel.wire.Batch;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -21,6 +23,7 @@ import java.util.TreeMap;
 final class Ledger {
 
   private final Map<Shard, Track> tracks = new TreeMap<>();
+  private final Set<Integer> droppedTopics = new HashSet<>();
   private long moves;
 
   /** What handlers publish; null: nothing. */
@@ -35,7 +38,7 @@ final class Ledger {
   }
 
   private Track track(Shard shard) {
-    return tracks.computeIfAbsent(shard, any -> new Track());
+    return tracks.computeIfAbsent(shard, each -> new Track(droppedTopics.contains(each.topicId())));
   }
 
   // ---- Messages
@@ -145,6 +148,7 @@ final class Ledger {
   // ---- The log
 
   void dropped(int topicId) {
+    droppedTopics.add(topicId);
     tracks.forEach((shard, track) -> track.dropped |= shard.topicId() == topicId);
   }
 

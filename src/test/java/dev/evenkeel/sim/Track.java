@@ -46,6 +46,10 @@ final class Track {
   /** Up to here it was seen that the log has what was published. */
   int published;
 
+  Track(boolean dropped) {
+    this.dropped = dropped;
+  }
+
   void appended(String key, long weight, long timestampMillis) {
     keys.add(key);
     sums.add(sums.get(sums.size() - 1) + weight);

@@ -205,9 +205,7 @@ final class World implements DataGroup.Surroundings {
   /** Clocks of machines differ by so much. */
   @Override
   public long clockOffset() {
-    return skewed
-        ? random.nextInt(2 * Delays.SKEW_MILLIS_MAX) - Delays.SKEW_MILLIS_MAX
-        : 0;
+    return skewed ? random.nextInt(2 * Delays.SKEW_MILLIS_MAX) - Delays.SKEW_MILLIS_MAX : 0;
   }
 
   @Override

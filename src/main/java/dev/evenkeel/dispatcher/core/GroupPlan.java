@@ -27,8 +27,7 @@ final class GroupPlan {
    *
    * @param wish that it fulfils, or null
    */
-  private record InFlight(
-      DataCommand command, String from, Cause cause, ShardResets.Wish wish) {}
+  private record InFlight(DataCommand command, String from, Cause cause, ShardResets.Wish wish) {}
 
   private final GroupState group;
   private final Function<String, Assignor> assignors;
