@@ -35,7 +35,7 @@ public record Assignment(
    *
    * @param term of the group's lease, which is not that of the dispatcher
    * @param whole all shards of the topics that it reads were granted to it at this term
-   * @param ending another shall lead: this member hands over
+   * @param ending another shall lead, or all shards are reset: this member hands over
    */
   public record Lead(long term, boolean whole, boolean ending) {
     public Lead asEnding() {

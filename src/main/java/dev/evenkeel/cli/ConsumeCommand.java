@@ -180,6 +180,14 @@ final class ConsumeCommand implements Callable<Integer> {
   private String onRelease;
 
   @Option(
+      names = "--state-timeout",
+      paramLabel = "TIME",
+      description =
+          "--on-assign or --on-release that has not ended after so long is ended, and has failed"
+              + " (default: 10m).")
+  private String stateTimeout;
+
+  @Option(
       names = "--format",
       paramLabel = "text|json",
       defaultValue = "text",
@@ -207,6 +215,7 @@ final class ConsumeCommand implements Callable<Integer> {
             execTimeoutMillis(),
             onAssign,
             onRelease,
+            stateTimeoutMillis(),
             max(),
             idleExitMillis());
     Logging.client(main.verbose);
@@ -346,6 +355,18 @@ final class ConsumeCommand implements Callable<Integer> {
       throw CommandFailure.usage("--exec-timeout says how long --exec may take: give --exec, too");
     }
     return CommandTimes.millis("--exec-timeout", execTimeout, 100, 86_400_000);
+  }
+
+  private long stateTimeoutMillis() {
+    if (stateTimeout == null) {
+      return EXEC_TIMEOUT_MILLIS_DEFAULT;
+    }
+    if (onAssign == null && onRelease == null) {
+      throw CommandFailure.usage(
+          "--state-timeout says how long --on-assign and --on-release may take: give one of them,"
+              + " too");
+    }
+    return CommandTimes.millis("--state-timeout", stateTimeout, 100, 86_400_000);
   }
 
   private long idleExitMillis() {

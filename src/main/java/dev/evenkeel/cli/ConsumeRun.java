@@ -29,6 +29,7 @@ final class ConsumeRun {
   /**
    * @param execCommand null: messages are printed
    * @param execTimeoutMillis how long that command may take for a message
+   * @param stateTimeoutMillis how long {@code assignCommand} and {@code releaseCommand} may take
    * @param max 0: no limit
    * @param idleExitMillis 0: never
    */
@@ -38,6 +39,7 @@ final class ConsumeRun {
       long execTimeoutMillis,
       String assignCommand,
       String releaseCommand,
+      long stateTimeoutMillis,
       long max,
       long idleExitMillis) {}
 
@@ -78,6 +80,7 @@ final class ConsumeRun {
             attemptsMax,
             settings.assignCommand(),
             settings.releaseCommand(),
+            settings.stateTimeoutMillis(),
             failure -> System.err.println("evenkeel consume: " + failure));
     MessageWork print =
         settings.json()

@@ -2,6 +2,7 @@ package dev.evenkeel.cli;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,6 +27,32 @@ import picocli.CommandLine.Parameters;
     })
 final class DeadLettersCommand extends CommandGroup {
   private static final int PAGE = 500;
+
+  /** Dead letters of a group to do something with. */
+  static final class Some {
+    @Parameters(index = "0", paramLabel = "GROUP", description = "Name of the group.")
+    String group;
+
+    @Parameters(
+        index = "1",
+        arity = "0..*",
+        paramLabel = "TOPIC/SHARD/OFFSET",
+        description = "Which dead letters.")
+    final List<String> names = new ArrayList<>();
+
+    @Option(names = "--all", description = "All of the group.")
+    boolean all;
+
+    JsonObject body() {
+      if (names.isEmpty() != all) {
+        throw CommandFailure.usage("name dead letters as TOPIC/SHARD/OFFSET, or say --all");
+      }
+      names.forEach(DeadLettersCommand::place);
+      return all
+          ? new JsonObject().put("all", true)
+          : new JsonObject().put("deadLetters", new JsonArray(names));
+    }
+  }
 
   DeadLettersCommand() {
     super("list, show, replay or drop");
@@ -84,17 +111,8 @@ final class DeadLettersCommand extends CommandGroup {
       mixinStandardHelpOptions = true,
       description = "Gives dead letters to the group again, as if they had never been tried.",
       footer = {"", "Example:", "  evenkeel group dead-letters replay billing --all"})
-  int replay(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
-      @Parameters(
-              index = "1",
-              arity = "0..*",
-              paramLabel = "TOPIC/SHARD/OFFSET",
-              description = "Which dead letters.")
-          List<String> names,
-      @Option(names = "--all", description = "All of the group.") boolean all) {
-    return change(options, group, "replay", names, all);
+  int replay(@Mixin ApiOptions options, @Mixin Some some) {
+    return change(options, "replay", some);
   }
 
   @Command(
@@ -102,34 +120,13 @@ final class DeadLettersCommand extends CommandGroup {
       mixinStandardHelpOptions = true,
       description = "Drops dead letters for good.",
       footer = {"", "Example:", "  evenkeel group dead-letters drop billing orders/2/17"})
-  int drop(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
-      @Parameters(
-              index = "1",
-              arity = "0..*",
-              paramLabel = "TOPIC/SHARD/OFFSET",
-              description = "Which dead letters.")
-          List<String> names,
-      @Option(names = "--all", description = "All of the group.") boolean all) {
-    return change(options, group, "drop", names, all);
+  int drop(@Mixin ApiOptions options, @Mixin Some some) {
+    return change(options, "drop", some);
   }
 
-  private static int change(
-      ApiOptions options, String group, String what, List<String> names, boolean all) {
-    boolean named = names != null && !names.isEmpty();
-    if (named == all) {
-      throw CommandFailure.usage("name dead letters as TOPIC/SHARD/OFFSET, or say --all");
-    }
-    JsonObject body = new JsonObject();
-    if (all) {
-      body.put("all", true);
-    } else {
-      names.forEach(DeadLettersCommand::place);
-      body.put("deadLetters", new JsonArray(names));
-    }
+  private static int change(ApiOptions options, String what, Some some) {
     return options.print(
-        options.api().call("POST", path(group) + "/" + what, body),
+        options.api().call("POST", path(some.group) + "/" + what, some.body()),
         answer -> ((JsonObject) answer).getLong("count") + " dead letters: " + what);
   }
 

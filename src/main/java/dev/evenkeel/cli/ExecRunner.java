@@ -58,6 +58,10 @@ final class ExecRunner implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timers =
       new ScheduledThreadPoolExecutor(1, daemon("evenkeel-exec-timer"));
   private final Set<Process> running = ConcurrentHashMap.newKeySet();
+
+  /** Ends of commands that were asked to end, with all that they started. */
+  private final Set<CompletableFuture<?>> ending = ConcurrentHashMap.newKeySet();
+
   private volatile boolean closed;
 
   /**
@@ -112,6 +116,13 @@ final class ExecRunner implements AutoCloseable {
     List<ProcessHandle> all =
         Stream.concat(Stream.of(process.toHandle()), process.descendants().toList().stream())
             .toList();
+    CompletableFuture<Void> over =
+        CompletableFuture.allOf(
+                all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
+            // One that is dead and that nobody reaps never ends.
+            .completeOnTimeout(null, 2 * KILL_AFTER_MILLIS, TimeUnit.MILLISECONDS);
+    ending.add(over);
+    over.whenComplete((ended, failure) -> ending.remove(over));
     all.forEach(ProcessHandle::destroy);
     timers.schedule(() -> kill(all), KILL_AFTER_MILLIS, TimeUnit.MILLISECONDS);
   }
@@ -285,11 +296,9 @@ final class ExecRunner implements AutoCloseable {
     running.forEach(this::end);
   }
 
-  /** Closes; completes when no command runs any more. */
+  /** Closes; completes when no command runs any more, nor what one that was ended has started. */
   CompletableFuture<Void> closed() {
-    CompletableFuture<?>[] ends =
-        running.stream().map(Process::onExit).toArray(CompletableFuture[]::new);
     close();
-    return CompletableFuture.allOf(ends);
+    return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
   }
 }

@@ -9,6 +9,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -34,6 +35,7 @@ final class ExecWork implements MessageWork {
   private final int attemptsMax;
   private final String assignCommand;
   private final String releaseCommand;
+  private final long stateTimeoutMillis;
   private final Consumer<String> onFailure;
 
   /** Term at which this member leads its group, in mode singleton; else null. */
@@ -56,6 +58,7 @@ final class ExecWork implements MessageWork {
    * @param attemptsMax a message that failed so often does not come again
    * @param assignCommand null: none
    * @param releaseCommand null: none
+   * @param stateTimeoutMillis how long either of these may take; 0: as long as it likes
    * @param onFailure takes a line for the user about each command that failed for a message
    */
   ExecWork(
@@ -67,6 +70,7 @@ final class ExecWork implements MessageWork {
       int attemptsMax,
       String assignCommand,
       String releaseCommand,
+      long stateTimeoutMillis,
       Consumer<String> onFailure) {
     this.runner = runner;
     this.stateRunner = stateRunner;
@@ -76,6 +80,7 @@ final class ExecWork implements MessageWork {
     this.attemptsMax = attemptsMax;
     this.assignCommand = assignCommand;
     this.releaseCommand = releaseCommand;
+    this.stateTimeoutMillis = stateTimeoutMillis;
     this.onFailure = onFailure;
   }
 
@@ -123,10 +128,14 @@ final class ExecWork implements MessageWork {
         .onFailure(failure -> tell(delivery, failure));
   }
 
-  /** Ends the commands of messages: they are given back, which counts as no attempt. */
+  /**
+   * Ends all commands. Messages are given back, which counts as no attempt; a shard whose state was
+   * being taken or given is released without it.
+   */
   void cut() {
     cut = true;
     Set.copyOf(working).forEach(command -> command.cancel(true));
+    List.copyOf(running.values()).forEach(command -> command.cancel(true));
   }
 
   private void tell(Delivery delivery, Throwable failure) {
@@ -140,20 +149,19 @@ final class ExecWork implements MessageWork {
       return Future.succeededFuture();
     }
     byte[] input = state == null ? NOTHING : state.getBytes();
-    return ofState(
-        shard,
-        stateRunner.run(new ExecRunner.Call(assignCommand, environment(shard), null, input)));
+    return ofState(shard, stateRunner.run(call(assignCommand, shard, input)));
   }
 
   Future<Buffer> release(ShardContext shard) {
     if (releaseCommand == null) {
       return Future.succeededFuture();
     }
-    return ofState(
-            shard,
-            stateRunner.capture(
-                new ExecRunner.Call(releaseCommand, environment(shard), null, NOTHING)))
+    return ofState(shard, stateRunner.capture(call(releaseCommand, shard, NOTHING)))
         .map(Buffer::buffer);
+  }
+
+  private ExecRunner.Call call(String command, ShardContext shard, byte[] input) {
+    return new ExecRunner.Call(command, environment(shard), null, input, stateTimeoutMillis);
   }
 
   /** The shard is another's: what a command still does with its state is of no use. */
@@ -167,7 +175,8 @@ final class ExecWork implements MessageWork {
   private <T> Future<T> ofState(ShardContext shard, CompletableFuture<T> command) {
     running.put(Held.of(shard), command);
     return Future.fromCompletionStage(command, context)
-        .onComplete(ended -> running.remove(Held.of(shard), command));
+        .onComplete(ended -> running.remove(Held.of(shard), command))
+        .recover(failure -> Future.failedFuture(cut ? new ExecFailed(CUT) : failure));
   }
 
   private String told(Delivery delivery, Throwable failure) {

@@ -4,6 +4,7 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -80,18 +81,28 @@ final class GroupResetCommand implements Callable<Integer> {
         (JsonObject)
             options.api().call("POST", "/api/groups/" + HttpApi.segment(group) + "/offsets", body);
     options.print(answer, GroupResetCommand::table);
-    long pending =
+    List<JsonObject> pending =
         answer.getJsonArray("shards").stream()
-            .filter(each -> "PENDING".equals(((JsonObject) each).getString("state")))
-            .count();
-    if (pending > 0) {
+            .map(JsonObject.class::cast)
+            .filter(each -> "PENDING".equals(each.getString("state")))
+            .toList();
+    if (!pending.isEmpty()) {
       throw CommandFailure.failed(
-          pending
-              + " shards are still being let go of, and are reset after that: see 'group describe "
+          pending.size()
+              + " shards are not reset yet, and are when they are free: see 'group describe "
               + group
-              + "'");
+              + "'; "
+              + waits(pending.get(0)));
     }
     return ExitStatus.DONE;
+  }
+
+  private static String waits(JsonObject shard) {
+    return shard.getString("topic")
+        + "/"
+        + shard.getInteger("shard")
+        + ": "
+        + shard.getString("waitsFor", "no answer yet");
   }
 
   private static String table(Object answer) {

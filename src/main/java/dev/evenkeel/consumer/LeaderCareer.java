@@ -9,7 +9,7 @@ import io.vertx.core.Future;
  * future completes.
  *
  * <pre>
- *   elected          all shards granted           another is elected, or close
+ *   elected          all shards granted           another is elected, close, or a reset of all
  * standby ------> inaugurate ------> execute ... ------> handOver ------> standby
  *                     |                 |                    |
  *                     `-----------------+--------------------`--- fenced: lost ---> standby

@@ -16,7 +16,10 @@ public interface LeaderContext {
   /** Name of this member. */
   String member();
 
-  /** Another is to lead: this one is handing over, or has. Once true, it may become false again. */
+  /**
+   * Another is to lead, or all shards are set to another place: this one is handing over, or has.
+   * Once true, it may become false again.
+   */
   boolean isHandingOver();
 
   /**

@@ -251,6 +251,7 @@ final class Activation {
                         .put("topic", core.topics().name(shard.topicId()))
                         .put("shard", shard.shard())
                         .put("state", lease == null ? "PENDING" : "DONE")
+                        .put("waitsFor", done.waits().get(shard))
                         .put("to", lease == null ? null : (Long) lease.committed())
                         .put("epoch", lease == null ? null : (Long) lease.epoch())
                         .put(

@@ -3,82 +3,37 @@ package dev.evenkeel.dispatcher;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
-import dev.evenkeel.dispatcher.core.GroupState;
-import dev.evenkeel.dispatcher.core.Member;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
-/**
- * Sums what members tell of deduplication. What a member had counted stays in the group's sum after
- * it left, for as long as this dispatcher is the active one.
- */
+/** Sums what members tell of deduplication. */
 final class DedupTallies {
   private static final List<String> LEVELS = List.of("none", "sparse", "high");
 
-  private static final class Book {
-    /** By run, as told last. */
-    final Map<String, DedupTally> told = new HashMap<>();
+  private final MemberTallies<DedupTally, DedupTally.Counts> members =
+      new MemberTallies<>(Heartbeat::dedupTally, DedupTallies::past, DedupTally.Counts::plus);
 
-    /** Of runs that are over, or null. */
-    DedupTally.Counts past;
+  private static DedupTally.Counts past(DedupTally last) {
+    return last.counts() == null ? null : last.counts().past();
   }
-
-  private final Map<String, Book> books = new HashMap<>();
 
   /** To be called once a second or so, and before the figures are read. */
   void observe(DispatcherCore core) {
-    Set<String> groups = new HashSet<>();
-    for (GroupState group : core.all()) {
-      groups.add(group.name());
-      Book book = books.computeIfAbsent(group.name(), name -> new Book());
-      Set<String> live = new HashSet<>();
-      for (Member member : group.members().live()) {
-        live.add(member.instance());
-        if (member.beat().dedupTally() != null) {
-          book.told.put(member.instance(), member.beat().dedupTally());
-        }
-      }
-      book.told
-          .entrySet()
-          .removeIf(
-              each -> {
-                boolean gone = !live.contains(each.getKey());
-                if (gone) {
-                  end(book, each.getValue().counts());
-                }
-                return gone;
-              });
-    }
-    books.keySet().retainAll(groups);
-  }
-
-  private static void end(Book book, DedupTally.Counts last) {
-    if (last != null) {
-      book.past = book.past == null ? last.past() : book.past.plus(last.past());
-    }
+    members.observe(core);
   }
 
   /** The last words of a run that leaves. */
   void leaving(Heartbeat beat) {
-    Book book = books.get(beat.group());
-    if (book != null && beat.dedupTally() != null && book.told.containsKey(beat.instance())) {
-      book.told.put(beat.instance(), beat.dedupTally());
-    }
+    members.leaving(beat);
   }
 
   DedupFigures of(String group) {
-    Book book = books.get(group);
-    if (book == null) {
-      return DedupFigures.NONE;
-    }
-    DedupTally.Counts counts = book.past;
+    DedupTally.Counts counts = members.past(group);
     Map<String, Long> hot = new HashMap<>();
     List<DedupTally.Repeats> repeats = new ArrayList<>();
-    for (DedupTally each : book.told.values()) {
+    for (DedupTally each : members.told(group)) {
       if (each.counts() != null) {
         counts = counts == null ? each.counts() : counts.plus(each.counts());
       }

@@ -155,4 +155,18 @@ class ExecRunnerTest {
     assertThatThrownBy(first::join).hasRootCauseInstanceOf(ExecFailed.class);
     assertThat(runner.running()).isZero();
   }
+
+  @Test
+  void closingWaitsForWhatCommandsHaveStarted(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("pid");
+    String child =
+        "sh -c \"trap '' TERM; echo \\$\\$ > " + file + ".new; mv " + file + ".new " + file;
+    String command = child + "; sleep 600; sleep 600\" & wait";
+    runner.run(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
+    Awaitility.await().until(() -> Files.exists(file));
+    ProcessHandle deaf =
+        ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
+    runner.closed().join();
+    assertThat(deaf.isAlive()).isFalse();
+  }
 }

@@ -124,6 +124,21 @@ class LeaderHandlerTest {
   }
 
   @Test
+  void afterAHandOverToItselfItBeginsAtTheNextTermAndNothingWasLost() {
+    inaugurated();
+    lead(7, true);
+    handler.onRelease(shard(0, 1));
+    handler.onRelease(shard(1, 1));
+    career.open.remove().complete();
+    lead(8, false);
+    assign(0, 3);
+    Future<Void> second = assign(1, 3);
+    assertThat(career.calls).containsExactly("handOver 7", "inaugurate 8");
+    career.open.remove().complete();
+    assertThat(second.succeeded()).isTrue();
+  }
+
+  @Test
   void anEndThatFailsHandsOverAllTheSame() {
     inaugurated();
     lead(7, true);

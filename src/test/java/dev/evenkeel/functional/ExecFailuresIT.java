@@ -124,4 +124,50 @@ class ExecFailuresIT {
       assertThat(Files.readString(next).strip()).as("no attempt was counted").isEqualTo("1");
     }
   }
+
+  @Test
+  @Timeout(300)
+  void commands_for_states_that_hang_are_ended_told_and_tried_again() throws IOException {
+    Path pid = directory.resolve("pid");
+    Path done = directory.resolve("done");
+    String hang = "sleep 600 & echo $! > " + pid + ".new; mv " + pid + ".new " + pid + "; wait";
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "t", "--shards", "1");
+      Path input = Files.write(directory.resolve("input"), List.of("one"));
+      assertThat(node.produce("p", input, "t").await().status()).isZero();
+      String work = "cat >> " + done;
+      try (Jar.Running consumer =
+          node.consume(
+              "a",
+              "t",
+              "g",
+              "--state-timeout=2s",
+              "--exec",
+              work,
+              "--on-assign",
+              "[ -e " + pid + " ] && exit; " + hang,
+              "--on-release",
+              "sleep 600")) {
+        node.awaitConsumed("g", 1);
+        ProcessHandle child = child(pid);
+        assertThat(child == null || !child.isAlive()).isTrue();
+        assertThat(consumer.err())
+            .contains("onAssign failed, and is tried again in 1 s", "did not end within 2s");
+        assertThat(consumer.stop().status()).isZero();
+        assertThat(consumer.err()).contains("onRelease failed, so it is released without state");
+      }
+      Files.delete(pid);
+      try (Jar.Running hanging =
+          node.consume("b", "t", "g", "--lock-time=2s", "--exec", work, "--on-assign", hang)) {
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(pid));
+        ProcessHandle child = child(pid);
+        assertThat(hanging.stop().status()).isZero();
+        assertThat(child == null || !child.isAlive()).isTrue();
+      }
+    }
+  }
+
+  private static ProcessHandle child(Path pid) throws IOException {
+    return ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElse(null);
+  }
 }

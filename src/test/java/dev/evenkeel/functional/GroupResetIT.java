@@ -70,6 +70,38 @@ class GroupResetIT {
     }
   }
 
+  @Test
+  @Timeout(300)
+  void a_lost_consumer_has_its_crash_lock_time_to_come_back() throws IOException {
+    Path input = Files.write(directory.resolve("input"), List.of("one", "two", "three"));
+    try (Node node = new Node(directory.resolve("node")).start()) {
+      node.admin("topic", "create", "t", "--shards", "1");
+      assertThat(node.produce("producer", input, "t").await().status()).isZero();
+      try (Jar.Running consumer = node.consume("m", "t", "g", "--crash-lock-time", "15s")) {
+        node.awaitConsumed("g", 3);
+        consumer.kill();
+      }
+      Awaitility.await("it is lost")
+          .atMost(Duration.ofSeconds(30))
+          .until(
+              () ->
+                  new JsonObject(node.get("/api/groups/g").body())
+                      .getJsonArray("members")
+                      .isEmpty());
+      Jar.Result refused = reset(node, "--to", "earliest");
+      assertThat(refused.status()).isEqualTo(1);
+      assertThat(refused.err())
+          .containsPattern(
+              "'m' was lost and has \\d+ s of its crash lock time left to give shard t/0")
+          .hasLineCount(1);
+      long epoch = node.shards("g").get(0).getLong("epoch");
+      node.admin("group", "reset", "g", "--to", "earliest", "--force");
+      JsonObject shard = node.shards("g").get(0);
+      assertThat(shard.getLong("epoch")).isEqualTo(epoch + 1);
+      assertThat(shard.getLong("committed")).isZero();
+    }
+  }
+
   private Jar.Result reset(Node node, String... args) {
     List<String> all = new ArrayList<>(List.of("group", "reset", "g", "--http", node.url()));
     all.addAll(List.of(args));

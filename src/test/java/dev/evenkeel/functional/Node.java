@@ -180,6 +180,14 @@ final class Node implements AutoCloseable {
     return shards;
   }
 
+  /** Messages that the topic's shards have got. */
+  long written(String topic) {
+    return new JsonObject(get("/api/topics/" + topic).body())
+        .getJsonArray("shardList").stream()
+            .mapToLong(shard -> ((JsonObject) shard).getLong("end", 0L))
+            .sum();
+  }
+
   /** What the group has not consumed; null while that is not known of every shard. */
   Long lag(String group) {
     long sum = 0;

@@ -123,4 +123,30 @@ class SingletonIT {
     assertThat(group.database.rows()).allMatch(FencedDatabase.Row::taken);
     group.stopAll();
   }
+
+  @Test
+  void a_forced_reset_is_a_hand_over_before_all_comes_again() throws Exception {
+    FencedDatabase.Row before = leader();
+    group.send(50);
+    group.awaitAllDone();
+    node.admin("group", "reset", LeaderGroup.GROUP, "--to", "earliest", "--force");
+    FencedDatabase.Row next = group.awaitLeaderAfter(before.term());
+    List<FencedDatabase.Row> rows = group.database.rows();
+    FencedDatabase.Row last = rows.get(next.number() - 1);
+    assertThat(last.text()).as("before %s", next).isEqualTo("handOver");
+    assertThat(last.term()).isEqualTo(before.term());
+    LeaderGroup.await(
+        "all messages again",
+        () ->
+            group.database.rows().stream()
+                    .filter(row -> row.term() == next.term() && row.text().startsWith("job-"))
+                    .map(FencedDatabase.Row::text)
+                    .distinct()
+                    .count()
+                == 80);
+    group.check();
+    assertThat(group.database.rows()).allMatch(FencedDatabase.Row::taken);
+    assertThat(group.member(before.member()).out()).doesNotContain("lost the lead");
+    group.stopAll();
+  }
 }

@@ -2,7 +2,6 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -75,7 +74,7 @@ class SoakIT {
           Awaitility.await()
               .atMost(Duration.ofMinutes(10))
               .pollInterval(Duration.ofMillis(200))
-              .until(() -> written(node) >= due);
+              .until(() -> node.written(TOPIC) >= due);
           for (Map.Entry<String, Jar.Running> each : running.entrySet()) {
             samples
                 .computeIfAbsent(each.getKey(), any -> new ArrayList<>())
@@ -118,13 +117,6 @@ class SoakIT {
     Jar.Running process = Jar.startWith(directory, name, FIXED_HEAP, args);
     running.put(name, process.inCrowd());
     return process;
-  }
-
-  private static long written(Node node) {
-    return new JsonObject(node.get("/api/topics/" + TOPIC).body())
-        .getJsonArray("shardList").stream()
-            .mapToLong(shard -> ((JsonObject) shard).getLong("end", 0L))
-            .sum();
   }
 
   /** Every hundredth message fails for good. */

@@ -211,6 +211,9 @@ final class ResetApi {
         json.put("state", one.getString("state"))
             .put("epoch", one.getLong("epoch"))
             .put("generation", one.getLong("generation"));
+        if (one.getString("waitsFor") != null) {
+          json.put("waitsFor", one.getString("waitsFor"));
+        }
         return one.getLong("to") == null ? json : json.put("to", one.getLong("to"));
       }
     }

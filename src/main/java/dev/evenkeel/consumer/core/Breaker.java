@@ -5,17 +5,26 @@ package dev.evenkeel.consumer.core;
  * only use up their attempts.
  *
  * <pre>
- * CLOSED  of the last {@link #LOOKED_AT} first attempts {@link #FAILED_MIN} failed   OPEN
- * OPEN    anything succeeds, or it has been open for {@link #OPEN_MILLIS_MAX}        CLOSED
+ * CLOSED  of the last {@link #LOOKED_AT} first attempts {@link #FAILED_MIN} failed    OPEN
+ * CLOSED  {@link #BARREN_MIN} first attempts have failed since anything succeeded,
+ *         the first of them {@link #BARREN_MILLIS} ago or earlier                     OPEN
+ * OPEN    anything succeeds, or it has been open for {@link #OPEN_MILLIS_MAX}         CLOSED
  * </pre>
  *
- * <p>Only first attempts count towards opening: that retries of poison fail says nothing. While it
- * is open one message at a time is tried, after pauses that grow, and failures do not count. Times
- * are monotonic milliseconds.
+ * <p>The first rule is for many messages, the second for few. Only first attempts count towards
+ * opening: that retries of poison fail says nothing, not even when they are all that is left. A
+ * lone message never opens it. While it is open one message at a time is tried, after pauses that
+ * grow, and failures do not count. Times are monotonic milliseconds.
+ *
+ * <p>So of messages whose attempts take longer than {@link #BARREN_MILLIS} no more than {@link
+ * #BARREN_MIN} - 1 can use up theirs before it opens, of others fewer than {@link #LOOKED_AT}; see
+ * ADR 12.
  */
 final class Breaker {
   static final int LOOKED_AT = 20;
   static final int FAILED_MIN = 16;
+  static final int BARREN_MIN = 3;
+  static final long BARREN_MILLIS = 60_000;
   static final long OPEN_MILLIS_MAX = 600_000;
   private static final long PAUSE_MILLIS_MIN = 1_000;
   private static final long PAUSE_MILLIS_MAX = 10_000;
@@ -26,6 +35,13 @@ final class Breaker {
   private int failures;
 
   private int looked;
+
+  /** First attempts that have failed since anything succeeded, or since it was closed. */
+  private int barren;
+
+  /** When the first of those failed. */
+  private long barrenMillis;
+
   private boolean open;
   private long openedMillis;
   private long nextMillis;
@@ -57,6 +73,7 @@ final class Breaker {
       close();
       return true;
     }
+    barren = 0;
     if (attempt == 1) {
       note(0);
     }
@@ -79,18 +96,26 @@ final class Breaker {
       }
       return false;
     }
-    if (!enabled || attempt != 1) {
+    if (!enabled) {
       return false;
     }
-    note(1);
-    if (looked < LOOKED_AT || Integer.bitCount(failures) < FAILED_MIN) {
-      return false;
+    if (attempt == 1) {
+      note(1);
+      barrenMillis = barren == 0 ? now : barrenMillis;
+      barren = Math.min(BARREN_MIN, barren + 1);
     }
-    open = true;
-    openedMillis = now;
-    pauseMillis = PAUSE_MILLIS_MIN;
-    nextMillis = now + pauseMillis;
-    return true;
+    open =
+        attempt == 1 && mostFail() || barren == BARREN_MIN && now - barrenMillis >= BARREN_MILLIS;
+    if (open) {
+      openedMillis = now;
+      pauseMillis = PAUSE_MILLIS_MIN;
+      nextMillis = now + pauseMillis;
+    }
+    return open;
+  }
+
+  private boolean mostFail() {
+    return looked == LOOKED_AT && Integer.bitCount(failures) >= FAILED_MIN;
   }
 
   private void note(int failure) {
@@ -102,5 +127,6 @@ final class Breaker {
     open = false;
     failures = 0;
     looked = 0;
+    barren = 0;
   }
 }

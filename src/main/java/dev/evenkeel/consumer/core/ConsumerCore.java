@@ -273,11 +273,11 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     return !stateful && shards.all().stream().anyMatch(each -> each.state == HoldState.DRAINING);
   }
 
-  /** Shards of which no more may be held. */
+  /** Shards that wait for messages that are held. */
   int shardsFull() {
     int full = 0;
     for (Hold hold : shards.all()) {
-      full += hold.holdsMost() ? 1 : 0;
+      full += hold.waitsForHeld() ? 1 : 0;
     }
     return full;
   }

@@ -26,6 +26,9 @@ final class Failing {
   /** A message that holds up a hand-over is tried again this soon, and that does not count. */
   private static final long DRAINING_PAUSE_MILLIS = 1_000;
 
+  /** While the breaker is open others may be tried before one that has just failed. */
+  private static final long OTHERS_FIRST_MILLIS = 200;
+
   private final ConsumerOptions options;
   private final FailurePolicy policy;
   private final Breaker breaker;
@@ -132,7 +135,7 @@ final class Failing {
       out.accept(new Action.HeartbeatSoon());
     }
     if (breaker.open()) {
-      tryAgain(task, breaker.waitMillis(now), now);
+      tryAgain(task, breaker.waitMillis(now) + OTHERS_FIRST_MILLIS, now);
       return;
     }
     if (draining && !policy.moves() && !task.retry) {

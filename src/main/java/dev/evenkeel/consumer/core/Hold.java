@@ -92,6 +92,9 @@ public final class Hold {
   /** Messages below may be started: what is above is not committed yet, with at most once. */
   long claimed = Long.MAX_VALUE;
 
+  /** What was asked to be committed so that it may be started: until told, it may be, or not. */
+  long claimAsked;
+
   boolean commitInFlight;
   long commitRetryMillis;
   long committed;
@@ -220,15 +223,19 @@ public final class Hold {
   /** With at most once: nothing may be started before it is committed. */
   void claims() {
     claimed = window.committed();
+    claimAsked = claimed;
   }
 
   boolean atMostOnce() {
     return claimed != Long.MAX_VALUE;
   }
 
-  /** With at most once: messages that are committed and not handled, those that run among them. */
+  /**
+   * With at most once: messages that are committed, or may be, and are not handled, those that run
+   * among them.
+   */
   long claimedLeft() {
-    return atMostOnce() ? Math.max(0, Math.min(claimed, fetchOffset) - window.committed()) : 0;
+    return atMostOnce() ? Math.max(0, Math.min(claimAsked, fetchOffset) - window.committed()) : 0;
   }
 
   ShardContext context(String member) {
@@ -321,6 +328,19 @@ public final class Hold {
   /** Whether no more may be held, apart from those handed out. */
   boolean holdsMost() {
     return heldMax > 0 && held.size() >= heldMax;
+  }
+
+  /**
+   * Whether nothing more of it may begin before one that is held has: no more may be held, or
+   * committed before it begins, or published after it.
+   */
+  boolean waitsForHeld() {
+    if (held.isEmpty()) {
+      return false;
+    }
+    boolean claimsMost =
+        claimed - window.committed() >= handOutMax && backlog.nextOffset() >= claimed;
+    return holdsMost() || claimsMost || outputs != null && isFull();
   }
 
   /** Messages that wait behind one that is held, in its lane. */
@@ -570,11 +590,11 @@ public final class Hold {
 
   /**
    * Whether a message of it may be started before the hand-over ends. With at most once that may be
-   * what a commit on its way names: it would be handled by nobody else.
+   * what a commit names that is on its way, or of which nobody knows whether it was taken: it would
+   * be handled by nobody else.
    */
   boolean mayClose() {
-    boolean claims = atMostOnce() && (commitInFlight || claimedLeft() > 0);
-    return !givenBack && (!window.whole() || claims);
+    return !givenBack && (!window.whole() || claimedLeft() > 0);
   }
 
   /** Drops everything that was not started or waits for another try, unfinished. */

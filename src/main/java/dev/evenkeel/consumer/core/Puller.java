@@ -218,19 +218,24 @@ final class Puller {
 
   /**
    * With at most once, commits the next messages so that they may be started: as many as may be
-   * handed out at once. A crash loses no more than those.
+   * handed out at once. A crash loses no more than those. While the shard is let go, no more than
+   * what was asked for before: where the answer got lost, that may be committed.
    */
   private void claim(Hold hold, long now) {
-    if (hold.state != HoldState.RUNNING
-        || hold.commitInFlight
-        || !linkUp
-        || now < hold.commitRetryMillis) {
+    if (hold.commitInFlight || !linkUp || now < hold.commitRetryMillis) {
+      return;
+    }
+    if (hold.state != HoldState.RUNNING) {
+      if (hold.claimAsked > hold.claimed) {
+        commit(hold, hold.claimAsked, -1, null, now);
+      }
       return;
     }
     long done = hold.window.committed();
     long to = Math.min(hold.fetchOffset, done + options.getHandOutMessages());
     boolean few = to - hold.claimed < (options.getHandOutMessages() + 1) / 2;
     if (to > hold.claimed && (!few || hold.claimed <= done)) {
+      hold.claimAsked = Math.max(hold.claimAsked, to);
       commit(hold, to, -1, null, now);
     }
   }

@@ -19,9 +19,11 @@ public sealed interface Action {
   /**
    * Answers the reset that came as {@code request}.
    *
-   * @param leases of each shard after it; null of those whose owner has not let go yet
+   * @param leases of each shard after it; null of those that wait
+   * @param waits what each of those waits for, for people
    */
-  record ResetDone(long request, Map<Shard, Lease> leases) implements Action {}
+  record ResetDone(long request, Map<Shard, Lease> leases, Map<Shard, String> waits)
+      implements Action {}
 
   /** Sends a member its assignment. It may get lost: the next heartbeat's answer repeats it. */
   record Push(Assignment assignment) implements Action {}

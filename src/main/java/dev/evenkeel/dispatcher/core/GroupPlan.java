@@ -79,6 +79,7 @@ final class GroupPlan {
   void topicsChanged(Topics topics) {
     group.leavers().topicsChanged(topics);
     group.takenAway.removeIf(shard -> !topics.has(shard));
+    group.resets().topicsChanged(topics);
     retarget();
   }
 
@@ -146,7 +147,7 @@ final class GroupPlan {
       plan(topics, nowMillis);
     }
     Member elected = elected();
-    mayGrant = !group.leading().applies() || group.leading().mayBeGranted(elected);
+    mayGrant = !group.leading().applies() || group.leading().mayBeGranted(elected, topics);
     Iterator<Shard> next = queue.iterator();
     while (inFlight.size() < settings.writesInFlightMax() && next.hasNext()) {
       Shard shard = next.next();
@@ -156,7 +157,9 @@ final class GroupPlan {
         step(shard, topics, nowMillis, sink);
       }
     }
-    if (elected != null && !mayGrant && !group.target.isEmpty() && onlyHeldBack(topics, elected)) {
+    boolean needsTerm =
+        elected != null && !mayGrant && !group.leading().givesBackToReset(elected, topics);
+    if (needsTerm && !group.target.isEmpty() && onlyHeldBack(topics, elected)) {
       sink.lead(elected);
     }
   }
@@ -231,14 +234,10 @@ final class GroupPlan {
       group.assignmentChanged(lease.owner());
     }
     ShardStep.Owner owner = owner(lease);
-    // A later run of its name is what the lock would wait for.
-    boolean returned = lease != null && lease.owned() && group.live(lease.owner()) != null;
-    if (owner == ShardStep.Owner.DEAD && !returned) {
-      long lockedMillis = group.lockedUntilMillis(lease.instance());
-      if (nowMillis < lockedMillis) {
-        wakeTimes.set(shard, lockedMillis);
-        return;
-      }
+    long lockedMillis = group.lockedUntilMillis(lease);
+    if (nowMillis < lockedMillis) {
+      wakeTimes.set(shard, lockedMillis);
+      return;
     }
     if (owner == ShardStep.Owner.ALIVE && lease.drain() == null) {
       long untilMillis = group.leavers().unaskedUntilMillis(group.live(lease.owner()), nowMillis);
@@ -304,7 +303,9 @@ final class GroupPlan {
     ShardStep.Owner owner = owner(lease);
     long lockTimeMillis =
         owner == ShardStep.Owner.ALIVE ? group.live(lease.owner()).beat().lockTimeMillis() : 0;
-    ResetStep step = ResetStep.next(lease, owner, wish.force(), lockTimeMillis, nowMillis);
+    ResetStep step =
+        ResetStep.next(
+            lease, owner, wish.force(), lockTimeMillis, group.lockedUntilMillis(lease), nowMillis);
     long epoch = lease == null ? 0 : lease.epoch();
     if (step instanceof ResetStep.Wait wait) {
       wakeTimes.set(shard, wait.untilMillis());

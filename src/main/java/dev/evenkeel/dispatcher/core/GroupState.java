@@ -179,6 +179,16 @@ public final class GroupState {
     return endings.lockedUntilMillis(instance);
   }
 
+  /**
+   * Until when a shard waits for the release of an owner that has ended; long past if it does not.
+   * A later run of the owner's name is what it would wait for.
+   */
+  long lockedUntilMillis(Lease lease) {
+    return owner(lease) == ShardStep.Owner.DEAD && live(lease.owner()) == null
+        ? endings.lockedUntilMillis(lease.instance())
+        : Long.MIN_VALUE;
+  }
+
   /** No runs that count as alive without having been heard. */
   boolean settled() {
     return members.ghosts().isEmpty();

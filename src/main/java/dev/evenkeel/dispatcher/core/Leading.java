@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Who leads a group in mode singleton. All shards are planned to the elected member; it gets the
@@ -24,6 +25,9 @@ import java.util.Set;
  * of A        A         none; all given back     grant the lease to A again: the term grows
  * of nobody   B         none                     grant the lease to B
  * </pre>
+ *
+ * A reset of all shards that the leader has is a hand-over to itself: it gives all back, and leads
+ * again at the next term. Until then no shard is granted.
  */
 final class Leading {
   private final GroupState group;
@@ -120,8 +124,43 @@ final class Leading {
    * Whether shards may be granted to that member now. One that gave all of them back has handed
    * over: it needs a new term, and so does everybody else.
    */
-  boolean mayBeGranted(Member member) {
-    return member != null && holds(member.instance()) && !gaveAllBack();
+  boolean mayBeGranted(Member member, Topics topics) {
+    return member != null
+        && holds(member.instance())
+        && !gaveAllBack()
+        && !givesBackToReset(member, topics);
+  }
+
+  /**
+   * Whether that member leads, and has no shard that is not to be reset by force. A shard that is
+   * reset alone goes and comes within the term.
+   */
+  boolean givesBackToReset(Member member, Topics topics) {
+    return givesBack(
+        member,
+        topics,
+        lease -> {
+          ShardResets.Wish wish = group.resets().get(lease.shard());
+          return wish != null && wish.force();
+        });
+  }
+
+  /** Whether that member leads, has shards, and all of them go. */
+  private boolean givesBack(Member member, Topics topics, Predicate<Lease> goes) {
+    if (!holds(member.instance())) {
+      return false;
+    }
+    boolean any = false;
+    for (Shard shard : group.book().ownedBy(member.instance())) {
+      Lease lease = group.book().get(shard);
+      if (topics.has(shard) && lease.groupTerm() == lease().term()) {
+        if (!goes.test(lease)) {
+          return false;
+        }
+        any = true;
+      }
+    }
+    return any;
   }
 
   private boolean gaveAllBack() {
@@ -164,6 +203,12 @@ final class Leading {
               && lease.groupTerm() == lease().term()
               && !group.takenAway.contains(shard);
     }
-    return new Assignment.Lead(lease().term(), whole, !elected(member));
+    // Without wishes, too: the dispatcher that knew of a reset may have died.
+    boolean ending =
+        !elected(member)
+            || gaveAllBack()
+            || givesBackToReset(member, topics)
+            || givesBack(member, topics, lease -> lease.drain() != null);
+    return new Assignment.Lead(lease().term(), whole, ending);
   }
 }

@@ -5,6 +5,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,11 +23,16 @@ final class ResetDesk {
   static final int REQUESTS_MAX = 100;
 
   private static final class Pending {
+    final GroupState group;
     final Map<Shard, Lease> done = new LinkedHashMap<>();
+    final Map<Shard, String> names = new HashMap<>();
     final long untilMillis;
 
-    Pending(List<Shard> shards, long untilMillis) {
+    Pending(GroupState group, List<Shard> shards, TopicView view, long untilMillis) {
+      this.group = group;
       shards.forEach(shard -> done.put(shard, null));
+      // A topic that is deleted meanwhile has no name any more.
+      shards.forEach(shard -> names.put(shard, name(view, shard)));
       this.untilMillis = untilMillis;
     }
   }
@@ -60,27 +66,71 @@ final class ResetDesk {
         out.refuse(request, Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
         return;
       }
-      ShardStep.Owner owner = state.owner(state.book().get(shard));
-      boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
-      if (owned && !force && !state.memberless()) {
-        out.refuse(request, Refusal.GROUP_ACTIVE, owned(state, shard));
+      String owned = owned(state, shard, nowMillis);
+      if (owned != null && !force && !state.memberless()) {
+        out.refuse(request, Refusal.GROUP_ACTIVE, owned);
         return;
       }
     }
-    pending.put(request, new Pending(shards, nowMillis + PATIENCE_MILLIS));
+    pending.put(request, new Pending(state, shards, view, nowMillis + PATIENCE_MILLIS));
     ShardResets.Wish wish = new ShardResets.Wish(request, to, force || state.memberless());
     shards.forEach(shard -> state.resets().ask(shard, wish));
     group.plan().retarget();
   }
 
-  private String owned(GroupState state, Shard shard) {
-    return "'"
-        + state.book().get(shard).owner()
-        + "' owns shard "
-        + view.topics().name(shard.topicId())
-        + "/"
-        + shard.shard()
-        + ": stop the group's consumers, or use force, which takes it from them";
+  /** Why a shard cannot be reset without force, or null. */
+  private String owned(GroupState state, Shard shard, long nowMillis) {
+    Lease lease = state.book().get(shard);
+    return switch (state.owner(lease)) {
+      case NONE -> null;
+      case ALIVE, UNHEARD ->
+          "'"
+              + lease.owner()
+              + "' owns shard "
+              + name(view, shard)
+              + ": stop the group's consumers, or use force, which takes it from them";
+      case DEAD ->
+          nowMillis >= state.lockedUntilMillis(lease)
+              ? null
+              : "'"
+                  + lease.owner()
+                  + "' was lost and has "
+                  + left(state.lockedUntilMillis(lease), nowMillis)
+                  + " of its crash lock time left to give shard "
+                  + name(view, shard)
+                  + " back: try again after that, or use force, which waits for it";
+    };
+  }
+
+  /** What a shard that is to be reset waits for. */
+  private static String waitsFor(GroupState state, Shard shard, long nowMillis) {
+    Lease lease = state.book().get(shard);
+    return switch (state.owner(lease)) {
+      case NONE -> "the log has not answered yet";
+      case ALIVE ->
+          "'"
+              + lease.owner()
+              + "' lets go of it"
+              + (lease.drain() == null
+                  ? ""
+                  : ", for " + left(lease.drain().deadlineMillis(), nowMillis) + " at most");
+      case UNHEARD -> "'" + lease.owner() + "' was not heard since the dispatcher changed";
+      case DEAD ->
+          "'"
+              + lease.owner()
+              + "' was lost and has "
+              + left(state.lockedUntilMillis(lease), nowMillis)
+              + " of its crash lock time left to give it back";
+    };
+  }
+
+  /** Whole seconds, rounded up. */
+  private static String left(long untilMillis, long nowMillis) {
+    return (Math.max(0, untilMillis - nowMillis) + 999) / 1_000 + " s";
+  }
+
+  private static String name(TopicView view, Shard shard) {
+    return view.topics().name(shard.topicId()) + "/" + shard.shard();
   }
 
   /** Answers requests that are over. */
@@ -90,7 +140,7 @@ final class ResetDesk {
     }
     for (Group group : groups.all()) {
       for (ShardResets.Outcome outcome : group.state().resets().take()) {
-        settle(group.state(), outcome);
+        settle(group, outcome);
       }
     }
     List<Long> over = new ArrayList<>();
@@ -101,11 +151,20 @@ final class ResetDesk {
           }
         });
     for (long request : over) {
-      out.add(new Action.ResetDone(request, pending.remove(request).done));
+      Pending each = pending.remove(request);
+      each.group.resets().answered(request);
+      Map<Shard, String> waits = new HashMap<>();
+      each.done.forEach(
+          (shard, lease) -> {
+            if (lease == null) {
+              waits.put(shard, waitsFor(each.group, shard, nowMillis));
+            }
+          });
+      out.add(new Action.ResetDone(request, each.done, waits));
     }
   }
 
-  private void settle(GroupState state, ShardResets.Outcome outcome) {
+  private void settle(Group group, ShardResets.Outcome outcome) {
     Pending request = pending.get(outcome.request());
     if (request == null) {
       return;
@@ -114,15 +173,13 @@ final class ResetDesk {
       request.done.put(outcome.shard(), outcome.lease());
     } else {
       pending.remove(outcome.request());
-      state.resets().giveUp(outcome.request());
+      group.state().resets().giveUp(outcome.request());
+      // Owners that were asked to let go for it keep their shards.
+      group.plan().retarget();
       out.refuse(
           outcome.request(),
           outcome.refusal(),
-          view.topics().name(outcome.shard().topicId())
-              + "/"
-              + outcome.shard().shard()
-              + ": "
-              + outcome.detail());
+          request.names.get(outcome.shard()) + ": " + outcome.detail());
     }
   }
 

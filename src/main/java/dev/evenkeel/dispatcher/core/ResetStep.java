@@ -9,13 +9,13 @@ import dev.evenkeel.model.Lease;
  * <pre>
  * owner     forced                                        not forced
  * NONE      reset                                         reset
- * DEAD      reset                                         reset
+ * DEAD      past its lock time reset                      past its lock time reset, before refuse
  * UNHEARD   wait                                          refuse
  * ALIVE     drain to anybody, past the deadline reset     refuse
  * </pre>
  */
 sealed interface ResetStep {
-  /** Somebody owns the shard. */
+  /** Somebody owns the shard, or may come back to it. */
   record Refuse() implements ResetStep {}
 
   /** Nothing to do before {@code untilMillis}, unless something happens. */
@@ -29,12 +29,22 @@ sealed interface ResetStep {
   /**
    * @param lease null if the shard has none
    * @param force whoever owns it loses it
-   * @param lockTimeMillis how long the owner may take to let go
+   * @param lockTimeMillis how long a live owner may take to let go
+   * @param lockedUntilMillis until then a dead owner's release may still come
    */
   static ResetStep next(
-      Lease lease, ShardStep.Owner owner, boolean force, long lockTimeMillis, long nowMillis) {
+      Lease lease,
+      ShardStep.Owner owner,
+      boolean force,
+      long lockTimeMillis,
+      long lockedUntilMillis,
+      long nowMillis) {
     return switch (owner) {
-      case NONE, DEAD -> new Reset();
+      case NONE -> new Reset();
+      case DEAD ->
+          nowMillis >= lockedUntilMillis
+              ? new Reset()
+              : force ? new Wait(lockedUntilMillis) : new Refuse();
       case UNHEARD -> force ? new Wait(Long.MAX_VALUE) : new Refuse();
       case ALIVE -> {
         if (!force) {

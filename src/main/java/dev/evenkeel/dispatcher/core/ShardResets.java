@@ -13,15 +13,22 @@ import java.util.TreeMap;
 /** The shards that one group shall be reset on, and what became of those that it was. */
 final class ShardResets {
   /**
-   * @param request that asked for it
+   * @param request that asked for it, which is not negative; or {@link #NOBODY}
    * @param force whoever owns the shard loses it
    */
-  record Wish(long request, StartAt to, boolean force) {}
+  record Wish(long request, StartAt to, boolean force) {
+    private Wish ofNobody() {
+      return new Wish(NOBODY, to, force);
+    }
+  }
 
   /**
    * @param lease after the reset, or null: it was refused
    */
   record Outcome(long request, Shard shard, Lease lease, Refusal refusal, String detail) {}
+
+  /** Who asked was told to wait no longer. */
+  private static final long NOBODY = -1;
 
   private final Map<Shard, Wish> wishes = new TreeMap<>();
   private final List<Outcome> outcomes = new ArrayList<>();
@@ -38,6 +45,24 @@ final class ShardResets {
   /** What is wished for a shard, or null. */
   Wish get(Shard shard) {
     return wishes.get(shard);
+  }
+
+  /** Shards of topics that are no more cannot be reset. */
+  void topicsChanged(Topics topics) {
+    List<Shard> gone = wishes.keySet().stream().filter(shard -> !topics.has(shard)).toList();
+    for (Shard shard : gone) {
+      refused(shard, wishes.get(shard), Refusal.UNKNOWN_SHARD, "the topic was deleted");
+    }
+  }
+
+  /** What is left of a request goes on, and nobody is told. */
+  void answered(long request) {
+    wishes.replaceAll((shard, wish) -> wish.request() == request ? wish.ofNobody() : wish);
+  }
+
+  /** Gives up what is left of a request. */
+  void giveUp(long request) {
+    wishes.values().removeIf(wish -> wish.request() == request);
   }
 
   /**
@@ -58,13 +83,14 @@ final class ShardResets {
     }
   }
 
+  /** Takes out what {@code sent} was, and returns whether somebody waits for it. */
   private boolean take(Shard shard, Wish sent) {
-    return sent != null && wishes.remove(shard, sent);
-  }
-
-  /** Gives up what is left of a request. */
-  void giveUp(long request) {
-    wishes.values().removeIf(wish -> wish.request() == request);
+    Wish wish = wishes.get(shard);
+    if (wish == null || sent == null || !wish.equals(sent) && !wish.equals(sent.ofNobody())) {
+      return false;
+    }
+    wishes.remove(shard);
+    return wish.request() != NOBODY;
   }
 
   /** What happened since the last call. */

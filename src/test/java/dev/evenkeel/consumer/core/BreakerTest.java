@@ -110,4 +110,65 @@ class BreakerTest {
     }
     assertThat(off.open()).isFalse();
   }
+
+  @Test
+  void fewMessagesThatAllFailOpenItAfterAMinute() {
+    fail(3);
+    now += 59_999;
+    assertThat(breaker.failed(4, 0, now)).isFalse();
+    now++;
+    assertThat(breaker.failed(4, 0, now)).isTrue();
+  }
+
+  @Test
+  void anySuccessAmongFewTellsThatOthersArePoison() {
+    fail(2);
+    breaker.succeeded(2);
+    now += 60_000;
+    fail(2);
+    now += 60_000;
+    assertThat(breaker.failed(5, 0, now)).isFalse();
+    fail(1);
+    assertThat(breaker.open()).as("the third in a row").isTrue();
+  }
+
+  @Test
+  void aLoneMessageNeverOpensItWhateverItsAttempts() {
+    fail(1);
+    for (int attempt = 2; attempt <= 101; attempt++) {
+      now += 600_000;
+      assertThat(breaker.failed(attempt, 0, now)).isFalse();
+    }
+    fail(1);
+    assertThat(breaker.open()).as("nor do two").isFalse();
+  }
+
+  @Test
+  void poisonThatIsLeftWhenAllElseIsDoneDoesNotOpenIt() {
+    for (int i = 0; i < 1_000; i++) {
+      if (i % 100 == 50) {
+        breaker.failed(1, 0, now);
+      } else {
+        breaker.succeeded(1);
+      }
+    }
+    for (int i = 0; i < 50; i++) {
+      now += 60_000;
+      assertThat(breaker.failed(2 + i / 10, 0, now)).isFalse();
+    }
+  }
+
+  @Test
+  void fewThatAreNothingButPoisonAreHeldUpOnce() {
+    fail(3);
+    now += 60_000;
+    assertThat(breaker.failed(4, 0, now)).isTrue();
+    now += Breaker.OPEN_MILLIS_MAX;
+    assertThat(breaker.failed(4, 0, now)).isFalse();
+    assertThat(breaker.open()).as("their failures count").isFalse();
+    for (int i = 0; i < 100; i++) {
+      now += 600_000;
+      assertThat(breaker.failed(5, 0, now)).isFalse();
+    }
+  }
 }

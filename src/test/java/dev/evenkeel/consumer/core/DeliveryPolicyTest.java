@@ -182,6 +182,31 @@ class DeliveryPolicyTest {
     assertThat(take(Action.Release.class).command().offset()).isEqualTo(named);
   }
 
+  /** The commit may have been taken: then nobody else would handle what it names. */
+  @Test
+  void at_most_once_a_release_asks_again_for_a_commit_whose_answer_is_lost() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    for (int offset = 0; offset < 4; offset++) {
+      core.finished(next(offset), now);
+    }
+    long named = take(Action.Commit.class).command().offset();
+    assign(true);
+    core.commitFailed(hold, new RefusedException(Refusal.INDETERMINATE, "lost"), now);
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    tick(2_000);
+    assertThat(core.next(now)).isNull();
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(named);
+    core.committed(hold, named);
+    for (long offset = 4; offset < named; offset++) {
+      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      core.finished(next(offset), now);
+    }
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(named);
+  }
+
   @Test
   void at_most_once_what_is_lost_with_the_shard_is_told() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);

@@ -508,6 +508,36 @@ class RateGateTest {
     assertThat(world.released).isEqualTo(2L);
   }
 
+  /** What is committed and not begun bounds how much more may be, long before too much is held. */
+  @Example
+  void with_at_most_once_a_shard_that_waits_for_a_rate_is_seen() {
+    World world =
+        new World(
+            new ConsumerOptions()
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setDelivery(ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE)
+                .setHandOutMessages(4)
+                .setKeyRate(new Rate(1, 10_000)),
+            1);
+    for (String key : List.of("a", "a", "b", "c", "d")) {
+      world.append(0, key);
+    }
+    for (int i = 0; i < 3; i++) {
+      world.turn();
+      world.endAll();
+    }
+    assertThat(offsets(world)).containsExactly(0L, 2L, 3L, 4L);
+    assertThat(world.gate.rates().waiting()).isEqualTo(1);
+    assertThat(world.gate.rates().shardsWaiting()).as("nothing is behind it").isZero();
+    world.append(0, "e");
+    world.at(world.now + 1_000);
+    assertThat(offsets(world)).hasSize(4);
+    assertThat(world.gate.rates().shardsWaiting()).isEqualTo(1);
+    world.runOut();
+    assertThat(offsets(world)).endsWith(1L, 5L);
+    assertThat(world.gate.rates().shardsWaiting()).isZero();
+  }
+
   @Example
   void a_shard_that_goes_takes_what_waits_with_it() {
     World world = one(ConsumerOptions.OverRate.WAIT, ConsumerOptions.Order.NONE);

@@ -10,6 +10,7 @@ import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ResetTest {
@@ -187,5 +188,93 @@ class ResetTest {
     bench.answerLate();
     bench.pass(2_000);
     assertThat(done(second).leases().get(new Shard(1, 0)).committed()).isEqualTo(3);
+  }
+
+  @Test
+  void a_lost_owner_has_its_crash_lock_time_to_give_a_shard_back() {
+    Heartbeat locked = a.withWishes(new Heartbeat.Wishes(null, null, 30_000));
+    bench.log.ends.put(new Shard(1, 0), 100L);
+    bench.log.ends.put(new Shard(1, 1), 100L);
+    bench.send(locked);
+    bench.pass(6_000);
+    Action.Refuse refuse = refused(bench.reset(false, 5, 0));
+    assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
+    assertThat(refuse.detail())
+        .containsPattern("'a' was lost and has 2\\d s .*t/0 .*try again .*force");
+    long request = bench.reset(true, 5, 0, 1);
+    bench.pass(1_000);
+    assertThat(bench.answer(request)).isNull();
+    assertThat(bench.owners()).isEqualTo("aaaa");
+    bench.release(0);
+    assertThat(bench.lease(0).committed()).as("it came back to give it back").isEqualTo(5);
+    bench.pass(20_000);
+    assertThat(done(request).leases().get(new Shard(1, 0)).committed()).isEqualTo(5);
+    assertThat(done(request).leases()).containsEntry(new Shard(1, 1), null);
+    assertThat(done(request).waits()).containsOnlyKeys(new Shard(1, 1));
+    assertThat(done(request).waits().get(new Shard(1, 1)))
+        .containsPattern("'a' was lost and has \\d s");
+    assertThat(bench.lease(1).generation().number()).isZero();
+    bench.pass(10_000);
+    assertThat(bench.lease(1).committed()).as("that is over").isEqualTo(5);
+    assertThat(done(bench.reset(false, 0, 2, 3)).leases()).doesNotContainValue(null);
+  }
+
+  @Test
+  void who_comes_back_within_its_crash_lock_time_lets_go_in_good_order() {
+    Heartbeat locked = a.withWishes(new Heartbeat.Wishes(null, null, 30_000));
+    bench.log.ends.put(new Shard(1, 0), 100L);
+    bench.send(locked);
+    bench.pass(6_000);
+    long request = bench.reset(true, 5, 0);
+    bench.send(locked);
+    assertThat(bench.lease(0).drain()).isNotNull();
+    assertThat(bench.answer(request)).isNull();
+    bench.release(0);
+    assertThat(done(request).leases().get(new Shard(1, 0)).committed()).isEqualTo(5);
+    assertThat(bench.owners()).isEqualTo("aaaa");
+  }
+
+  @Test
+  void who_asked_is_told_what_is_waited_for() {
+    joined();
+    long request = bench.reset(true, 5, 0, 2);
+    bench.release(0);
+    bench.pass(21_000, a);
+    assertThat(done(request).waits())
+        .containsExactly(Map.entry(new Shard(1, 2), "'a' lets go of it, for 30 s at most"));
+  }
+
+  @Test
+  void a_reset_ends_with_its_topic_and_the_next_of_that_name_is_not_reset() {
+    joined();
+    long told = bench.reset(true, 5, 0);
+    bench.pass(21_000, a);
+    assertThat(done(told).leases()).containsEntry(new Shard(1, 0), null);
+    long waiting = bench.reset(true, 5, 1);
+    bench.log.topics.clear();
+    bench.log.topic(2, "t", 4);
+    bench.run(bench.core.topicsChanged(bench.now));
+    assertThat(refused(waiting).refusal()).isEqualTo(Refusal.UNKNOWN_SHARD);
+    assertThat(refused(waiting).detail()).isEqualTo("t/1: the topic was deleted");
+    assertThat(bench.core.find("g").resets().any(List.of(new Shard(1, 0), new Shard(1, 1))))
+        .isFalse();
+    bench.pass(60_000, a);
+    for (int i = 0; i < 4; i++) {
+      assertThat(bench.log.lease("g", new Shard(2, i)).generation().number()).isZero();
+      assertThat(bench.log.lease("g", new Shard(2, i)).epoch()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void what_is_refused_takes_no_other_reset_with_it() {
+    joined();
+    bench.log.ends.put(new Shard(1, 0), 200L);
+    long first = bench.reset(true, 150, 0, 1);
+    bench.release(0);
+    long second = bench.reset(true, 50, 0);
+    bench.release(1);
+    assertThat(refused(first).refusal()).isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
+    bench.release(0);
+    assertThat(done(second).leases().get(new Shard(1, 0)).committed()).isEqualTo(50);
   }
 }

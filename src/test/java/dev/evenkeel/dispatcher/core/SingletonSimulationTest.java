@@ -16,9 +16,9 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * A group in mode singleton through crashes, pauses, resignations, changes of the dispatcher and
- * answers that are lost: at most one leader can do anything, the term never goes back, and in the
- * end somebody leads.
+ * A group in mode singleton through crashes, pauses, resignations, forced resets, changes of the
+ * dispatcher and answers that are lost: at most one leader can do anything, the term never goes
+ * back, and in the end somebody leads.
  */
 class SingletonSimulationTest {
   private static final int SEEDS = 150;
@@ -44,6 +44,7 @@ class SingletonSimulationTest {
   private long term;
   private int leaders;
   private int resignations;
+  private int resets;
 
   @Test
   void atMostOneLeaderAtATimeAndInTheEndOne() {
@@ -59,6 +60,7 @@ class SingletonSimulationTest {
     }
     assertThat(leaders).as("changes of the leader").isGreaterThan(2 * SEEDS);
     assertThat(resignations).isGreaterThan(SEEDS);
+    assertThat(resets).isGreaterThan(SEEDS);
   }
 
   private void play(Random random) {
@@ -73,7 +75,7 @@ class SingletonSimulationTest {
         bench.activate(List.of());
       }
       Run run = runs.get(random.nextInt(runs.size()));
-      switch (random.nextInt(14)) {
+      switch (random.nextInt(16)) {
         case 0 -> run.beats = false;
         case 1, 2 -> run.beats = true;
         case 3 -> runs.set(runs.indexOf(run), new Run(run.name, ++born, born));
@@ -87,6 +89,12 @@ class SingletonSimulationTest {
         case 5 -> bench.activate(List.of());
         case 6 -> bench.refuseNext = Refusal.UNAVAILABLE;
         case 7 -> bench.loseNextAnswer = true;
+        case 14 -> {
+          if (!bench.dead()) {
+            bench.reset(true, 0, random.nextInt(4) == 0 ? new int[] {1} : new int[] {0, 1, 2});
+            resets++;
+          }
+        }
         case 8, 9 -> {
           bench.diesAtWrite = random.nextInt(4);
           bench.lastWriteArrives = random.nextBoolean();
@@ -182,6 +190,10 @@ class SingletonSimulationTest {
     }
     for (Assignment told : bench.told.values()) {
       Assignment.Lead lead = told.lead();
+      if (lead != null && letsGoOfAll(bench, told)) {
+        // Or it would let go of each alone, and its career would end without a hand-over.
+        assertThat(lead.ending()).as("%s hands over", told).isTrue();
+      }
       if (lead != null && lead.whole()) {
         assertThat(holders.get(lead.term())).isEqualTo(told.instance());
         for (int shard = 0; shard < SHARDS; shard++) {
@@ -190,5 +202,19 @@ class SingletonSimulationTest {
         }
       }
     }
+  }
+
+  private static boolean letsGoOfAll(Bench bench, Assignment told) {
+    boolean any = false;
+    for (Assignment.Owned owned : told.shards()) {
+      Lease lease = bench.lease(owned.shard().shard());
+      if (!lease.heldAt(owned.epoch())
+          || lease.groupTerm() != told.lead().term()
+          || !owned.draining()) {
+        return false;
+      }
+      any = true;
+    }
+    return any;
   }
 }

@@ -267,4 +267,84 @@ class SingletonTest {
     assertThat(bench.lease(0).groupTerm()).isEqualTo(1);
     assertThat(((Assignment) bench.send(bench.beat("d"))).lead()).isNull();
   }
+
+  private long reset(long offset, int... shards) {
+    for (int shard = 0; shard < 3; shard++) {
+      bench.log.ends.put(new Shard(1, shard), 100L);
+    }
+    return bench.reset(true, offset, shards);
+  }
+
+  @Test
+  void aResetOfAllShardsIsAHandOverToTheNextTerm() {
+    bench.send(a);
+    bench.send(b);
+    long request = reset(5, 0, 1, 2);
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, true));
+    bench.release(0);
+    bench.release(1);
+    bench.pass(2_000, a, b);
+    assertThat(bench.owners()).as("the last shard is awaited").isEqualTo("--a");
+    assertThat(term()).isEqualTo(1);
+    assertThat(lead(a).ending()).isTrue();
+    bench.release(2);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(2, true, false));
+    assertThat(((Action.ResetDone) bench.answer(request)).leases().values())
+        .hasSize(3)
+        .allMatch(lease -> lease.committed() == 5);
+    assertThat(bench.told.get("a1").shards()).allMatch(owned -> owned.committed() == 5);
+  }
+
+  @Test
+  void theHandOverOfAResetIsWaitedForNoLongerThanTheLockTime() {
+    bench.send(a);
+    bench.send(b);
+    reset(5, 0, 1, 2);
+    bench.release(1);
+    bench.pass(49_000, a, b);
+    assertThat(bench.owners()).isEqualTo("a-a");
+    assertThat(term()).isEqualTo(1);
+    bench.pass(2_000, a, b);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(term()).isEqualTo(2);
+    assertThat(bench.lease(0).committed()).isEqualTo(5);
+  }
+
+  @Test
+  void aShardThatIsResetAloneComesAgainWithinTheTerm() {
+    bench.send(a);
+    reset(5, 1);
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
+    bench.release(1);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
+    assertThat(bench.lease(1).committed()).isEqualTo(5);
+  }
+
+  @Test
+  void aLeaderThatDiesWhileAllIsResetIsFollowedAfterTheReset() {
+    bench.send(a);
+    bench.send(b);
+    reset(5, 0, 1, 2);
+    bench.release(0);
+    bench.pass(6_000, b);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(term()).isEqualTo(2);
+    for (int shard = 0; shard < 3; shard++) {
+      assertThat(bench.lease(shard).committed()).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void aResetThatTheLogRefusesIsCalledOffAndTheLeaderGoesOn() {
+    bench.send(a);
+    reset(101, 0, 1, 2);
+    assertThat(lead(a).ending()).isTrue();
+    bench.release(0);
+    bench.pass(2_000, a);
+    assertThat(bench.owners()).isEqualTo("aaa");
+    assertThat(lead(a)).isEqualTo(new Assignment.Lead(1, true, false));
+    assertThat(bench.lease(1).drain()).isNull();
+  }
 }

@@ -1,0 +1,197 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.log.LogSettings;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.thirdparty.io.grpc.Metadata;
+import org.apache.ratis.thirdparty.io.grpc.MethodDescriptor;
+import org.apache.ratis.thirdparty.io.grpc.ServerCall;
+import org.apache.ratis.thirdparty.io.grpc.Status;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What another voter sends is let in when all groups have started, and only if it is meant. */
+class PeerGuardTest {
+  private static final List<String> IDS = List.of("a", "b", "c");
+
+  @TempDir private Path temp;
+  private final Map<String, TestNode> nodes = new HashMap<>();
+  private final PeerGuard guard = new PeerGuard(RaftPeerId.valueOf("b@01"));
+
+  /** What reached the engine. */
+  private final List<Object> arrived = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    nodes.values().forEach(TestNode::close);
+  }
+
+  private static final class Call extends ServerCall<Object, Object> {
+    Status closed;
+
+    @Override
+    public void request(int messages) {}
+
+    @Override
+    public void sendHeaders(Metadata headers) {}
+
+    @Override
+    public void sendMessage(Object message) {}
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      assertThat(closed).as("closed once").isNull();
+      closed = status;
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public MethodDescriptor<Object, Object> getMethodDescriptor() {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  private final class Engine extends ServerCall.Listener<Object> {
+    @Override
+    public void onMessage(Object message) {
+      arrived.add(message);
+    }
+
+    @Override
+    public void onHalfClose() {
+      arrived.add("half close");
+    }
+
+    @Override
+    public void onCancel() {
+      arrived.add("cancel");
+    }
+  }
+
+  /** Sends a request and ends; null if it was let in. */
+  private Status.Code send(Object message) {
+    Call call = new Call();
+    ServerCall.Listener<Object> listener =
+        guard.interceptCall(call, new Metadata(), (same, headers) -> new Engine());
+    listener.onMessage(message);
+    listener.onHalfClose();
+    return call.closed == null ? null : call.closed.getCode();
+  }
+
+  private static RaftRpcRequestProto to(String voter) {
+    return RaftRpcRequestProto.newBuilder()
+        .setRequestorId(RaftPeerId.valueOf("a@01").toByteString())
+        .setReplyId(RaftPeerId.valueOf(voter).toByteString())
+        .build();
+  }
+
+  private static List<Object> requests(String voter) {
+    return List.of(
+        RequestVoteRequestProto.newBuilder().setServerRequest(to(voter)).build(),
+        AppendEntriesRequestProto.newBuilder().setServerRequest(to(voter)).build(),
+        InstallSnapshotRequestProto.newBuilder().setServerRequest(to(voter)).build(),
+        StartLeaderElectionRequestProto.newBuilder().setServerRequest(to(voter)).build());
+  }
+
+  @Test
+  void whatComesBeforeAllGroupsHaveStartedIsAnsweredAsIfTheNodeWereNotUp() {
+    for (Object request : requests("b@01")) {
+      assertThat(send(request)).isEqualTo(Status.Code.UNAVAILABLE);
+    }
+    assertThat(arrived).containsOnly("cancel").hasSize(4);
+    arrived.clear();
+    guard.open();
+    for (Object request : requests("b@01")) {
+      assertThat(send(request)).isNull();
+      assertThat(arrived).containsExactly(request, "half close");
+      arrived.clear();
+    }
+  }
+
+  @Test
+  void whatIsMeantForAnotherVoterIsNeverLetIn() {
+    for (int i = 0; i < 2; i++) {
+      for (Object request : requests("b@00")) {
+        assertThat(send(request)).isEqualTo(Status.Code.PERMISSION_DENIED);
+      }
+      guard.open();
+    }
+    assertThat(arrived).containsOnly("cancel");
+  }
+
+  @Test
+  void whatNoVoterSendsPassesAtAnyTime() {
+    Object request = RaftClientRequestProto.getDefaultInstance();
+    assertThat(send(request)).isNull();
+    assertThat(arrived).containsExactly(request, "half close");
+  }
+
+  @Test
+  void nodesThatStartOneAfterAnotherFormACluster() throws Exception {
+    List<LogSettings.Peer> peers = new ArrayList<>();
+    IDS.forEach(id -> peers.add(TestNode.peer(id, TestNode.freePort())));
+    for (String id : IDS) {
+      start(id, peers);
+      if (nodes.size() == 2) {
+        // The two elect leaders, who ask for the third while it starts.
+        awaitLeaders();
+      }
+    }
+    awaitLeaders();
+    awaitEverywhere("text");
+  }
+
+  private void start(String id, List<LogSettings.Peer> peers) throws Exception {
+    Path home = temp.resolve(id);
+    LogSettings settings = TestNode.settings(id, home, peers, 1, 1_000_000);
+    nodes.put(id, new TestNode(settings, TestNode.live(home)));
+  }
+
+  private void awaitLeaders() {
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(
+            () ->
+                nodes.values().stream().anyMatch(node -> node.node.meta().leadership().ready())
+                    && leader() != null);
+  }
+
+  private TestNode leader() {
+    return nodes.values().stream()
+        .filter(node -> node.d0().leadership().ready())
+        .findFirst()
+        .orElse(null);
+  }
+
+  private void awaitEverywhere(String text) {
+    await()
+        .atMost(TestNode.PATIENCE)
+        .ignoreExceptions()
+        .until(
+            () -> {
+              TestNode.append(leader().d0(), text).join();
+              return true;
+            });
+    for (TestNode node : nodes.values()) {
+      await().atMost(TestNode.PATIENCE).until(() -> node.state("d0").entries().contains(text));
+    }
+  }
+}
