@@ -91,14 +91,7 @@ final class DataGroup {
         around.delays() == null
             ? null
             : new SimDueTimer(
-                time,
-                random,
-                around.delays(),
-                this,
-                head,
-                this::append,
-                bug,
-                around.clockOffset());
+                time, random, around.delays(), this, head, this::append, bug, around.clockOffset());
   }
 
   private final class Told implements DataListener {

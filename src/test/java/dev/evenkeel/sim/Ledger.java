@@ -202,6 +202,10 @@ final class Ledger {
       granted(track, grant, before, after);
     } else if (command instanceof DataCommand.Commit && taken) {
       mustOwn("commits", sender, before, command);
+    } else if (command instanceof DataCommand.RecordOutcomes && taken) {
+      mustOwn("tells what became of messages", sender, before, command);
+    } else if (command instanceof DataCommand.SetPublisher && taken) {
+      mustOwn("publishes", sender, before, command);
     } else if (command instanceof DataCommand.Release release && taken) {
       released(track, release, sender, before, after);
     }
