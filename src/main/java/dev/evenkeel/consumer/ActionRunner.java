@@ -136,7 +136,7 @@ final class ActionRunner {
                           core.retriesFailed(fetch.hold(), fetch.request(), refused, now)));
     } else if (action instanceof Action.OpenPublisher open) {
       publishing
-          .open(open)
+          .open(open.shard(), open.epoch(), open.producerId())
           .onComplete(
               answer ->
                   told(

@@ -1,9 +1,7 @@
 package dev.evenkeel.consumer;
 
-import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.PublishRequest;
 import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -13,13 +11,35 @@ import dev.evenkeel.wire.AppendResults;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Requests for what handlers publish. Every failure is a {@link RefusedException}. */
 final class PublishCalls {
-  private final ShardCalls calls;
+  /** An id that this run of the member has got for a lease that named none. */
+  private static final class Fresh {
+    final long epoch;
+    final long producerId;
+
+    /** The lease names it: what data groups do not know of it they have forgotten. */
+    volatile boolean named;
+
+    Fresh(long epoch, long producerId) {
+      this.epoch = epoch;
+      this.producerId = producerId;
+    }
+  }
+
+  private final PublishLog calls;
   private final String group;
 
-  PublishCalls(ShardCalls calls, String group) {
+  /**
+   * The last of each shard. All attempts of one epoch use the same id: what is left on its way of
+   * one attempt must not take the place of what another has opened.
+   */
+  private final Map<Shard, Fresh> fresh = new ConcurrentHashMap<>();
+
+  PublishCalls(PublishLog calls, String group) {
     this.calls = calls;
     this.group = group;
   }
@@ -31,44 +51,70 @@ final class PublishCalls {
    * once every data group knows it: so one that a lease names and a data group does not know has
    * been forgotten there.
    *
+   * @param input the shard whose messages are handled
+   * @param epoch of its lease
+   * @param producerId as the lease has it; 0: it has none yet
    * @return the producer's id
    */
-  Future<Long> open(Action.OpenPublisher open) {
-    if (open.producerId() > 0) {
-      return everywhere(open, open.producerId(), false).map(done -> open.producerId());
+  Future<Long> open(Shard input, long epoch, long producerId) {
+    if (producerId > 0) {
+      return everywhere(input, epoch, producerId, false).map(done -> producerId);
+    }
+    return fresh(input, epoch)
+        .compose(
+            one ->
+                everywhere(input, epoch, one.producerId, !one.named)
+                    .compose(done -> name(input, one))
+                    .map(done -> one.producerId));
+  }
+
+  /** The id of that epoch: the one that an earlier attempt has got, or a new one. */
+  private Future<Fresh> fresh(Shard input, long epoch) {
+    Fresh known = fresh.get(input);
+    if (known != null && known.epoch == epoch) {
+      return Future.succeededFuture(known);
     }
     return calls
         .submitMeta(new MetaCommand.RegisterProducer(""))
-        .map(reply -> ((Reply.OfProducer) reply).producerId())
+        .map(
+            reply -> {
+              long id = ((Reply.OfProducer) reply).producerId();
+              // Another attempt may have got one meanwhile.
+              return fresh.compute(
+                  input,
+                  (shard, present) ->
+                      present != null && present.epoch >= epoch ? present : new Fresh(epoch, id));
+            })
         .compose(
-            id ->
-                everywhere(open, id, true)
-                    .compose(
-                        done ->
-                            calls.submit(
-                                open.shard(),
-                                new DataCommand.SetPublisher(
-                                    group, open.shard(), open.epoch(), id)))
-                    .compose(
-                        reply -> {
-                          Lease lease = ((Reply.OfLease) reply).lease();
-                          return lease.generation().producerId() == id
-                              ? Future.succeededFuture(id)
-                              : Future.failedFuture(
-                                  new RefusedException(
-                                      Refusal.UNAVAILABLE, "the lease names another producer"));
-                        }));
+            one ->
+                one.epoch == epoch
+                    ? Future.succeededFuture(one)
+                    : Future.failedFuture(
+                        new RefusedException(Refusal.FENCED, "the lease is at a later epoch")));
   }
 
-  private Future<?> everywhere(Action.OpenPublisher open, long id, boolean fresh) {
+  private Future<?> name(Shard input, Fresh one) {
+    return calls
+        .submit(input, new DataCommand.SetPublisher(group, input, one.epoch, one.producerId))
+        .map(
+            reply -> {
+              long named = ((Reply.OfLease) reply).lease().generation().producerId();
+              if (named != one.producerId) {
+                throw new RefusedException(Refusal.UNAVAILABLE, "the lease names another producer");
+              }
+              one.named = true;
+              return reply;
+            });
+  }
+
+  private Future<?> everywhere(Shard input, long epoch, long id, boolean isFresh) {
     int groups = calls.dataGroups();
     if (groups == 0) {
       return Future.failedFuture(
           new RefusedException(Refusal.UNAVAILABLE, "no leader is known: ask again"));
     }
     DataCommand command =
-        new DataCommand.OpenPublisher(
-            id, Math.toIntExact(open.epoch()), group, open.shard(), fresh);
+        new DataCommand.OpenPublisher(id, Math.toIntExact(epoch), group, input, isFresh);
     List<Future<Reply>> opened = new ArrayList<>();
     for (int i = 0; i < groups; i++) {
       // Shard i of a topic 0 would lie in group i.

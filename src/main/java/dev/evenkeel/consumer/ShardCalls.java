@@ -33,7 +33,7 @@ import java.util.function.Function;
  * Requests to the leader of a shard. A leader that a refusal names is followed at once; all else is
  * the caller's to repeat. Every failure is a {@link RefusedException}.
  */
-final class ShardCalls implements LogCalls {
+final class ShardCalls implements LogCalls, PublishLog {
   /** What a fetch may take beyond its own wait. */
   private static final long FETCH_GRACE_MILLIS = 5_000;
 
@@ -145,15 +145,15 @@ final class ShardCalls implements LogCalls {
         .map(answer -> new ByteReader(answer).i64());
   }
 
-  /** An append of batches to the leader of {@code shard}, which they need not be for. */
-  Future<ByteBuffer> append(Shard shard, Bytes body) {
+  @Override
+  public Future<ByteBuffer> append(Shard shard, Bytes body) {
     Buffer request = Frames.request(Op.APPEND, body);
     return call(
         shard, Addresses::data, view -> request, APPEND_TIMEOUT_MILLIS, HOPS_MAX, node -> {});
   }
 
-  /** To the leader of the meta group. */
-  Future<Reply> submitMeta(MetaCommand command) {
+  @Override
+  public Future<Reply> submitMeta(MetaCommand command) {
     ClusterView view = directory.current();
     String leader = view == null ? null : view.metaLeader();
     if (leader == null) {
@@ -181,8 +181,8 @@ final class ShardCalls implements LogCalls {
             });
   }
 
-  /** How many data groups there are; 0 if that is not known yet. */
-  int dataGroups() {
+  @Override
+  public int dataGroups() {
     ClusterView view = directory.current();
     return view == null ? 0 : view.dataLeaders().size();
   }

@@ -23,6 +23,9 @@ import java.util.stream.IntStream;
 
 /** All brokers: the meta group and the data groups, and what takes topics through them. */
 final class Brokers {
+  /** The topic that handlers publish to, if they do. */
+  static final String OUTPUTS = "out";
+
   private final Timeline time;
   private final SplittableRandom random;
   private final Ledger ledger;
@@ -81,6 +84,11 @@ final class Brokers {
     return meta.tables().topics().stream()
         .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
         .toList();
+  }
+
+  /** Those that the group's members may read. */
+  List<TopicInfo> inputTopics() {
+    return activeTopics().stream().filter(topic -> !topic.name().equals(OUTPUTS)).toList();
   }
 
   List<GroupInfo> groupInfos() {

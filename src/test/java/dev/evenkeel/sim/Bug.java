@@ -3,8 +3,10 @@ package dev.evenkeel.sim;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.RetryAnswer;
 import java.util.List;
+import java.util.function.LongToIntFunction;
 
 /**
  * A bug planted at a seam between the production classes, to show that the simulation would find
@@ -53,5 +55,44 @@ interface Bug {
    */
   default Lease leaseRead(Lease lease, long begun) {
     return lease;
+  }
+
+  /** Whether a dispatcher takes a reset for one by force. */
+  default boolean resetsByForce(boolean force) {
+    return force;
+  }
+
+  /**
+   * The producer that a consumer takes for that of a lease.
+   *
+   * @param producerId the lease's; 0: it has none
+   * @param last that a lease on the shard had, also before a reset; 0: none
+   */
+  default long publisher(long producerId, long last) {
+    return producerId;
+  }
+
+  /**
+   * What the log gets of what handlers publish.
+   *
+   * @param epochs that the log knows of producers, by their ids
+   */
+  default List<AppendBody.Item> published(List<AppendBody.Item> items, LongToIntFunction epochs) {
+    return items;
+  }
+
+  /** Whether a leader of a data group looks at the delayed messages that it finds. */
+  default boolean newLeaderLooks() {
+    return true;
+  }
+
+  /** Whether it delivers again what the one before it delivered last. */
+  default boolean newLeaderDeliversAgain() {
+    return false;
+  }
+
+  /** Up to when a leader delivers messages that are due, by its clock. */
+  default long dueClock(long clockMillis) {
+    return clockMillis;
   }
 }

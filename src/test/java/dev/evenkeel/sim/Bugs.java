@@ -3,8 +3,13 @@ package dev.evenkeel.sim;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.RetryAnswer;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.function.LongToIntFunction;
 
 /** Bugs that the simulation must find. */
 enum Bugs implements Bug {
@@ -127,6 +132,80 @@ enum Bugs implements Bug {
     @Override
     public long answeredSent(long sentMillis, long nowMillis) {
       return nowMillis;
+    }
+  },
+
+  /** The log resets also what has changed since the dispatcher looked. */
+  RESET_WITHOUT_COMPARING {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.ResetLease c && lease != null
+          ? new DataCommand.ResetLease(c.group(), c.shard(), lease.epoch(), c.to())
+          : command;
+    }
+  },
+
+  /** A dispatcher takes shards from their owners though nobody asked for force. */
+  RESET_ALWAYS_BY_FORCE {
+    @Override
+    public boolean resetsByForce(boolean force) {
+      return true;
+    }
+  },
+
+  /** After a reset handlers go on to publish under the producer that they had before. */
+  RESET_KEEPS_THE_PRODUCER {
+    @Override
+    public long publisher(long producerId, long last) {
+      return producerId > 0 ? producerId : last;
+    }
+  },
+
+  /** The log takes what handlers of a former owner publish. */
+  PUBLISHER_IS_NOT_FENCED {
+    @Override
+    public List<AppendBody.Item> published(List<AppendBody.Item> items, LongToIntFunction epochs) {
+      for (AppendBody.Item item : items) {
+        Batch batch = item.batch();
+        int known = epochs.applyAsInt(batch.producerId());
+        batch.stamped(
+            batch.producerId(), Math.max(known, batch.producerEpoch()), batch.firstSequence());
+      }
+      return items;
+    }
+  },
+
+  /** What handlers publish leaves in another order than that of their inputs. */
+  OUTPUTS_OVERTAKE {
+    @Override
+    public List<AppendBody.Item> published(List<AppendBody.Item> items, LongToIntFunction epochs) {
+      List<AppendBody.Item> turned = new ArrayList<>(items);
+      Collections.reverse(turned);
+      return turned;
+    }
+  },
+
+  /** A new leader does not know of delayed messages that came before it. */
+  NEW_LEADER_FORGETS_DELAYED {
+    @Override
+    public boolean newLeaderLooks() {
+      return false;
+    }
+  },
+
+  /** A new leader delivers once more what the one before it delivered last. */
+  NEW_LEADER_DELIVERS_AGAIN {
+    @Override
+    public boolean newLeaderDeliversAgain() {
+      return true;
+    }
+  },
+
+  /** What is due soon is delivered with what is due. */
+  DELIVERS_BEFORE_DUE {
+    @Override
+    public long dueClock(long clockMillis) {
+      return clockMillis + 100;
     }
   };
 

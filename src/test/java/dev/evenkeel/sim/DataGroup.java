@@ -5,9 +5,9 @@ import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.StoredFailures;
-import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.LeaseChange;
@@ -20,6 +20,7 @@ import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.store.MemoryStore;
 import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.ReplyCodec;
@@ -33,6 +34,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /**
  * A data group of the brokers: the production state machine over a log in memory. It has a leader
@@ -40,14 +42,17 @@ import java.util.SplittableRandom;
  * and what was appended at a change of leaders is taken or lost, and nobody is told.
  */
 final class DataGroup {
-  private record Waiting(
-      FetchRequest request, Network.Answer<FetchAnswer> answer, boolean[] over) {}
-
   /** What the brokers of a group need of the world. */
   interface Surroundings {
     void leaseChanged(LeaseChange change);
 
     boolean faulty();
+
+    /** Delayed messages; null: there are none. */
+    Delays delays();
+
+    /** By how much the clock of a leader is wrong. */
+    long clockOffset();
   }
 
   private final Timeline time;
@@ -58,9 +63,12 @@ final class DataGroup {
   private final DataState head;
   private final DataState behind;
   private final List<byte[]> log = new ArrayList<>();
-  private final List<Waiting> waiting = new ArrayList<>();
+  private final LongPolls fetches;
   private final LinkedHashSet<Shard> changed = new LinkedHashSet<>();
   private long leaderlessUntil;
+
+  /** Null: there are no delayed messages. */
+  private final SimDueTimer timer;
 
   DataGroup(Timeline time, SplittableRandom random, Ledger ledger, Bug bug, Surroundings around) {
     this.time = time;
@@ -78,6 +86,12 @@ final class DataGroup {
       throw new UncheckedIOException(e);
     }
     head.listen(new Told());
+    fetches = new LongPolls(time, random, head);
+    timer =
+        around.delays() == null
+            ? null
+            : new SimDueTimer(
+                time, random, around.delays(), this, head, this::append, bug, around.clockOffset());
   }
 
   private final class Told implements DataListener {
@@ -121,16 +135,10 @@ final class DataGroup {
   void changeLeader() {
     leaderlessUntil = time.now() + 100 + random.nextInt(1_500);
     time.note(() -> "a data group has no leader until " + leaderlessUntil);
-    List<Waiting> asked = List.copyOf(waiting);
-    waiting.clear();
-    for (Waiting each : asked) {
-      each.over()[0] = true;
-      if (random.nextBoolean()) {
-        each.answer().refuse(new RefusedException(Refusal.INDETERMINATE, "the leader has changed"));
-      } else {
-        each.answer().never();
-      }
+    if (timer != null) {
+      timer.leaderChanges(leaderlessUntil - time.now(), around.clockOffset());
     }
+    fetches.leaderChanges();
   }
 
   private boolean staleRead() {
@@ -177,8 +185,22 @@ final class DataGroup {
    */
   void submit(
       String group, Shard shard, DataCommand command, String sender, Network.Answer<Reply> answer) {
+    submit(() -> apply(group, shard, command, sender), answer);
+  }
+
+  /** A batch that is to be kept until it is due. */
+  void append(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
+    submit(() -> timer.keep(item), answer);
+  }
+
+  /** Batches of what handlers publish, for any shards of this group. */
+  void append(byte[] body, Network.Answer<ByteBuffer> answer) {
+    submit(() -> published(AppendBody.read(ByteBuffer.wrap(body.clone()))), answer);
+  }
+
+  private <T> void submit(Supplier<T> apply, Network.Answer<T> answer) {
     if (led()) {
-      answer.give(apply(group, shard, command, sender));
+      answer.give(apply.get());
       return;
     }
     switch (random.nextInt(4)) {
@@ -192,10 +214,44 @@ final class DataGroup {
               leaderlessUntil - time.now(),
               null,
               "applied, and nobody knows",
-              () -> apply(group, shard, command, sender));
+              () -> {
+                T unused = apply.get();
+              });
         }
       }
     }
+  }
+
+  private ByteBuffer published(List<AppendBody.Item> asked) {
+    List<AppendBody.Item> items = bug.published(asked, this::producerEpoch);
+    ByteBuffer reply = append(Rig.appendEntry(time.now(), items.toArray(AppendBody.Item[]::new)));
+    List<AppendResults.Result> results = AppendResults.decode(reply.duplicate()).results();
+    for (int i = 0; i < items.size(); i++) {
+      AppendBody.Item item = items.get(i);
+      AppendResults.Result result = results.get(i);
+      time.note(
+          () ->
+              "output to "
+                  + item.shard()
+                  + " of producer "
+                  + item.batch().producerId()
+                  + "@"
+                  + item.batch().producerEpoch()
+                  + " from "
+                  + item.batch().firstSequence()
+                  + " -> "
+                  + result);
+      if (result.ok() && result.value() != AppendResults.Result.OFFSET_FORGOTTEN) {
+        ledger.published(item.shard(), item.batch());
+      }
+    }
+    wake();
+    return reply;
+  }
+
+  private int producerEpoch(long id) {
+    ProducerRecord producer = head.tables().producer(id);
+    return producer == null ? 0 : producer.epoch();
   }
 
   private Reply apply(String group, Shard shard, DataCommand command, String sender) {
@@ -208,7 +264,7 @@ final class DataGroup {
       ledger.recorded(
           shard, c, no.offsets(), failures(group, shard).deadLetters(0, 1_000, 1 << 20));
     }
-    ledger.applied(shard, command, sender, before, after, reply);
+    ledger.applied(shard, command, sender, before, after, reply, time.now());
     wake();
     return reply;
   }
@@ -295,77 +351,14 @@ final class DataGroup {
       answer.never();
       return;
     }
-    FetchAnswer found = serve(staleRead() ? stale() : head, request);
-    if (found != null) {
-      answer.give(found);
-      return;
-    }
-    Waiting each = new Waiting(request, answer, new boolean[1]);
-    waiting.add(each);
-    time.in(
-        request.waitMillis(),
-        null,
-        null,
-        () -> {
-          if (!each.over()[0]) {
-            waiting.remove(each);
-            each.over()[0] = true;
-            answer.give(new FetchAnswer(0, request.offset(), failures(head, request), List.of()));
-          }
-        });
-  }
-
-  /** As the broker's fetch service: null if there is nothing yet. */
-  private static FetchAnswer serve(DataState state, FetchRequest request) {
-    Shard shard = request.shard();
-    ShardRecord record = state.tables().shard(shard);
-    if (record == null) {
-      throw new RefusedException(Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
-    }
-    Lease lease = state.tables().lease(request.group(), shard);
-    if (lease == null || !lease.heldAt(request.epoch())) {
-      throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
-    }
-    if (request.offset() < record.start() || request.offset() > record.end()) {
-      throw new RefusedException(Refusal.OFFSET_OUT_OF_RANGE, record.start() + ".." + record.end());
-    }
-    if (request.offset() == record.end()) {
-      return null;
-    }
-    List<FetchAnswer.Placed> placed = new ArrayList<>();
-    for (TailCache.Cached each :
-        state.tail().read(shard, request.offset(), record.end(), request.bytesMax())) {
-      placed.add(new FetchAnswer.Placed(each.baseOffset(), each.batch()));
-    }
-    return new FetchAnswer(record.start(), record.end(), failures(state, request), placed);
-  }
-
-  private static int failures(DataState state, FetchRequest request) {
-    LeaseKey key = new LeaseKey(request.shard(), request.group());
-    return state.tables().failures(key).concerningOwner();
+    fetches.fetch(staleRead() ? stale() : head, request, answer);
   }
 
   /** Looks again at the fetches that wait for what has changed. */
-  private void wake() {
-    if (changed.isEmpty()) {
-      return;
+  void wake() {
+    if (!changed.isEmpty()) {
+      fetches.wake(changed);
+      changed.clear();
     }
-    for (Waiting each : List.copyOf(waiting)) {
-      if (!changed.contains(each.request().shard())) {
-        continue;
-      }
-      try {
-        FetchAnswer found = serve(head, each.request());
-        if (found == null) {
-          continue;
-        }
-        each.answer().give(found);
-      } catch (RefusedException refused) {
-        each.answer().refuse(refused);
-      }
-      each.over()[0] = true;
-      waiting.remove(each);
-    }
-    changed.clear();
   }
 }

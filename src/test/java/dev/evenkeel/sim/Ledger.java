@@ -6,12 +6,14 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
-import java.util.ArrayList;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.wire.Batch;
 import java.util.BitSet;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -20,41 +22,31 @@ import java.util.TreeMap;
  */
 final class Ledger {
 
-  /** What happened to one shard. */
-  private static final class Track {
-    final List<String> keys = new ArrayList<>();
-    final List<Long> sums = new ArrayList<>(List.of(0L));
-    final BitSet handled = new BitSet();
-
-    /** The log has a copy of them, or knows what has become of them: they left the window. */
-    final BitSet left = new BitSet();
-
-    final BitSet dead = new BitSet();
-    final Map<Long, String> owners = new HashMap<>();
-    long epoch;
-    long committed = -1;
-    boolean dropped;
-  }
-
   private final Map<Shard, Track> tracks = new TreeMap<>();
+  private final Set<Integer> droppedTopics = new HashSet<>();
   private long moves;
+
+  /** What handlers publish; null: nothing. */
+  private Outputs outputs;
+
+  void expect(Outputs expected) {
+    outputs = expected;
+  }
 
   private static SimulationFailure failure(String what, Object... facts) {
     return new SimulationFailure(what + ": " + List.of(facts));
   }
 
   private Track track(Shard shard) {
-    return tracks.computeIfAbsent(shard, any -> new Track());
+    return tracks.computeIfAbsent(shard, each -> new Track(droppedTopics.contains(each.topicId())));
   }
 
   // ---- Messages
 
-  void appended(Shard shard, String key) {
+  void appended(Shard shard, String key, long timestampMillis) {
     Track track = track(shard);
     long offset = track.keys.size();
-    track.keys.add(key);
-    track.sums.add(
-        track.sums.get((int) offset) + Tally.weight(shard.topicId(), shard.shard(), offset));
+    track.appended(key, Tally.weight(shard.topicId(), shard.shard(), offset), timestampMillis);
   }
 
   long end(Shard shard) {
@@ -65,10 +57,11 @@ final class Ledger {
     return track(shard).keys.get((int) offset);
   }
 
+  /** What the messages from where the generation began up to {@code offset} add to a state. */
   long sum(Shard shard, long offset) {
     Track track = track(shard);
-    long sum = track.sums.get((int) offset);
-    for (int dead = track.dead.nextSetBit(0);
+    long sum = track.sums.get((int) offset) - track.sums.get((int) track.base);
+    for (int dead = track.dead.nextSetBit((int) track.base);
         dead >= 0 && dead < offset;
         dead = track.dead.nextSetBit(dead + 1)) {
       sum -= Tally.weight(shard.topicId(), shard.shard(), dead);
@@ -91,22 +84,20 @@ final class Ledger {
         track.left.set((int) outcome.offset());
       }
     }
-    BitSet now = new BitSet();
+    BitSet gone = (BitSet) track.letters.clone();
     for (DeadLetter letter : deadLetters) {
-      now.set((int) letter.offset());
+      gone.clear((int) letter.offset());
       if (letter.attempts() != World.ATTEMPTS) {
         throw failure("a dead letter after another number of attempts", letter);
       }
     }
-    track.dead.stream()
-        .filter(offset -> !now.get(offset))
-        .forEach(
-            offset -> {
-              throw failure("a dead letter is gone", shard, offset);
-            });
-    track.dead.or(now);
+    if (!gone.isEmpty()) {
+      throw failure("a dead letter is gone", shard, gone);
+    }
+    track.letters(deadLetters);
   }
 
+  /** Whether it became a dead letter since the last reset. */
   boolean isDead(Shard shard, long offset) {
     return track(shard).dead.get((int) offset);
   }
@@ -124,8 +115,21 @@ final class Ledger {
     return epoch == track(shard).epoch;
   }
 
-  void handled(Shard shard, long offset) {
-    track(shard).handled.set((int) offset);
+  /** The owner of {@code epoch} has handled it. What one from before a reset does is of no use. */
+  void handled(Shard shard, long offset, long epoch) {
+    if (!isFormerGeneration(shard, epoch)) {
+      track(shard).handled.set((int) offset);
+    }
+  }
+
+  /** Whether the shard was reset since {@code epoch} was granted. */
+  boolean isFormerGeneration(Shard shard, long epoch) {
+    return generation(shard, epoch) < track(shard).generation();
+  }
+
+  /** How often the shard had been reset when {@code epoch} was granted. */
+  int generation(Shard shard, long epoch) {
+    return track(shard).generation(epoch);
   }
 
   boolean isHandled(Shard shard, long offset) {
@@ -134,13 +138,7 @@ final class Ledger {
 
   /** Offsets below are handled, or dead letters. */
   long doneUpTo(Shard shard) {
-    return done(track(shard)).nextClearBit(0);
-  }
-
-  private static BitSet done(Track track) {
-    BitSet done = (BitSet) track.handled.clone();
-    done.or(track.dead);
-    return done;
+    return track(shard).done().nextClearBit(0);
   }
 
   long committed(Shard shard) {
@@ -150,6 +148,7 @@ final class Ledger {
   // ---- The log
 
   void dropped(int topicId) {
+    droppedTopics.add(topicId);
     tracks.forEach((shard, track) -> track.dropped |= shard.topicId() == topicId);
   }
 
@@ -168,19 +167,34 @@ final class Ledger {
    * @param sender run of the consumer that sent it, or null
    * @param before the lease before it, with its state, or null
    * @param after the lease after it, with its state
+   * @param nowMillis by the leader's clock
    */
   void applied(
-      Shard shard, DataCommand command, String sender, Lease before, Lease after, Reply reply) {
+      Shard shard,
+      DataCommand command,
+      String sender,
+      Lease before,
+      Lease after,
+      Reply reply,
+      long nowMillis) {
     Track track = track(shard);
-    if (after == null || track.dropped) {
+    if (after == null) {
       return;
     }
     boolean taken = !(reply instanceof Reply.Refused);
+    if (command instanceof DataCommand.ResetLease reset && taken) {
+      reset(track, reset, before, after, nowMillis);
+      return;
+    }
+    if (track.dropped) {
+      return;
+    }
     long epoch = before == null ? 0 : before.epoch();
     boolean ownerKept = before != null && Objects.equals(before.instance(), after.instance());
     if (after.epoch() != epoch && !(command instanceof DataCommand.Grant)) {
       throw failure("another epoch without a grant", command, after);
     }
+    checkGeneration(track, before, after, command);
     if (after.epoch() == epoch && !ownerKept && after.owned()) {
       throw failure("another owner without another epoch", before, after);
     }
@@ -188,6 +202,10 @@ final class Ledger {
       granted(track, grant, before, after);
     } else if (command instanceof DataCommand.Commit && taken) {
       mustOwn("commits", sender, before, command);
+    } else if (command instanceof DataCommand.RecordOutcomes && taken) {
+      mustOwn("tells what became of messages", sender, before, command);
+    } else if (command instanceof DataCommand.SetPublisher && taken) {
+      mustOwn("publishes", sender, before, command);
     } else if (command instanceof DataCommand.Release release && taken) {
       released(track, release, sender, before, after);
     }
@@ -195,10 +213,13 @@ final class Ledger {
       throw failure("the committed offset goes back", track.committed, after);
     }
     track.committed = after.committed();
-    BitSet gone = done(track);
+    BitSet gone = track.done();
     gone.or(track.left);
     if (gone.nextClearBit(0) < after.committed()) {
       throw failure("committed, but not handled", gone.nextClearBit(0), after, command, sender);
+    }
+    if (outputs != null) {
+      checkOutputs(shard, track, after);
     }
     boolean kept = after.state() != null && after.state().length > 0;
     if (kept && Tally.decode(after.state()).offset() != after.stateOffset()) {
@@ -210,6 +231,70 @@ final class Ledger {
     }
   }
 
+  /** What is committed was published before. */
+  private void checkOutputs(Shard shard, Track track, Lease after) {
+    outputs.publisher(shard, after.generation().producerId());
+    for (; track.published < after.committed(); track.published++) {
+      int offset = track.published;
+      boolean must = track.handled.get(offset) && !track.dead.get(offset);
+      if (must && !outputs.whole(shard, track.generation(), offset)) {
+        throw failure("committed, but not published", shard, offset, after, track.generation());
+      }
+    }
+  }
+
+  /** The log has taken a batch of what handlers publish. */
+  void published(Shard to, Batch batch) {
+    outputs.taken(to, batch);
+  }
+
+  // ---- Resets
+
+  /** Somebody asks for a reset. */
+  void asked(Shard shard, StartAt to) {
+    track(shard).asked.add(to);
+  }
+
+  /** Somebody is told that the shard was reset. */
+  void told(Shard shard, StartAt to, Lease lease) {
+    Track track = track(shard);
+    if (!track.dropped && !to.equals(track.resets.get(lease.epoch()))) {
+      throw failure("told of a reset that was not", to, lease, track.resets);
+    }
+  }
+
+  private void reset(
+      Track track, DataCommand.ResetLease command, Lease before, Lease after, long nowMillis) {
+    long epoch = before == null ? 0 : before.epoch();
+    if (command.expectedEpoch() != epoch || after.epoch() != epoch + 1) {
+      throw failure("reset what was changed since it was looked at", command, after);
+    }
+    if (!track.asked.contains(command.to())) {
+      throw failure("reset to where nobody asked for", command, track.asked);
+    }
+    long asked = track.position(command.to());
+    if (after.committed() != asked) {
+      throw failure("reset to another place", command, asked, after);
+    }
+    if (after.owned() || after.drain() != null || after.state() != null) {
+      throw failure("something is left after a reset", command, after);
+    }
+    track.reset(command.to(), asked, after.epoch(), nowMillis);
+    if (after.generation().number() != track.generation() || after.generation().producerId() > 0) {
+      throw failure("no new generation after a reset", after.generation(), track.generation());
+    }
+    moves++;
+  }
+
+  private static void checkGeneration(Track track, Lease before, Lease after, DataCommand command) {
+    long producer = before == null ? 0 : before.generation().producerId();
+    boolean sameProducer = after.generation().producerId() == producer;
+    if (after.generation().number() != track.generation()
+        || !sameProducer && (producer > 0 || !(command instanceof DataCommand.SetPublisher))) {
+      throw failure("another generation without a reset", command, after.generation());
+    }
+  }
+
   private void granted(Track track, DataCommand.Grant grant, Lease before, Lease after) {
     long epoch = before == null ? 0 : before.epoch();
     if (grant.expectedEpoch() != epoch || after.epoch() != epoch + 1) {
@@ -218,6 +303,7 @@ final class Ledger {
     if (before == null) {
       // The group begins here: what lies before does not concern it.
       track.handled.set(0, (int) after.committed());
+      track.published = (int) after.committed();
     } else if (before.committed() != after.committed()
         || before.stateOffset() != after.stateOffset()) {
       throw failure("a grant changes where the shard stands", before, after);
@@ -267,8 +353,11 @@ final class Ledger {
   }
 
   /** A handler is given a state. */
-  void checkState(Shard shard, long offset, byte[] state) {
+  void checkState(Shard shard, long epoch, long offset, byte[] state) {
     Tally tally = Tally.decode(state);
+    if (isFormerGeneration(shard, epoch)) {
+      return;
+    }
     if (tally.offset() != offset) {
       throw failure("a state and an offset that do not belong together", shard, tally, offset);
     }

@@ -90,7 +90,7 @@ final class Mischief {
       case 10 -> topics();
       case 11 -> {
         List<String> names =
-            world.brokers.activeTopics().stream().map(topic -> topic.name()).toList();
+            world.brokers.inputTopics().stream().map(topic -> topic.name()).toList();
         if (!names.isEmpty()) {
           consumer.topics =
               random.nextBoolean() ? names : List.of(names.get(random.nextInt(names.size())));
@@ -114,7 +114,7 @@ final class Mischief {
   }
 
   private void topics() {
-    List<String> names = world.brokers.activeTopics().stream().map(topic -> topic.name()).toList();
+    List<String> names = world.brokers.inputTopics().stream().map(topic -> topic.name()).toList();
     if (names.size() > 1 && random.nextBoolean()) {
       world.brokers.deleteSlowly(names.get(random.nextInt(names.size())));
     } else if (names.size() < 4) {

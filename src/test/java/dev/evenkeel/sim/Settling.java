@@ -85,6 +85,9 @@ final class Settling {
                         && !each.draining())) {
       return owner + " does not know what it owns: " + lease;
     }
+    if (world.delays != null && world.delays.missing(shard) > 0) {
+      return shard + " still waits for delayed messages: " + world.delays.missing(shard);
+    }
     long end = world.ledger.end(shard);
     if (world.ledger.doneUpTo(shard) < end) {
       return shard + " is handled up to " + world.ledger.doneUpTo(shard) + " of " + end;

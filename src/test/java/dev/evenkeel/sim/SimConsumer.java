@@ -1,7 +1,6 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.core.Action;
@@ -9,18 +8,11 @@ import dev.evenkeel.consumer.core.Backoff;
 import dev.evenkeel.consumer.core.ConsumerCore;
 import dev.evenkeel.consumer.core.HeartbeatPlan;
 import dev.evenkeel.consumer.core.Task;
-import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
-import dev.evenkeel.wire.RetryAnswer;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
@@ -31,8 +23,6 @@ import java.util.function.Consumer;
 final class SimConsumer extends Actor {
   private static final long TICK_MILLIS = 50;
   private static final long HEARTBEAT_TIMEOUT_MILLIS = 1_000;
-  private static final long CONTROL_TIMEOUT_MILLIS = 3_000;
-  private static final long FETCH_GRACE_MILLIS = 2_000;
 
   final String member;
   final String instance;
@@ -44,7 +34,7 @@ final class SimConsumer extends Actor {
   private final SplittableRandom random;
   private final long clockOffset;
   private final long bornMillis;
-  private final Map<Shard, Long> begun = new HashMap<>();
+  final SimCalls calls;
   List<String> topics;
   String place;
 
@@ -70,8 +60,10 @@ final class SimConsumer extends Actor {
     clockOffset = world.random.nextInt(1_000_000);
     bornMillis = world.time.now() + world.clockOffset();
     boolean keepsState = world.keepsState();
-    core = new ConsumerCore(options, instance, keepsState, random);
+    boolean publishes = world.features.publishes();
+    core = new ConsumerCore(options, instance, keepsState, keepsState, publishes, random);
     handler = new SimHandler(world, this, keepsState);
+    calls = new SimCalls(world, this);
     plan = new HeartbeatPlan(options.getHeartbeatMillis(), clock());
     place = world.newPlace(instance);
     world.time.in(0, this, "starts", this::tick);
@@ -227,58 +219,23 @@ final class SimConsumer extends Actor {
     }
   }
 
-  /** An offset of a shard was begun. */
-  void noteBegun(Shard shard, long offset) {
-    begun.merge(shard, offset + 1, Math::max);
-  }
-
   private void perform(Action action) {
     if (action instanceof Action.Fetch f) {
-      this.<FetchAnswer>request(
-          "fetch of " + f.hold(),
-          f.request().waitMillis() + FETCH_GRACE_MILLIS,
-          answer -> world.brokers.of(f.hold().shard).fetch(f.request(), answer),
-          answer -> core.fetched(f.hold(), f.request(), answer, clock()),
-          no -> core.fetchFailed(f.hold(), f.request(), no, clock()));
+      calls.fetch(f);
     } else if (action instanceof Action.ReadLease r) {
-      Shard shard = r.hold().shard;
-      this.<Lease>request(
-          "read of the lease of " + r.hold(),
-          CONTROL_TIMEOUT_MILLIS,
-          answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
-          lease ->
-              core.leaseRead(
-                  r.hold(), world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
-          no -> core.leaseFailed(r.hold(), no, clock()));
+      calls.readLease(r);
     } else if (action instanceof Action.Commit c) {
-      submit(
-          "commit of " + c.hold(),
-          c.hold().shard,
-          c.command(),
-          reply -> core.committed(c.hold(), c.command().offset()),
-          no -> core.commitFailed(c.hold(), no, clock()));
+      calls.commit(c);
     } else if (action instanceof Action.RecordOutcomes r) {
-      submit(
-          "outcomes of " + r.hold(),
-          r.hold().shard,
-          r.command(),
-          reply ->
-              core.recorded(r.hold(), r.command(), ((Reply.OfOffsets) reply).offsets(), clock()),
-          no -> core.recordFailed(r.hold(), r.command(), no, clock()));
+      calls.recordOutcomes(r);
     } else if (action instanceof Action.FetchRetries f) {
-      this.<RetryAnswer>request(
-          "retries of " + f.hold(),
-          CONTROL_TIMEOUT_MILLIS,
-          answer -> world.brokers.of(f.hold().shard).fetchRetries(f.request(), answer),
-          answer -> core.retriesFetched(f.hold(), f.request(), answer, clock()),
-          no -> core.retriesFailed(f.hold(), f.request(), no, clock()));
+      calls.fetchRetries(f);
+    } else if (action instanceof Action.OpenPublisher o) {
+      calls.open(o);
+    } else if (action instanceof Action.Publish p) {
+      calls.publish(p);
     } else if (action instanceof Action.Release r) {
-      submit(
-          "release of " + r.hold(),
-          r.hold().shard,
-          r.command(),
-          reply -> core.released(r.hold()),
-          no -> core.releaseFailed(r.hold(), no, clock()));
+      calls.release(r);
     } else if (action instanceof Action.CallAssign a) {
       handler.assign(a);
     } else if (action instanceof Action.CallRelease r) {
@@ -292,48 +249,6 @@ final class SimConsumer extends Actor {
     } else if (action instanceof Action.Report report) {
       world.time.note(() -> name + ": " + report.text());
     }
-  }
-
-  private void submit(
-      String what,
-      Shard shard,
-      DataCommand command,
-      Consumer<Reply> done,
-      Consumer<RefusedException> failed) {
-    this.<Reply>request(
-        what,
-        CONTROL_TIMEOUT_MILLIS,
-        answer -> world.brokers.of(shard).submit(World.GROUP, shard, command, instance, answer),
-        reply -> {
-          if (reply instanceof Reply.Refused refused) {
-            failed.accept(refused.exception());
-          } else {
-            done.accept(reply);
-          }
-        },
-        failed);
-  }
-
-  private <T> void request(
-      String what,
-      long timeoutMillis,
-      Network.Server<T> server,
-      Consumer<T> answered,
-      Consumer<RefusedException> refused) {
-    world.network.<T>call(
-        this,
-        null,
-        what,
-        timeoutMillis,
-        linkUp ? server : Network.Answer::never,
-        value -> {
-          answered.accept(value);
-          turn();
-        },
-        no -> {
-          refused.accept(no);
-          turn();
-        });
   }
 
   // ---- Its connection, and its end

@@ -10,9 +10,12 @@ import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.StallGuard;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -41,6 +44,7 @@ final class SimDispatcher extends Actor {
   /** Requests of members that close, and runs whose closing was answered: they get no more. */
   private final Map<Long, String> closings = new HashMap<>();
 
+  private final ResetRequests resets;
   private final Set<String> closed = new HashSet<>();
   private final List<LeaseChange> early = new ArrayList<>();
   private List<TopicInfo> topicsWhenDeposed;
@@ -55,6 +59,7 @@ final class SimDispatcher extends Actor {
     this.world = world;
     this.first = first;
     clockOffset = world.clockOffset();
+    resets = new ResetRequests(world);
     core =
         new DispatcherCore(
             world.settings(), world.assignor(), term, revision, Set.copyOf(world.places()));
@@ -160,6 +165,7 @@ final class SimDispatcher extends Actor {
     if (beat.closing()) {
       closings.put(request, beat.instance());
     }
+    resets.heard(request, beat);
     run(core.heartbeat(request, beat, clock()));
   }
 
@@ -183,9 +189,22 @@ final class SimDispatcher extends Actor {
     }
   }
 
+  /** Somebody wants the group to be reset on some shards. */
+  void reset(
+      List<Shard> shards, StartAt to, boolean force, Network.Answer<Map<Shard, Lease>> answer) {
+    if (!ready) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "the dispatcher is starting");
+    }
+    long request = nextRequest++;
+    boolean forced = world.bug.resetsByForce(force);
+    resets.begun(request, shards, force, answer);
+    run(core.reset(request, World.GROUP, shards, to, forced, clock()));
+  }
+
   // ---- Actions
 
   private void run(List<Action> actions) {
+    resets.ending(actions);
     for (Action action : actions) {
       act(action);
       if (action instanceof Action.Write && world.dispatcherStrikes(this)) {
@@ -211,7 +230,12 @@ final class SimDispatcher extends Actor {
       if (closings.containsKey(a.request())) {
         closed.add(closings.remove(a.request()));
       }
+      resets.answered(a.request());
       requests.remove(a.request()).give(a.assignment());
+    } else if (action instanceof Action.ResetDone a) {
+      resets.done(a);
+    } else if (action instanceof Action.Refuse a && resets.refused(a)) {
+      world.time.note(() -> name + " refuses a reset: " + a.detail());
     } else if (action instanceof Action.Refuse a) {
       requests.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
     } else if (action instanceof Action.Push a) {
@@ -220,6 +244,7 @@ final class SimDispatcher extends Actor {
       if (a.command() instanceof DataCommand.Grant grant && closed.contains(grant.instance())) {
         throw new SimulationFailure("granted to one that is known to close: " + grant);
       }
+      resets.check(a.command());
       world.network.<Reply>call(
           this,
           null,
@@ -227,7 +252,12 @@ final class SimDispatcher extends Actor {
           REQUEST_MILLIS,
           answer ->
               world.brokers.of(a.shard()).submit(World.GROUP, a.shard(), a.command(), null, answer),
-          reply -> run(core.written(a.id(), reply, clock())),
+          reply -> {
+            if (reply instanceof Reply.OfLease) {
+              resets.taken(a.command());
+            }
+            run(core.written(a.id(), reply, clock()));
+          },
           no -> run(core.written(a.id(), refused(no), clock())));
     } else if (action instanceof Action.WriteMeta a) {
       world.network.<Reply>call(

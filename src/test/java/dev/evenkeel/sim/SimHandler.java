@@ -92,6 +92,9 @@ final class SimHandler {
     ByteBuffer payload = ByteBuffer.wrap(delivery.message().payload());
     Shard shard = new Shard(payload.getInt(), payload.getInt());
     long offset = payload.getLong();
+    if (offset < 0) {
+      offset = world.delays.offset(-1 - offset, world.time.now());
+    }
     if (offset != delivery.offset() || shard.shard() != delivery.shard()) {
       throw new SimulationFailure("another message than was asked for: " + delivery);
     }
@@ -104,19 +107,20 @@ final class SimHandler {
     checkOrder(work, shard, delivery);
     work.running.set((int) offset);
     if (offset >= work.begin) {
-      consumer.noteBegun(shard, offset);
+      consumer.calls.noteBegun(shard, offset);
     }
-    world.begun(shard, offset);
+    world.begun(shard, offset, delivery.epoch());
     boolean fails = world.poison(shard, offset) || world.fails();
     String what = "offset " + offset + " of " + shard + "@" + delivery.epoch();
     world.time.note(() -> consumer + " starts " + what);
     later(
         true,
         (fails ? "failed " : "handled ") + what,
-        () -> ended(task, work, shard, offset, fails));
+        () -> ended(task, work, shard, delivery, fails));
   }
 
-  private void ended(Task task, Work work, Shard shard, long offset, boolean failed) {
+  private void ended(Task task, Work work, Shard shard, Delivery delivery, boolean failed) {
+    long offset = delivery.offset();
     work.running.clear((int) offset);
     if (failed) {
       core().failed(task, new IllegalStateException("simulated"), consumer.clock());
@@ -124,13 +128,18 @@ final class SimHandler {
     }
     work.done.set((int) offset);
     work.sum += Tally.weight(shard.topicId(), shard.shard(), offset);
-    world.ledger.handled(shard, offset);
+    world.ledger.handled(shard, offset, delivery.epoch());
+    if (world.features.publishes()) {
+      world.outputs.publish(shard, offset, delivery.epoch(), world.time.now(), task.newEffects());
+    }
     core().finished(task, consumer.clock());
   }
 
   private void checkOrder(Work work, Shard shard, Delivery delivery) {
     int at = (int) delivery.offset();
-    boolean below = at < work.begin && !world.ledger.hasLeft(shard, at);
+    // What became of messages since a reset says nothing of one who began before it.
+    boolean former = world.ledger.isFormerGeneration(shard, delivery.epoch());
+    boolean below = at < work.begin && !former && !world.ledger.hasLeft(shard, at);
     if (below || work.done.get(at) || work.running.get(at)) {
       throw new SimulationFailure(
           "begun again by the same owner: " + shard + " from " + work.begin + " " + delivery);
@@ -140,7 +149,7 @@ final class SimHandler {
     }
     ConsumerOptions.Order order = world.order();
     String key = delivery.message().keyText();
-    boolean ordered = order == ConsumerOptions.Order.SHARD || key != null;
+    boolean ordered = !former && (order == ConsumerOptions.Order.SHARD || key != null);
     for (int before = 0; before < at && ordered && order != ConsumerOptions.Order.NONE; before++) {
       boolean concerned =
           order == ConsumerOptions.Order.SHARD || key.equals(world.ledger.key(shard, before));
@@ -167,12 +176,15 @@ final class SimHandler {
     Shard shard = call.hold().shard;
     long begin = call.shard().offset();
     world.ledger.mustBeGranted(shard, call.shard().epoch(), consumer.instance);
+    if (world.features.publishes()) {
+      world.outputs.begun(shard, call.shard().epoch());
+    }
     if (call.state() != null && call.state().length > 0) {
       if (!keepsState) {
         throw new SimulationFailure("a state for one that keeps none: " + call);
       }
       if (world.statesAreExact()) {
-        world.ledger.checkState(shard, begin, call.state());
+        world.ledger.checkState(shard, call.shard().epoch(), begin, call.state());
       }
     }
     boolean fails = world.fails();

@@ -34,6 +34,12 @@ final class Simulation {
   long run() {
     long faultsEnd = World.START + 5_000 + world.random.nextInt(15_000);
     new Mischief(world, faultsEnd);
+    if (world.features.resets()) {
+      new Operator(world, faultsEnd);
+    }
+    if (world.features.delays()) {
+      new DelayingProducer(world, faultsEnd);
+    }
     world.time.runUntil(faultsEnd);
     world.calm();
     Settling settling = new Settling(world);

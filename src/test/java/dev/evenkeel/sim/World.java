@@ -49,6 +49,9 @@ final class World implements DataGroup.Surroundings {
     HANGS
   }
 
+  /** Which messages were begun of a shard since a reset. */
+  private record Begun(Shard shard, int generation) {}
+
   static final String GROUP = "g";
   static final long START = 1_000_000;
   static final long MEMBER_TIMEOUT_MILLIS = 3_000;
@@ -65,6 +68,14 @@ final class World implements DataGroup.Surroundings {
   final Bug bug;
   final Setup setup;
   final Trouble trouble;
+  final Features features;
+
+  /** What handlers publish; null: nothing. */
+  final Outputs outputs;
+
+  /** Delayed messages; null: there are none. */
+  final Delays delays;
+
   final List<SimDispatcher> dispatchers = new ArrayList<>();
 
   /** Every run that has not ended. */
@@ -82,7 +93,7 @@ final class World implements DataGroup.Surroundings {
   private final long rebalanceMillis;
   private final TreeSet<String> places = new TreeSet<>();
   private final Map<String, Ghost> registry = new TreeMap<>();
-  private final Map<Shard, BitSet> begun = new HashMap<>();
+  private final Map<Begun, BitSet> begun = new HashMap<>();
   private int messagesLeft;
   private boolean faulty;
   private long nextTerm = 1;
@@ -93,6 +104,8 @@ final class World implements DataGroup.Surroundings {
     random = new SplittableRandom(seed);
     this.setup = setup;
     bug = setup.bug();
+    features = Features.of(seed);
+    delays = features.delays() ? new Delays(ledger) : null;
     int kind = random.nextInt(10);
     trouble = kind < 2 ? Trouble.NONE : kind < 4 ? Trouble.ONE_DISPATCHER : Trouble.EVERYTHING;
     faulty = trouble != Trouble.NONE;
@@ -113,15 +126,19 @@ final class World implements DataGroup.Surroundings {
     for (String topic : List.of("t", "u", "v").subList(0, 1 + random.nextInt(3))) {
       brokers.create(topic, 1 + random.nextInt(4));
     }
+    outputs = features.publishes() ? outputs() : null;
+    ledger.expect(outputs);
     time.note(
         () ->
             trouble
+                + ", "
+                + features
                 + ", order "
                 + order
                 + ", "
                 + members
                 + " members, topics "
-                + brokers.activeTopics());
+                + brokers.inputTopics());
     newDispatcher(0);
     for (int i = 0; i < members; i++) {
       String member = "m" + i;
@@ -136,6 +153,12 @@ final class World implements DataGroup.Surroundings {
           });
     }
     time.in(10, null, null, this::produce);
+  }
+
+  private Outputs outputs() {
+    brokers.create(Brokers.OUTPUTS, 2);
+    TopicInfo topic = brokers.topic(Brokers.OUTPUTS);
+    return new Outputs(ledger, topic.id(), topic.shards());
   }
 
   /** Whatever follows from one event is checked as it happens: by the {@link Ledger} mostly. */
@@ -180,8 +203,14 @@ final class World implements DataGroup.Surroundings {
   }
 
   /** Clocks of machines differ by so much. */
-  long clockOffset() {
-    return skewed ? random.nextInt(1_500) - 750 : 0;
+  @Override
+  public long clockOffset() {
+    return skewed ? random.nextInt(2 * Delays.SKEW_MILLIS_MAX) - Delays.SKEW_MILLIS_MAX : 0;
+  }
+
+  @Override
+  public Delays delays() {
+    return delays;
   }
 
   ConsumerOptions consumerOptions() {
@@ -262,7 +291,7 @@ final class World implements DataGroup.Surroundings {
   // ---- Producing
 
   private void produce() {
-    List<TopicInfo> topics = brokers.activeTopics();
+    List<TopicInfo> topics = brokers.inputTopics();
     if (messagesLeft > 0 && !topics.isEmpty()) {
       TopicInfo topic = topics.get(random.nextInt(topics.size()));
       Shard shard = new Shard(topic.id(), random.nextInt(topic.shards()));
@@ -275,7 +304,7 @@ final class World implements DataGroup.Surroundings {
         payload.putInt(shard.topicId()).putInt(shard.shard()).putLong(ledger.end(shard));
         byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
         builder.add(new Message(bytes, Map.of(), time.now(), payload.array()));
-        ledger.appended(shard, key);
+        ledger.appended(shard, key, time.now());
       }
       brokers.of(shard).append(shard, builder.build(0, 0, 0));
     }
@@ -286,7 +315,7 @@ final class World implements DataGroup.Surroundings {
 
   void join(String member) {
     List<String> names = new ArrayList<>();
-    brokers.activeTopics().forEach(topic -> names.add(topic.name()));
+    brokers.inputTopics().forEach(topic -> names.add(topic.name()));
     if (names.isEmpty()) {
       time.in(500, null, member + " joins", () -> join(member));
       return;
@@ -329,7 +358,7 @@ final class World implements DataGroup.Surroundings {
 
   void forgetMissingTopics(SimConsumer consumer) {
     List<String> names = new ArrayList<>();
-    brokers.activeTopics().forEach(topic -> names.add(topic.name()));
+    brokers.inputTopics().forEach(topic -> names.add(topic.name()));
     List<String> kept = consumer.topics.stream().filter(names::contains).toList();
     if (!names.isEmpty()) {
       consumer.topics = kept.isEmpty() ? List.of(names.get(0)) : kept;
@@ -373,8 +402,9 @@ final class World implements DataGroup.Surroundings {
   }
 
   /** A handler begins. Where members only come and go in good order, none sees a message again. */
-  void begun(Shard shard, long offset) {
-    BitSet offsets = begun.computeIfAbsent(shard, any -> new BitSet());
+  void begun(Shard shard, long offset, long epoch) {
+    Begun since = new Begun(shard, ledger.generation(shard, epoch));
+    BitSet offsets = begun.computeIfAbsent(since, any -> new BitSet());
     // One that keeps a state begins where the last state stands, however far others have come.
     boolean mixed = keepsStatePercent > 0 && keepsStatePercent < 100;
     boolean once = trouble == Trouble.NONE && !mixed && statesAreExact();

@@ -146,6 +146,9 @@ public final class Hold {
   Window window;
   boolean inReady;
 
+  /** One more than the highest offset that was {@link #givenUp}, or 0. */
+  private long givenUpTop;
+
   /** Handlers that have not ended, of retries too. */
   int running;
 
@@ -465,6 +468,17 @@ public final class Hold {
     } else {
       runningBytes -= task.bytes;
     }
+  }
+
+  /** What a handled message publishes is left to the next owner, for whom it comes again. */
+  void givenUp(Task task, long nowMillis) {
+    ended(task, nowMillis);
+    givenUpTop = Math.max(givenUpTop, task.offset + 1);
+  }
+
+  /** One more than the highest offset whose handler has ended well. */
+  long handledTop() {
+    return Math.max(window.top(), givenUpTop);
   }
 
   /** Keeps a failed message, and its lane, for another try. */

@@ -166,7 +166,10 @@ final class HoldMachine {
 
   private void attach(Hold hold, long now) {
     if (hold.predecessor != null) {
-      if (!hold.predecessor.quiet()) {
+      // A commit of the same epoch would be taken after the lease was read: the log would then
+      // forget what has become of messages from which this hold begins.
+      boolean commits = hold.predecessor.commitInFlight && hold.predecessor.epoch == hold.epoch;
+      if (commits || !hold.predecessor.quiet()) {
         return;
       }
       hold.predecessor = null;
@@ -434,7 +437,7 @@ final class HoldMachine {
       return;
     } else {
       tellUnhandled(hold);
-      if (!hold.window.whole()) {
+      if (hold.handledTop() > hold.window.committed()) {
         hold.stateMissing = true;
         reportHoles(hold);
       }
@@ -455,14 +458,14 @@ final class HoldMachine {
    */
   private boolean runs(Hold hold, long now) {
     if (hold.outputs != null && (hold.givenBack || tooLate(hold, now))) {
-      hold.outputs.giveUp(hold.window, hold.running).forEach(task -> hold.ended(task, now));
+      hold.outputs.giveUp(hold.window, hold.running).forEach(task -> hold.givenUp(task, now));
     }
     return hold.running > 0;
   }
 
   private void reportHoles(Hold hold) {
     String released = hold + ": released at offset " + hold.window.committed();
-    String twice = "; of those up to " + hold.window.top() + " some come twice";
+    String twice = "; of those up to " + hold.handledTop() + " some come twice";
     if (hold.waitsForRate) {
       reports.warn(released + ", where messages wait for their rate" + twice);
     } else {

@@ -22,8 +22,12 @@ import java.util.function.Function;
  * shard, and a limited number for the group. Only shards that something happened to are looked at.
  */
 final class GroupPlan {
-  /** A request on its way. */
-  private record InFlight(DataCommand command, String from, Cause cause) {}
+  /**
+   * A request on its way.
+   *
+   * @param wish that it fulfils, or null
+   */
+  private record InFlight(DataCommand command, String from, Cause cause, ShardResets.Wish wish) {}
 
   private final GroupState group;
   private final Function<String, Assignor> assignors;
@@ -222,8 +226,8 @@ final class GroupPlan {
     }
     pausedUntil.remove(shard);
     Lease lease = group.book().get(shard);
-    if (group.resets().get(shard) != null) {
-      resetStep(shard, lease, group.resets().get(shard), nowMillis, sink);
+    ShardResets.Wish wish = group.resets().get(shard);
+    if (wish != null && resetStep(shard, lease, wish, nowMillis, sink)) {
       return;
     }
     if (group.takenAway.remove(shard) && lease != null && lease.owned()) {
@@ -289,8 +293,12 @@ final class GroupPlan {
     }
   }
 
-  /** While a shard is being reset it is nobody's target. */
-  private void resetStep(
+  /**
+   * While a shard is being reset it is nobody's target.
+   *
+   * @return whether it is; else that was refused
+   */
+  private boolean resetStep(
       Shard shard, Lease lease, ShardResets.Wish wish, long nowMillis, WriteSink sink) {
     ShardStep.Owner owner = owner(lease);
     long lockTimeMillis =
@@ -318,9 +326,10 @@ final class GroupPlan {
     } else {
       group
           .resets()
-          .refused(shard, Refusal.GROUP_ACTIVE, "'" + lease.owner() + "' has come to own it");
-      queue(shard);
+          .refused(shard, wish, Refusal.GROUP_ACTIVE, "'" + lease.owner() + "' has come to own it");
+      return false;
     }
+    return true;
   }
 
   /** Who is stuck and loses the shard is like dead for it: the epoch fences it. */
@@ -359,7 +368,7 @@ final class GroupPlan {
 
   private void send(DataCommand command, Shard shard, String from, Cause cause, WriteSink sink) {
     wakeTimes.remove(shard);
-    inFlight.put(shard, new InFlight(command, from, cause));
+    inFlight.put(shard, new InFlight(command, from, cause, group.resets().get(shard)));
     sink.write(shard, command);
   }
 
@@ -378,13 +387,13 @@ final class GroupPlan {
    */
   Move taken(Shard shard, Lease lease, Topics topics, long nowMillis) {
     InFlight request = inFlight.remove(shard);
-    if (group.takenAway.remove(shard)) {
+    if (group.takenAway.remove(shard) && lease.owned()) {
       // A broker's hint may have come before: then nobody was told yet.
       group.assignmentChanged(lease.owner());
     }
     queue(shard);
     if (request.command() instanceof DataCommand.ResetLease) {
-      group.resets().done(shard, lease);
+      group.resets().done(shard, request.wish(), lease);
       handovers.letGo(shard, request.from(), nowMillis);
       retarget();
       return null;
@@ -417,7 +426,7 @@ final class GroupPlan {
   void refused(Shard shard, Reply.Refused refused) {
     InFlight request = inFlight.get(shard);
     if (request != null && request.command() instanceof DataCommand.ResetLease) {
-      group.resets().refused(shard, refused.refusal(), refused.detail());
+      group.resets().refused(shard, request.wish(), refused.refusal(), refused.detail());
     }
   }
 

@@ -16,7 +16,11 @@ final class ShardResets {
    * @param request that asked for it, which is not negative; or {@link #NOBODY}
    * @param force whoever owns the shard loses it
    */
-  record Wish(long request, StartAt to, boolean force) {}
+  record Wish(long request, StartAt to, boolean force) {
+    private Wish ofNobody() {
+      return new Wish(NOBODY, to, force);
+    }
+  }
 
   /**
    * @param lease after the reset, or null: it was refused
@@ -46,14 +50,14 @@ final class ShardResets {
   /** Shards of topics that are no more cannot be reset. */
   void topicsChanged(Topics topics) {
     List<Shard> gone = wishes.keySet().stream().filter(shard -> !topics.has(shard)).toList();
-    gone.forEach(shard -> refused(shard, Refusal.UNKNOWN_SHARD, "the topic was deleted"));
+    for (Shard shard : gone) {
+      refused(shard, wishes.get(shard), Refusal.UNKNOWN_SHARD, "the topic was deleted");
+    }
   }
 
   /** What is left of a request goes on, and nobody is told. */
   void answered(long request) {
-    wishes.replaceAll(
-        (shard, wish) ->
-            wish.request() == request ? new Wish(NOBODY, wish.to(), wish.force()) : wish);
+    wishes.replaceAll((shard, wish) -> wish.request() == request ? wish.ofNobody() : wish);
   }
 
   /** Gives up what is left of a request. */
@@ -61,18 +65,32 @@ final class ShardResets {
     wishes.values().removeIf(wish -> wish.request() == request);
   }
 
-  void done(Shard shard, Lease lease) {
-    Wish wish = wishes.remove(shard);
-    if (wish != null && wish.request() != NOBODY) {
-      outcomes.add(new Outcome(wish.request(), shard, lease, null, null));
+  /**
+   * The log has reset a shard.
+   *
+   * @param sent what it was asked for: if that was given up since, another wish may be there now
+   */
+  void done(Shard shard, Wish sent, Lease lease) {
+    if (take(shard, sent)) {
+      outcomes.add(new Outcome(sent.request(), shard, lease, null, null));
     }
   }
 
-  void refused(Shard shard, Refusal refusal, String detail) {
-    Wish wish = wishes.remove(shard);
-    if (wish != null && wish.request() != NOBODY) {
-      outcomes.add(new Outcome(wish.request(), shard, null, refusal, detail));
+  /** As {@link #done}: the shard is not reset. */
+  void refused(Shard shard, Wish sent, Refusal refusal, String detail) {
+    if (take(shard, sent)) {
+      outcomes.add(new Outcome(sent.request(), shard, null, refusal, detail));
     }
+  }
+
+  /** Takes out what {@code sent} was, and returns whether somebody waits for it. */
+  private boolean take(Shard shard, Wish sent) {
+    Wish wish = wishes.get(shard);
+    if (wish == null || sent == null || !wish.equals(sent) && !wish.equals(sent.ofNobody())) {
+      return false;
+    }
+    wishes.remove(shard);
+    return wish.request() != NOBODY;
   }
 
   /** What happened since the last call. */

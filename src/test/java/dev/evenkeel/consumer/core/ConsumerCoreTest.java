@@ -243,6 +243,24 @@ class ConsumerCoreTest {
   }
 
   @Test
+  void aNewHoldOfTheSameEpochAwaitsTheCommitOfTheFormer() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    Hold former = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(6_000);
+    Action.Commit commit = take(Action.Commit.class);
+    // An answer that was out of date.
+    assign();
+    assign(owned(S0, 5, false));
+    tick(100);
+    assertThat(takeAll(Action.ReadLease.class)).as("of a lease that is about to change").isEmpty();
+    core.committed(former, commit.command().offset());
+    tick(100);
+    assertThat(take(Action.ReadLease.class).hold()).isNotSameAs(former);
+  }
+
+  @Test
   void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));

@@ -31,6 +31,9 @@ class DeliveryPolicyTest {
 
   private ConsumerOptions.Order order = ConsumerOptions.Order.SHARD;
 
+  /** Whether onRelease gives a state. */
+  private boolean givesState;
+
   private void start(DeliveryPolicy delivery, boolean state, boolean publishes) {
     ConsumerOptions options =
         new ConsumerOptions()
@@ -40,7 +43,7 @@ class DeliveryPolicyTest {
             .setHandOutMessages(4)
             .setOrder(order)
             .setDelivery(delivery);
-    core = new ConsumerCore(options, "i", state, false, publishes, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", state, givesState, publishes, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     core.link(true, now);
     assign(false);
@@ -328,6 +331,29 @@ class DeliveryPolicyTest {
     assertThat(take(Action.Release.class).command().offset()).isZero();
     assertThat(core.flow().messages()).isZero();
     assertThat(core.flow().bytes()).isZero();
+  }
+
+  @Test
+  void a_state_that_has_an_input_in_it_whose_outputs_were_given_up_is_not_handed_over() {
+    order = ConsumerOptions.Order.NONE;
+    givesState = true;
+    start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(2);
+    Task first = next(0);
+    Task second = next(1);
+    publishing(second);
+    core.finished(second, now);
+    core.failed(first, new IllegalStateException("broken"), now);
+    core.recorded(hold, take(Action.RecordOutcomes.class).command(), List.of(), now);
+    assign(true);
+    tick(50_000);
+    core.stateGiven(take(Action.CallRelease.class).hold(), new byte[] {9}, null, now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.offset()).isZero();
+    assertThat(release.stateOffset()).isZero();
+    assertThat(release.state()).as("where it began, and not with message 1 in it").isEmpty();
   }
 
   @Test

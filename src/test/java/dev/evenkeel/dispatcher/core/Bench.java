@@ -65,6 +65,10 @@ final class Bench {
   /** Commands about shards are applied, but nobody learns of it. */
   boolean loseAnswers;
 
+  /** Commands about that shard are applied, and answered by {@link #answerLate}. */
+  int lateShard = -1;
+
+  private final List<Runnable> late = new ArrayList<>();
   private long nextRequest;
 
   Bench(ModelLog log) {
@@ -315,7 +319,18 @@ final class Bench {
       loseNextAnswer = false;
       reply = Reply.refused(Refusal.INDETERMINATE, "no answer");
     }
-    run(core.written(write.id(), reply, now));
+    Reply answer = reply;
+    if (write.shard().shard() == lateShard) {
+      late.add(() -> run(core.written(write.id(), answer, now)));
+    } else {
+      run(core.written(write.id(), answer, now));
+    }
+  }
+
+  void answerLate() {
+    lateShard = -1;
+    late.forEach(Runnable::run);
+    late.clear();
   }
 
   /** Whether the dispatcher has died; {@link #activate} makes another. */

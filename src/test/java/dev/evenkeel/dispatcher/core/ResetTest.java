@@ -3,10 +3,12 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -132,6 +134,60 @@ class ResetTest {
     bench.run(bench.core.stop(Refusal.NOT_LEADER, "n2"));
     assertThat(refused(first).refusal()).isEqualTo(Refusal.NOT_LEADER);
     assertThat(List.of(refused(first).detail())).containsExactly("n2");
+  }
+
+  @Test
+  void a_shard_whose_grant_failed_before_it_was_reset_keeps_nobody_from_being_told() {
+    joined();
+    bench.send(b);
+    bench.pass(4_750, b);
+    // It times out now; the first of its shards is not granted on.
+    bench.refuseNext = Refusal.UNAVAILABLE;
+    bench.pass(250, b);
+    int kept = bench.owners().indexOf('a');
+    assertThat(kept).as(bench.owners()).isNotNegative();
+    long request = bench.reset(false, 5, kept);
+    bench.pass(2_000, b);
+    assertThat(done(request).leases().get(new Shard(1, kept)).committed()).isEqualTo(5);
+    assertThat(bench.owners()).isEqualTo("bbbb");
+    assertThat(bench.told.get("b1").shards()).hasSize(4);
+  }
+
+  @Test
+  void without_force_it_is_refused_also_to_one_who_came_to_own_the_shard_meanwhile() {
+    joined();
+    bench.send(Bench.leaving(a));
+    bench.send(b);
+    bench.send(Bench.leaving(b));
+    bench.refuseNext = Refusal.UNAVAILABLE;
+    long request = bench.reset(false, 5, 0);
+    assertThat(bench.answer(request)).isNull();
+    // Another dispatcher, which knows nothing of the reset, was faster.
+    DataCommand grant =
+        new DataCommand.Grant(
+            "g", new Shard(1, 0), "b", "b2", bench.lease(0).epoch(), StartAt.EARLIEST);
+    Reply.OfLease granted = (Reply.OfLease) bench.log.apply(grant);
+    bench.run(bench.core.leaseChanged(LeaseChange.of(granted.lease()), bench.now));
+    bench.pass(2_000, bench.beat("b", "b2", 200));
+    assertThat(refused(request).refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
+    assertThat(refused(request).detail()).contains("'b' has come to own it");
+    assertThat(bench.lease(0).epoch()).isEqualTo(granted.lease().epoch());
+    assertThat(bench.owners()).isEqualTo("bbbb");
+  }
+
+  @Test
+  void a_late_answer_to_a_reset_that_was_given_up_is_not_taken_for_the_next_one() {
+    joined();
+    bench.log.ends.put(new Shard(1, 1), 10L);
+    bench.send(Bench.leaving(a));
+    bench.lateShard = 0;
+    long first = bench.reset(false, 50, 0, 1);
+    assertThat(refused(first).refusal()).isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
+    assertThat(bench.lease(0).committed()).isEqualTo(50);
+    long second = bench.reset(false, 3, 0);
+    bench.answerLate();
+    bench.pass(2_000);
+    assertThat(done(second).leases().get(new Shard(1, 0)).committed()).isEqualTo(3);
   }
 
   @Test

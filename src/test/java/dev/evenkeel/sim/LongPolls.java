@@ -1,0 +1,121 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.TailCache;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+
+/** Serves the fetches of a data group, which wait if there is nothing yet. */
+final class LongPolls {
+  private record Waiting(
+      FetchRequest request, Network.Answer<FetchAnswer> answer, boolean[] over) {}
+
+  private final Timeline time;
+  private final SplittableRandom random;
+  private final DataState head;
+  private final List<Waiting> waiting = new ArrayList<>();
+
+  LongPolls(Timeline time, SplittableRandom random, DataState head) {
+    this.time = time;
+    this.random = random;
+    this.head = head;
+  }
+
+  /**
+   * @param state of the node that is asked
+   */
+  void fetch(DataState state, FetchRequest request, Network.Answer<FetchAnswer> answer) {
+    FetchAnswer found = serve(state, request);
+    if (found != null) {
+      answer.give(found);
+      return;
+    }
+    Waiting each = new Waiting(request, answer, new boolean[1]);
+    waiting.add(each);
+    time.in(
+        request.waitMillis(),
+        null,
+        null,
+        () -> {
+          if (!each.over()[0]) {
+            waiting.remove(each);
+            each.over()[0] = true;
+            answer.give(new FetchAnswer(0, request.offset(), failures(head, request), List.of()));
+          }
+        });
+  }
+
+  /** Those that wait are told, or are not. */
+  void leaderChanges() {
+    List<Waiting> asked = List.copyOf(waiting);
+    waiting.clear();
+    for (Waiting each : asked) {
+      each.over()[0] = true;
+      if (random.nextBoolean()) {
+        each.answer().refuse(new RefusedException(Refusal.INDETERMINATE, "the leader has changed"));
+      } else {
+        each.answer().never();
+      }
+    }
+  }
+
+  /** As the broker's fetch service: null if there is nothing yet. */
+  private static FetchAnswer serve(DataState state, FetchRequest request) {
+    Shard shard = request.shard();
+    ShardRecord record = state.tables().shard(shard);
+    if (record == null) {
+      throw new RefusedException(Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
+    }
+    Lease lease = state.tables().lease(request.group(), shard);
+    if (lease == null || !lease.heldAt(request.epoch())) {
+      throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
+    }
+    if (request.offset() < record.start() || request.offset() > record.end()) {
+      throw new RefusedException(Refusal.OFFSET_OUT_OF_RANGE, record.start() + ".." + record.end());
+    }
+    if (request.offset() == record.end()) {
+      return null;
+    }
+    List<FetchAnswer.Placed> placed = new ArrayList<>();
+    for (TailCache.Cached each :
+        state.tail().read(shard, request.offset(), record.end(), request.bytesMax())) {
+      placed.add(new FetchAnswer.Placed(each.baseOffset(), each.batch()));
+    }
+    return new FetchAnswer(record.start(), record.end(), failures(state, request), placed);
+  }
+
+  private static int failures(DataState state, FetchRequest request) {
+    LeaseKey key = new LeaseKey(request.shard(), request.group());
+    return state.tables().failures(key).concerningOwner();
+  }
+
+  /** Looks again at the fetches that wait for what has changed. */
+  void wake(Set<Shard> changed) {
+    for (Waiting each : List.copyOf(waiting)) {
+      if (!changed.contains(each.request().shard())) {
+        continue;
+      }
+      try {
+        FetchAnswer found = serve(head, each.request());
+        if (found == null) {
+          continue;
+        }
+        each.answer().give(found);
+      } catch (RefusedException refused) {
+        each.answer().refuse(refused);
+      }
+      each.over()[0] = true;
+      waiting.remove(each);
+    }
+  }
+}

@@ -1,0 +1,230 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.consumer.PublishBench;
+import dev.evenkeel.consumer.core.Action;
+import dev.evenkeel.consumer.core.ConsumerCore;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.RetryAnswer;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** What one consumer asks of the brokers. */
+final class SimCalls implements PublishBench.Cluster {
+  private static final long CONTROL_TIMEOUT_MILLIS = 3_000;
+  private static final long APPEND_TIMEOUT_MILLIS = 5_000;
+  private static final long FETCH_GRACE_MILLIS = 2_000;
+
+  private final World world;
+  private final SimConsumer consumer;
+  private final PublishBench publishing;
+  private final Map<Shard, Long> begun = new HashMap<>();
+
+  SimCalls(World world, SimConsumer consumer) {
+    this.world = world;
+    this.consumer = consumer;
+    publishing = new PublishBench(this, World.GROUP);
+  }
+
+  private ConsumerCore core() {
+    return consumer.core;
+  }
+
+  private long clock() {
+    return consumer.clock();
+  }
+
+  /** An offset of a shard was begun. */
+  void noteBegun(Shard shard, long offset) {
+    begun.merge(shard, offset + 1, Math::max);
+  }
+
+  void fetch(Action.Fetch f) {
+    this.<FetchAnswer>request(
+        "fetch of " + f.hold(),
+        f.request().waitMillis() + FETCH_GRACE_MILLIS,
+        answer -> world.brokers.of(f.hold().shard).fetch(f.request(), answer),
+        answer -> core().fetched(f.hold(), f.request(), answer, clock()),
+        no -> core().fetchFailed(f.hold(), f.request(), no, clock()));
+  }
+
+  void readLease(Action.ReadLease r) {
+    Shard shard = r.hold().shard;
+    this.<Lease>request(
+        "read of the lease of " + r.hold(),
+        CONTROL_TIMEOUT_MILLIS,
+        answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
+        lease ->
+            core()
+                .leaseRead(
+                    r.hold(), world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
+        no -> core().leaseFailed(r.hold(), no, clock()));
+  }
+
+  void commit(Action.Commit c) {
+    submit(
+        "commit of " + c.hold(),
+        c.hold().shard,
+        c.command(),
+        reply -> core().committed(c.hold(), c.command().offset()),
+        no -> core().commitFailed(c.hold(), no, clock()));
+  }
+
+  void recordOutcomes(Action.RecordOutcomes r) {
+    submit(
+        "outcomes of " + r.hold(),
+        r.hold().shard,
+        r.command(),
+        reply ->
+            core().recorded(r.hold(), r.command(), ((Reply.OfOffsets) reply).offsets(), clock()),
+        no -> core().recordFailed(r.hold(), r.command(), no, clock()));
+  }
+
+  void fetchRetries(Action.FetchRetries f) {
+    this.<RetryAnswer>request(
+        "retries of " + f.hold(),
+        CONTROL_TIMEOUT_MILLIS,
+        answer -> world.brokers.of(f.hold().shard).fetchRetries(f.request(), answer),
+        answer -> core().retriesFetched(f.hold(), f.request(), answer, clock()),
+        no -> core().retriesFailed(f.hold(), f.request(), no, clock()));
+  }
+
+  void release(Action.Release r) {
+    submit(
+        "release of " + r.hold(),
+        r.hold().shard,
+        r.command(),
+        reply -> core().released(r.hold()),
+        no -> core().releaseFailed(r.hold(), no, clock()));
+  }
+
+  private void submit(
+      String what,
+      Shard shard,
+      DataCommand command,
+      Consumer<Reply> done,
+      Consumer<RefusedException> failed) {
+    this.<Reply>request(
+        what,
+        CONTROL_TIMEOUT_MILLIS,
+        answer ->
+            world.brokers.of(shard).submit(World.GROUP, shard, command, consumer.instance, answer),
+        reply -> {
+          if (reply instanceof Reply.Refused refused) {
+            failed.accept(refused.exception());
+          } else {
+            done.accept(reply);
+          }
+        },
+        failed);
+  }
+
+  // ---- What handlers publish
+
+  void open(Action.OpenPublisher open) {
+    long id = world.bug.publisher(open.producerId(), world.outputs.publisher(open.shard()));
+    publishing
+        .open(open.shard(), open.epoch(), id)
+        .onComplete(
+            opened -> {
+              if (opened.succeeded()) {
+                core().publisherOpened(open.hold(), opened.result(), dataGroups(), clock());
+              } else {
+                core().publisherFailed(open.hold(), refused(opened), clock());
+              }
+            });
+  }
+
+  void publish(Action.Publish publish) {
+    publishing
+        .publish(publish.request())
+        .onComplete(
+            published -> {
+              if (published.succeeded()) {
+                core().published(publish.hold(), publish.request(), published.result(), clock());
+              } else {
+                core()
+                    .publishFailed(publish.hold(), publish.request(), refused(published), clock());
+              }
+            });
+  }
+
+  private static RefusedException refused(AsyncResult<?> failed) {
+    if (failed.cause() instanceof RefusedException refused) {
+      return refused;
+    }
+    throw new IllegalStateException(failed.cause());
+  }
+
+  @Override
+  public Future<Reply> submit(Shard shard, DataCommand command) {
+    Promise<Reply> promise = Promise.promise();
+    submit(command.toString(), shard, command, promise::complete, promise::fail);
+    return promise.future();
+  }
+
+  @Override
+  public Future<Reply> submitMeta(MetaCommand command) {
+    Promise<Reply> promise = Promise.promise();
+    this.<Reply>request(
+        command.toString(),
+        CONTROL_TIMEOUT_MILLIS,
+        answer -> answer.give(world.brokers.submit(command)),
+        promise::complete,
+        promise::fail);
+    return promise.future();
+  }
+
+  @Override
+  public Future<ByteBuffer> append(Shard shard, Bytes body) {
+    Promise<ByteBuffer> promise = Promise.promise();
+    byte[] bytes = body.toArray();
+    this.<ByteBuffer>request(
+        "append of " + consumer,
+        APPEND_TIMEOUT_MILLIS,
+        answer -> world.brokers.of(shard).append(bytes, answer),
+        promise::complete,
+        promise::fail);
+    return promise.future();
+  }
+
+  @Override
+  public int dataGroups() {
+    return world.brokers.groups().size();
+  }
+
+  // ---- Any of them
+
+  private <T> void request(
+      String what,
+      long timeoutMillis,
+      Network.Server<T> server,
+      Consumer<T> answered,
+      Consumer<RefusedException> refused) {
+    world.network.<T>call(
+        consumer,
+        null,
+        what,
+        timeoutMillis,
+        consumer.linkUp ? server : Network.Answer::never,
+        value -> {
+          answered.accept(value);
+          consumer.turn();
+        },
+        no -> {
+          refused.accept(no);
+          consumer.turn();
+        });
+  }
+}

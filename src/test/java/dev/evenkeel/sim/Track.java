@@ -1,0 +1,124 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.model.DeadLetter;
+import dev.evenkeel.model.StartAt;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What happened to one shard. What became of its messages counts from the last reset. */
+final class Track {
+  final List<String> keys = new ArrayList<>();
+  final List<Long> sums = new ArrayList<>(List.of(0L));
+  private final List<Long> timestamps = new ArrayList<>();
+
+  /** By an owner of this generation, or before it began. */
+  final BitSet handled = new BitSet();
+
+  /** The log has a copy of them, or knows what has become of them: they left the window. */
+  final BitSet left = new BitSet();
+
+  /** The log has them among the dead letters, also of an earlier generation. */
+  final BitSet letters = new BitSet();
+
+  /** They became dead letters in this generation. */
+  final BitSet dead = new BitSet();
+
+  final Map<Long, String> owners = new HashMap<>();
+  long epoch;
+  long committed = -1;
+  boolean dropped;
+
+  /** What was asked for of resets, and where those that were taken led, by their epochs. */
+  final Set<StartAt> asked = new HashSet<>();
+
+  final Map<Long, StartAt> resets = new HashMap<>();
+  private final List<Long> resetEpochs = new ArrayList<>();
+  private long resetMillis = -1;
+
+  /** Where this generation began. */
+  long base;
+
+  /** Up to here it was seen that the log has what was published. */
+  int published;
+
+  Track(boolean dropped) {
+    this.dropped = dropped;
+  }
+
+  void appended(String key, long weight, long timestampMillis) {
+    keys.add(key);
+    sums.add(sums.get(sums.size() - 1) + weight);
+    timestamps.add(timestampMillis);
+  }
+
+  /** Handled, or a dead letter. */
+  BitSet done() {
+    BitSet done = (BitSet) handled.clone();
+    done.or(dead);
+    return done;
+  }
+
+  void letters(List<DeadLetter> now) {
+    for (DeadLetter letter : now) {
+      letters.set((int) letter.offset());
+      if (letter.lastFailedMillis() > resetMillis) {
+        dead.set((int) letter.offset());
+      }
+    }
+  }
+
+  // ---- Resets
+
+  /** How often the shard had been reset before {@code ownerEpoch} was granted. */
+  int generation(long ownerEpoch) {
+    int generation = 0;
+    while (generation < resetEpochs.size() && resetEpochs.get(generation) < ownerEpoch) {
+      generation++;
+    }
+    return generation;
+  }
+
+  int generation() {
+    return resetEpochs.size();
+  }
+
+  /** Where a group shall go on that is reset to {@code to} now. */
+  long position(StartAt to) {
+    return switch (to.kind()) {
+      case EARLIEST -> 0;
+      case LATEST -> keys.size();
+      case OFFSET -> to.value();
+      case TIMESTAMP -> {
+        int offset = 0;
+        while (offset < timestamps.size() && timestamps.get(offset) < to.value()) {
+          offset++;
+        }
+        yield offset;
+      }
+    };
+  }
+
+  /** The shard was reset: from {@code offset} on everything is to be done again. */
+  void reset(StartAt to, long offset, long atEpoch, long nowMillis) {
+    int from = (int) offset;
+    for (int skipped = left.nextClearBit(0); skipped < from; ) {
+      handled.set(skipped);
+      skipped = left.nextClearBit(skipped + 1);
+    }
+    handled.clear(from, keys.size());
+    left.clear(from, keys.size());
+    dead.clear(from, keys.size());
+    base = offset;
+    published = from;
+    committed = offset;
+    epoch = atEpoch;
+    resets.put(atEpoch, to);
+    resetEpochs.add(atEpoch);
+    resetMillis = nowMillis;
+  }
+}
