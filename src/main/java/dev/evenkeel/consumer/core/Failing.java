@@ -77,6 +77,7 @@ final class Failing {
     }
     DataCommand.RecordOutcomes command = hold.retries.outbox.next(options.getGroup(), hold, now);
     if (command != null) {
+      hold.recordsInFlight++;
       out.accept(new Action.RecordOutcomes(hold, command));
     }
     if (hold.state == HoldState.RUNNING && puller.pulls()) {

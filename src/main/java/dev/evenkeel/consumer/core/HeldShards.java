@@ -14,7 +14,7 @@ final class HeldShards {
   private final int heldMax;
   private final Map<Shard, Hold> holds = new HashMap<>();
 
-  /** Holds that are over while handlers, calls or a commit of theirs are under way. */
+  /** Holds that are over while handlers, calls or writes of theirs are under way. */
   private final Map<Shard, Hold> lingering = new HashMap<>();
 
   /** Up to which epoch each shard was let go: an assignment that still names it is out of date. */
@@ -84,13 +84,13 @@ final class HeldShards {
     if (hold.releaseTaken) {
       releasedEpochs.merge(hold.shard, hold.epoch, Math::max);
     }
-    if (!hold.quiet() || hold.commitInFlight) {
+    if (!hold.quiet() || hold.writes()) {
       lingering.put(hold.shard, hold);
     }
   }
 
   void forgetQuiet() {
-    lingering.values().removeIf(hold -> hold.quiet() && !hold.commitInFlight);
+    lingering.values().removeIf(hold -> hold.quiet() && !hold.writes());
   }
 
   /** Whether shards were gained or lost since the last call. */

@@ -97,6 +97,10 @@ public final class Hold {
 
   boolean commitInFlight;
   long commitRetryMillis;
+
+  /** Requests that tell of failures and whose answers have not come. */
+  int recordsInFlight;
+
   long committed;
   long lastCommitMillis;
 
@@ -244,6 +248,11 @@ public final class Hold {
   ShardContext context(String member) {
     long offset = window == null ? -1 : window.committed();
     return new ShardContext(topic, shard.shard(), epoch, member, offset, generation);
+  }
+
+  /** Whether the log may still take something of it: then its lease is about to change. */
+  boolean writes() {
+    return commitInFlight || recordsInFlight > 0;
   }
 
   /** Whether nothing of it runs any more. */

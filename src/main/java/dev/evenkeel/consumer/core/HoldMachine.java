@@ -166,10 +166,10 @@ final class HoldMachine {
 
   private void attach(Hold hold, long now) {
     if (hold.predecessor != null) {
-      // A commit of the same epoch would be taken after the lease was read: the log would then
-      // forget what has become of messages from which this hold begins.
-      boolean commits = hold.predecessor.commitInFlight && hold.predecessor.epoch == hold.epoch;
-      if (commits || !hold.predecessor.quiet()) {
+      // A commit or a failure of the same epoch would be taken after the lease was read: this hold
+      // would not know what has become of messages from which it begins.
+      boolean writes = hold.predecessor.writes() && hold.predecessor.epoch == hold.epoch;
+      if (writes || !hold.predecessor.quiet()) {
         return;
       }
       hold.predecessor = null;
@@ -386,6 +386,7 @@ final class HoldMachine {
   }
 
   void recorded(Hold hold, DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
+    hold.recordsInFlight--;
     if (hold.state == HoldState.RUNNING || hold.state == HoldState.DRAINING) {
       failing.recorded(hold, command, noRoom, now);
       owner.ready(hold);
@@ -395,6 +396,7 @@ final class HoldMachine {
 
   void recordFailed(
       Hold hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
+    hold.recordsInFlight--;
     boolean awaited = hold.state == HoldState.RUNNING || hold.state == HoldState.DRAINING;
     if (awaited && !fenced(hold, refused, now)) {
       failing.recordFailed(hold, command, refused, now);

@@ -261,6 +261,24 @@ class ConsumerCoreTest {
   }
 
   @Test
+  void aNewHoldOfTheSameEpochAwaitsTheFailuresThatTheFormerHasTold() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    Hold former = run(S0, "a", "b");
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    tick(100);
+    Action.RecordOutcomes told = take(Action.RecordOutcomes.class);
+    assign();
+    assign(owned(S0, 5, false));
+    tick(100);
+    assertThat(takeAll(Action.ReadLease.class)).as("of a lease that is about to change").isEmpty();
+    core.recordFailed(
+        former, told.command(), new RefusedException(Refusal.INDETERMINATE, "lost"), now);
+    tick(100);
+    assertThat(take(Action.ReadLease.class).hold()).isNotSameAs(former);
+  }
+
+  @Test
   void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
