@@ -32,7 +32,7 @@ class AcksIT {
   @Timeout(900)
   void each_acknowledgement_keeps_its_promise() {
     try (Trio trio = new Trio(directory).start()) {
-      trio.nodes.get(0).admin("topic", "create", "events", "--shards", "1");
+      trio.nodes.get(0).createTopic("events", 1);
       Path bulk = Lines.write(directory.resolve("bulk"), LINES, 50);
       assertAcked(trio.produceFile("bulk-all", "events", bulk, "--acks", "all").await(), LINES);
       // They join before a node is held up, and leave after it.

@@ -15,7 +15,7 @@ class ArticleWalkIT {
   @Test
   void four_shards_are_shared_by_one_two_three_and_then_two_consumers() {
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "walk", "--shards", "4");
+      node.createTopic("walk", 4);
       Members members = new Members(node, "walkers");
       try (Jar.Running one = node.consume("one", "walk", "walkers")) {
         assertThat(members.awaitCounts(Map.of("one", 4)).keySet()).containsExactly(0, 1, 2, 3);

@@ -40,7 +40,7 @@ class AssignorAndStuckIT {
 
   @Test
   void the_members_of_a_group_agree_on_an_assignor() {
-    node.admin("topic", "create", "agreed", "--shards", "4");
+    node.createTopic("agreed", 4);
     Jar.Running first = node.consume("first", "agreed", "ag", "--assignor", "average");
     await("the first has all", () -> owners("ag").equals(Map.of("first", List.of(0, 1, 2, 3))));
     try (Jar.Running other = node.consume("other", "agreed", "ag", "--assignor", "sticky")) {
@@ -68,7 +68,7 @@ class AssignorAndStuckIT {
 
   @Test
   void a_member_that_hangs_is_shown_and_loses_the_shard_it_hangs_on() throws IOException {
-    node.admin("topic", "create", "hung", "--shards", "2");
+    node.createTopic("hung", 2);
     Path hold = directory.resolve("hold");
     Files.writeString(hold, "while it is there, commands of one member do not end");
     String hanging = "while [ -e " + hold + " ]; do sleep 0.2; done";

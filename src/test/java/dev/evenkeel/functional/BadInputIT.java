@@ -27,7 +27,7 @@ class BadInputIT {
   @BeforeAll
   static void start() {
     node = new Node(directory.resolve("node")).start();
-    node.admin("topic", "create", "good", "--shards", "2");
+    node.createTopic("good", 2);
   }
 
   @AfterAll
@@ -97,7 +97,7 @@ class BadInputIT {
 
   @Test
   void a_payload_that_is_not_utf_8() throws IOException {
-    node.admin("topic", "create", "bytes", "--shards", "1");
+    node.createTopic("bytes", 1);
     Path file = directory.resolve("bytes");
     Files.write(file, new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 'a', '\n'});
     assertThat(node.produce("bytes", file, "bytes").await().status()).isZero();
@@ -184,7 +184,7 @@ class BadInputIT {
   void too_little_disk_refuses_appends_and_serves_the_rest() throws IOException {
     try (Node full = new Node(directory.resolve("full"))) {
       full.start();
-      full.admin("topic", "create", "t", "--shards", "1");
+      full.createTopic("t", 1);
       Path file = Files.writeString(directory.resolve("few"), "a\nb\nc\n");
       assertThat(full.produce("p", file, "t").await().status()).isZero();
       full.stop();

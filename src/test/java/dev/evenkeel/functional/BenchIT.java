@@ -15,6 +15,11 @@ class BenchIT {
   @TempDir Path directory;
 
   private JsonObject bench(String... args) throws IOException {
+    return bench(directory, args);
+  }
+
+  /** Runs a benchmark on nodes of its own, and gives what it told. */
+  static JsonObject bench(Path directory, String... args) throws IOException {
     Path data = directory.resolve("data");
     String[] all = Stream.concat(Stream.of("bench"), Stream.of(args)).toArray(String[]::new);
     String[] more = {"--data", data.toString(), "--format", "json"};
@@ -43,35 +48,6 @@ class BenchIT {
   }
 
   @Test
-  void a_lone_message_is_compared_with_a_bare_request() throws IOException {
-    JsonObject json = bench("single", "--rate", "20", "--warmup", "100ms", "--duration", "1s");
-    assertThat(json.getJsonObject("producer").getLong("count")).isEqualTo(20);
-    assertThat(json.getJsonObject("bare").getLong("count")).isEqualTo(20);
-    assertThat(json.getDouble("p50Ratio")).isPositive();
-  }
-
-  @Test
-  void batching_as_it_comes_is_compared_with_settings() throws IOException {
-    JsonObject json =
-        bench(
-            "batching",
-            "--rounds=1",
-            "--duration=300ms",
-            "--warmup=100ms",
-            "--lingers=0ms,5ms",
-            "--batches=16KiB");
-    assertThat(json.getJsonArray("settings")).hasSize(3);
-    assertThat(json.getDouble("ofBestTuned")).isPositive();
-  }
-
-  @Test
-  void a_group_reads_what_was_filled_in() throws IOException {
-    JsonObject json = bench("consume", "--messages", "20000", "--keys", "50", "--consumers", "2");
-    assertThat(json.getLong("received")).isGreaterThanOrEqualTo(20_000);
-    assertThat(json.getLong("messagesPerSecond")).isPositive();
-  }
-
-  @Test
   void latency_is_told_of_every_message_in_order_of_its_percentiles() throws IOException {
     JsonObject json = bench("latency", "--rate", "500", "--warmup", "1s", "--duration", "2s");
     assertThat(json.getLong("sent")).isEqualTo(1_000);
@@ -84,18 +60,6 @@ class BenchIT {
       assertThat(figures.getDouble("p99Millis"))
           .isBetween(figures.getDouble("p50Millis"), figures.getDouble("maxMillis"));
     }
-  }
-
-  @Test
-  void delayed_messages_all_come_and_none_before_its_time() throws IOException {
-    JsonObject json = bench("delay", "--messages", "2000", "--lead", "5s", "--waiting", "5000");
-    assertThat(json.getLong("received")).isEqualTo(2_000);
-    assertThat(json.getLong("early")).isZero();
-    JsonObject lateness = json.getJsonObject("lateness");
-    assertThat(lateness.getLong("count")).isEqualTo(2_000);
-    assertThat(lateness.getDouble("p99Millis"))
-        .isBetween(lateness.getDouble("p50Millis"), lateness.getDouble("maxMillis"));
-    assertThat(json.getDouble("heapWaitingMegabytes")).isPositive();
   }
 
   @Test

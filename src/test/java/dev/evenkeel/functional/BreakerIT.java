@@ -75,7 +75,7 @@ class BreakerIT {
             + " ] || exit 3; echo \"$line\" >> "
             + done;
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "4");
+      node.createTopic("t", 4);
       try (Jar.Running a = consume(node, "a", work);
           Jar.Running b = consume(node, "b", work)) {
         await("both are there").until(() -> breakers(node).size() == 2);
@@ -138,7 +138,7 @@ class BreakerIT {
     String work =
         "read -r line; echo \"$EVENKEEL_ATTEMPT $line\" >> " + runs + "; [ \"$line\" != m5 ]";
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "1");
+      node.createTopic("t", 1);
       produce(node, lines("input", 0, 10));
       Jar.Result stopped =
           node.consume("a", "t", "g", "--on-failure=stop", "--retry-delays=100ms", "--exec", work)

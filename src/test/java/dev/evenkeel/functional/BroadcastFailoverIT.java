@@ -51,7 +51,7 @@ class BroadcastFailoverIT {
       throws IOException {
     try (Trio trio = new Trio(directory).start()) {
       Node any = trio.node(1);
-      any.admin("topic", "create", "news", "--shards", String.valueOf(SHARDS));
+      any.createTopic("news", SHARDS);
       final Jar.Running steady = consume(trio, "steady", "steady");
       final Jar.Running killed = consume(trio, "killed", "killed");
       final Jar.Running producer = trio.produce("producer", "news", 500);
@@ -112,7 +112,7 @@ class BroadcastFailoverIT {
         trio.nodes.stream().filter(each -> each.process().process.isAlive()).toList().get(0);
     List<Integer> before = members.stream().map(member -> messages(member).size()).toList();
     node.admin("topic", "delete", "news");
-    node.admin("topic", "create", "news", "--shards", String.valueOf(MORE_SHARDS));
+    node.createTopic("news", MORE_SHARDS);
     Path later = Lines.write(directory.resolve("later.log"), LATER_MESSAGES, 100);
     Jar.Result produced = trio.produceFile("later", "news", later).await();
     assertThat(produced.status()).as(produced.err()).isZero();

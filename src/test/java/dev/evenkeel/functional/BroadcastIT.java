@@ -63,7 +63,7 @@ class BroadcastIT {
     Path log = directory.resolve("killed.log");
     String work = "line=$(cat); [ -n \"$line\" ] && echo \"$line\" >> " + log;
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "news", "--shards", String.valueOf(SHARDS));
+      node.createTopic("news", SHARDS);
       try (Jar.Running steady = consume(node, "steady")) {
         Jar.Running killed = consume(node, "killed", "--order", "none", "--exec", work);
         Jar.Running producing = node.produce("producer", first, "news");

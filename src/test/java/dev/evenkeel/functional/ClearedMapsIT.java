@@ -26,7 +26,7 @@ class ClearedMapsIT {
   void clearing_the_maps_moves_no_shard_and_loses_and_doubles_nothing() throws Exception {
     Path input = Lines.write(directory.resolve("input.log"), LINES, 100);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "6");
+      node.createTopic("t", 6);
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b")) {
         consumers.add(node.consume(name, "t", "g"));

@@ -28,7 +28,7 @@ class ClientRestartIT {
   void a_consumer_pulls_again_after_each_restart() throws IOException {
     Path line = Files.writeString(directory.resolve("line"), "hello\n");
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "2");
+      node.createTopic("t", 2);
       try (Jar.Running consumer = node.consume("c", "t", "g")) {
         List<Long> millis = new ArrayList<>();
         for (int restart = 1; restart <= RESTARTS; restart++) {

@@ -41,7 +41,7 @@ class ControlAndDataIT {
 
   @Test
   void an_owner_that_hangs_in_its_release_loses_the_shard_at_the_cap() {
-    node.admin("topic", "create", "held", "--shards", "2");
+    node.createTopic("held", 2);
     Members members = new Members(node, "hg");
     Path input = Lines.write(directory.resolve("held.log"), 200, 20);
     Path ended = directory.resolve("ended");
@@ -107,7 +107,7 @@ class ControlAndDataIT {
 
   @Test
   void a_drain_is_known_while_handlers_run_and_the_other_shards_go_on() throws IOException {
-    node.admin("topic", "create", "slow", "--shards", String.valueOf(SHARDS));
+    node.createTopic("slow", SHARDS);
     Members members = new Members(node, "sg");
     Path began = directory.resolve("began");
     Files.createFile(began);
@@ -192,7 +192,7 @@ class ControlAndDataIT {
 
   @Test
   void a_flood_of_messages_holds_up_no_heartbeat() {
-    node.admin("topic", "create", "flood", "--shards", String.valueOf(SHARDS));
+    node.createTopic("flood", SHARDS);
     Members members = new Members(node, "fg");
     try (Jar.Running one = node.consume("one", "flood", "fg");
         Jar.Running two = node.consume("two", "flood", "fg")) {

@@ -42,7 +42,7 @@ class DeadLettersIT {
     Path runs = directory.resolve("runs");
     String work = work(runs);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "orders", "--shards", "6");
+      node.createTopic("orders", 6);
       try (Jar.Running first = consume(node, "a", work);
           Jar.Running second = consume(node, "b", work);
           Jar.Running third = consume(node, "c", work)) {

@@ -116,7 +116,7 @@ class DedupIT {
   private DedupCheck run(Node node, Disturbance disturbance) throws Exception {
     log = directory.resolve("runs.log");
     file = DedupMember.appending(log.toString());
-    node.admin("topic", "create", TOPIC, "--shards", "6");
+    node.createTopic(TOPIC, 6);
     NAMES.forEach(name -> start(node, name));
     awaitOwners(node);
     produce(node, disturbance);

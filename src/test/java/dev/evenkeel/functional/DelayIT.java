@@ -41,7 +41,7 @@ class DelayIT {
   @Timeout(900)
   void each_comes_once_and_not_before_it_is_due_though_a_leader_is_killed() {
     try (Trio trio = new Trio(directory).start()) {
-      trio.node(1).admin("topic", "create", TOPIC, "--shards", "6");
+      trio.node(1).createTopic(TOPIC, 6);
       Path handled = directory.resolve("handled");
       // A line for each message: when it was handled, and when it was due.
       trio.consume(
@@ -81,7 +81,7 @@ class DelayIT {
   void what_was_due_while_the_only_node_was_down_comes_after_its_start() {
     Path input = Lines.write(directory.resolve("input"), 300, 20);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", TOPIC, "--shards", "3");
+      node.createTopic(TOPIC, 3);
       String spool = directory.resolve("spool").toString();
       long before = System.currentTimeMillis();
       Jar.Result sent =

@@ -33,7 +33,7 @@ class DispatcherDiesIT {
     String onRelease = "while [ -e " + hold + " ]; do sleep 0.1; done; sleep 1; echo state";
     try (Trio trio = new Trio(directory).start()) {
       Node any = trio.node(1);
-      any.admin("topic", "create", "orders", "--shards", String.valueOf(SHARDS));
+      any.createTopic("orders", SHARDS);
       Jar.Running one = trio.consume("one", "orders", "g", "--on-release", onRelease);
       new Members(any, "g").awaitCounts(Map.of("one", SHARDS));
       produce(trio, "first", input);

@@ -40,7 +40,7 @@ class ExecFailuresIT {
             + " killed) kill -9 $$;; esac; echo $line >> "
             + done;
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "1");
+      node.createTopic("t", 1);
       assertThat(node.produce("p", input, "t").await().status()).isZero();
       Process consumer = consumer(node, work);
       try {
@@ -98,7 +98,7 @@ class ExecFailuresIT {
     Path pid = directory.resolve("pid");
     Path next = directory.resolve("next");
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "1");
+      node.createTopic("t", 1);
       Path input = Files.write(directory.resolve("input"), List.of("one"));
       assertThat(node.produce("p", input, "t").await().status()).isZero();
       String hang =
@@ -132,7 +132,7 @@ class ExecFailuresIT {
     Path done = directory.resolve("done");
     String hang = "sleep 600 & echo $! > " + pid + ".new; mv " + pid + ".new " + pid + "; wait";
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "1");
+      node.createTopic("t", 1);
       Path input = Files.write(directory.resolve("input"), List.of("one"));
       assertThat(node.produce("p", input, "t").await().status()).isZero();
       String work = "cat >> " + done;

@@ -19,7 +19,7 @@ class FirstLightIT {
   void every_line_exactly_once_in_order_per_key_by_three_consumers() {
     Path input = Lines.write(directory.resolve("input.log"), LINES, 1000);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "access", "--shards", "12");
+      node.createTopic("access", 12);
 
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b", "c")) {

@@ -49,7 +49,7 @@ class FormationIT {
     trio.begin(1);
     trio.nodes.forEach(Node::awaitReady);
     assertThat(trio.nodes.stream().map(FormationIT::clusterId).distinct()).hasSize(1);
-    trio.node(1).admin("topic", "create", "t", "--shards", "6");
+    trio.node(1).createTopic("t", 6);
     produce("first", 1, 3_000);
 
     Node second = trio.node(2);
@@ -89,7 +89,7 @@ class FormationIT {
   @Test
   void anInterruptedReplacementIsFinishedByRunningItAgain() throws Exception {
     trio.start();
-    trio.node(1).admin("topic", "create", "t", "--shards", "6");
+    trio.node(1).createTopic("t", 6);
     produce("first", 1, 2_000);
     Node second = trio.node(2);
     second.kill();
@@ -131,7 +131,7 @@ class FormationIT {
   @Test
   void whoStopsHandsLeadershipOverBeforeAndLeadersSpreadWhenItComesBack() throws Exception {
     trio.start();
-    trio.node(1).admin("topic", "create", "t", "--shards", "6");
+    trio.node(1).createTopic("t", 6);
     for (int i = 1; i <= 3; i++) {
       awaitShare(i);
     }

@@ -40,7 +40,7 @@ class ForwardIT {
   @Timeout(600)
   void it_refuses_early_and_loses_nothing_that_it_accepted() throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "orders", "--shards", "3");
+      node.createTopic("orders", 3);
       Jar.Running service = service(node);
       int port = port(service);
       for (int i = 0; i < 20; i++) {

@@ -29,7 +29,7 @@ class GroupResetIT {
     }
     Path input = Files.write(directory.resolve("input"), lines);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "2");
+      node.createTopic("t", 2);
       assertThat(node.produce("producer", input, "t", "--key-regex", "-(.*)").await().status())
           .isZero();
       try (Jar.Running consumer = node.consume("m", "t", "g", "--format", "json")) {
@@ -75,7 +75,7 @@ class GroupResetIT {
   void a_lost_consumer_has_its_crash_lock_time_to_come_back() throws IOException {
     Path input = Files.write(directory.resolve("input"), List.of("one", "two", "three"));
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "1");
+      node.createTopic("t", 1);
       assertThat(node.produce("producer", input, "t").await().status()).isZero();
       try (Jar.Running consumer = node.consume("m", "t", "g", "--crash-lock-time", "15s")) {
         node.awaitConsumed("g", 3);

@@ -30,7 +30,7 @@ class HandoverIT {
   void a_count_kept_by_consumers_that_come_and_go_is_exact() throws IOException {
     Path input = Lines.write(directory.resolve("input.log"), 400, 50);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "words", "--shards", "4");
+      node.createTopic("words", 4);
       Jar.Running first = counter(node, "first");
       assertThat(
               node.produce("p1", input, "words", "--key-regex", Lines.KEY_REGEX).await().status())
@@ -61,7 +61,7 @@ class HandoverIT {
   @Test
   void a_second_member_of_the_same_name_takes_the_place_of_the_first() {
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "3");
+      node.createTopic("t", 3);
       try (Jar.Running first = node.consume("twin", "t", "g")) {
         awaitOwned(node, "g", "twin", 3);
         long epoch = node.shards("g").get(0).getLong("epoch");

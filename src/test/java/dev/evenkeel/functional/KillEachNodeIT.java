@@ -30,8 +30,8 @@ class KillEachNodeIT {
   void service_goes_on_by_itself_and_nothing_acknowledged_is_lost() {
     try (Trio trio = new Trio(directory).start()) {
       Node first = trio.nodes.get(0);
-      first.admin("topic", "create", "events", "--shards", "6");
-      first.admin("topic", "create", "ticks", "--shards", "6");
+      first.createTopic("events", 6);
+      first.createTopic("ticks", 6);
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b", "c")) {
         consumers.add(trio.consume(name, "events", "g"));

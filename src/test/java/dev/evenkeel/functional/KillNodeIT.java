@@ -28,7 +28,7 @@ class KillNodeIT {
     System.err.println("KillNodeIT: seed " + seed + ", kills " + KILLS);
     Random random = new Random(seed);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "events", "--shards", "6");
+      node.createTopic("events", 6);
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b", "c")) {
         consumers.add(node.consume(name, "events", "g", "--format", "json"));

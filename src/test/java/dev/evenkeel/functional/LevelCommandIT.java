@@ -32,7 +32,7 @@ class LevelCommandIT {
   void consumers_share_evenly_and_leave_when_idle() throws Exception {
     Path input = Lines.write(directory.resolve("input.log"), MESSAGES, 100);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "even", "--shards", "2");
+      node.createTopic("even", 2);
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b", "c")) {
         consumers.add(consume(node, name));

@@ -39,7 +39,7 @@ class LevelDeadLettersIT {
     Path input = input();
     try (Trio trio = new Trio(directory).start()) {
       Node any = trio.node(1);
-      any.admin("topic", "create", "orders", "--shards", "3");
+      any.createTopic("orders", 3);
       List<Jar.Running> members = new ArrayList<>();
       for (String name : List.of("a", "b", "c")) {
         members.add(consume(trio, name, runs));

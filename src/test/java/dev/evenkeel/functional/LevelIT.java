@@ -33,7 +33,7 @@ class LevelIT {
     int messages = 20_000;
     try (Node node = new Node(directory.resolve("node")).start();
         LevelGroup group = new LevelGroup(directory, node.cluster(), RANGE, strategy, 10_000)) {
-      node.admin("topic", "create", LevelGroup.TOPIC, "--shards", "12");
+      node.createTopic(LevelGroup.TOPIC, 12);
       group.start("a", 0);
       group.start("b", 1);
       group.start("c", 2);
@@ -64,7 +64,7 @@ class LevelIT {
   void the_live_stay_level_while_others_come_leave_die_and_are_held() {
     try (Node node = new Node(directory.resolve("node")).start();
         LevelGroup group = new LevelGroup(directory, node.cluster(), RANGE, "pull", STALL_MILLIS)) {
-      node.admin("topic", "create", LevelGroup.TOPIC, "--shards", "6");
+      node.createTopic(LevelGroup.TOPIC, 6);
       List<Jar.Running> four = new ArrayList<>();
       List.of("a", "b", "c", "d").forEach(name -> four.add(group.start(name, 1)));
       group.awaitBars(node, FOUR);
@@ -117,7 +117,7 @@ class LevelIT {
     try (Trio trio = new Trio(directory).start();
         LevelGroup group = new LevelGroup(directory, trio.cluster(), RANGE, "pull", 10_000)) {
       Node any = trio.node(1);
-      any.admin("topic", "create", LevelGroup.TOPIC, "--shards", "6");
+      any.createTopic(LevelGroup.TOPIC, 6);
       FOUR.forEach(name -> group.start(name, name.equals("d") ? 5 : 1));
       group.awaitBars(any, FOUR);
       long sent;

@@ -81,7 +81,7 @@ class LevelResetIT {
     }
     Path input = Files.write(directory.resolve("input"), lines);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "2");
+      node.createTopic("t", 2);
       List<Jar.Running> members = new ArrayList<>();
       try {
         MEMBERS.forEach(name -> members.add(consume(node, name)));

@@ -23,7 +23,7 @@ class LivePageIT {
     Path input = Lines.write(directory.resolve("input.log"), 2000, 50);
     try (Browsers browsers = Browsers.start();
         Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "lines", "--shards", "6");
+      node.createTopic("lines", 6);
       try (Visit visit =
               new Visit(browsers.browser(), ColorScheme.DARK, node.url() + "/#group=" + GROUP);
           Jar.Running first = node.consume("first", "lines", GROUP)) {

@@ -24,7 +24,7 @@ class LiveViewIT {
   void watchers_see_members_come_and_die_and_shards_move_with_real_figures() {
     Path input = Lines.write(directory.resolve("input.log"), 4_000, 50);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "orders", "--shards", String.valueOf(SHARDS));
+      node.createTopic("orders", SHARDS);
       assertThat(
               node.produce("p", input, "orders", "--key-regex", Lines.KEY_REGEX).await().status())
           .isZero();

@@ -20,7 +20,7 @@ class MajorityLostIT {
   void without_a_majority_nothing_is_acknowledged_and_with_one_all_goes_on() {
     try (Trio trio = new Trio(directory).start()) {
       Node last = trio.nodes.get(0);
-      last.admin("topic", "create", "events", "--shards", "6");
+      last.createTopic("events", 6);
       Jar.Running consumer = trio.consume("a", "events", "g");
       // It connects by n2 and n3, which will be the dead ones, and rides it out.
       Jar.Running producer = trio.produce("producer", "events", 500);

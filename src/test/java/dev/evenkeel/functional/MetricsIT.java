@@ -106,7 +106,7 @@ class MetricsIT {
       assertThat(fresh.value("evenkeel_dispatcher_active")).isEqualTo(1);
       assertThat(fresh.types).doesNotContainKey("evenkeel_group_lag_messages");
 
-      node.admin("topic", "create", TOPIC, "--shards", "4");
+      node.createTopic(TOPIC, 4);
       Path input = Lines.write(directory.resolve("input.log"), LINES, 100);
       Jar.Result produced = node.produce("produce", input, TOPIC).await();
       assertThat(produced.err().strip()).endsWith("acked " + LINES + " of " + LINES);

@@ -131,6 +131,14 @@ final class Node implements AutoCloseable {
     return result;
   }
 
+  void createTopic(String name, int shards) {
+    String topic = new JsonObject().put("name", name).put("shards", shards).encode();
+    HttpResponse<String> answer = post("/api/topics", topic);
+    if (answer.statusCode() != 201) {
+      throw new AssertionError("topic " + name + ": " + answer.statusCode() + " " + answer.body());
+    }
+  }
+
   HttpResponse<String> get(String path) {
     return send(HttpRequest.newBuilder(URI.create(url() + path)).build());
   }

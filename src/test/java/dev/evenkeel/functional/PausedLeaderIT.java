@@ -30,8 +30,8 @@ class PausedLeaderIT {
   void a_leader_that_was_held_up_follows_and_serves_again() throws Exception {
     try (Trio trio = new Trio(directory).start()) {
       Node first = trio.nodes.get(0);
-      first.admin("topic", "create", "events", "--shards", "6");
-      first.admin("topic", "create", "ticks", "--shards", "6");
+      first.createTopic("events", 6);
+      first.createTopic("ticks", 6);
       List<Jar.Running> consumers = new ArrayList<>();
       for (String name : List.of("a", "b", "gone")) {
         consumers.add(trio.consume(name, "events", "g"));

@@ -36,7 +36,7 @@ class RatesIT {
     }
     Files.write(input, lines);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "requests", "--shards", "2");
+      node.createTopic("requests", 2);
       Jar.Result produced =
           node.produce("producer", input, "requests", "--key-regex", "^(\\S+) ").await();
       assertThat(produced.status()).as(produced.err()).isZero();

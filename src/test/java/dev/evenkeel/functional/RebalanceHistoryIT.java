@@ -83,7 +83,7 @@ class RebalanceHistoryIT {
   void moves_survive_the_dispatcher_and_a_restart_of_everything() {
     try (Trio trio = new Trio(directory).start()) {
       Node any = trio.node(1);
-      any.admin("topic", "create", "orders", "--shards", String.valueOf(SHARDS));
+      any.createTopic("orders", SHARDS);
       trio.consume("one", "orders", "g");
       eventually("one has all shards")
           .until(

@@ -31,7 +31,7 @@ class RebalanceIT {
   void joins_and_leaves_move_little_and_repeat_nothing_and_a_kill_repeats_what_was_uncommitted()
       throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "steady", "--shards", "12");
+      node.createTopic("steady", 12);
       Members members = new Members(node, "workers");
       Jar.Running a = member(node, "a");
       Jar.Running b = member(node, "b");

@@ -43,7 +43,7 @@ class RetryModesIT {
     Path input = Files.write(directory.resolve("input"), lines);
     String work = "read -r line; case $line in poison) exit 7;; esac; echo $line >> " + done;
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "4");
+      node.createTopic("t", 4);
       assertThat(node.produce("p", input, "t").await().status()).isZero();
       try (Jar.Running a = consume(node, "a", work);
           Jar.Running b = consume(node, "b", work)) {
@@ -101,7 +101,7 @@ class RetryModesIT {
             + runs
             + "; case $line in flaky) [ $EVENKEEL_ATTEMPT -ge 3 ];; esac";
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "t", "--shards", "2");
+      node.createTopic("t", 2);
       assertThat(node.produce("p", input, "t").await().status()).isZero();
       try (Jar.Running a = node.consume("a", "t", "g", "--mode", "level", "--exec", work);
           Jar.Running b = node.consume("b", "t", "g", "--mode", "level", "--exec", work)) {

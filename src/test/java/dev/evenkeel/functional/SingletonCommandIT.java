@@ -52,7 +52,7 @@ class SingletonCommandIT {
     log = directory.resolve("work.log");
     Path input = Lines.write(directory.resolve("input.log"), MESSAGES, 10);
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "jobs", "--shards", "2");
+      node.createTopic("jobs", 2);
       Members members = new Members(node, "boss");
       try (Jar.Running first = consume(node, "a")) {
         members.awaitCounts(Map.of("a", 2));

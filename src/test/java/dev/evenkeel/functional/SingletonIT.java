@@ -28,7 +28,7 @@ class SingletonIT {
   @BeforeEach
   void start() throws Exception {
     node = new Node(directory.resolve("node")).start();
-    node.admin("topic", "create", LeaderGroup.TOPIC, "--shards", "3");
+    node.createTopic(LeaderGroup.TOPIC, 3);
     group = new LeaderGroup(directory, node);
     NAMES.forEach(group::start);
     group.awaitMembers(NAMES.size());

@@ -32,8 +32,8 @@ class SnapshotReturnIT {
       Node a = trio.nodes.get(0);
       Node b = trio.nodes.get(1);
       Node away = trio.nodes.get(2);
-      a.admin("topic", "create", "events", "--shards", "6");
-      a.admin("topic", "create", "large", "--shards", "3");
+      a.createTopic("events", 6);
+      a.createTopic("large", 3);
       Jar.Running producer = trio.produce("producer", "events", 1_000);
       long lines;
       try (Feeder feeder = new Feeder(producer.process.getOutputStream(), 200)) {
@@ -55,7 +55,7 @@ class SnapshotReturnIT {
 
       // What is written while another is away makes this one's log the longer: it must lead.
       a.kill();
-      b.admin("topic", "create", "later", "--shards", "3");
+      b.createTopic("later", 3);
       Path later = Lines.write(directory.resolve("later"), 300, 30);
       assertThat(b.produce("later", later, "later").await().status()).isZero();
       Jar.Running more = trio.produceLine("more", "events", "late 0");

@@ -31,7 +31,7 @@ class SpoolAwayIT {
   @Timeout(600)
   void memory_and_disk_stay_bounded_and_nothing_is_lost() throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "events", "--shards", "3");
+      node.createTopic("events", 3);
       Path spool = directory.resolve("spool");
       // More messages than fit into memory as objects: 64 MiB of short lines.
       try (Jar.Running producer =
@@ -77,7 +77,7 @@ class SpoolAwayIT {
   @Timeout(600)
   void without_a_spool_the_buffer_is_bounded_and_reading_waits() throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "events", "--shards", "3");
+      node.createTopic("events", 3);
       try (Jar.Running producer =
           Jar.startFedWith(
               node.directory,

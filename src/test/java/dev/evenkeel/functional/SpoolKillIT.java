@@ -41,7 +41,7 @@ class SpoolKillIT {
     file = Lines.write(directory.resolve("lines"), LINES, 50);
     try (Node started = new Node(directory.resolve("node")).start()) {
       node = started;
-      node.admin("topic", "create", "events", "--shards", "6");
+      node.createTopic("events", 6);
       List<Boolean> kills = new ArrayList<>(Collections.nCopies(NODE_KILLS, true));
       kills.addAll(Collections.nCopies(PRODUCER_KILLS, false));
       Collections.shuffle(kills, random);

@@ -53,7 +53,7 @@ class StopAndPauseIT {
   @Test
   void a_line_that_is_typed_is_sent_at_once_and_a_signal_ends_the_producer_in_good_order()
       throws IOException {
-    node.admin("topic", "create", "typed", "--shards", "3");
+    node.createTopic("typed", 3);
     try (Jar.Running producer =
         Jar.startFed(
             node.directory, "typing", "produce", "typed", "--cluster", node.cluster(), "-")) {
@@ -76,7 +76,7 @@ class StopAndPauseIT {
 
   @Test
   void a_producer_that_is_stopped_under_load_has_acknowledged_all_it_read() {
-    node.admin("topic", "create", "load", "--shards", "3");
+    node.createTopic("load", 3);
     try (Jar.Running producer =
             Jar.startFed(
                 node.directory, "loading", "produce", "load", "--cluster", node.cluster(), "-");
@@ -92,7 +92,7 @@ class StopAndPauseIT {
   @Test
   void messages_of_a_killed_and_of_a_held_up_consumer_go_to_others_once_an_epoch()
       throws IOException {
-    node.admin("topic", "create", "shared", "--shards", "6");
+    node.createTopic("shared", 6);
     Jar.Running killed = consumer("killed");
     Jar.Running held = consumer("held").mayPause();
     Jar.Running third = consumer("third");
@@ -146,7 +146,7 @@ class StopAndPauseIT {
 
   @Test
   void a_command_that_fails_is_told_and_tried_again() {
-    node.admin("topic", "create", "failing", "--shards", "1");
+    node.createTopic("failing", 1);
     assertThat(node.post("/api/topics/failing/messages", "{\"payload\":\"x\"}").statusCode())
         .isEqualTo(200);
     try (Jar.Running consumer =

@@ -49,7 +49,7 @@ class ThinClientIT {
 
   @Test
   void produces_and_consumes_with_state_that_is_handed_on() {
-    node.admin("topic", "create", "thin", "--shards", "3");
+    node.createTopic("thin", 3);
     Jar.Result produced = produce("produce-1", "thin", 2_000);
     assertThat(produced.out()).contains("acknowledged 2000");
 
@@ -95,8 +95,8 @@ class ThinClientIT {
 
   @Test
   void streams_with_back_pressure() throws IOException {
-    node.admin("topic", "create", "lines", "--shards", "2");
-    node.admin("topic", "create", "copy", "--shards", "2");
+    node.createTopic("lines", 2);
+    node.createTopic("copy", 2);
     int count = 5_000;
     Path file = directory.resolve("lines.txt");
     Files.writeString(
@@ -122,7 +122,7 @@ class ThinClientIT {
   @Test
   void an_own_vertx_finds_its_way_back_when_all_nodes_were_gone() {
     try (Node lone = new Node(directory.resolve("lone")).start()) {
-      lone.admin("topic", "create", "own", "--shards", "2");
+      lone.createTopic("own", 2);
       try (Jar.Running own =
           program("own", "examples.OwnVertxExample", lone.cluster(), "own", "g")) {
         post(lone, "before");

@@ -25,8 +25,8 @@ class ThreeNodesIT {
   @Timeout(600)
   void every_node_answers_for_all_and_the_dispatcher_moves_with_the_meta_log() {
     try (Trio trio = new Trio(directory).start()) {
-      trio.nodes.get(0).admin("topic", "create", "orders", "--shards", "6");
-      trio.nodes.get(0).admin("topic", "create", "ticks", "--shards", "3");
+      trio.nodes.get(0).createTopic("orders", 6);
+      trio.nodes.get(0).createTopic("ticks", 3);
       Jar.Running one = trio.consume("one", "orders", "g");
       Jar.Running two = trio.consume("two", "orders", "g");
       Path lines = Lines.write(directory.resolve("lines"), MESSAGES, 100);

@@ -28,7 +28,7 @@ class WordCountIT {
   void counts_in_memory_stay_exact_while_consumers_come_go_and_are_killed() {
     List<Jar.Running> started = new ArrayList<>();
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.admin("topic", "create", "lines", "--shards", "12");
+      node.createTopic("lines", 12);
       Members members = new Members(node, "words");
       Jar.Running a = counter(node, "a", started);
       awaitGot(a, 12);

@@ -11,9 +11,9 @@ import java.time.Duration;
 import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a person sees of what happens in a cluster, dark and light. */
+/** What a person sees of what happens in a cluster; in the full form dark and light. */
 class LivePageTest extends PageBase {
   private static final String TOPIC = "orders";
   private static final String GROUP = "billing";
@@ -31,7 +31,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void aConsumerJoinsAndShardsTravelToIt(ColorScheme scheme) {
     visitTwo(scheme);
     visit.seesOwner("orders/0", "amber");
@@ -58,7 +58,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void aConsumerLeaves(ColorScheme scheme) {
     visitTwo(scheme);
     live.change(Traffic.drain(GROUP, TOPIC, "amber", 1, 3, 5));
@@ -70,7 +70,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void aConsumerCrashes(ColorScheme scheme) {
     visitTwo(scheme);
     live.change(Facts.patch(4200, "groups", GROUP, "members", "birch", "lastHeartbeatMs"));
@@ -95,7 +95,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void aConsumerThatFinishesNothingIsMarked(ColorScheme scheme) {
     visitTwo(scheme);
     live.change(member("birch", Facts.member(3).put("stuck", 2).put("stuckMs", 34_200)));
@@ -113,7 +113,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void dedupShowsWhatItSavesAndWhatItWouldSave(ColorScheme scheme) {
     JsonObject state = Facts.empty();
     JsonObject group = Facts.group(TOPIC, 4, "amber");
@@ -153,7 +153,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void failuresAreShownWhileThereAreAny(ColorScheme scheme) {
     JsonObject state = Facts.empty();
     JsonObject group = Facts.group(TOPIC, 4, "amber", "birch");
@@ -196,7 +196,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void aGroupInModeLevelShowsHowLevelItsMembersAre(ColorScheme scheme) {
     JsonObject state = Facts.empty();
     state.getJsonObject("groups").put(GROUP, Facts.level(TOPIC, 4, 10, "amber", "birch", "cedar"));
@@ -241,7 +241,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void aLostConnectionIsStaleUntilItIsBack(ColorScheme scheme) {
     visitTwo(scheme);
     live.cut();
@@ -259,7 +259,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void aSilentConnectionIsStaleAndThenReplaced(ColorScheme scheme) {
     visitTwo(scheme);
     int before = live.connections();
@@ -279,7 +279,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void anotherNodeAnswersAfterARestart(ColorScheme scheme) {
     visitTwo(scheme);
     live.change(member("cedar", Facts.member(0)));
@@ -299,7 +299,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void unknownIsNotZero(ColorScheme scheme) {
     JsonObject state = Facts.lone(TOPIC, 2, GROUP, "amber");
     JsonObject group = state.getJsonObject("groups").getJsonObject(GROUP);
@@ -326,7 +326,7 @@ class LivePageTest extends PageBase {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"DARK", "LIGHT"})
+  @MethodSource("schemes")
   void everythingIsReachedByKeyboard(ColorScheme scheme) {
     visitTwo(scheme);
     visit.sees(visit.lane("amber"));

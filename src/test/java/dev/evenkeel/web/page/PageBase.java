@@ -6,6 +6,7 @@ import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -40,6 +41,13 @@ abstract class PageBase {
       live.close();
     }
     assertThat(errors).isEmpty();
+  }
+
+  /** What {@code evenkeel.schemes} names, by default dark. */
+  static List<ColorScheme> schemes() {
+    return Stream.of(System.getProperty("evenkeel.schemes", "DARK").split(","))
+        .map(ColorScheme::valueOf)
+        .toList();
   }
 
   void visit(ColorScheme scheme, JsonObject state) {

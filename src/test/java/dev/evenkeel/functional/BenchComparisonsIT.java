@@ -1,0 +1,59 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** As {@link BenchIT}, of what is measured less often. */
+class BenchComparisonsIT {
+  @TempDir Path directory;
+
+  private JsonObject bench(String... args) throws IOException {
+    return BenchIT.bench(directory, args);
+  }
+
+  @Test
+  void a_lone_message_is_compared_with_a_bare_request() throws IOException {
+    JsonObject json = bench("single", "--rate", "20", "--warmup", "100ms", "--duration", "1s");
+    assertThat(json.getJsonObject("producer").getLong("count")).isEqualTo(20);
+    assertThat(json.getJsonObject("bare").getLong("count")).isEqualTo(20);
+    assertThat(json.getDouble("p50Ratio")).isPositive();
+  }
+
+  @Test
+  void batching_as_it_comes_is_compared_with_settings() throws IOException {
+    JsonObject json =
+        bench(
+            "batching",
+            "--rounds=1",
+            "--duration=300ms",
+            "--warmup=100ms",
+            "--lingers=0ms,5ms",
+            "--batches=16KiB");
+    assertThat(json.getJsonArray("settings")).hasSize(3);
+    assertThat(json.getDouble("ofBestTuned")).isPositive();
+  }
+
+  @Test
+  void a_group_reads_what_was_filled_in() throws IOException {
+    JsonObject json = bench("consume", "--messages", "20000", "--keys", "50", "--consumers", "2");
+    assertThat(json.getLong("received")).isGreaterThanOrEqualTo(20_000);
+    assertThat(json.getLong("messagesPerSecond")).isPositive();
+  }
+
+  @Test
+  void delayed_messages_all_come_and_none_before_its_time() throws IOException {
+    JsonObject json = bench("delay", "--messages", "2000", "--lead", "5s", "--waiting", "5000");
+    assertThat(json.getLong("received")).isEqualTo(2_000);
+    assertThat(json.getLong("early")).isZero();
+    JsonObject lateness = json.getJsonObject("lateness");
+    assertThat(lateness.getLong("count")).isEqualTo(2_000);
+    assertThat(lateness.getDouble("p99Millis"))
+        .isBetween(lateness.getDouble("p50Millis"), lateness.getDouble("maxMillis"));
+    assertThat(json.getDouble("heapWaitingMegabytes")).isPositive();
+  }
+}
