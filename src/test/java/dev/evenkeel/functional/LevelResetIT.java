@@ -28,7 +28,10 @@ class LevelResetIT {
   private static final int MESSAGES = 300;
 
   /** Messages of each shard before the first one that takes long. */
-  private static final int QUICK = 40;
+  private static final int QUICK = 10;
+
+  /** More than all that are quick, so that nobody is kept waiting for having done most of them. */
+  private static final int RANGE = 30;
 
   private static final int PARALLEL = 4;
   private static final Set<String> MEMBERS = Set.of("a", "b", "c");
@@ -181,8 +184,9 @@ class LevelResetIT {
             + QUICK
             + " ] || while [ -e "
             + hold
-            + " ]; do sleep 0.1; done";
-    List<String> args = new ArrayList<>(List.of("--mode", "level", "--range", "20"));
+            + " ]; do sleep 0.5; done";
+    List<String> args =
+        new ArrayList<>(List.of("--mode", "level", "--range", String.valueOf(RANGE)));
     // Whoever waits for long is not set aside: what it has in hand would be dealt again for that.
     args.addAll(List.of("--stall-timeout", "5m", "--parallel", String.valueOf(PARALLEL)));
     args.addAll(List.of("--exec", work));
