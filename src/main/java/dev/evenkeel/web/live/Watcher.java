@@ -5,20 +5,20 @@ import io.vertx.core.http.ServerWebSocket;
 
 /** One who watches. What it does not read in time is not queued: it gets a snapshot later. */
 final class Watcher {
-  /** Bytes that wait to be sent; past it nothing is added until they are gone. */
-  private static final int QUEUE_BYTES_MAX = 256 << 10;
+  /** Characters that wait to be sent; past it nothing is added until they are gone. */
+  private static final int QUEUED_MAX = 256 << 10;
 
   private static final Buffer PING = Buffer.buffer("evenkeel");
 
   private final ServerWebSocket socket;
   private long seq;
+  private int queued;
   private boolean needsSnapshot = true;
   private long pongMillis;
 
   Watcher(ServerWebSocket socket, long nowMillis) {
     this.socket = socket;
     pongMillis = nowMillis;
-    socket.setWriteQueueMaxSize(QUEUE_BYTES_MAX);
     socket.pongHandler(pong -> pongMillis = LiveHub.nowMillis());
   }
 
@@ -28,7 +28,8 @@ final class Watcher {
   }
 
   private boolean ready() {
-    return !socket.isClosed() && !socket.writeQueueFull();
+    // The socket's own queue is full only after 16 frames, of whatever size.
+    return !socket.isClosed() && queued < QUEUED_MAX;
   }
 
   /**
@@ -54,7 +55,10 @@ final class Watcher {
 
   private void send(String type, String rest) {
     // One frame: the limit of a frame's size is for what comes in.
-    socket.writeFinalTextFrame("{\"type\":\"" + type + "\",\"seq\":" + ++seq + rest);
+    String frame = "{\"type\":\"" + type + "\",\"seq\":" + ++seq + rest;
+    int length = frame.length();
+    queued += length;
+    socket.writeFinalTextFrame(frame).onComplete(written -> queued -= length);
   }
 
   /** Asks for a sign of life. */
