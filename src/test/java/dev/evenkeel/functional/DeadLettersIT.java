@@ -56,7 +56,7 @@ class DeadLettersIT {
         node.start();
         awaitRuns(runs, MESSAGES);
         node.awaitConsumed("g", MESSAGES);
-        awaitFailures(node, poison.size());
+        node.awaitFailures(poison.size());
         List<String> all = Files.readAllLines(runs);
         assertThat(doneOf(all)).isEqualTo(good);
         assertInOrder(all);
@@ -156,7 +156,7 @@ class DeadLettersIT {
         .contains("ERROR", "exit status 7");
     String other = name(letters.getJsonObject(1));
     node.admin("group", "dead-letters", "drop", "g", other);
-    awaitFailures(node, letters.size() - 1);
+    node.awaitFailures(letters.size() - 1);
     assertThat(list(node)).hasSize(letters.size() - 1).doesNotContain(letters.getJsonObject(1));
     assertThat(node.get("/api/groups/g/dead-letters/" + other).statusCode()).isNotEqualTo(200);
   }
@@ -183,7 +183,7 @@ class DeadLettersIT {
     assertThat(node.post(path + "/drop", "{\"all\":true}").body().strip())
         .isEqualTo("{\"group\":\"g\",\"count\":" + letters.size() + "}");
     assertThat(node.get(path).body().strip()).isEqualTo("[]");
-    awaitFailures(node, 0);
+    node.awaitFailures(0);
   }
 
   private static Instant time(JsonObject letter, String field) {
@@ -208,22 +208,6 @@ class DeadLettersIT {
               assertThat(now.getInteger("attempts")).isEqualTo(ATTEMPTS);
               assertThat(time(now, "firstFailed")).isAfter(time(before, "lastFailed"));
             });
-  }
-
-  /** Nothing waits, and so many are dead. */
-  private static void awaitFailures(Node node, int dead) {
-    Awaitility.await(dead + " dead letters, and nothing that waits")
-        .atMost(Duration.ofSeconds(120))
-        .untilAsserted(
-            () ->
-                assertThat(
-                        new JsonObject(node.get("/api/groups/g").body()).getJsonObject("failures"))
-                    .isEqualTo(
-                        new JsonObject()
-                            .put("retriesWaiting", 0)
-                            .put("parked", 0)
-                            .put("shardsWaiting", 0)
-                            .put("deadLetters", dead)));
   }
 
   private static Jar.Running consume(Node node, String member, String work) {

@@ -52,7 +52,7 @@ class LevelDeadLettersIT {
       dead.kill();
       Node left = trio.others(dead).get(0);
       left.awaitConsumed("g", MESSAGES);
-      awaitFailures(left, poison.size());
+      left.awaitFailures(poison.size());
 
       List<String> all = Files.readAllLines(runs);
       assertThat(all).as("no attempt beyond the last").noneMatch(run -> attempt(run) > ATTEMPTS);
@@ -121,7 +121,7 @@ class LevelDeadLettersIT {
     node.admin("group", "dead-letters", "drop", "g", name(other));
     assertThat(list(node)).hasSize(letters.size() - 1).doesNotContain(other);
     node.admin("group", "dead-letters", "drop", "g", "--all");
-    awaitFailures(node, 0);
+    node.awaitFailures(0);
   }
 
   private static JsonArray list(Node node) {
@@ -187,21 +187,5 @@ class LevelDeadLettersIT {
                             .filter(run -> run.contains("poison") && attempt(run) == attempt)
                             .count()
                         >= count);
-  }
-
-  /** Nothing waits, and so many are dead. */
-  private static void awaitFailures(Node node, int dead) {
-    Awaitility.await(dead + " dead letters, and nothing that waits")
-        .atMost(Duration.ofSeconds(120))
-        .untilAsserted(
-            () ->
-                assertThat(
-                        new JsonObject(node.get("/api/groups/g").body()).getJsonObject("failures"))
-                    .isEqualTo(
-                        new JsonObject()
-                            .put("retriesWaiting", 0)
-                            .put("parked", 0)
-                            .put("shardsWaiting", 0)
-                            .put("deadLetters", dead)));
   }
 }

@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -226,6 +228,22 @@ final class Node implements AutoCloseable {
               }
               return committed == messages;
             });
+  }
+
+  /** Nothing waits for another attempt in group g, and so many messages are dead. */
+  void awaitFailures(int dead) {
+    JsonObject expected =
+        new JsonObject()
+            .put("retriesWaiting", 0)
+            .put("parked", 0)
+            .put("shardsWaiting", 0)
+            .put("deadLetters", dead);
+    Awaitility.await(dead + " dead letters, and nothing that waits")
+        .atMost(Duration.ofSeconds(120))
+        .untilAsserted(
+            () ->
+                assertThat(new JsonObject(get("/api/groups/g").body()).getJsonObject("failures"))
+                    .isEqualTo(expected));
   }
 
   @Override

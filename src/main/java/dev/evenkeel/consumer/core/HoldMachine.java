@@ -175,9 +175,9 @@ final class HoldMachine {
       hold.predecessor = null;
     }
     if (!keepsState && !publishes && !options.isHoldFailed() && hold.grantedCommitted >= 0) {
-      // State is in the log alone, and so is the generation, which a level dispatcher needs; where
-      // to begin without it came with the assignment, and should
-      // that be of a grant that is over, the first request with its epoch is refused.
+      // State is in the log alone, and so is the generation, which a level dispatcher needs. Where
+      // to begin without them came with the assignment; should that be of a grant that is over, the
+      // first request with its epoch is refused.
       attached(hold, hold.grantedCommitted, now);
     } else if (!hold.busy && linkUp && now >= hold.retryMillis) {
       hold.busy = true;
