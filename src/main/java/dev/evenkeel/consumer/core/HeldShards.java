@@ -23,6 +23,9 @@ final class HeldShards {
   /** The highest epoch of each shard that was held here, however it ended. */
   private final Map<Shard, Long> heldEpochs = new HashMap<>();
 
+  /** The highest epoch of each shard of which the log may still take something at any time. */
+  private final Map<Shard, Long> doubtfulEpochs = new HashMap<>();
+
   private final Hold.Drops drops = new Hold.Drops();
   private boolean changed;
 
@@ -68,6 +71,7 @@ final class HeldShards {
     Hold hold = new Hold(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax, drops);
     hold.heldMax = heldMax;
     hold.predecessor = lingering.get(owned.shard());
+    hold.inherit(doubtfulEpochs.getOrDefault(owned.shard(), 0L) == owned.epoch());
     if (heldEpochs.getOrDefault(owned.shard(), 0L) < owned.epoch()) {
       // Nobody can have committed in this epoch yet.
       heldEpochs.put(owned.shard(), owned.epoch());
@@ -87,10 +91,25 @@ final class HeldShards {
     if (!hold.quiet() || hold.writes()) {
       lingering.put(hold.shard, hold);
     }
+    noteDoubt(hold);
   }
 
   void forgetQuiet() {
-    lingering.values().removeIf(hold -> hold.quiet() && !hold.writes());
+    lingering.values().removeIf(this::isQuiet);
+  }
+
+  private boolean isQuiet(Hold hold) {
+    boolean quiet = hold.quiet() && !hold.writes();
+    if (quiet) {
+      noteDoubt(hold);
+    }
+    return quiet;
+  }
+
+  private void noteDoubt(Hold hold) {
+    if (hold.inDoubt()) {
+      doubtfulEpochs.merge(hold.shard, hold.epoch, Math::max);
+    }
   }
 
   /** Whether shards were gained or lost since the last call. */

@@ -168,10 +168,11 @@ final class HoldMachine {
     if (hold.predecessor != null) {
       // A commit or a failure of the same epoch would be taken after the lease was read: this hold
       // would not know what has become of messages from which it begins.
-      boolean writes = hold.predecessor.writes() && hold.predecessor.epoch == hold.epoch;
-      if (writes || !hold.predecessor.quiet()) {
+      boolean same = hold.predecessor.epoch == hold.epoch;
+      if (same && hold.predecessor.writes() || !hold.predecessor.quiet()) {
         return;
       }
+      hold.inherit(same && hold.predecessor.inDoubt());
       hold.predecessor = null;
     }
     if (!keepsState && !publishes && !options.isHoldFailed() && hold.grantedCommitted >= 0) {
@@ -251,7 +252,12 @@ final class HoldMachine {
       hold.claims();
     }
     hold.lastCommitMillis = now;
-    hold.state = hold.draining ? HoldState.RELEASING : HoldState.ASSIGNING;
+    if (hold.inDoubt()) {
+      // The next epoch begins where this one's last word was, for the log refuses any after it.
+      reports.warn(hold + " is released: what was told of it may still be taken");
+    }
+    boolean release = hold.draining || hold.inDoubt();
+    hold.state = release ? HoldState.RELEASING : HoldState.ASSIGNING;
     step(hold, now);
   }
 
@@ -354,7 +360,7 @@ final class HoldMachine {
   }
 
   void committed(Hold hold, long offset) {
-    hold.commitInFlight = false;
+    hold.commitAnswered(null);
     hold.committed = Math.max(hold.committed, offset);
     hold.keptTaken = Math.max(hold.keptTaken, hold.keptSent);
     if (hold.atMostOnce() && !hold.state.over()) {
@@ -364,7 +370,7 @@ final class HoldMachine {
   }
 
   void commitFailed(Hold hold, RefusedException refused, long now) {
-    hold.commitInFlight = false;
+    hold.commitAnswered(refused);
     if (hold.state != HoldState.RUNNING && hold.state != HoldState.DRAINING) {
       return;
     }
@@ -397,6 +403,7 @@ final class HoldMachine {
   void recordFailed(
       Hold hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
     hold.recordsInFlight--;
+    hold.tellingFailed(refused);
     boolean awaited = hold.state == HoldState.RUNNING || hold.state == HoldState.DRAINING;
     if (awaited && !fenced(hold, refused, now)) {
       failing.recordFailed(hold, command, refused, now);
@@ -520,6 +527,7 @@ final class HoldMachine {
 
   void releaseFailed(Hold hold, RefusedException refused, long now) {
     hold.busy = false;
+    hold.tellingFailed(refused);
     if (hold.state != HoldState.RELEASING) {
       return;
     }

@@ -278,6 +278,71 @@ class ConsumerCoreTest {
     assertThat(take(Action.ReadLease.class).hold()).isNotSameAs(former);
   }
 
+  private static RefusedException lost() {
+    return new RefusedException(Refusal.INDETERMINATE, "lost");
+  }
+
+  /** A commit or a failure that is taken after the lease was read would be handled again. */
+  @Test
+  void aNewHoldOfAnEpochWhoseCommitMayStillBeTakenIsReleasedAtOnce() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    Hold former = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(6_000);
+    take(Action.Commit.class);
+    assign();
+    core.commitFailed(former, lost(), now);
+    // The former is forgotten by then, its doubt is not.
+    tick(100);
+    assign(owned(S0, 5, false));
+    Action.ReadLease read = take(Action.ReadLease.class);
+    core.leaseRead(read.hold(), lease(S0, 5, 0, -1, null), now);
+    Action.Release release = take(Action.Release.class);
+    assertThat(release.command().epoch()).isEqualTo(5);
+    assertThat(release.command().offset()).isZero();
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    core.released(release.hold());
+    takeAll(Action.Fetch.class);
+    assign(owned(S0, 6, false));
+    assertThat(run(S0, "a", "b").epoch).isEqualTo(6);
+  }
+
+  @Test
+  void aLaterCommitThatWasTakenLeavesNoDoubt() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    Hold former = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(6_000);
+    take(Action.Commit.class);
+    core.commitFailed(former, lost(), now);
+    tick(6_000);
+    core.committed(former, take(Action.Commit.class).command().offset());
+    assign();
+    takeAll(Action.Fetch.class);
+    assign(owned(S0, 5, false));
+    run(S0, "b");
+  }
+
+  @Test
+  void aNewHoldOfAnEpochWhoseReleaseMayStillBeTakenIsReleasedAgain() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    run(S0, "a");
+    assign(owned(S0, 5, true));
+    tick(100);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    Hold former = take(Action.Release.class).hold();
+    assign();
+    assign(owned(S0, 5, false));
+    assertThat(takeAll(Action.ReadLease.class)).as("while its answer is awaited").isEmpty();
+    core.releaseFailed(former, lost(), now);
+    tick(100);
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    assertThat(take(Action.Release.class).hold()).isNotSameAs(former);
+  }
+
   @Test
   void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
     start(ConsumerOptions.Order.SHARD);
