@@ -72,11 +72,10 @@ final class HazelcastConfigs {
     set(config, "hazelcast.partition.count", PARTITIONS);
     set(config, "hazelcast.operation.call.timeout.millis", OPERATION_MILLIS_MAX);
     // A partition that a starting member cannot take yet is moved again at once, and who has no
-    // part
-    // in that hears of it only when the table is compared next. If it becomes the master before, it
-    // applies the versions of the failed moves over those of the later ones, finds two tables of
-    // one
-    // version, and tries that again for ever (5.3.8, FetchMostRecentPartitionTableTask).
+    // part in that hears of it only when the table is compared next. If it becomes the master
+    // before, it applies the versions of the failed moves over those of the later ones, finds two
+    // tables of one version, and tries that again for ever (5.3.8,
+    // FetchMostRecentPartitionTableTask).
     set(config, "hazelcast.partition.table.send.interval", 1);
     // What was sent to a member that died is sent again to who has its part of the maps now.
     set(config, "hazelcast.invocation.retry.pause.millis", 100);
@@ -128,8 +127,9 @@ final class HazelcastConfigs {
     set(config, "hazelcast.merge.next.run.delay.seconds", 5);
     set(config, "hazelcast.graceful.shutdown.max.wait", 3);
     set(config, "hazelcast.cluster.shutdown.timeout.seconds", 5);
-    // An address that a former member had must not be asked for hours after.
-    set(config, "hazelcast.tcp.join.previously.joined.member.address.retention.seconds", 60);
+    // Clusters that fell apart find each other by the nodes' peers. The address of a former client
+    // may be that of another cluster's client by now, and two clusters of one name would merge.
+    set(config, "hazelcast.tcp.join.previously.joined.member.address.retention.seconds", 0);
   }
 
   private static void threads(Config config) {

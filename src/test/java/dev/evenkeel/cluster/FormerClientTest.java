@@ -1,0 +1,44 @@
+package dev.evenkeel.cluster;
+
+import static dev.evenkeel.cluster.ClusterMembersTest.result;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.instance.impl.HazelcastInstanceProxy;
+import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The kernel may give the port of a client that has gone to a client of another cluster of the same
+ * name. A node that asked there whether it fell apart from that cluster would merge with it.
+ */
+class FormerClientTest {
+  @Test
+  void where_a_client_was_nobody_looks_for_another_cluster() {
+    int port = FreePorts.base();
+    ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
+    try {
+      ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
+      await().atMost(Duration.ofSeconds(20)).until(() -> node.members().size() == 2);
+      TcpIpJoiner joiner = joinerAt(port);
+      assertThat(joiner.getKnownMemberAddresses()).hasSize(1);
+      result(client.close());
+      await().atMost(Duration.ofSeconds(20)).until(() -> node.members().size() == 1);
+      assertThat(joiner.getFilteredPossibleAddresses()).isEmpty();
+    } finally {
+      result(node.close());
+    }
+  }
+
+  private static TcpIpJoiner joinerAt(int port) {
+    for (HazelcastInstance each : Hazelcast.getAllHazelcastInstances()) {
+      if (each.getCluster().getLocalMember().getAddress().getPort() == port) {
+        return (TcpIpJoiner) ((HazelcastInstanceProxy) each).getOriginal().node.getJoiner();
+      }
+    }
+    throw new AssertionError("no member at port " + port);
+  }
+}
