@@ -12,6 +12,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.producer.Producer.Position;
+import dev.evenkeel.producer.core.Flush;
 import dev.evenkeel.producer.core.OutBatch;
 import dev.evenkeel.producer.core.Outcome;
 import dev.evenkeel.producer.core.ReplicaWaits;
@@ -19,7 +20,9 @@ import dev.evenkeel.wire.AppendResults.Result;
 import io.vertx.core.Context;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Tells the senders of messages when they count as acknowledged, see {@link Acks}: when their batch
@@ -37,6 +40,10 @@ final class AckGate {
   private final Context context;
   private final Runnable changed;
   private final ReplicaWaits<Outcome<Promise<Position>>> waits;
+
+  /** Batches that the log has, and perhaps not every replica. Guarded by the producer's lock. */
+  private final Set<OutBatch<Promise<Position>>> held = new LinkedHashSet<>();
+
   private volatile long failedMessages;
 
   /**
@@ -97,13 +104,20 @@ final class AckGate {
       } else {
         int group = outcome.batch().shard.dataGroup(groups());
         waits.add(outcome, group, outcome.batch().logIndex, nowMillis);
+        held.add(outcome.batch());
       }
     }
     waits.poll(nowMillis).forEach(this::ask);
     for (ReplicaWaits.Done<Outcome<Promise<Position>>> done : waits.takeDone()) {
+      held.remove(done.thing().batch());
       passed.add(done.onAll() ? done.thing() : done.thing().lacking(done.missing()));
     }
     return passed;
+  }
+
+  /** Has {@code flush} wait for what the log has, and of which the senders were not told yet. */
+  void flush(Flush flush) {
+    held.forEach(batch -> batch.awaitedBy(flush));
   }
 
   private int groups() {

@@ -312,7 +312,7 @@ final class BatchingProducer implements Producer {
   public Future<Void> flush() {
     Promise<Void> promise = context.promise();
     synchronized (this) {
-      Runnable begin = () -> core.flush(new Flush(() -> complete(promise)));
+      Runnable begin = () -> flush(new Flush(() -> complete(promise)));
       if (buffer.hasWaiters()) {
         buffer.awaitTurn(begin);
       } else {
@@ -321,6 +321,11 @@ final class BatchingProducer implements Producer {
     }
     schedule();
     return promise.future();
+  }
+
+  private void flush(Flush flush) {
+    acks.flush(flush);
+    core.flush(flush);
   }
 
   /** The flush ends under the lock; the application is told outside of it. */

@@ -95,6 +95,23 @@ class AcksTest {
   }
 
   @Test
+  void aFlushAwaitsAlsoWhatTheLogHasAndNotEveryReplica() throws Exception {
+    broker.missing = List.of("b");
+    Producer producer = start(options(Acks.ALL).setAcksTimeoutMillis(60_000));
+    Future<Position> sent = producer.send("k", payload(1));
+    await().until(() -> broker.replicaQuestions >= 1);
+    Future<Void> flushed = producer.flush();
+    int asked = broker.replicaQuestions;
+    await().until(() -> broker.replicaQuestions > asked + 1);
+    assertThat(flushed.isComplete()).isFalse();
+    Future<Void> closed = producer.close();
+    broker.missing = List.of();
+    result(closed);
+    assertThat(sent.succeeded()).isTrue();
+    assertThat(flushed.succeeded()).isTrue();
+  }
+
+  @Test
   void whoLeadsNextIsAskedToo() throws Exception {
     broker.missing = List.of("b");
     Producer producer = start(options(Acks.ALL).setAcksTimeoutMillis(60_000));

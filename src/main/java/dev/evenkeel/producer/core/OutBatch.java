@@ -97,7 +97,8 @@ public final class OutBatch<T> {
     state = State.WAITING;
   }
 
-  void awaitedBy(Flush flush) {
+  /** {@code flush} does not end before {@link #tellFlushes()}. */
+  public void awaitedBy(Flush flush) {
     if (flushes == null) {
       flushes = new ArrayList<>(1);
     }
