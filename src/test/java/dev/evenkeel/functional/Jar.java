@@ -33,7 +33,7 @@ final class Jar {
    * Most do not run long enough to be worth compiling well either; the long form of the tests runs
    * them as users do.
    */
-  private static final List<String> USUAL_OPTIONS =
+  static final List<String> USUAL_OPTIONS =
       Integer.getInteger("evenkeel.rounds", 1) > 1
           ? List.of()
           : List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");

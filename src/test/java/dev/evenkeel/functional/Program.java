@@ -43,14 +43,9 @@ final class Program {
 
   static Jar.Running start(
       Path directory, String name, List<String> classPath, String main, String... args) {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                JAVA.toString(),
-                "-Xmx256m",
-                "-cp",
-                String.join(File.pathSeparator, classPath),
-                main));
+    List<String> command = new ArrayList<>(List.of(JAVA.toString(), "-Xmx256m"));
+    command.addAll(Jar.USUAL_OPTIONS);
+    command.addAll(List.of("-cp", String.join(File.pathSeparator, classPath), main));
     command.addAll(List.of(args));
     try {
       Files.createDirectories(directory);
