@@ -71,6 +71,22 @@ public record Move(
     return cause == Cause.CAP;
   }
 
+  Move takenFrom(String owner) {
+    return new Move(
+        timeMillis,
+        group,
+        topic,
+        shard,
+        owner,
+        to,
+        cause,
+        releaseMillis,
+        epoch,
+        committed,
+        pauseMillis,
+        redelivered);
+  }
+
   Move with(Long pause, Long again) {
     return new Move(
         timeMillis,

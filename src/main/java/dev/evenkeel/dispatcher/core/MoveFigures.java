@@ -116,8 +116,14 @@ final class MoveFigures {
     }
     // Who let go in good order had nothing running, and nothing was ever handed out at first.
     Long known = first || released ? (Long) 0L : null;
-    moves.add(shard, move.with(null, known));
+    moves.add(shard, withFormerOwner(shard, move).with(null, known));
     refresh(move.group(), shard, move.epoch());
+  }
+
+  /** Who let go under a former dispatcher is known by the move that had made it the owner. */
+  private Move withFormerOwner(Shard shard, Move move) {
+    Move last = move.from() == null ? moves.find(move.group(), shard, move.epoch() - 1) : null;
+    return last == null ? move : move.takenFrom(last.to());
   }
 
   /** A grant shows that no answer told of. */

@@ -174,6 +174,23 @@ class MoveHistoryTest {
   }
 
   @Test
+  void whoLetGoWhileThereWasNoDispatcherIsKnownByTheHistory() {
+    bench.send(a);
+    settle();
+    long epoch = bench.lease(0).epoch();
+    bench.log.apply(new DataCommand.Release("g", SHARD, epoch, 0, -1, null));
+    bench.now += 100;
+    bench.activate(List.of());
+    bench.send(a);
+    settle();
+    Move move = moves().get(0);
+    assertThat(move.shard()).isZero();
+    assertThat(move.epoch()).isEqualTo(epoch + 1);
+    assertThat(move.from()).isEqualTo("a");
+    assertThat(move.releaseMillis()).isNull();
+  }
+
+  @Test
   void leasesFromBeforeThereWasAHistoryAreNoMoves() {
     handOver();
     settle();
