@@ -71,7 +71,7 @@ final class HeldShards {
     Hold hold = new Hold(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax, drops);
     hold.heldMax = heldMax;
     hold.predecessor = lingering.get(owned.shard());
-    hold.inherit(doubtfulEpochs.getOrDefault(owned.shard(), 0L) == owned.epoch());
+    hold.doubt.inherit(doubtfulEpochs.getOrDefault(owned.shard(), 0L) == owned.epoch());
     if (heldEpochs.getOrDefault(owned.shard(), 0L) < owned.epoch()) {
       // Nobody can have committed in this epoch yet.
       heldEpochs.put(owned.shard(), owned.epoch());
@@ -88,28 +88,22 @@ final class HeldShards {
     if (hold.releaseTaken) {
       releasedEpochs.merge(hold.shard, hold.epoch, Math::max);
     }
-    if (!hold.quiet() || hold.writes()) {
+    if (!settle(hold)) {
       lingering.put(hold.shard, hold);
     }
-    noteDoubt(hold);
   }
 
   void forgetQuiet() {
-    lingering.values().removeIf(this::isQuiet);
+    lingering.values().removeIf(this::settle);
   }
 
-  private boolean isQuiet(Hold hold) {
-    boolean quiet = hold.quiet() && !hold.writes();
-    if (quiet) {
-      noteDoubt(hold);
-    }
-    return quiet;
-  }
-
-  private void noteDoubt(Hold hold) {
-    if (hold.inDoubt()) {
+  /** Notes what is left of one that is over, if nothing of it is under way any more. */
+  private boolean settle(Hold hold) {
+    boolean settled = hold.quiet() && !hold.writes();
+    if (settled && hold.doubt.exists()) {
       doubtfulEpochs.merge(hold.shard, hold.epoch, Math::max);
     }
+    return settled;
   }
 
   /** Whether shards were gained or lost since the last call. */

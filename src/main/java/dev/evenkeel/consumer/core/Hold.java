@@ -4,8 +4,6 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.ShardContext;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -103,11 +101,7 @@ public final class Hold {
   /** Requests that tell of failures and whose answers have not come. */
   int recordsInFlight;
 
-  /** The last commit's answer was lost, and no later one has covered it. */
-  private boolean commitInDoubt;
-
-  /** The answer to something that is not covered by what is told later was lost. */
-  private boolean inDoubt;
+  final Doubt doubt = new Doubt();
 
   long committed;
   long lastCommitMillis;
@@ -261,35 +255,6 @@ public final class Hold {
   /** Whether the log may still take something of it: then its lease is about to change. */
   boolean writes() {
     return commitInFlight || recordsInFlight > 0;
-  }
-
-  /** A commit was answered, with {@code refused} or null. */
-  void commitAnswered(RefusedException refused) {
-    commitInFlight = false;
-    // A commit says all that those before it said.
-    commitInDoubt = refused != null && (commitInDoubt || mayBeTaken(refused));
-  }
-
-  /** Something else that was told the log was refused. */
-  void tellingFailed(RefusedException refused) {
-    inDoubt |= mayBeTaken(refused);
-  }
-
-  private static boolean mayBeTaken(RefusedException refused) {
-    return refused.refusal() == Refusal.INDETERMINATE;
-  }
-
-  /**
-   * Whether the log may take something of it at any time, although nothing is awaited any more. A
-   * later hold of the same epoch cannot know where to begin: what it reads may be changed then.
-   */
-  boolean inDoubt() {
-    return inDoubt || commitInDoubt;
-  }
-
-  /** It is of the same epoch as one that was {@link #inDoubt()}. */
-  void inherit(boolean doubt) {
-    inDoubt |= doubt;
   }
 
   /** Whether nothing of it runs any more. */

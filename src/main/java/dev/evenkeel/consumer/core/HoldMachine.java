@@ -172,7 +172,7 @@ final class HoldMachine {
       if (same && hold.predecessor.writes() || !hold.predecessor.quiet()) {
         return;
       }
-      hold.inherit(same && hold.predecessor.inDoubt());
+      hold.doubt.inherit(same && hold.predecessor.doubt.exists());
       hold.predecessor = null;
     }
     if (!keepsState && !publishes && !options.isHoldFailed() && hold.grantedCommitted >= 0) {
@@ -252,11 +252,11 @@ final class HoldMachine {
       hold.claims();
     }
     hold.lastCommitMillis = now;
-    if (hold.inDoubt()) {
+    if (hold.doubt.exists()) {
       // The next epoch begins where this one's last word was, for the log refuses any after it.
       reports.warn(hold + " is released: what was told of it may still be taken");
     }
-    boolean release = hold.draining || hold.inDoubt();
+    boolean release = hold.draining || hold.doubt.exists();
     hold.state = release ? HoldState.RELEASING : HoldState.ASSIGNING;
     step(hold, now);
   }
@@ -360,7 +360,8 @@ final class HoldMachine {
   }
 
   void committed(Hold hold, long offset) {
-    hold.commitAnswered(null);
+    hold.commitInFlight = false;
+    hold.doubt.commitTaken();
     hold.committed = Math.max(hold.committed, offset);
     hold.keptTaken = Math.max(hold.keptTaken, hold.keptSent);
     if (hold.atMostOnce() && !hold.state.over()) {
@@ -370,7 +371,8 @@ final class HoldMachine {
   }
 
   void commitFailed(Hold hold, RefusedException refused, long now) {
-    hold.commitAnswered(refused);
+    hold.commitInFlight = false;
+    hold.doubt.commitFailed(refused);
     if (hold.state != HoldState.RUNNING && hold.state != HoldState.DRAINING) {
       return;
     }
@@ -403,7 +405,7 @@ final class HoldMachine {
   void recordFailed(
       Hold hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
     hold.recordsInFlight--;
-    hold.tellingFailed(refused);
+    hold.doubt.failed(refused);
     boolean awaited = hold.state == HoldState.RUNNING || hold.state == HoldState.DRAINING;
     if (awaited && !fenced(hold, refused, now)) {
       failing.recordFailed(hold, command, refused, now);
@@ -527,7 +529,7 @@ final class HoldMachine {
 
   void releaseFailed(Hold hold, RefusedException refused, long now) {
     hold.busy = false;
-    hold.tellingFailed(refused);
+    hold.doubt.failed(refused);
     if (hold.state != HoldState.RELEASING) {
       return;
     }

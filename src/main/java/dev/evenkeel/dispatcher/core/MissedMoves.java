@@ -89,8 +89,7 @@ final class MissedMoves {
     Move last = moves.last(name, shard);
     boolean sawBefore = before != null && before.epoch() < now.epoch();
     if (last == null ? sawBefore : last.epoch() < now.epoch()) {
-      boolean next = last != null && last.epoch() == now.epoch() - 1;
-      found(name, shard, next ? last.to() : null, now, null, nowMillis);
+      found(name, shard, moves.ownerBefore(name, shard, now.epoch()), now, null, nowMillis);
     }
   }
 

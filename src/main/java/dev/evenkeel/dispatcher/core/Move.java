@@ -72,28 +72,20 @@ public record Move(
   }
 
   Move takenFrom(String owner) {
+    return with(owner, pauseMillis, redelivered);
+  }
+
+  Move with(Long pause, Long again) {
+    return with(from, pause, again);
+  }
+
+  private Move with(String owner, Long pause, Long again) {
     return new Move(
         timeMillis,
         group,
         topic,
         shard,
         owner,
-        to,
-        cause,
-        releaseMillis,
-        epoch,
-        committed,
-        pauseMillis,
-        redelivered);
-  }
-
-  Move with(Long pause, Long again) {
-    return new Move(
-        timeMillis,
-        group,
-        topic,
-        shard,
-        from,
         to,
         cause,
         releaseMillis,

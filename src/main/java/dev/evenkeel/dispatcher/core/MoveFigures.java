@@ -122,8 +122,9 @@ final class MoveFigures {
 
   /** Who let go under a former dispatcher is known by the move that had made it the owner. */
   private Move withFormerOwner(Shard shard, Move move) {
-    Move last = move.from() == null ? moves.find(move.group(), shard, move.epoch() - 1) : null;
-    return last == null ? move : move.takenFrom(last.to());
+    return move.from() != null
+        ? move
+        : move.takenFrom(moves.ownerBefore(move.group(), shard, move.epoch()));
   }
 
   /** A grant shows that no answer told of. */

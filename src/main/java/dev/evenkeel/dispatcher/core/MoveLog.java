@@ -98,6 +98,12 @@ public final class MoveLog {
     return moves.get(new MoveRecord.Key(group, shard, epoch));
   }
 
+  /** Who had {@code shard} before {@code epoch}, or null if that is not known. */
+  String ownerBefore(String group, Shard shard, long epoch) {
+    Move before = find(group, shard, epoch - 1);
+    return before == null ? null : before.to();
+  }
+
   /** The last move of a shard that is known here, or null. */
   Move last(String group, Shard shard) {
     Long epoch = newest.get(new Place(group, shard));

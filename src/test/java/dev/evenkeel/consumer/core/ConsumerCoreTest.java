@@ -278,21 +278,23 @@ class ConsumerCoreTest {
     assertThat(take(Action.ReadLease.class).hold()).isNotSameAs(former);
   }
 
-  private static RefusedException lost() {
-    return new RefusedException(Refusal.INDETERMINATE, "lost");
+  /** A hold of epoch 5 whose commit is on its way. */
+  private Hold committing() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    Hold hold = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(6_000);
+    take(Action.Commit.class);
+    return hold;
   }
 
   /** A commit or a failure that is taken after the lease was read would be handled again. */
   @Test
   void aNewHoldOfAnEpochWhoseCommitMayStillBeTakenIsReleasedAtOnce() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 5, false));
-    Hold former = run(S0, "a", "b");
-    core.finished(next(0), now);
-    tick(6_000);
-    take(Action.Commit.class);
+    Hold former = committing();
     assign();
-    core.commitFailed(former, lost(), now);
+    core.commitFailed(former, refused(Refusal.INDETERMINATE), now);
     // The former is forgotten by then, its doubt is not.
     tick(100);
     assign(owned(S0, 5, false));
@@ -310,13 +312,8 @@ class ConsumerCoreTest {
 
   @Test
   void aLaterCommitThatWasTakenLeavesNoDoubt() {
-    start(ConsumerOptions.Order.NONE);
-    assign(owned(S0, 5, false));
-    Hold former = run(S0, "a", "b");
-    core.finished(next(0), now);
-    tick(6_000);
-    take(Action.Commit.class);
-    core.commitFailed(former, lost(), now);
+    Hold former = committing();
+    core.commitFailed(former, refused(Refusal.INDETERMINATE), now);
     tick(6_000);
     core.committed(former, take(Action.Commit.class).command().offset());
     assign();
@@ -337,7 +334,7 @@ class ConsumerCoreTest {
     assign();
     assign(owned(S0, 5, false));
     assertThat(takeAll(Action.ReadLease.class)).as("while its answer is awaited").isEmpty();
-    core.releaseFailed(former, lost(), now);
+    core.releaseFailed(former, refused(Refusal.INDETERMINATE), now);
     tick(100);
     core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
     assertThat(take(Action.Release.class).hold()).isNotSameAs(former);
