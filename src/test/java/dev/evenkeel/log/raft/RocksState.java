@@ -70,11 +70,11 @@ final class RocksState implements ReplicatedState {
   }
 
   @Override
-  public void restore(Path directory) throws IOException {
-    restores.incrementAndGet();
+  public synchronized void restore(Path directory) throws IOException {
     store.close();
     StoreFiles.replace(live, directory);
     store = RocksStore.open(live, shared);
+    restores.incrementAndGet();
   }
 
   @Override
@@ -84,14 +84,14 @@ final class RocksState implements ReplicatedState {
     }
   }
 
-  /** The entry at an index as text, or null. */
-  String at(long index) {
+  /** The entry at an index as text, or null; waits while a snapshot takes the store's place. */
+  synchronized String at(long index) {
     byte[] value = store.get(Table.BATCHES, key(index));
     return value == null ? null : new String(value, StandardCharsets.UTF_8);
   }
 
-  /** All entries as text, in order. */
-  List<String> entries() {
+  /** All entries as text, in order; waits while a snapshot takes the store's place. */
+  synchronized List<String> entries() {
     List<String> entries = new ArrayList<>();
     try (Store.Cursor cursor = store.scan(Table.BATCHES, FIRST, END)) {
       while (cursor.next()) {
