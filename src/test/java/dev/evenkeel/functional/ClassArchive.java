@@ -2,8 +2,12 @@ package dev.evenkeel.functional;
 
 import dev.evenkeel.cluster.FreePorts;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -11,7 +15,8 @@ import java.util.concurrent.TimeUnit;
  * The classes of the fat jar as the JVM has them once it has read them (application class data
  * sharing): tests start well over a hundred programs, and each saves half of its start by this.
  *
- * <p>It lies beside the jar and is made again for another jar. Whoever cannot make it goes without.
+ * <p>It lies beside the jar and is made again for another jar. One of the test JVMs makes it while
+ * the others wait, and nobody sees half of it. Whoever cannot make it goes without.
  */
 final class ClassArchive {
   private static final Path JAVA_HOME = Path.of(System.getProperty("java.home"));
@@ -22,7 +27,12 @@ final class ClassArchive {
   /** Options of the JVM that let it use the archive; none if it cannot be made. */
   static List<String> options(Path jar) {
     Path archive = jar.resolveSibling("evenkeel.jsa");
-    try {
+    try (FileChannel channel =
+            FileChannel.open(
+                jar.resolveSibling("evenkeel.jsa.lock"),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE);
+        FileLock lock = channel.lock()) {
       boolean fresh =
           Files.exists(archive)
               && Files.getLastModifiedTime(archive).compareTo(Files.getLastModifiedTime(jar)) > 0;
@@ -42,6 +52,8 @@ final class ClassArchive {
   private static void make(Path jar, Path archive) throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("evenkeel-archive-");
     Path out = directory.resolve("out");
+    Path made = archive.resolveSibling("evenkeel.jsa.new");
+    Files.deleteIfExists(made);
     Process node =
         new ProcessBuilder(
                 JAVA_HOME.resolve("bin/java").toString(),
@@ -72,12 +84,16 @@ final class ClassArchive {
                   String.valueOf(node.pid()),
                   "VM.cds",
                   "dynamic_dump",
-                  archive.toString())
+                  made.toString())
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.appendTo(out.toFile()))
               .start();
       if (!dump.waitFor(START_SECONDS_MAX, TimeUnit.SECONDS)) {
         dump.destroyForcibly();
+        throw new IOException("the archive was not written: " + Files.readString(out));
+      }
+      if (Files.exists(made)) {
+        Files.move(made, archive, StandardCopyOption.ATOMIC_MOVE);
       }
     } finally {
       node.destroyForcibly().waitFor();
