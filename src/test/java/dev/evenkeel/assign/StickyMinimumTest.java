@@ -39,7 +39,7 @@ class StickyMinimumTest {
 
   private static void assertBest(Assignor assignor, Snapshot snapshot) {
     Map<Shard, String> targets = assignor.assign(snapshot);
-    long[] best = Verdicts.bruteForce(snapshot);
+    long[] best = Verdicts.best(snapshot);
     Verdicts.assertComplete(snapshot, targets);
     assertThat(Verdicts.squares(snapshot, targets)).as("%s", snapshot).isEqualTo(best[0]);
     assertThat(Verdicts.moves(snapshot, targets))
@@ -56,7 +56,7 @@ class StickyMinimumTest {
     for (int seed = 0; seed < cases; seed++) {
       Snapshot snapshot = small(seed, false);
       Map<Shard, String> targets = together.assign(snapshot);
-      long[] best = Verdicts.bruteForce(snapshot);
+      long[] best = Verdicts.best(snapshot);
       assertThat(Verdicts.squares(snapshot, targets)).as("%s", snapshot).isEqualTo(best[0]);
       int moved = Verdicts.moves(snapshot, targets);
       minimum += (int) best[1];

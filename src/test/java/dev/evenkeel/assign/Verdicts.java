@@ -4,17 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.model.Shard;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
 /** What is right of a plan, told in other ways than the planner's. */
 final class Verdicts {
+  /** Of the load of one member, where the loads of all are one number. */
+  private static final int LOAD_BITS = 8;
+
   private Verdicts() {}
 
   /** Every shard that somebody subscribes to has an owner that subscribes to it. */
@@ -131,32 +134,48 @@ final class Verdicts {
     return moves;
   }
 
-  /** The best of all assignments: the sum of squared loads, and then the moves. */
-  static long[] bruteForce(Snapshot snapshot) {
+  /**
+   * The best of all assignments: the sum of squared loads, and then the moves. Shard by shard, for
+   * all loads that some assignment comes to, the fewest moves that lead there.
+   */
+  static long[] best(Snapshot snapshot) {
+    List<Snapshot.Member> members = snapshot.members();
+    if (members.size() * LOAD_BITS > Long.SIZE || snapshot.shards().size() >= 1 << LOAD_BITS) {
+      throw new IllegalArgumentException("too large: " + snapshot);
+    }
+    Map<Long, Integer> fewest = Map.of(0L, 0);
+    for (Snapshot.Held held : snapshot.shards()) {
+      Map<Long, Integer> next = new HashMap<>();
+      for (int m = 0; m < members.size(); m++) {
+        Snapshot.Member member = members.get(m);
+        if (member.topicIds().contains(held.shard().topicId())) {
+          boolean isMove = held.owner() != null && !held.owner().equals(member.name());
+          long one = 1L << m * LOAD_BITS;
+          fewest.forEach(
+              (loads, moves) -> next.merge(loads + one, moves + (isMove ? 1 : 0), Math::min));
+        }
+      }
+      fewest = next;
+    }
     long[] best = {Long.MAX_VALUE, Long.MAX_VALUE};
-    tryAll(snapshot, 0, new int[snapshot.members().size()], 0, best);
+    fewest.forEach(
+        (loads, moves) -> {
+          long squares = squares(loads);
+          if (squares < best[0] || squares == best[0] && moves < best[1]) {
+            best[0] = squares;
+            best[1] = moves;
+          }
+        });
     return best;
   }
 
-  private static void tryAll(Snapshot snapshot, int next, int[] loads, int moves, long[] best) {
-    if (next == snapshot.shards().size()) {
-      long squares = Arrays.stream(loads).mapToLong(load -> (long) load * load).sum();
-      if (squares < best[0] || squares == best[0] && moves < best[1]) {
-        best[0] = squares;
-        best[1] = moves;
-      }
-      return;
+  private static long squares(long loads) {
+    long squares = 0;
+    for (long left = loads; left != 0; left >>>= LOAD_BITS) {
+      long load = left & (1 << LOAD_BITS) - 1;
+      squares += load * load;
     }
-    Snapshot.Held held = snapshot.shards().get(next);
-    for (int m = 0; m < loads.length; m++) {
-      Snapshot.Member member = snapshot.members().get(m);
-      if (member.topicIds().contains(held.shard().topicId())) {
-        boolean isMove = held.owner() != null && !held.owner().equals(member.name());
-        loads[m]++;
-        tryAll(snapshot, next + 1, loads, moves + (isMove ? 1 : 0), best);
-        loads[m]--;
-      }
-    }
+    return squares;
   }
 
   static long squares(Snapshot snapshot, Map<Shard, String> targets) {

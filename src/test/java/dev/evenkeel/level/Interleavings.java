@@ -17,41 +17,58 @@ final class Interleavings {
 
   private static final ThreadLocal<Lane> LANE = new ThreadLocal<>();
 
-  private static final class Lane {
-    final Semaphore go = new Semaphore(0);
-    final Semaphore back;
+  /**
+   * A thread that runs one of the threads of each run. It runs while it has the turn, and chooses
+   * itself who has it next, so that nothing is handed over if it goes on.
+   */
+  private final class Lane {
+    final Semaphore turn = new Semaphore(0);
+    Runnable what;
     boolean ended;
     Throwable failure;
 
-    Lane(Semaphore back) {
-      this.back = back;
+    void live() {
+      LANE.set(this);
+      turn.acquireUninterruptibly();
+      while (what != null) {
+        try {
+          what.run();
+        } catch (Throwable e) {
+          failure = e;
+        }
+        ended = true;
+        Lane next = next(this);
+        (next == null ? over : next.turn).release();
+        turn.acquireUninterruptibly();
+      }
     }
 
-    void run(Runnable what) {
-      LANE.set(this);
-      go.acquireUninterruptibly();
-      try {
-        what.run();
-      } catch (Throwable e) {
-        failure = e;
+    void pause() {
+      Lane next = next(this);
+      if (next != this) {
+        next.turn.release();
+        turn.acquireUninterruptibly();
       }
-      ended = true;
-      back.release();
     }
   }
 
+  private final int preemptionsMost;
+  private final List<Lane> lanes = new ArrayList<>();
+  private final Semaphore over = new Semaphore(0);
   private final List<Integer> chosen = new ArrayList<>();
   private final List<Integer> options = new ArrayList<>();
   private int depth;
+  private int preemptions;
 
-  private Interleavings() {}
+  private Interleavings(int preemptionsMost) {
+    this.preemptionsMost = preemptionsMost;
+  }
 
   /** The moment before an access to something shared. */
   static void pause() {
     Lane lane = LANE.get();
     if (lane != null) {
-      lane.back.release();
-      lane.go.acquireUninterruptibly();
+      lane.pause();
     }
   }
 
@@ -62,21 +79,24 @@ final class Interleavings {
    * @throws AssertionError with the order, if a thread or the end of a run failed
    */
   static int explore(int preemptionsMost, Supplier<Run> runs) {
-    Interleavings all = new Interleavings();
+    Interleavings all = new Interleavings(preemptionsMost);
     int count = 0;
-    do {
-      all.depth = 0;
-      try {
-        all.runOnce(preemptionsMost, runs.get());
-      } catch (Throwable e) {
-        throw new AssertionError("order " + all.chosen + " of run " + count, e);
-      }
-      count++;
-    } while (all.next());
+    try {
+      do {
+        try {
+          all.runOnce(runs.get());
+        } catch (Throwable e) {
+          throw new AssertionError("order " + all.chosen + " of run " + count, e);
+        }
+        count++;
+      } while (all.hasMore());
+    } finally {
+      all.end();
+    }
     return count;
   }
 
-  private boolean next() {
+  private boolean hasMore() {
     int last = chosen.size() - 1;
     while (last >= 0 && chosen.get(last) + 1 == options.get(last)) {
       chosen.remove(last);
@@ -101,46 +121,60 @@ final class Interleavings {
     return chosen.get(depth++);
   }
 
-  private void runOnce(int preemptionsMost, Run run) throws Throwable {
-    Semaphore back = new Semaphore(0);
-    List<Lane> lanes = new ArrayList<>();
-    for (Runnable each : run.threads()) {
-      Lane lane = new Lane(back);
+  private void runOnce(Run run) throws Throwable {
+    while (lanes.size() < run.threads().size()) {
+      Lane lane = new Lane();
       lanes.add(lane);
-      Thread thread = new Thread(() -> lane.run(each), "lane");
+      Thread thread = new Thread(lane::live, "lane");
       thread.setDaemon(true);
       thread.start();
     }
-    Lane current = null;
-    int preemptions = 0;
-    while (true) {
-      List<Lane> able = new ArrayList<>();
-      if (current != null && !current.ended) {
-        able.add(current);
-      }
-      if (able.isEmpty() || preemptions < preemptionsMost) {
-        for (Lane each : lanes) {
-          if (!each.ended && each != current) {
-            able.add(each);
-          }
-        }
-      }
-      if (able.isEmpty()) {
-        break;
-      }
-      Lane next = able.get(choose(able.size()));
-      if (current != null && !current.ended && next != current) {
-        preemptions++;
-      }
-      current = next;
-      current.go.release();
-      back.acquireUninterruptibly();
+    for (int i = 0; i < lanes.size(); i++) {
+      Lane lane = lanes.get(i);
+      lane.what = run.threads().get(i);
+      lane.ended = false;
+      lane.failure = null;
     }
+    depth = 0;
+    preemptions = 0;
+    next(null).turn.release();
+    over.acquireUninterruptibly();
     for (Lane each : lanes) {
       if (each.failure != null) {
         throw each.failure;
       }
     }
     run.atEnd().run();
+  }
+
+  /** Who goes on after {@code current}; null: all have ended. */
+  private Lane next(Lane current) {
+    List<Lane> able = new ArrayList<>(lanes.size());
+    boolean goesOn = current != null && !current.ended;
+    if (goesOn) {
+      able.add(current);
+    }
+    if (!goesOn || preemptions < preemptionsMost) {
+      for (Lane each : lanes) {
+        if (!each.ended && each != current) {
+          able.add(each);
+        }
+      }
+    }
+    if (able.isEmpty()) {
+      return null;
+    }
+    Lane next = able.get(choose(able.size()));
+    if (goesOn && next != current) {
+      preemptions++;
+    }
+    return next;
+  }
+
+  private void end() {
+    for (Lane each : lanes) {
+      each.what = null;
+      each.turn.release();
+    }
   }
 }
