@@ -166,7 +166,7 @@ final class Network {
       time.in(
           latency(),
           from,
-          "answer to " + what,
+          time.text(() -> "answer to " + what),
           () -> {
             if (!over && (from == null || !from.cutOff)) {
               over = true;

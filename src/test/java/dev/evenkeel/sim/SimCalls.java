@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** What one consumer asks of the brokers. */
 final class SimCalls implements PublishBench.Cluster {
@@ -45,6 +46,10 @@ final class SimCalls implements PublishBench.Cluster {
     return consumer.clock();
   }
 
+  private String text(Supplier<String> what) {
+    return world.time.text(what);
+  }
+
   /** An offset of a shard was begun. */
   void noteBegun(Shard shard, long offset) {
     begun.merge(shard, offset + 1, Math::max);
@@ -52,7 +57,7 @@ final class SimCalls implements PublishBench.Cluster {
 
   void fetch(Action.Fetch f) {
     this.<FetchAnswer>request(
-        "fetch of " + f.hold(),
+        text(() -> "fetch of " + f.hold()),
         f.request().waitMillis() + FETCH_GRACE_MILLIS,
         answer -> world.brokers.of(f.hold().shard).fetch(f.request(), answer),
         answer -> core().fetched(f.hold(), f.request(), answer, clock()),
@@ -62,7 +67,7 @@ final class SimCalls implements PublishBench.Cluster {
   void readLease(Action.ReadLease r) {
     Shard shard = r.hold().shard;
     this.<Lease>request(
-        "read of the lease of " + r.hold(),
+        text(() -> "read of the lease of " + r.hold()),
         CONTROL_TIMEOUT_MILLIS,
         answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
         lease ->
@@ -74,7 +79,7 @@ final class SimCalls implements PublishBench.Cluster {
 
   void commit(Action.Commit c) {
     submit(
-        "commit of " + c.hold(),
+        text(() -> "commit of " + c.hold()),
         c.hold().shard,
         c.command(),
         reply -> core().committed(c.hold(), c.command().offset()),
@@ -83,7 +88,7 @@ final class SimCalls implements PublishBench.Cluster {
 
   void recordOutcomes(Action.RecordOutcomes r) {
     submit(
-        "outcomes of " + r.hold(),
+        text(() -> "outcomes of " + r.hold()),
         r.hold().shard,
         r.command(),
         reply ->
@@ -93,7 +98,7 @@ final class SimCalls implements PublishBench.Cluster {
 
   void fetchRetries(Action.FetchRetries f) {
     this.<RetryAnswer>request(
-        "retries of " + f.hold(),
+        text(() -> "retries of " + f.hold()),
         CONTROL_TIMEOUT_MILLIS,
         answer -> world.brokers.of(f.hold().shard).fetchRetries(f.request(), answer),
         answer -> core().retriesFetched(f.hold(), f.request(), answer, clock()),
@@ -102,7 +107,7 @@ final class SimCalls implements PublishBench.Cluster {
 
   void release(Action.Release r) {
     submit(
-        "release of " + r.hold(),
+        text(() -> "release of " + r.hold()),
         r.hold().shard,
         r.command(),
         reply -> core().released(r.hold()),
@@ -170,7 +175,7 @@ final class SimCalls implements PublishBench.Cluster {
   @Override
   public Future<Reply> submit(Shard shard, DataCommand command) {
     Promise<Reply> promise = Promise.promise();
-    submit(command.toString(), shard, command, promise::complete, promise::fail);
+    submit(text(command::toString), shard, command, promise::complete, promise::fail);
     return promise.future();
   }
 
@@ -178,7 +183,7 @@ final class SimCalls implements PublishBench.Cluster {
   public Future<Reply> submitMeta(MetaCommand command) {
     Promise<Reply> promise = Promise.promise();
     this.<Reply>request(
-        command.toString(),
+        text(command::toString),
         CONTROL_TIMEOUT_MILLIS,
         answer -> answer.give(world.brokers.submit(command)),
         promise::complete,
@@ -191,7 +196,7 @@ final class SimCalls implements PublishBench.Cluster {
     Promise<ByteBuffer> promise = Promise.promise();
     byte[] bytes = body.toArray();
     this.<ByteBuffer>request(
-        "append of " + consumer,
+        text(() -> "append of " + consumer),
         APPEND_TIMEOUT_MILLIS,
         answer -> world.brokers.of(shard).append(bytes, answer),
         promise::complete,

@@ -121,7 +121,7 @@ final class SimConsumer extends Actor {
     world.network.<Assignment>call(
         this,
         dispatcher,
-        "heartbeat of " + name,
+        world.time.text(() -> "heartbeat of " + name),
         HEARTBEAT_TIMEOUT_MILLIS,
         answer -> dispatcher.heartbeat(beat, answer),
         answered,

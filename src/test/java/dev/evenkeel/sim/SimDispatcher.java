@@ -221,8 +221,13 @@ final class SimDispatcher extends Actor {
     pushSet = false;
     // Who is told first is of no meaning, but every run of a seed must do the same.
     List<Action> pushes = new ArrayList<>(core.pushes());
-    pushes.sort(Comparator.comparing(Action::toString));
+    pushes.sort(Comparator.comparing(SimDispatcher::addressee));
     run(pushes);
+  }
+
+  private static String addressee(Action push) {
+    Assignment told = ((Action.Push) push).assignment();
+    return told.member() + " " + told.instance();
   }
 
   private void act(Action action) {

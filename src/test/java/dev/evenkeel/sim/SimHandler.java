@@ -12,6 +12,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * A user's handler: it keeps a state a shard, is slow at times, fails and hangs. It checks the
@@ -49,6 +50,10 @@ final class SimHandler {
 
   private ConsumerCore core() {
     return consumer.core;
+  }
+
+  private String text(Supplier<String> what) {
+    return world.time.text(what);
   }
 
   /** Ends now, after a while, or not before the faults are over. */
@@ -111,11 +116,11 @@ final class SimHandler {
     }
     world.begun(shard, offset, delivery.epoch());
     boolean fails = world.poison(shard, offset) || world.fails();
-    String what = "offset " + offset + " of " + shard + "@" + delivery.epoch();
+    String what = text(() -> "offset " + delivery.offset() + " of " + shard + "@" + delivery.epoch());
     world.time.note(() -> consumer + " starts " + what);
     later(
         true,
-        (fails ? "failed " : "handled ") + what,
+        text(() -> (fails ? "failed " : "handled ") + what),
         () -> ended(task, work, shard, delivery, fails));
   }
 
@@ -191,7 +196,7 @@ final class SimHandler {
     world.time.note(() -> consumer + " is assigned " + call.shard());
     later(
         false,
-        (fails ? "onAssign fails of " : "onAssign ends of ") + call.shard(),
+        text(() -> (fails ? "onAssign fails of " : "onAssign ends of ") + call.shard()),
         () -> {
           if (!fails) {
             works.put(
@@ -218,7 +223,7 @@ final class SimHandler {
     world.time.note(() -> consumer + " is asked to release " + call.shard());
     later(
         false,
-        (fails ? "onRelease fails of " : "onRelease ends of ") + call.shard(),
+        text(() -> (fails ? "onRelease fails of " : "onRelease ends of ") + call.shard()),
         () ->
             core()
                 .stateGiven(

@@ -74,6 +74,11 @@ final class Timeline {
     now = Math.max(now, end);
   }
 
+  /** A text for the trace; null if there is none, so that nobody writes what nobody reads. */
+  String text(Supplier<String> what) {
+    return tracing ? what.get() : null;
+  }
+
   /** Adds a line to the trace, if there is one. */
   void note(Supplier<String> line) {
     if (tracing) {

@@ -82,7 +82,9 @@ public final class MemberTable {
     if (latest.resignedTerm() > former.beat().resignedTerm()) {
       return Heard.RESIGNED;
     }
-    boolean sameTopics = Set.copyOf(former.beat().topics()).equals(Set.copyOf(beat.topics()));
+    List<String> before = former.beat().topics();
+    boolean sameTopics =
+        before.equals(beat.topics()) || Set.copyOf(before).equals(Set.copyOf(beat.topics()));
     return sameTopics ? Heard.SAME : Heard.CHANGED;
   }
 

@@ -6,6 +6,7 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -152,6 +153,9 @@ final class MoveFigures {
     if (from != null && from.begunOffset != null && move.committed() != null) {
       redelivered = Math.max(0, from.begunOffset - move.committed());
     }
-    moves.replace(shard, move.with(pause, redelivered));
+    if (!Objects.equals(pause, move.pauseMillis())
+        || !Objects.equals(redelivered, move.redelivered())) {
+      moves.replace(shard, move.with(pause, redelivered));
+    }
   }
 }
