@@ -48,7 +48,6 @@ class ChurnTest {
 
   private final List<Seen> live = new java.util.concurrent.CopyOnWriteArrayList<>();
 
-
   /** Nobody is set aside because its thread waits for a processor; and a lost wake-up shows. */
   private final Coordinator coordinator =
       Coordinators.coordinator(Range.of(RANGE), TimeUnit.HOURS.toMillis(1));

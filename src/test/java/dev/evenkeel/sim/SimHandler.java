@@ -116,7 +116,8 @@ final class SimHandler {
     }
     world.begun(shard, offset, delivery.epoch());
     boolean fails = world.poison(shard, offset) || world.fails();
-    String what = text(() -> "offset " + delivery.offset() + " of " + shard + "@" + delivery.epoch());
+    String what =
+        text(() -> "offset " + delivery.offset() + " of " + shard + "@" + delivery.epoch());
     world.time.note(() -> consumer + " starts " + what);
     later(
         true,
