@@ -55,8 +55,8 @@ final class ExecRunner implements AutoCloseable {
   }
 
   private final ExecutorService threads;
-  private final ScheduledThreadPoolExecutor timers =
-      new ScheduledThreadPoolExecutor(1, daemon("evenkeel-exec-timer"));
+  private final ScheduledThreadPoolExecutor timers;
+  private final long endMillisMax;
   private final Set<Process> running = ConcurrentHashMap.newKeySet();
 
   /** Ends of commands that were asked to end, with all that they started. */
@@ -68,6 +68,19 @@ final class ExecRunner implements AutoCloseable {
    * @param parallelMax commands that run at once
    */
   ExecRunner(int parallelMax) {
+    this(
+        parallelMax,
+        new ScheduledThreadPoolExecutor(1, daemon("evenkeel-exec-timer")),
+        2 * KILL_AFTER_MILLIS);
+  }
+
+  /**
+   * @param timers run what is due
+   * @param endMillisMax how long what was asked to end is awaited
+   */
+  ExecRunner(int parallelMax, ScheduledThreadPoolExecutor timers, long endMillisMax) {
+    this.timers = timers;
+    this.endMillisMax = endMillisMax;
     threads = Executors.newFixedThreadPool(parallelMax, daemon("evenkeel-exec"));
     // One of each command that ended in time.
     timers.setRemoveOnCancelPolicy(true);
@@ -120,7 +133,7 @@ final class ExecRunner implements AutoCloseable {
         CompletableFuture.allOf(
                 all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
             // One that is dead and that nobody reaps never ends.
-            .completeOnTimeout(null, 2 * KILL_AFTER_MILLIS, TimeUnit.MILLISECONDS);
+            .completeOnTimeout(null, endMillisMax, TimeUnit.MILLISECONDS);
     ending.add(over);
     over.whenComplete((ended, failure) -> ending.remove(over));
     all.forEach(ProcessHandle::destroy);

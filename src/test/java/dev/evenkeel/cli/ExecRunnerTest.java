@@ -9,19 +9,52 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ExecRunnerTest {
-  private final ExecRunner runner = new ExecRunner(2);
+  /** Kills nobody before the test says so. */
+  private static final class Timers extends ScheduledThreadPoolExecutor {
+    private final BlockingQueue<Runnable> kills = new LinkedBlockingQueue<>();
+
+    Timers() {
+      super(1);
+    }
+
+    @Override
+    public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+      boolean kill = unit.toMillis(delay) == ExecRunner.KILL_AFTER_MILLIS;
+      return kill
+          ? super.schedule(() -> kills.add(task), 0, unit)
+          : super.schedule(task, delay, unit);
+    }
+
+    /** The time is over for the one that was asked to end first. */
+    void kill() {
+      try {
+        kills.take().run();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  private final Timers timers = new Timers();
+  private final ExecRunner runner = new ExecRunner(2, timers, 60_000);
 
   @AfterEach
   void close() {
     runner.close();
+    timers.shutdownNow();
   }
 
   private String print(String command, Map<String, String> environment, byte[] key, String input) {
@@ -83,14 +116,10 @@ class ExecRunnerTest {
 
   @Test
   void cancellingEndsTheCommandAndWhatItHasStarted(@TempDir Path directory) throws IOException {
-    Path file = directory.resolve("pid");
-    String command =
-        "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; wait";
+    String command = "sleep 600 & " + tell("$!", directory) + "wait";
     CompletableFuture<byte[]> running =
         runner.capture(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
-    Awaitility.await().until(() -> Files.exists(file));
-    ProcessHandle child =
-        ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
+    ProcessHandle child = told(directory);
     running.cancel(true);
     Awaitility.await().until(() -> !child.isAlive());
   }
@@ -118,31 +147,35 @@ class ExecRunnerTest {
   void oneThatHangsIsEnded() {
     assertThatThrownBy(() -> runFor(200, "sleep 600", ""))
         .hasRootCauseMessage("'sleep 600' did not end within 200ms");
-    assertThatThrownBy(() -> runFor(200, "sleep 600; exit 0", "x".repeat(1 << 20)))
+    // A child that it begins while it is ended would be missed, and would keep its input open.
+    assertThatThrownBy(() -> runFor(200, "exec sleep 600", "x".repeat(1 << 20)))
         .as("nobody reads what it is given")
-        .hasRootCauseMessage("'sleep 600; exit 0' did not end within 200ms");
+        .hasRootCauseMessage("'exec sleep 600' did not end within 200ms");
     runFor(60_000, "exit 0", "");
     Awaitility.await().until(() -> runner.running() == 0);
   }
 
   @Test
   void oneThatDoesNotWantToEndIsKilled() {
-    assertThatThrownBy(() -> runFor(200, "trap '' TERM; sleep 600; sleep 600", ""))
-        .hasRootCauseMessage("'trap '' TERM; sleep 600; sleep 600' did not end within 200ms");
+    String command = "trap '' TERM; sleep 600; sleep 600";
+    CompletableFuture<Void> running =
+        runner.run(new ExecRunner.Call(command, Map.of(), null, new byte[0], 200));
+    timers.kill();
+    assertThatThrownBy(running::join)
+        .hasRootCauseMessage("'" + command + "' did not end within 200ms");
   }
 
   @Test
   void whatIsBegunAfterItWasAskedToEndIsKilledToo(@TempDir Path directory) throws IOException {
-    Path file = directory.resolve("pid");
-    String begin = "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; ";
-    String command = "trap '" + begin + "' TERM; sleep 600 & echo > " + file + ".set; wait; wait";
+    String begin = "sleep 600 & " + tell("$!", directory);
+    Path set = directory.resolve("set");
+    String command = "trap '" + begin + "' TERM; sleep 600 & echo > " + set + "; wait; wait";
     CompletableFuture<Void> running =
         runner.run(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
-    Awaitility.await().until(() -> Files.exists(directory.resolve("pid.set")));
+    Awaitility.await().until(() -> Files.exists(set));
     running.cancel(true);
-    Awaitility.await().until(() -> Files.exists(file));
-    ProcessHandle child =
-        ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
+    ProcessHandle child = told(directory);
+    timers.kill();
     Awaitility.await().until(() -> !child.isAlive());
   }
 
@@ -158,15 +191,27 @@ class ExecRunnerTest {
 
   @Test
   void closingWaitsForWhatCommandsHaveStarted(@TempDir Path directory) throws IOException {
-    Path file = directory.resolve("pid");
-    String child =
-        "sh -c \"trap '' TERM; echo \\$\\$ > " + file + ".new; mv " + file + ".new " + file;
-    String command = child + "; sleep 600; sleep 600\" & wait";
+    String child = "trap '' TERM; " + tell("\\$\\$", directory) + "sleep 600; sleep 600";
+    String command = "sh -c \"" + child + "\" & wait";
     runner.run(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
-    Awaitility.await().until(() -> Files.exists(file));
-    ProcessHandle deaf =
-        ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
-    runner.closed().join();
+    ProcessHandle deaf = told(directory);
+    CompletableFuture<Void> closed = runner.closed();
+    assertThat(closed.isDone()).isFalse();
+    timers.kill();
+    closed.join();
     assertThat(deaf.isAlive()).isFalse();
+  }
+
+  /** The beginning of a command that tells a process. */
+  private static String tell(String pid, Path directory) {
+    Path file = directory.resolve("pid");
+    return "echo " + pid + " > " + file + ".new; mv " + file + ".new " + file + "; ";
+  }
+
+  /** The process that was told. */
+  private static ProcessHandle told(Path directory) throws IOException {
+    Path file = directory.resolve("pid");
+    Awaitility.await().until(() -> Files.exists(file));
+    return ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).orElseThrow();
   }
 }

@@ -15,8 +15,14 @@ class UsageTest {
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
 
+  /** Making it takes much longer than reading arguments, which begins anew each time. */
+  private static final CommandLine SHARED = Main.commandLine();
+
   private int execute(String... args) {
-    CommandLine line = Main.commandLine();
+    return execute(Main.commandLine(), args);
+  }
+
+  private int execute(CommandLine line, String... args) {
     line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
     return line.execute(args);
   }
@@ -208,7 +214,7 @@ class UsageTest {
   @MethodSource("wrong")
   void wrongUsageIsOneLineAndStatus2(List<String> expectedAndArgs) {
     List<String> args = expectedAndArgs.subList(1, expectedAndArgs.size());
-    assertThat(execute(args.toArray(new String[0]))).as(err.toString()).isEqualTo(2);
+    assertThat(execute(SHARED, args.toArray(new String[0]))).as(err.toString()).isEqualTo(2);
     assertThat(err.toString()).contains(expectedAndArgs.get(0)).startsWith("evenkeel");
     assertThat(err.toString().lines()).hasSize(1);
     assertThat(out.toString()).isEmpty();

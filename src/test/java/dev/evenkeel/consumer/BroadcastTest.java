@@ -13,6 +13,7 @@ import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +50,7 @@ class BroadcastTest {
 
   private static <T> T await(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
     } catch (Exception e) {
       throw new AssertionError(e);
     }
@@ -95,9 +96,12 @@ class BroadcastTest {
         });
   }
 
+  /** Empty before anything was stored. */
   private String file(String name) {
     try {
       return Files.readString(temp.resolve(name).resolve("g.offsets"));
+    } catch (NoSuchFileException e) {
+      return "";
     } catch (IOException e) {
       throw new AssertionError(e);
     }

@@ -50,7 +50,7 @@ class ConsumersTest {
 
   private static <T> T await(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
     } catch (Exception e) {
       throw new AssertionError(e);
     }
@@ -131,9 +131,10 @@ class ConsumersTest {
 
     @Override
     public Future<Void> handle(Delivery delivery) {
-      seen.add(delivery);
       Promise<Void> promise = Promise.promise();
+      // Whoever has seen it may end it.
       running.add(promise);
+      seen.add(delivery);
       return promise.future();
     }
 
@@ -178,7 +179,7 @@ class ConsumersTest {
 
   @Test
   void tellsTheHandlerHowFarItHasCommitted() {
-    List<String> told = new CopyOnWriteArrayList<>();
+    List<Long> told = new CopyOnWriteArrayList<>();
     ConsumerHandler handler =
         new ConsumerHandler() {
           @Override
@@ -188,8 +189,9 @@ class ConsumersTest {
 
           @Override
           public void onCommitted(String topic, int shard, long offset) {
-            told.add(topic + "/" + shard + " " + offset);
-            assertThat(cluster.lease(shard).committed()).isGreaterThanOrEqualTo(offset);
+            boolean right =
+                topic.equals("t") && shard == 1 && cluster.lease(shard).committed() >= offset;
+            told.add(right ? offset : -1);
             throw new IllegalStateException("a handler's own trouble");
           }
         };
@@ -197,11 +199,12 @@ class ConsumersTest {
     Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
     cluster.append(1, messages(0, 10));
     cluster.grant(1, null, -1);
-    Awaitility.await().until(() -> told.equals(List.of("t/1 10")));
+    // If it was held up meanwhile, it has committed some of them before.
+    Awaitility.await().until(() -> told.contains(10L));
     cluster.append(1, messages(10, 3));
     Awaitility.await().until(() -> consumer.consumed() == 13);
     await(consumer.close());
-    assertThat(told).startsWith("t/1 10").endsWith("t/1 13");
+    assertThat(told).isSorted().doesNotContain(-1L).endsWith(13L);
   }
 
   @Test
@@ -218,7 +221,8 @@ class ConsumersTest {
     handler.running.get(1).complete();
     handler.running.get(2).complete();
     Awaitility.await().until(() -> handler.seen.size() == 5);
-    assertThat(consumer.consumed()).isEqualTo(3);
+    Awaitility.await().until(() -> consumer.consumed() == 3);
+    assertThat(handler.seen).hasSize(5);
     Future<Void> closed = consumer.close();
     Awaitility.await()
         .until(
@@ -392,7 +396,8 @@ class ConsumersTest {
 
   @Test
   void closingWithoutAConnectionEndsAfterTheMemberTimeout() {
-    Consumer consumer = await(Consumers.start(cluster, directory, options(), new Held()));
+    ConsumerOptions options = options().setMemberTimeoutMillis(1_300);
+    Consumer consumer = await(Consumers.start(cluster, directory, options, new Held()));
     cluster.grant(0, null, -1);
     Awaitility.await().until(() -> consumer.ownedShards() == 1);
     cluster.become(Link.State.LOST);

@@ -50,7 +50,7 @@ class ContextHandlerTest {
 
   private static <T> T await(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
     } catch (Exception e) {
       throw new AssertionError(e);
     }

@@ -67,7 +67,7 @@ final class FakeDealer {
   }
 
   Future<Buffer> ask(Buffer request) {
-    return cluster.request(member(), request, 5_000);
+    return cluster.request(member(), request, 60_000);
   }
 
   Future<Place> collect(long term, long session, boolean keep) {

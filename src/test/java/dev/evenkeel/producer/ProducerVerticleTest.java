@@ -82,7 +82,7 @@ class ProducerVerticleTest {
 
   private static <T> T result(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
     } catch (java.util.concurrent.ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;

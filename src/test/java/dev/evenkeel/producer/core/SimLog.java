@@ -13,7 +13,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One data group's log as far as producers see it: takes, recognises repeats, fences. */
+/**
+ * One data group's log as far as producers see it: takes, recognises repeats, fences. Safe for use
+ * from any thread: each call is one step.
+ */
 public final class SimLog {
   private static final int REMEMBERED = 8;
 
@@ -30,11 +33,15 @@ public final class SimLog {
   private int formerEpoch = -1;
 
   /** The payloads, as numbers, that a shard holds. */
-  public List<Integer> messages(Shard shard) {
+  public synchronized List<Integer> messages(Shard shard) {
+    return List.copyOf(log(shard));
+  }
+
+  private List<Integer> log(Shard shard) {
     return messages.computeIfAbsent(shard, s -> new ArrayList<>());
   }
 
-  public Result append(Shard shard, byte[] bytes) {
+  public synchronized Result append(Shard shard, byte[] bytes) {
     Batch batch = Batch.next(ByteBuffer.wrap(bytes)).verified();
     if (epoch < 0 && batch.firstSequence() > 0) {
       return new Result(Refusal.UNKNOWN_PRODUCER, 0);
@@ -58,7 +65,7 @@ public final class SimLog {
       return new Result(
           null, ring.offsets.getOrDefault(batch.firstSequence(), Result.OFFSET_FORGOTTEN));
     }
-    List<Integer> log = messages(shard);
+    List<Integer> log = log(shard);
     long base = log.size();
     for (BatchReader reader = batch.reader(base); reader.hasNext(); ) {
       Message message = reader.next();
@@ -82,7 +89,7 @@ public final class SimLog {
   }
 
   /** Null if a later epoch is known. */
-  public Map<Shard, Long> open(int newEpoch) {
+  public synchronized Map<Shard, Long> open(int newEpoch) {
     if (newEpoch < epoch) {
       return null;
     }
@@ -103,7 +110,7 @@ public final class SimLog {
   }
 
   /** As after a long idle time. What is in the log stays. */
-  public void forgetProducer() {
+  public synchronized void forgetProducer() {
     rings.clear();
     epoch = -1;
     formerEpoch = -1;
