@@ -436,6 +436,9 @@ final class FakeCluster implements Link {
     synchronized (this) {
       if (address.equals(Addresses.VIEW)) {
         result = Future.succeededFuture(view().toJson().toBuffer());
+      } else if (body.length() == 0 && !servers.containsKey(address)) {
+        // The directory asks so, to keep the ways known.
+        result = Future.succeededFuture(Frames.refusal(Refusal.INVALID, "an empty request"));
       } else if (address.equals(Addresses.dispatcher("n1"))) {
         result = Future.succeededFuture(dispatch(body));
       } else if (address.equals(Addresses.data("n1")) || address.equals(Addresses.control("n1"))) {
