@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,7 +39,11 @@ class StartAnewTest {
                     "data", data.resolve("d").toString(),
                     "roles", "broker,dispatcher")));
     Run first = run(config);
-    ask(first, new JsonObject().put("action", "create").put("name", "t").put("shards", 2));
+    JsonObject create = new JsonObject().put("action", "create").put("name", "t").put("shards", 2);
+    // A slow machine may answer that it does not know whether it was made.
+    Awaitility.await()
+        .ignoreExceptionsInstanceOf(ExecutionException.class)
+        .until(() -> hasTopic(first) || ask(first, create) != null);
     for (HazelcastInstance instance : Hazelcast.getAllHazelcastInstances()) {
       if (instance.getCluster().getLocalMember().getAddress().getPort() == port) {
         instance.getLifecycleService().terminate();
@@ -49,9 +54,15 @@ class StartAnewTest {
         .withThrowableOfType(ExecutionException.class)
         .withCauseInstanceOf(ServeRun.Unfit.class);
     Run second = run(config);
-    assertThat(ask(second, new JsonObject().put("action", "list")).toString()).contains("\"t\"");
+    Awaitility.await()
+        .ignoreExceptionsInstanceOf(ExecutionException.class)
+        .until(() -> hasTopic(second));
     second.end().join().complete(null);
     assertThat(second.status()).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo(ExitStatus.DONE);
+  }
+
+  private static boolean hasTopic(Run run) throws Exception {
+    return ask(run, new JsonObject().put("action", "list")).toString().contains("\"t\"");
   }
 
   private static Object ask(Run run, JsonObject question) throws Exception {
