@@ -37,8 +37,8 @@ public final class DiskGuard {
     }
   }
 
-  /** Measures. May wait for the disk: never on an event loop. */
-  void check() {
+  /** Measures; of two at a time the later counts. May wait for the disk: never on an event loop. */
+  synchronized void check() {
     long free;
     try {
       free = freeBytes.getAsLong();

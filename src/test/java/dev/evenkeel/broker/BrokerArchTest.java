@@ -15,7 +15,7 @@ class BrokerArchTest {
   private static final String DECIDE = "dev.evenkeel.broker.decide..";
   private static final String MACHINE = "dev.evenkeel.broker.machine..";
 
-  private final JavaClasses broker =
+  private static final JavaClasses BROKER =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .importPackages("dev.evenkeel.broker");
@@ -28,14 +28,14 @@ class BrokerArchTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("io..", "dev.evenkeel.bus..", "dev.evenkeel.log..", "java.time..")
-        .check(broker);
+        .check(BROKER);
     for (String clock : new String[] {"currentTimeMillis", "nanoTime"}) {
       noClasses()
           .that()
           .resideInAnyPackage(STATE, DECIDE)
           .should()
           .callMethod(System.class, clock)
-          .check(broker);
+          .check(BROKER);
     }
   }
 
@@ -47,7 +47,7 @@ class BrokerArchTest {
         .should()
         .dependOnClassesThat()
         .areAssignableTo(Store.Write.class)
-        .check(broker);
+        .check(BROKER);
   }
 
   @Test
@@ -58,14 +58,14 @@ class BrokerArchTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(DECIDE, MACHINE, "dev.evenkeel.broker.serve..")
-        .check(broker);
+        .check(BROKER);
     noClasses()
         .that()
         .resideInAnyPackage(STATE, DECIDE, MACHINE)
         .should()
         .dependOnClassesThat()
         .resideInAPackage("dev.evenkeel.broker.serve..")
-        .check(broker);
+        .check(BROKER);
   }
 
   @Test
@@ -85,6 +85,6 @@ class BrokerArchTest {
             "dev.evenkeel.log",
             "dev.evenkeel.store",
             "dev.evenkeel.bus..")
-        .check(broker);
+        .check(BROKER);
   }
 }

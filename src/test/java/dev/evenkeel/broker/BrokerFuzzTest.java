@@ -31,6 +31,14 @@ class BrokerFuzzTest {
   @Timeout(300)
   void every_append_is_answered_and_nothing_wrong_is_in_the_log() throws Exception {
     long seed = Mutants.seed();
+    try {
+      attack(seed);
+    } catch (Exception | AssertionError e) {
+      throw new AssertionError("seed " + seed, e);
+    }
+  }
+
+  private static void attack(long seed) throws Exception {
     Random random = new Random(seed);
     try (Bench bench = Bench.one()) {
       Shard shard = new Shard(bench.create("t", 1).id(), 0);
@@ -52,7 +60,7 @@ class BrokerFuzzTest {
             get(answer);
             taken++;
           } catch (RefusedException refused) {
-            assertThat(refused).as("seed %d", seed).hasMessageNotContaining("internal error");
+            assertThat(refused).hasMessageNotContaining("internal error");
           }
         }
       }
@@ -64,9 +72,7 @@ class BrokerFuzzTest {
       do {
         fetched = get(bench.fetch("g", shard, 1, offset, 0));
         for (FetchAnswer.Placed placed : fetched.batches()) {
-          assertThat(placed.batch().verified().bytes())
-              .as("seed %d", seed)
-              .isEqualTo(batch.bytes());
+          assertThat(placed.batch().verified().bytes()).isEqualTo(batch.bytes());
           offset = placed.endOffset();
         }
       } while (offset < fetched.endOffset());

@@ -51,27 +51,37 @@ class BrokerMetersTest {
     assertThat(refusal(bench.fetch("g", shard, 1, 10, 0)).refusal())
         .isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
 
-    PrometheusText text = text();
-    assertThat(text.value("evenkeel_append_requests_total")).isEqualTo(2);
-    assertThat(text.value("evenkeel_append_messages_total")).isEqualTo(9);
-    assertThat(text.value("evenkeel_append_batches_total")).isEqualTo(3);
-    assertThat(text.value("evenkeel_append_bytes_total"))
-        .isEqualTo(first.length() + second.length() + batch(7, 0, 5, 4).length());
-    assertThat(text.value("evenkeel_append_seconds_count")).isEqualTo(2);
-    assertThat(text.value("evenkeel_append_entry_batches_sum")).isEqualTo(4);
-    assertThat(text.value("evenkeel_fetch_requests_total")).isEqualTo(3);
-    assertThat(text.value("evenkeel_fetch_messages_total")).isEqualTo(6);
-    assertThat(text.value("evenkeel_fetch_empty_total")).isEqualTo(1);
-    assertThat(text.value("evenkeel_fetch_seconds_count", "source", "memory")).isEqualTo(1);
-    assertThat(text.value("evenkeel_command_seconds_count", "command", "commit")).isEqualTo(2);
-    assertThat(text.value("evenkeel_broker_refusals_total", "kind", "fenced")).isEqualTo(1);
-    assertThat(text.value("evenkeel_broker_refusals_total", "kind", "sequence_gap")).isEqualTo(1);
-    assertThat(text.value("evenkeel_broker_refusals_total", "kind", "offset_out_of_range"))
-        .isEqualTo(1);
-    assertThat(text.value("evenkeel_topic_end_offset", "topic", "orders")).isEqualTo(9);
-    assertThat(text.value("evenkeel_topic_shards", "topic", "orders")).isEqualTo(2);
-    assertThat(text.value("evenkeel_tail_cache_bytes", "log", "d" + bench.groupOf(shard)))
-        .isEqualTo(text.value("evenkeel_append_bytes_total"));
+    // What has to be read is old for a while if reading takes long.
+    await()
+        .untilAsserted(
+            () -> {
+              PrometheusText text = text();
+              assertThat(text.value("evenkeel_append_requests_total")).isEqualTo(2);
+              assertThat(text.value("evenkeel_append_messages_total")).isEqualTo(9);
+              assertThat(text.value("evenkeel_append_batches_total")).isEqualTo(3);
+              assertThat(text.value("evenkeel_append_bytes_total"))
+                  .isEqualTo(first.length() + second.length() + batch(7, 0, 5, 4).length());
+              assertThat(text.value("evenkeel_append_seconds_count")).isEqualTo(2);
+              assertThat(text.value("evenkeel_append_entry_batches_sum")).isEqualTo(4);
+              assertThat(text.value("evenkeel_fetch_requests_total")).isEqualTo(3);
+              assertThat(text.value("evenkeel_fetch_messages_total")).isEqualTo(6);
+              assertThat(text.value("evenkeel_fetch_empty_total")).isEqualTo(1);
+              assertThat(text.value("evenkeel_fetch_seconds_count", "source", "memory"))
+                  .isEqualTo(1);
+              assertThat(text.value("evenkeel_command_seconds_count", "command", "commit"))
+                  .isEqualTo(2);
+              assertThat(text.value("evenkeel_broker_refusals_total", "kind", "fenced"))
+                  .isEqualTo(1);
+              assertThat(text.value("evenkeel_broker_refusals_total", "kind", "sequence_gap"))
+                  .isEqualTo(1);
+              assertThat(
+                      text.value("evenkeel_broker_refusals_total", "kind", "offset_out_of_range"))
+                  .isEqualTo(1);
+              assertThat(text.value("evenkeel_topic_end_offset", "topic", "orders")).isEqualTo(9);
+              assertThat(text.value("evenkeel_topic_shards", "topic", "orders")).isEqualTo(2);
+              assertThat(text.value("evenkeel_tail_cache_bytes", "log", "d" + bench.groupOf(shard)))
+                  .isEqualTo(text.value("evenkeel_append_bytes_total"));
+            });
   }
 
   @Test
@@ -126,13 +136,19 @@ class BrokerMetersTest {
     Shard shard = new Shard(bench.create("orders", 1).id(), 0);
     get(bench.append(shard, batch(0, 0, 0, 1)));
     // Both brokers are on one Vert.x here: what has no label of its own is the first one's.
-    PrometheusText before = text();
-    assertThat(before.value("evenkeel_log_leader", "log", "d0")).isEqualTo(1);
-    assertThat(before.value("evenkeel_log_leader_known", "log", "d0")).isEqualTo(1);
-    assertThat(before.value("evenkeel_log_leader_changes_total", "log", "d0")).isZero();
-    assertThat(before.value("evenkeel_log_follower_lag_entries", "log", "d0", "follower", "n2"))
-        .isZero();
-    assertThat(before.value("evenkeel_log_commit_index", "log", "d0")).isPositive();
+    await()
+        .untilAsserted(
+            () -> {
+              PrometheusText before = text();
+              assertThat(before.value("evenkeel_log_leader", "log", "d0")).isEqualTo(1);
+              assertThat(before.value("evenkeel_log_leader_known", "log", "d0")).isEqualTo(1);
+              assertThat(before.value("evenkeel_log_leader_changes_total", "log", "d0")).isZero();
+              assertThat(
+                      before.value(
+                          "evenkeel_log_follower_lag_entries", "log", "d0", "follower", "n2"))
+                  .isZero();
+              assertThat(before.value("evenkeel_log_commit_index", "log", "d0")).isPositive();
+            });
     bench.cluster.group("d0").lead("n2", true);
     await()
         .untilAsserted(
@@ -149,10 +165,15 @@ class BrokerMetersTest {
     bench = Bench.one();
     bench.diskFree.set(12_345);
     bench.nodes.get("n1").checkDisk();
-    PrometheusText text = text();
-    assertThat(text.value("evenkeel_disk_free_bytes")).isEqualTo(12_345);
-    assertThat(text.value("evenkeel_disk_free_min_bytes")).isEqualTo(1_000);
-    assertThat(text.value("evenkeel_store_disk_bytes")).isNotNegative();
-    assertThat(text.value("evenkeel_metrics_age_seconds", "part", "broker")).isNotNegative();
+    await()
+        .untilAsserted(
+            () -> {
+              PrometheusText text = text();
+              assertThat(text.value("evenkeel_disk_free_bytes")).isEqualTo(12_345);
+              assertThat(text.value("evenkeel_disk_free_min_bytes")).isEqualTo(1_000);
+              assertThat(text.value("evenkeel_store_disk_bytes")).isNotNegative();
+              assertThat(text.value("evenkeel_metrics_age_seconds", "part", "broker"))
+                  .isNotNegative();
+            });
   }
 }

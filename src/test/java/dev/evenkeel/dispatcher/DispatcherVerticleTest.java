@@ -66,7 +66,10 @@ class DispatcherVerticleTest {
                     new JsonObject()
                         .put("tickMillis", 50)
                         .put("rebalanceMillis", 300)
-                        .put("memberTimeoutMillis", 1_000))));
+                        // Nobody is given up because the machine is busy.
+                        .put("memberTimeoutMillis", 60_000)
+                        .put("requestTimeoutMillis", 60_000)
+                        .put("startMillisMax", 600_000))));
   }
 
   @AfterEach
@@ -75,7 +78,7 @@ class DispatcherVerticleTest {
   }
 
   private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   /**
@@ -86,7 +89,8 @@ class DispatcherVerticleTest {
     final String instance;
     final List<Assignment> told = new CopyOnWriteArrayList<>();
     private final GroupPolicy policy;
-    private long timer = -1;
+    private final long timer;
+    private boolean silent;
     private volatile DedupTally tally;
     private volatile FlowTally flow;
 
@@ -104,7 +108,14 @@ class DispatcherVerticleTest {
           .<Buffer>consumer(
               Addresses.member(instance),
               message -> told.add(Assignment.fromJson(new JsonObject(message.body()))));
-      timer = vertx.setPeriodic(100, tick -> beat(false).onSuccess(told::add));
+      timer = vertx.setPeriodic(100, tick -> beatUnlessSilent());
+    }
+
+    /** What is sent is on its way before {@link #silence} returns: nothing comes after it. */
+    private synchronized void beatUnlessSilent() {
+      if (!silent) {
+        beat(false).onSuccess(told::add);
+      }
     }
 
     Future<Assignment> beat(boolean leaving) {
@@ -122,8 +133,8 @@ class DispatcherVerticleTest {
               "c-" + instance,
               "host",
               7,
-              2_000,
-              20_000,
+              60_000,
+              120_000,
               // The tests name the shards that move.
               new Heartbeat.Wishes("average", null, 0),
               List.of(),
@@ -132,7 +143,8 @@ class DispatcherVerticleTest {
               flow));
     }
 
-    void silence() {
+    synchronized void silence() {
+      silent = true;
       vertx.cancelTimer(timer);
     }
 
@@ -574,7 +586,7 @@ class DispatcherVerticleTest {
   @Test
   void groupLeasesAreReadTakenAndLetGo() throws Exception {
     Promise<Brokers> made = Promise.promise();
-    vertx.runOnContext(go -> made.complete(new Brokers(vertx, "n1", 5_000)));
+    vertx.runOnContext(go -> made.complete(new Brokers(vertx, "n1", 60_000)));
     Brokers brokers = get(made.future());
     assertThat(get(brokers.groupLeases())).isEmpty();
     GroupLease held = new GroupLease("g", 1, "dispatcher@n1", "i");

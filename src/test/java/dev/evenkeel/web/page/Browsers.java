@@ -27,11 +27,15 @@ public final class Browsers implements AutoCloseable {
           "--headless",
           "--no-sandbox",
           "--disable-gpu",
+          // That of a container may be small.
+          "--disable-dev-shm-usage",
           "--disable-background-networking",
           "--disable-quic",
           "--disable-component-update",
           "--disable-sync",
           "--no-first-run");
+
+  private static Browsers shared;
 
   private final Playwright playwright;
   private final Browser browser;
@@ -59,6 +63,19 @@ public final class Browsers implements AutoCloseable {
       return Optional.of(Path.of(given));
     }
     return PLACES.stream().map(Path::of).filter(Files::isExecutable).findFirst();
+  }
+
+  /**
+   * The one of all tests of this JVM, which run one after another on one thread; it ends with the
+   * JVM. Skips the calling test as {@link #start} does.
+   */
+  static synchronized Browsers shared() {
+    if (shared == null || !shared.browser.isConnected()) {
+      Browsers started = start();
+      Runtime.getRuntime().addShutdownHook(new Thread(started::close, "browser-end"));
+      shared = started;
+    }
+    return shared;
   }
 
   /** Skips the calling test, and says what to install, if there is no browser. */

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.awaitility.Awaitility;
 
 /**
  * A node's web server as the page sees it: the page itself, and {@code /ws/live} by the contract,
@@ -30,7 +31,7 @@ public final class FakeLive implements AutoCloseable {
   private long seq;
   private int connections;
   private boolean silent;
-  private boolean refusing;
+  private volatile boolean refusing;
   private final int port;
 
   public FakeLive(JsonObject state) {
@@ -77,6 +78,17 @@ public final class FakeLive implements AutoCloseable {
           }
         });
     await(server.listen());
+  }
+
+  /** Somebody else may have the port for a moment. */
+  private void listenAgain() {
+    Awaitility.await()
+        .ignoreExceptions()
+        .until(
+            () -> {
+              listen(port);
+              return true;
+            });
   }
 
   private synchronized void connected(ServerWebSocket socket) {
@@ -168,7 +180,7 @@ public final class FakeLive implements AutoCloseable {
       silent = false;
       refusing = false;
     }
-    listen(port);
+    listenAgain();
   }
 
   /** RFC 7396. */
@@ -190,7 +202,7 @@ public final class FakeLive implements AutoCloseable {
 
   private static <T> T await(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
     } catch (InterruptedException | TimeoutException | ExecutionException e) {
       throw new AssertionError(e);
     }

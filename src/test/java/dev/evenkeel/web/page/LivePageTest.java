@@ -7,7 +7,6 @@ import com.microsoft.playwright.Page.GetByRoleOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import io.vertx.core.json.JsonObject;
-import java.time.Duration;
 import org.assertj.core.api.Assertions;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -266,9 +265,7 @@ class LivePageTest extends PageBase {
     live.silence();
     visit.seesStale();
     visit.sees(visit.page().getByText("nothing has arrived for"));
-    Awaitility.await()
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> pumped(live.connections() > before));
+    Awaitility.await().until(() -> pumped(live.connections() > before));
     visit.sees(visit.lane("amber"));
   }
 

@@ -7,13 +7,10 @@ import com.microsoft.playwright.options.ReducedMotion;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
-/**
- * One browser a class; a server, and a person who looks, a test. No test leaves an error behind.
- */
+/** A server, and a person who looks, a test. No test leaves an error behind. */
 abstract class PageBase {
   private static Browsers browsers;
   FakeLive live;
@@ -21,14 +18,7 @@ abstract class PageBase {
 
   @BeforeAll
   static void startBrowser() {
-    browsers = Browsers.start();
-  }
-
-  @AfterAll
-  static void stopBrowser() {
-    if (browsers != null) {
-      browsers.close();
-    }
+    browsers = Browsers.shared();
   }
 
   @AfterEach
@@ -64,5 +54,7 @@ abstract class PageBase {
     live = new FakeLive(state);
     visit = new Visit(browsers.browser(), scheme, motion, width, height, live.url() + hash);
     visit.seesLive();
+    // What is to be loaded is there: afterwards a test may take the server away.
+    visit.page().evaluate("() => document.fonts.ready.then(() => true)");
   }
 }

@@ -7,9 +7,7 @@ import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.GetByRoleOptions;
-import com.microsoft.playwright.assertions.LocatorAssertions.ContainsTextOptions;
-import com.microsoft.playwright.assertions.LocatorAssertions.HasCountOptions;
-import com.microsoft.playwright.assertions.LocatorAssertions.IsVisibleOptions;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
@@ -20,11 +18,34 @@ import java.util.regex.Pattern;
 /** A person who looks at the page, and what is seen: roles, names and text, not how it is built. */
 public final class Visit implements AutoCloseable {
   /** The machine may be busy; a page that works needs far less. */
-  private static final double WAIT_MILLIS = Long.getLong("evenkeel.page.waitMillis", 40_000);
+  private static final double WAIT_MILLIS = Long.getLong("evenkeel.page.waitMillis", 60_000);
 
   /** What the notice says; the news say it otherwise. */
   private static final Pattern STALE =
       Pattern.compile("Stale: (the connection is lost|nothing has arrived)");
+
+  /** Keeps what the page says: a sentence may be gone before anybody looks. */
+  private static final String LISTEN =
+      """
+      window.heard = [];
+      addEventListener('DOMContentLoaded', () => {
+        let news = null;
+        const observer = new MutationObserver(() => {
+          if (news === null) {
+            news = document.querySelector('[role=status][aria-label=News]');
+            if (news === null) return;
+            observer.disconnect();
+            observer.observe(news, { subtree: true, childList: true, characterData: true });
+          }
+          window.heard.push(news.textContent);
+        });
+        observer.observe(document.body, { subtree: true, childList: true });
+      });
+      """;
+
+  static {
+    PlaywrightAssertions.setDefaultAssertionTimeout(WAIT_MILLIS);
+  }
 
   private final BrowserContext context;
   private final Page page;
@@ -48,6 +69,7 @@ public final class Visit implements AutoCloseable {
                 .setColorScheme(scheme)
                 .setReducedMotion(motion)
                 .setViewportSize(width, height));
+    context.addInitScript(LISTEN);
     page = context.newPage();
     page.setDefaultTimeout(WAIT_MILLIS);
     page.onPageError(errors::add);
@@ -124,20 +146,20 @@ public final class Visit implements AutoCloseable {
   }
 
   public void sees(Locator what) {
-    assertThat(what).isVisible(new IsVisibleOptions().setTimeout(WAIT_MILLIS));
+    assertThat(what).isVisible();
   }
 
   public void seesNoMore(Locator what) {
-    assertThat(what).hasCount(0, new HasCountOptions().setTimeout(WAIT_MILLIS));
+    assertThat(what).hasCount(0);
   }
 
   public void reads(Locator where, String text) {
-    assertThat(where).containsText(text, new ContainsTextOptions().setTimeout(WAIT_MILLIS));
+    assertThat(where).containsText(text);
   }
 
   /** One of several words is there. */
   public void reads(Locator where, Pattern text) {
-    assertThat(where).containsText(text, new ContainsTextOptions().setTimeout(WAIT_MILLIS));
+    assertThat(where).containsText(text);
   }
 
   /** The shard lies in the lane of its owner. */
@@ -149,8 +171,12 @@ public final class Visit implements AutoCloseable {
     return new Locator.FilterOptions().setHas(shard(shard));
   }
 
+  /** The page says it, or has said it since it was loaded. */
   public void hears(String sentence) {
-    reads(page.getByRole(AriaRole.STATUS, new GetByRoleOptions().setName("News")), sentence);
+    Locator news = page.getByRole(AriaRole.STATUS, new GetByRoleOptions().setName("News"));
+    assertThat(news).hasCount(1);
+    page.waitForFunction(
+        "(sentence) => window.heard.some((said) => said.includes(sentence))", sentence);
   }
 
   public void seesLive() {
