@@ -173,5 +173,6 @@ final class Bench implements AutoCloseable {
   public void close() throws Exception {
     get(vertx.close());
     nodes.values().forEach(BrokerNode::close);
+    cluster.close();
   }
 }

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Logs in memory: an entry is applied on every node at once, and leaders are set by hand. */
-final class FakeCluster {
+final class FakeCluster implements AutoCloseable {
   final List<String> nodes;
   private final Map<String, Group> groups = new LinkedHashMap<>();
 
@@ -48,6 +48,12 @@ final class FakeCluster {
       views.add(group.join(nodeId, states.apply(group.name)));
     }
     return new Node(nodeId, views);
+  }
+
+  /** After its nodes. */
+  @Override
+  public void close() {
+    groups.values().forEach(group -> group.applying.shutdown());
   }
 
   /** One log, shared by all nodes. */

@@ -44,7 +44,7 @@ class PageRoutesTest {
   }
 
   private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private HttpResponse<Buffer> call(HttpMethod method, String path) throws Exception {

@@ -196,6 +196,7 @@ class LargePageTest extends PageBase {
         visit.page().getByRole(AriaRole.NAVIGATION, new GetByRoleOptions().setName("Groups"));
     visit.reads(groups, "100 more");
     groups.getByRole(AriaRole.SEARCHBOX).fill("-277");
+    assertThat(groups.getByRole(AriaRole.LINK)).hasCount(1);
     groups.getByRole(AriaRole.LINK).click();
     visit.sees(visit.lane("m277"));
     assertThat(visit.page()).hasURL(live.url() + "#group=group-277");

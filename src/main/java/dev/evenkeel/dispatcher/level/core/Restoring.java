@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,10 +18,10 @@ import java.util.Set;
  * other.
  */
 final class Restoring {
-  private final Map<Hand, Standing> fit = new HashMap<>();
+  private final Map<Hand, Standing> fit = new LinkedHashMap<>();
 
   Restoring(Range range, Collection<Hand> placed) {
-    Map<Hand, Standing> standings = new HashMap<>();
+    Map<Hand, Standing> standings = new LinkedHashMap<>();
     Told latest = null;
     for (Hand hand : placed) {
       Told told = Told.decode(hand.place.standing());

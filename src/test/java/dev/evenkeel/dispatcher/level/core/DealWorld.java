@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -202,7 +203,7 @@ final class DealWorld {
   private final Set<MessageId> handled = new HashSet<>();
   private final Map<String, SimMember> registered = new LinkedHashMap<>();
   private final List<SimMember> members = new ArrayList<>();
-  private final Set<SimMember> live = new HashSet<>();
+  private final Set<SimMember> live = new LinkedHashSet<>();
   private final Map<Pair, long[]> pairs = new HashMap<>();
 
   /** Sessions that were set aside: nothing of them is started any more. */
