@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -58,7 +59,12 @@ final class AckWatch implements AutoCloseable {
                 new ClientOptions()
                     .setSeeds(trio.nodes.stream().map(Node::cluster).toList())
                     .setConnectTimeoutMillis(120_000)));
-    int shards = view().topic(topic).shards();
+    // The node that answers may have to learn of it yet.
+    int shards =
+        Awaitility.await("topic " + topic + " is known")
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> view().topic(topic), Objects::nonNull)
+            .shards();
     for (int shard = 0; shard < shards; shard++) {
       acksNanos.add(new ArrayList<>());
     }

@@ -1,6 +1,5 @@
 package dev.evenkeel.functional;
 
-import dev.evenkeel.cluster.FreePorts;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -15,8 +14,8 @@ import java.util.concurrent.TimeUnit;
  * The classes of the fat jar as the JVM has them once it has read them (application class data
  * sharing): tests start well over a hundred programs, and each saves half of its start by this.
  *
- * <p>It lies beside the jar and is made again for another jar. One of the test JVMs makes it while
- * the others wait, and nobody sees half of it. Whoever cannot make it goes without.
+ * <p>It lies beside the jar and is made again for another jar, by one of the JVMs that run tests
+ * beside each other; the others wait for it. Whoever cannot make it goes without.
  */
 final class ClassArchive {
   private static final Path JAVA_HOME = Path.of(System.getProperty("java.home"));
@@ -27,14 +26,13 @@ final class ClassArchive {
   /** Options of the JVM that let it use the archive; none if it cannot be made. */
   static List<String> options(Path jar) {
     Path archive = jar.resolveSibling("evenkeel.jsa");
+    Path lock = jar.resolveSibling("evenkeel.jsa.lock");
     try (FileChannel channel =
-            FileChannel.open(
-                jar.resolveSibling("evenkeel.jsa.lock"),
-                StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE);
-        FileLock lock = channel.lock()) {
+            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock locked = channel.lock()) {
       boolean fresh =
-          Files.exists(archive)
+          locked.isValid()
+              && Files.exists(archive)
               && Files.getLastModifiedTime(archive).compareTo(Files.getLastModifiedTime(jar)) > 0;
       if (!fresh) {
         Files.deleteIfExists(archive);
@@ -62,9 +60,9 @@ final class ClassArchive {
                 jar.toString(),
                 "serve",
                 "--port",
-                String.valueOf(FreePorts.base()),
+                String.valueOf(FreePorts.OF_TESTS.take(3)),
                 "--http-port",
-                String.valueOf(FreePorts.base()),
+                String.valueOf(FreePorts.OF_TESTS.take(1)),
                 "--data",
                 directory.resolve("data").toString())
             .redirectErrorStream(true)
@@ -90,9 +88,7 @@ final class ClassArchive {
               .start();
       if (!dump.waitFor(START_SECONDS_MAX, TimeUnit.SECONDS)) {
         dump.destroyForcibly();
-        throw new IOException("the archive was not written: " + Files.readString(out));
-      }
-      if (Files.exists(made)) {
+      } else if (Files.exists(made)) {
         Files.move(made, archive, StandardCopyOption.ATOMIC_MOVE);
       }
     } finally {

@@ -14,7 +14,6 @@ import dev.evenkeel.producer.ProducerOptions;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.net.http.HttpResponse;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -46,6 +45,11 @@ class DedupIT {
   private static final double EXPONENT = 1.1;
   private static final int WORK_MILLIS = 20;
   private static final int MESSAGES_A_SECOND = 2_000;
+
+  /** Who is held up by a busy machine is not taken for dead: then nothing may come twice. */
+  private static final int PATIENT_MILLIS = 60_000;
+
+  private static final int USUAL_MILLIS = 5_000;
   private static final String TOPIC = "refreshes";
   private static final String GROUP = "cache";
   private static final List<String> NAMES = List.of("a", "b", "c");
@@ -54,6 +58,7 @@ class DedupIT {
   private final Map<String, Jar.Running> members = new LinkedHashMap<>();
   private Path log;
   private FileChannel file;
+  private boolean mapLost;
 
   private interface Disturbance {
     void at(int sent) throws Exception;
@@ -62,14 +67,18 @@ class DedupIT {
   @Test
   void of_one_payload_one_run_at_a_time_and_one_after_the_last_message() throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
-      DedupCheck check = run(node, sent -> {});
+      DedupCheck check = run(node, PATIENT_MILLIS, sent -> {});
+      // The members tell with their heartbeats.
+      Awaitility.await("every message is run or declined")
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(
+              () -> assertThat(dedup(node).getLong("declined")).isEqualTo(MESSAGES - check.runs()));
       JsonObject dedup = dedup(node);
       report("undisturbed", check, dedup);
       assertThat(check.overlaps()).isEmpty();
       assertThat(check.missed()).isEmpty();
       assertThat(check.members()).isEqualTo(Set.copyOf(NAMES));
       assertThat(dedup.getString("mode")).isEqualTo("payload");
-      assertThat(check.runs() + dedup.getLong("declined")).isEqualTo(MESSAGES);
       assertThat(dedup.getLong("declined")).isGreaterThan(MESSAGES / 20);
       assertThat(dedup.getLong("lost") + dedup.getLong("unguarded")).isZero();
       assertThat(dedup.getJsonObject("repetition").getString("level")).isEqualTo("high");
@@ -87,19 +96,21 @@ class DedupIT {
           get(
               ClusterMembers.client(
                   new ClientSettings(
-                      List.of(HostPort.parse(node.cluster())), null, "evenkeel", 20_000)));
+                      List.of(HostPort.parse(node.cluster())), null, "evenkeel", 60_000)));
       DedupCheck check =
           run(
               node,
+              USUAL_MILLIS,
               sent -> {
                 if (sent == MESSAGES / 2) {
                   DedupMember.append(file, DedupCheck.KILLED, "-", "c");
                   members.remove("c").kill();
-                } else if (sent == MESSAGES * 3 / 4) {
-                  // As nobody is alive, every place is taken away.
-                  assertThat(get(other.dedup().sweep(Set.of()))).isPositive();
+                } else if (sent >= MESSAGES * 3 / 4 && !mapLost) {
+                  // As nobody is alive, every place is taken away, if there is one at the moment.
+                  mapLost = get(other.dedup().sweep(Set.of())) > 0;
                 }
               });
+      assertThat(mapLost).isTrue();
       JsonObject dedup = dedup(node);
       report("one killed, map lost", check, dedup);
       assertThat(check.missed()).isEmpty();
@@ -113,21 +124,26 @@ class DedupIT {
     }
   }
 
-  private DedupCheck run(Node node, Disturbance disturbance) throws Exception {
+  private DedupCheck run(Node node, int timeoutMillis, Disturbance disturbance) throws Exception {
     log = directory.resolve("runs.log");
     file = DedupMember.appending(log.toString());
     node.createTopic(TOPIC, 6);
-    NAMES.forEach(name -> start(node, name));
+    NAMES.forEach(name -> start(node, name, timeoutMillis));
     awaitOwners(node);
     produce(node, disturbance);
     node.awaitConsumed(GROUP, MESSAGES);
     Awaitility.await("nobody works or waits")
-        .atMost(Duration.ofSeconds(30))
-        .until(() -> dedup(node).getLong("processing") + dedup(node).getLong("waiting") == 0);
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(
+            () -> {
+              JsonObject dedup = dedup(node);
+              assertThat(dedup.getLong("processing")).isZero();
+              assertThat(dedup.getLong("waiting")).isZero();
+            });
     return new DedupCheck(Files.readAllLines(log));
   }
 
-  private void start(Node node, String name) {
+  private void start(Node node, String name, int timeoutMillis) {
     members.put(
         name,
         Program.start(
@@ -140,7 +156,8 @@ class DedupIT {
                 GROUP,
                 name,
                 String.valueOf(WORK_MILLIS),
-                log.toString())
+                log.toString(),
+                String.valueOf(timeoutMillis))
             .inCrowd());
   }
 
@@ -193,8 +210,7 @@ class DedupIT {
   }
 
   private static JsonObject dedup(Node node) {
-    HttpResponse<String> answer = node.get("/api/groups/" + GROUP);
-    return new JsonObject(answer.body()).getJsonObject("dedup");
+    return new JsonObject(node.read("/api/groups/" + GROUP)).getJsonObject("dedup");
   }
 
   private static void report(String what, DedupCheck check, JsonObject dedup) {

@@ -21,8 +21,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A consumer with dedup by payload, in a process of its own: {@code DedupMember HOST:PORT TOPIC
- * GROUP MEMBER WORK_MILLIS FILE}. At begin and end of each handler it appends a line to FILE, which
- * it shares with the others, by one write: see {@link DedupCheck}. SIGTERM ends it in good order.
+ * GROUP MEMBER WORK_MILLIS FILE TIMEOUT_MILLIS}, the last of which is after how much silence it
+ * counts as dead. At begin and end of each handler it appends a line to FILE, which it shares with
+ * the others, by one write: see {@link DedupCheck}. SIGTERM ends it in good order.
  */
 public final class DedupMember {
   private static final long SECONDS_MAX = 60;
@@ -43,6 +44,7 @@ public final class DedupMember {
             .setTopics(List.of(args[1]))
             .setGroup(args[2])
             .setMember(args[3])
+            .setMemberTimeoutMillis(Long.parseLong(args[6]))
             .setOrder(ConsumerOptions.Order.NONE)
             .setDedup(ConsumerOptions.Dedup.PAYLOAD);
     DedupMember work = new DedupMember(args[3], Long.parseLong(args[4]), appending(args[5]));

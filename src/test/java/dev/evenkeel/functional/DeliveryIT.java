@@ -16,9 +16,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,27 +37,37 @@ class DeliveryIT {
   /** Messages of a shard that are committed before they are handled, at most. */
   private static final int HAND_OUT = 32;
 
-  @TempDir Path directory;
-  private Node node;
-  private final Random random = new Random();
+  /** The most handlers that one run of a member begins. */
+  private static final int BEGUN_MAX = MESSAGES / (2 * KILLS);
 
-  @BeforeEach
-  void start() throws IOException {
+  private static final int MICROS_MAX = 20_000;
+
+  @TempDir static Path directory;
+  private static Node node;
+  private final Random random = new Random();
+  private String in;
+  private String out;
+  private String group;
+
+  @BeforeAll
+  static void start() {
     node = new Node(directory.resolve("node")).start();
-    node.admin("topic", "create", "in", "--shards", "" + SHARDS);
-    node.admin("topic", "create", "out", "--shards", "" + SHARDS);
-    List<String> lines = new ArrayList<>();
-    for (int i = 0; i < MESSAGES; i++) {
-      lines.add("" + i);
-    }
-    Path input = Files.write(directory.resolve("input"), lines);
-    assertThat(node.produce("producer", input, "in", "--key-regex", "(\\d+)").await().status())
-        .isZero();
   }
 
-  @AfterEach
-  void end() {
+  @AfterAll
+  static void end() {
     node.close();
+  }
+
+  /** Each policy has topics and a group of its own. */
+  private Path prepare(DeliveryPolicy policy) throws IOException {
+    in = "in-" + policy.name();
+    out = "out-" + policy.name();
+    group = "g-" + policy.name();
+    node.createTopic(in, SHARDS);
+    node.createTopic(out, SHARDS);
+    node.sendByKey(in, IntStream.range(0, MESSAGES).mapToObj(String::valueOf).toList());
+    return Files.createFile(directory.resolve("handled-" + policy.name()));
   }
 
   @Test
@@ -83,54 +94,57 @@ class DeliveryIT {
     assertPublished(1);
     Awaitility.await("the group has no members")
         .atMost(Duration.ofSeconds(60))
-        .until(() -> node.shards("g").stream().allMatch(s -> s.getString("owner") == null));
-    node.admin("group", "reset", "g", "--to", "earliest");
-    try (Jar.Running again = member(DeliveryPolicy.EFFECTIVELY_ONCE, handled)) {
-      node.awaitConsumed("g", MESSAGES);
+        .until(
+            () -> {
+              List<JsonObject> shards = node.shards(group);
+              return shards.size() == SHARDS
+                  && shards.stream().allMatch(shard -> shard.getString("owner") == null);
+            });
+    node.admin("group", "reset", group, "--to", "earliest");
+    try (Jar.Running again = member(DeliveryPolicy.EFFECTIVELY_ONCE, handled, 0, 0)) {
+      node.awaitConsumed(group, MESSAGES);
       again.kill();
     }
     assertPublished(2);
   }
 
-  /** Kills a member at random moments, and lets the last one come to the end. */
+  /**
+   * A member dies at random moments, the first time surely within a handler; the last one comes to
+   * the end.
+   */
   private Path workAndKill(DeliveryPolicy policy) throws IOException {
-    Path handled = Files.createFile(directory.resolve("handled"));
+    Path handled = prepare(policy);
     for (int i = 0; i < KILLS; i++) {
-      long before = Files.size(handled);
-      try (Jar.Running running = member(policy, handled)) {
-        Awaitility.await("it works")
-            .atMost(Duration.ofSeconds(60))
-            .pollInterval(Duration.ofMillis(20))
-            .until(() -> Files.size(handled) > before + random.nextInt(3_000) || consumed());
-        running.kill();
+      int at = 1 + random.nextInt(BEGUN_MAX);
+      int micros = i == 0 ? 0 : random.nextInt(MICROS_MAX);
+      try (Jar.Running running = member(policy, handled, at, micros)) {
+        assertThat(running.await().status())
+            .as("died %d us after handler %d had begun", micros, at)
+            .isEqualTo(DeliveryMember.KILLED);
       }
     }
-    try (Jar.Running last = member(policy, handled)) {
-      node.awaitConsumed("g", MESSAGES);
+    try (Jar.Running last = member(policy, handled, 0, 0)) {
+      node.awaitConsumed(group, MESSAGES);
       last.kill();
     }
     return handled;
   }
 
-  private boolean consumed() {
-    List<JsonObject> shards = node.shards("g");
-    return shards.size() == SHARDS
-        && shards.stream().allMatch(shard -> Long.valueOf(0).equals(shard.getLong("lag")));
-  }
-
-  private Jar.Running member(DeliveryPolicy policy, Path handled) {
+  private Jar.Running member(DeliveryPolicy policy, Path handled, int diesAt, int diesMicros) {
     return Program.start(
         directory,
         "member-" + System.nanoTime(),
         Program.thinClassPath(),
         DeliveryMember.class.getName(),
         node.cluster(),
-        "in",
-        "g",
+        in,
+        group,
         "m",
         policy.name(),
-        "out",
-        handled.toString());
+        out,
+        handled.toString(),
+        String.valueOf(diesAt),
+        String.valueOf(diesMicros));
   }
 
   private static Map<String, Integer> times(Path handled) throws IOException {
@@ -145,7 +159,7 @@ class DeliveryIT {
   private void assertPublished(int rounds) {
     Map<Integer, long[]> sums = new TreeMap<>();
     for (int shard = 0; shard < SHARDS; shard++) {
-      List<String> inputs = payloads("in", shard);
+      List<String> inputs = payloads(in, shard);
       List<String> expected = new ArrayList<>();
       for (int round = 0; round < rounds; round++) {
         long sum = 0;
@@ -155,7 +169,7 @@ class DeliveryIT {
         }
         sums.put(shard, new long[] {sum});
       }
-      assertThat(payloads("out", shard)).as("shard " + shard).isEqualTo(expected);
+      assertThat(payloads(out, shard)).as("shard " + shard).isEqualTo(expected);
     }
     long all = sums.values().stream().flatMapToLong(Arrays::stream).sum();
     assertThat(all).isEqualTo((long) MESSAGES * (MESSAGES - 1) / 2);
@@ -164,17 +178,8 @@ class DeliveryIT {
   private List<String> payloads(String topic, int shard) {
     List<String> payloads = new ArrayList<>();
     while (true) {
-      JsonArray page =
-          new JsonArray(
-              node.get(
-                      "/api/topics/"
-                          + topic
-                          + "/messages?shard="
-                          + shard
-                          + "&offset="
-                          + payloads.size()
-                          + "&limit=1000")
-                  .body());
+      String place = "shard=" + shard + "&offset=" + payloads.size() + "&limit=1000";
+      JsonArray page = new JsonArray(node.read("/api/topics/" + topic + "/messages?" + place));
       if (page.isEmpty()) {
         return payloads;
       }

@@ -18,17 +18,35 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * A consumer of numbers, in a process of its own, which is meant to be killed: {@code
- * DeliveryMember HOST:PORT TOPIC GROUP MEMBER POLICY OUT FILE}. It appends a line to FILE when a
- * handler begins. With effectively-once it adds the numbers of each shard up, keeps the sum as the
- * shard's state, and publishes offset, number and sum to topic OUT.
+ * A consumer of numbers, in a process of its own, which is meant to die: {@code DeliveryMember
+ * HOST:PORT TOPIC GROUP MEMBER POLICY OUT FILE DIES_AT DIES_MICROS}. It appends a line to FILE when
+ * a handler begins. As its handler number DIES_AT (from 1; 0: never) has begun, it lets DIES_MICROS
+ * go by and is dead, without another word to anybody, as after SIGKILL; with 0 microseconds surely
+ * before that handler has ended. With effectively-once it adds the numbers of each shard up, keeps
+ * the sum as the shard's state, and publishes offset, number and sum to topic OUT.
  */
 public final class DeliveryMember {
   private static final long SECONDS_MAX = 60;
 
-  private DeliveryMember() {}
+  /** What the system gives as exit status of a process that SIGKILL ended. */
+  static final int KILLED = 137;
+
+  private final String out;
+  private final FileChannel file;
+  private final long diesAt;
+  private final long diesMicros;
+  private final AtomicLong begun = new AtomicLong();
+
+  private DeliveryMember(String out, FileChannel file, long diesAt, long diesMicros) {
+    this.out = out;
+    this.file = file;
+    this.diesAt = diesAt;
+    this.diesMicros = diesMicros;
+  }
 
   public static void main(String[] args) throws Exception {
     ConsumerOptions.DeliveryPolicy delivery = ConsumerOptions.DeliveryPolicy.valueOf(args[4]);
@@ -39,15 +57,20 @@ public final class DeliveryMember {
             .setMember(args[3])
             .setCommitMillis(300)
             .setDelivery(delivery);
-    FileChannel file = DedupMember.appending(args[6]);
+    DeliveryMember work =
+        new DeliveryMember(
+            args[5],
+            DedupMember.appending(args[6]),
+            Long.parseLong(args[7]),
+            Long.parseLong(args[8]));
     EvenkeelClient client =
         await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0].split(",")))));
     Vertx vertx = client.link().vertx();
     ConsumerHandler handler =
         delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE
-            ? new Adder(vertx, args[5], file)
+            ? work.new Adder(vertx)
             : message -> {
-              append(file, message);
+              work.begin(message);
               return pause(vertx, message);
             };
     await(client.consumer(options, handler)).onEnd(why -> System.err.println("ended: " + why));
@@ -55,8 +78,20 @@ public final class DeliveryMember {
     Thread.sleep(Long.MAX_VALUE);
   }
 
-  private static void append(FileChannel file, Delivery delivery) {
+  private void begin(Delivery delivery) {
     DedupMember.append(file, String.valueOf(delivery.shard()), "" + delivery.offset(), "x");
+    if (begun.incrementAndGet() != diesAt) {
+      return;
+    }
+    if (diesMicros == 0) {
+      Runtime.getRuntime().halt(KILLED);
+    }
+    new Thread(
+            () -> {
+              LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(diesMicros));
+              Runtime.getRuntime().halt(KILLED);
+            })
+        .start();
   }
 
   /** Some handlers end later, so that a kill finds them at work. */
@@ -64,16 +99,12 @@ public final class DeliveryMember {
     return delivery.offset() % 2 == 0 ? vertx.timer(3).mapEmpty() : Future.succeededFuture();
   }
 
-  private static final class Adder implements ContextHandler {
+  private final class Adder implements ContextHandler {
     private final Vertx vertx;
-    private final String out;
-    private final FileChannel file;
     private final Map<Integer, Long> sums = new HashMap<>();
 
-    Adder(Vertx vertx, String out, FileChannel file) {
+    Adder(Vertx vertx) {
       this.vertx = vertx;
-      this.out = out;
-      this.file = file;
     }
 
     @Override
@@ -84,7 +115,7 @@ public final class DeliveryMember {
 
     @Override
     public Future<Void> handle(Delivery delivery, MessageContext context) {
-      append(file, delivery);
+      begin(delivery);
       String number = new String(delivery.message().payload(), StandardCharsets.US_ASCII);
       long sum = sums.merge(delivery.shard(), Long.parseLong(number), Long::sum);
       context.publish(out, null, Buffer.buffer(delivery.offset() + " " + number + " " + sum));

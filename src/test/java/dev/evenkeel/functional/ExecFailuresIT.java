@@ -16,6 +16,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,50 +26,55 @@ import org.junit.jupiter.api.io.TempDir;
  * Commands of {@code --exec} that go wrong in every way: each is the failure of its message alone.
  */
 class ExecFailuresIT {
-  @TempDir Path directory;
+  @TempDir static Path directory;
+  private static Node node;
+
+  @BeforeAll
+  static void start() {
+    node = new Node(directory.resolve("node")).start();
+  }
+
+  @AfterAll
+  static void end() {
+    node.close();
+  }
 
   @Test
   @Timeout(300)
   void each_is_the_failure_of_its_message_alone() throws Exception {
-    Path done = directory.resolve("done");
-    Path input =
-        Files.write(
-            directory.resolve("input"),
-            List.of("good1", "missing", "good2", "hang", "big", "killed", "good3"));
+    Path done = directory.resolve("done-exec");
     String work =
         "read -r line; case $line in missing) no-such-command-here || exit;; hang) sleep 600;;"
             + " big) head -c 1000000000 /dev/zero; head -c 1000000000 /dev/zero >&2;;"
             + " killed) kill -9 $$;; esac; echo $line >> "
             + done;
-    try (Node node = new Node(directory.resolve("node")).start()) {
-      node.createTopic("t", 1);
-      assertThat(node.produce("p", input, "t").await().status()).isZero();
-      Process consumer = consumer(node, work);
-      try {
-        node.awaitConsumed("g", 7);
-        assertThat(new TreeSet<>(Files.readAllLines(done)))
-            .containsExactlyInAnyOrder("good1", "good2", "big", "good3");
-        Map<String, String> errors = new TreeMap<>();
-        for (Object each : new JsonArray(node.get("/api/groups/g/dead-letters").body())) {
-          JsonObject letter = (JsonObject) each;
-          errors.put(letter.getString("payload"), letter.getString("error"));
-        }
-        assertThat(errors).containsOnlyKeys("missing", "hang", "killed");
-        assertThat(errors.get("missing")).contains("exit status 127", "not found");
-        assertThat(errors.get("hang")).contains("did not end within 20s");
-        assertThat(errors.get("killed")).contains("exit status 137, as when signal 9 ends it");
-        assertThat(consumer.isAlive()).isTrue();
-        consumer.destroy();
-        assertThat(consumer.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(consumer.exitValue()).isZero();
-      } finally {
-        consumer.destroyForcibly();
+    node.createTopic("t", 1);
+    node.send("t", List.of("good1", "missing", "good2", "hang", "big", "killed", "good3"));
+    Process consumer = consumer(work);
+    try {
+      node.awaitConsumed("g", 7);
+      assertThat(new TreeSet<>(Files.readAllLines(done)))
+          .containsExactlyInAnyOrder("good1", "good2", "big", "good3");
+      Map<String, String> errors = new TreeMap<>();
+      for (Object each : new JsonArray(node.get("/api/groups/g/dead-letters").body())) {
+        JsonObject letter = (JsonObject) each;
+        errors.put(letter.getString("payload"), letter.getString("error"));
       }
+      assertThat(errors).containsOnlyKeys("missing", "hang", "killed");
+      assertThat(errors.get("missing")).contains("exit status 127", "not found");
+      assertThat(errors.get("hang")).contains("did not end within 20s");
+      assertThat(errors.get("killed")).contains("exit status 137, as when signal 9 ends it");
+      assertThat(consumer.isAlive()).isTrue();
+      consumer.destroy();
+      assertThat(consumer.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(consumer.exitValue()).isZero();
+    } finally {
+      consumer.destroyForcibly();
     }
   }
 
   /** With little memory, and with nobody who keeps what it prints. */
-  private Process consumer(Node node, String work) throws IOException {
+  private static Process consumer(String work) throws IOException {
     String jar = System.getProperty("evenkeel.jar", "target/evenkeel.jar");
     return new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -95,78 +102,66 @@ class ExecFailuresIT {
   @Test
   @Timeout(300)
   void a_consumer_that_is_told_to_stop_ends_its_commands() throws IOException {
-    Path pid = directory.resolve("pid");
+    Path pid = directory.resolve("pid-work");
     Path next = directory.resolve("next");
-    try (Node node = new Node(directory.resolve("node")).start()) {
-      node.createTopic("t", 1);
-      Path input = Files.write(directory.resolve("input"), List.of("one"));
-      assertThat(node.produce("p", input, "t").await().status()).isZero();
-      String hang =
-          "trap '' TERM; sleep 600 & echo $! > "
-              + pid
-              + ".new; mv "
-              + pid
-              + ".new "
-              + pid
-              + "; wait";
-      try (Jar.Running hanging = node.consume("a", "t", "g", "--lock-time", "2s", "--exec", hang)) {
-        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(pid));
-        ProcessHandle child =
-            ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow();
-        assertThat(hanging.stop().status()).isZero();
-        Awaitility.await("nothing outlives it")
-            .atMost(Duration.ofSeconds(10))
-            .until(() -> !child.isAlive());
-      }
-      String tell = "echo $EVENKEEL_ATTEMPT > " + next + ".new; mv " + next + ".new " + next;
-      Jar.Result last = node.consume("b", "t", "g", "--max", "1", "--exec", tell).await();
-      assertThat(last.status()).isZero();
-      assertThat(Files.readString(next).strip()).as("no attempt was counted").isEqualTo("1");
+    node.createTopic("stop", 1);
+    node.send("stop", List.of("one"));
+    String hang =
+        "trap '' TERM; sleep 600 & echo $! > " + pid + ".new; mv " + pid + ".new " + pid + "; wait";
+    try (Jar.Running hanging =
+        node.consume("a", "stop", "stop", "--lock-time", "2s", "--exec", hang)) {
+      Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(pid));
+      ProcessHandle child = child(pid);
+      assertThat(child).isNotNull();
+      assertThat(hanging.stop().status()).isZero();
+      Processes.awaitEnd(child);
     }
+    String tell = "echo $EVENKEEL_ATTEMPT > " + next + ".new; mv " + next + ".new " + next;
+    Jar.Result last = node.consume("b", "stop", "stop", "--max", "1", "--exec", tell).await();
+    assertThat(last.status()).isZero();
+    assertThat(Files.readString(next).strip()).as("no attempt was counted").isEqualTo("1");
   }
 
   @Test
   @Timeout(300)
   void commands_for_states_that_hang_are_ended_told_and_tried_again() throws IOException {
-    Path pid = directory.resolve("pid");
-    Path done = directory.resolve("done");
+    Path pid = directory.resolve("pid-state");
+    Path done = directory.resolve("done-state");
     String hang = "sleep 600 & echo $! > " + pid + ".new; mv " + pid + ".new " + pid + "; wait";
-    try (Node node = new Node(directory.resolve("node")).start()) {
-      node.createTopic("t", 1);
-      Path input = Files.write(directory.resolve("input"), List.of("one"));
-      assertThat(node.produce("p", input, "t").await().status()).isZero();
-      String work = "cat >> " + done;
-      try (Jar.Running consumer =
-          node.consume(
-              "a",
-              "t",
-              "g",
-              "--state-timeout=2s",
-              "--exec",
-              work,
-              "--on-assign",
-              "[ -e " + pid + " ] && exit; " + hang,
-              "--on-release",
-              "sleep 600")) {
-        node.awaitConsumed("g", 1);
-        ProcessHandle child = child(pid);
-        assertThat(child == null || !child.isAlive()).isTrue();
-        assertThat(consumer.err())
-            .contains("onAssign failed, and is tried again in 1 s", "did not end within 2s");
-        assertThat(consumer.stop().status()).isZero();
-        assertThat(consumer.err()).contains("onRelease failed, so it is released without state");
-      }
-      Files.delete(pid);
-      try (Jar.Running hanging =
-          node.consume("b", "t", "g", "--lock-time=2s", "--exec", work, "--on-assign", hang)) {
-        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(pid));
-        ProcessHandle child = child(pid);
-        assertThat(hanging.stop().status()).isZero();
-        assertThat(child == null || !child.isAlive()).isTrue();
-      }
+    node.createTopic("states", 1);
+    node.send("states", List.of("one"));
+    String work = "cat >> " + done;
+    try (Jar.Running consumer =
+        node.consume(
+            "a",
+            "states",
+            "states",
+            "--state-timeout=2s",
+            "--exec",
+            work,
+            "--on-assign",
+            "[ -e " + pid + " ] && exit; " + hang,
+            "--on-release",
+            "sleep 600")) {
+      node.awaitConsumed("states", 1);
+      Processes.awaitEnd(child(pid));
+      assertThat(consumer.err())
+          .contains("onAssign failed, and is tried again in 1 s", "did not end within 2s");
+      assertThat(consumer.stop().status()).isZero();
+      assertThat(consumer.err()).contains("onRelease failed, so it is released without state");
+    }
+    Files.delete(pid);
+    try (Jar.Running hanging =
+        node.consume(
+            "b", "states", "states", "--lock-time=2s", "--exec", work, "--on-assign", hang)) {
+      Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(pid));
+      ProcessHandle child = child(pid);
+      assertThat(hanging.stop().status()).isZero();
+      Processes.awaitEnd(child);
     }
   }
 
+  /** The process whose number is in the file; null: it has ended. */
   private static ProcessHandle child(Path pid) throws IOException {
     return ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElse(null);
   }

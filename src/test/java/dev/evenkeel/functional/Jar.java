@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +28,9 @@ final class Jar {
 
   /** Many processes that start on few processors hold each other up for longer than that. */
   private static final long BLOCKED_MILLIS_MAX_IN_A_CROWD = 15_000;
+
+  /** A loop may wait so many times longer where there is so much more to do than processors do. */
+  private static final double CROWDING_MAX = 4;
 
   /** They do not run long enough to be worth compiling well, and leave time to the others. */
   private static final List<String> CROWD_OPTIONS =
@@ -95,6 +99,22 @@ final class Jar {
       return read(err);
     }
 
+    /**
+     * What it told on standard error but for what Vert.x told of threads, which is judged apart.
+     */
+    private String told() {
+      StringBuilder told = new StringBuilder();
+      boolean ofThread = false;
+      for (String line : err().lines().toList()) {
+        boolean trace = line.startsWith("\tat ") || line.startsWith("io.vertx.core.VertxException");
+        ofThread = BLOCKED.matcher(line).find() || ofThread && trace;
+        if (!ofThread) {
+          told.append(line).append('\n');
+        }
+      }
+      return told.toString();
+    }
+
     /** No program may hold up an event loop; Vert.x says so after two seconds, again and again. */
     private void assertLoopsFree() {
       if (!mayPause && !BUSY_MACHINE) {
@@ -112,7 +132,14 @@ final class Jar {
 
     private boolean tellsOfBlockedLoop(String line) {
       Matcher matcher = BLOCKED.matcher(line);
-      return matcher.find() && Long.parseLong(matcher.group(1)) > blockedMillisMax;
+      return matcher.find() && Long.parseLong(matcher.group(1)) > blockedMillisMax * crowding();
+    }
+
+    /** For how many a processor was meant to be of late; 1 to 4. */
+    private static double crowding() {
+      double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+      double each = load / Runtime.getRuntime().availableProcessors();
+      return Math.max(1, Math.min(CROWDING_MAX, each));
     }
 
     /** SIGKILL, and waits for the end. */
@@ -134,7 +161,7 @@ final class Jar {
           throw new AssertionError("still running after 4 minutes: " + process.info() + err());
         }
         assertLoopsFree();
-        return new Result(process.exitValue(), out(), err());
+        return new Result(process.exitValue(), out(), told());
       } catch (InterruptedException e) {
         process.destroyForcibly();
         throw new AssertionError(e);

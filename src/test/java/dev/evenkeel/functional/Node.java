@@ -2,8 +2,11 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.cli.CommandInJvm;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -17,6 +20,9 @@ import org.awaitility.Awaitility;
 
 /** A node in a process of its own, on free ports of the loopback interface. */
 final class Node implements AutoCloseable {
+  /** Messages of one request, as the HTTP API allows. */
+  private static final int SENT_AT_ONCE_MAX = 1_000;
+
   final Path directory;
   final int port;
   final int httpPort;
@@ -24,7 +30,9 @@ final class Node implements AutoCloseable {
   /** Settings that it is always started with. */
   private final List<String> settings = new ArrayList<>();
 
-  private final HttpClient http = HttpClient.newHttpClient();
+  /** Of each run its own: connections to the run before would break under the next request. */
+  private HttpClient http = HttpClient.newHttpClient();
+
   private Jar.Running process;
   private List<String> jvmOptions;
   private int starts;
@@ -67,6 +75,7 @@ final class Node implements AutoCloseable {
     args.addAll(settings);
     args.addAll(List.of(more));
     String name = "node-" + ++starts;
+    http = HttpClient.newHttpClient();
     if (jvmOptions != null) {
       process = Jar.startWith(directory, name, jvmOptions, args.toArray(String[]::new)).inCrowd();
       return process;
@@ -125,12 +134,24 @@ final class Node implements AutoCloseable {
   /** Runs a command of the administrative kind against this node; it must succeed. */
   Jar.Result admin(String... args) {
     List<String> all = new ArrayList<>(List.of(args));
-    all.addAll(List.of("--http", url()));
-    Jar.Result result = Jar.run(directory, all.toArray(String[]::new));
+    Jar.Result result = tryAdmin(args);
     if (result.status() != 0) {
       throw new AssertionError(String.join(" ", all) + ": " + result);
     }
     return result;
+  }
+
+  /**
+   * Runs a command of the administrative kind against this node, in this JVM: it does nothing but
+   * call the HTTP API, and the start of a process costs more than all of that.
+   */
+  Jar.Result tryAdmin(String... args) {
+    List<String> all = new ArrayList<>(List.of(args));
+    all.addAll(List.of("--http", url()));
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int status = CommandInJvm.run(out, err, all.toArray(String[]::new));
+    return new Jar.Result(status, out.toString(), err.toString());
   }
 
   void createTopic(String name, int shards) {
@@ -157,6 +178,38 @@ final class Node implements AutoCloseable {
 
   HttpResponse<String> get(String path) {
     return send(HttpRequest.newBuilder(URI.create(url() + path)).build());
+  }
+
+  /** What the node tells; asked again while it cannot, as when another leader is chosen. */
+  String read(String path) {
+    return Awaitility.await(path)
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> get(path), answer -> answer.statusCode() != 503)
+        .body();
+  }
+
+  /** Writes messages in this order, without keys; all must be taken. */
+  void send(String topic, List<String> payloads) {
+    sendAll(topic, payloads.stream().map(each -> new JsonObject().put("payload", each)).toList());
+  }
+
+  /** Writes messages in this order, each with its payload as its key; all must be taken. */
+  void sendByKey(String topic, List<String> payloads) {
+    sendAll(
+        topic,
+        payloads.stream()
+            .map(each -> new JsonObject().put("key", each).put("payload", each))
+            .toList());
+  }
+
+  private void sendAll(String topic, List<JsonObject> messages) {
+    for (int from = 0; from < messages.size(); from += SENT_AT_ONCE_MAX) {
+      List<JsonObject> some =
+          messages.subList(from, Math.min(messages.size(), from + SENT_AT_ONCE_MAX));
+      HttpResponse<String> answer =
+          post("/api/topics/" + topic + "/messages", new JsonArray(some).encode());
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    }
   }
 
   HttpResponse<String> post(String path, String body) {
@@ -204,12 +257,15 @@ final class Node implements AutoCloseable {
     return shards;
   }
 
-  /** Messages that the topic's shards have got. */
+  /** Messages that the topic's shards have got, as far as that is known now. */
   long written(String topic) {
-    return new JsonObject(get("/api/topics/" + topic).body())
-        .getJsonArray("shardList").stream()
-            .mapToLong(shard -> ((JsonObject) shard).getLong("end", 0L))
-            .sum();
+    JsonArray shards =
+        new JsonObject(get("/api/topics/" + topic).body())
+            .getJsonArray("shardList", new JsonArray());
+    return shards.stream()
+        .map(shard -> ((JsonObject) shard).getLong("end"))
+        .mapToLong(end -> end == null ? 0 : end)
+        .sum();
   }
 
   /** What the group has not consumed; null while that is not known of every shard. */

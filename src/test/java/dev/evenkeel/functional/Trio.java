@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -126,13 +127,10 @@ final class Trio implements AutoCloseable {
 
   /** Waits until the node has applied in every log group what the others had when asked. */
   void awaitCaughtUp(Node node) {
-    Map<String, Long> goal = new HashMap<>();
-    for (Node other : others(node)) {
-      if (other.process().process.isAlive()) {
-        applied(other).forEach((group, index) -> goal.merge(group, index, Math::max));
-      }
-    }
-    assertThat(goal).isNotEmpty();
+    Map<String, Long> goal =
+        Awaitility.await("the others have noted what they have applied")
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> appliedByOthers(node), marks -> !marks.isEmpty());
     Awaitility.await(id(node) + " has applied " + goal)
         .atMost(Duration.ofSeconds(150))
         .pollInterval(Duration.ofMillis(50))
@@ -142,6 +140,16 @@ final class Trio implements AutoCloseable {
               return goal.entrySet().stream()
                   .allMatch(entry -> now.getOrDefault(entry.getKey(), -1L) >= entry.getValue());
             });
+  }
+
+  private Map<String, Long> appliedByOthers(Node node) {
+    Map<String, Long> marks = new HashMap<>();
+    for (Node other : others(node)) {
+      if (other.process().process.isAlive()) {
+        applied(other).forEach((group, index) -> marks.merge(group, index, Math::max));
+      }
+    }
+    return marks;
   }
 
   /** The last entry that a node has applied in each log group, as it notes beside its logs. */
@@ -154,6 +162,9 @@ final class Trio implements AutoCloseable {
           marks.put(words[0], Long.parseLong(words[2]));
         }
       }
+    } catch (NoSuchFileException e) {
+      // It has not noted any yet.
+      return marks;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
