@@ -14,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -55,7 +56,7 @@ class DemoIT {
         Jar.startWith(
             directory,
             "demo",
-            List.of("-Djava.io.tmpdir=" + temporary),
+            options(temporary),
             "demo",
             "--port",
             String.valueOf(port),
@@ -122,7 +123,7 @@ class DemoIT {
             Jar.startWith(
                 directory,
                 "busy",
-                List.of("-Djava.io.tmpdir=" + temporary),
+                options(temporary),
                 "demo",
                 "--port",
                 String.valueOf(busy.getLocalPort()))) {
@@ -137,6 +138,12 @@ class DemoIT {
     try (Stream<Path> left = Files.list(temporary)) {
       assertThat(left).noneMatch(path -> path.getFileName().toString().startsWith("evenkeel"));
     }
+  }
+
+  private static List<String> options(Path temporary) {
+    List<String> options = new ArrayList<>(Jar.USUAL_OPTIONS);
+    options.add("-Djava.io.tmpdir=" + temporary);
+    return options;
   }
 
   private static void awaitLine(Jar.Running demo, String text) {

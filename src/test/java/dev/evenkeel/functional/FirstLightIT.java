@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -33,11 +34,19 @@ class FirstLightIT {
       for (Jar.Running consumer : consumers) {
         assertThat(consumer.stop().status()).isZero();
       }
-      Lines.assertExactlyOnceInOrder(
-          input, Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
+      List<List<String>> outputs =
+          Lines.read(consumers.stream().map(consumer -> consumer.out).toList());
+      if (inGoodOrder(node)) {
+        Lines.assertExactlyOnceInOrder(input, outputs);
+      } else {
+        Lines.assertComplete(input, outputs);
+      }
 
-      JsonObject group =
-          new JsonObject(node.admin("group", "describe", "readers", "--format", "json").out());
+      Jar.Result described =
+          Jar.run(
+              directory, "group", "describe", "readers", "--format", "json", "--http", node.url());
+      assertThat(described.status()).as(described.toString()).isZero();
+      JsonObject group = new JsonObject(described.out());
       assertThat(group.getJsonArray("shards")).hasSize(12);
       for (int i = 0; i < 12; i++) {
         assertThat(group.getJsonArray("shards").getJsonObject(i).getLong("lag")).isZero();
@@ -48,5 +57,13 @@ class FirstLightIT {
       assertThat(again.out()).isEmpty();
       assertThat(node.stop().status()).isZero();
     }
+  }
+
+  /** Whether no consumer was taken for dead: who takes its place gets some of it again. */
+  private static boolean inGoodOrder(Node node) {
+    JsonArray moves = new JsonArray(node.read("/api/rebalances?group=readers&limit=1000"));
+    return moves.stream()
+        .map(move -> ((JsonObject) move).getString("reason"))
+        .allMatch(reason -> "member joined".equals(reason) || "member left".equals(reason));
   }
 }

@@ -65,4 +65,11 @@ final class Lines {
     assertThat(seen).hasSameSizeAs(expected);
     assertThat(seen.containsAll(expected)).isTrue();
   }
+
+  /** Every line, and no other; some perhaps more than once. */
+  static void assertComplete(Path input, List<List<String>> outputs) {
+    Set<String> seen = new HashSet<>();
+    outputs.forEach(seen::addAll);
+    assertThat(seen.equals(new HashSet<>(read(List.of(input)).get(0)))).isTrue();
+  }
 }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 /**
@@ -19,6 +20,14 @@ import java.util.stream.Stream;
 final class OwnNodes implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
   private static final int PORTS_EACH = 3;
+
+  /**
+   * Below the ports from which systems take one for a connection: one of those could be taken while
+   * the node that is to listen there still starts.
+   */
+  private static final int PORTS_FROM = 28_000;
+
+  private static final int PORTS_TO = 32_000;
 
   private final Path directory;
   private final List<OwnNode> nodes = new ArrayList<>();
@@ -85,13 +94,12 @@ final class OwnNodes implements AutoCloseable {
       for (int attempt = 0; attempt < 1_000 && firsts.size() < count; attempt++) {
         List<ServerSocket> three = new ArrayList<>();
         try {
-          three.add(new ServerSocket(0, 1, InetAddress.getByName(HOST)));
-          int first = three.get(0).getLocalPort();
+          int first = ThreadLocalRandom.current().nextInt(PORTS_FROM, PORTS_TO - PORTS_EACH);
           while (three.size() < PORTS_EACH) {
             three.add(new ServerSocket(first + three.size(), 1, InetAddress.getByName(HOST)));
           }
           firsts.add(first);
-        } catch (IOException | IllegalArgumentException taken) {
+        } catch (IOException taken) {
           // One of the three is another's: try elsewhere.
           continue;
         } finally {
