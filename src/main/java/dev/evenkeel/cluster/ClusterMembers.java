@@ -31,6 +31,11 @@ public final class ClusterMembers {
    * UNAVAILABLE if Hazelcast cannot start.
    */
   public static Future<ClusterMember> node(NodeSettings settings) {
+    return node(settings, new OwnerlessParts());
+  }
+
+  /** As above, with a judge of its own over parts of the shared maps without an owner. */
+  static Future<ClusterMember> node(NodeSettings settings, OwnerlessParts ownerless) {
     Promise<ClusterMember> promise = Promise.promise();
     onThread(
         "evenkeel-node-join",
@@ -44,7 +49,7 @@ public final class ClusterMembers {
                     .setPort(settings.eventBusPort())
                     .setClusterPublicHost(settings.publicHost())
                     .setClusterPublicPort(settings.eventBusPort());
-            promise.complete(join(HazelcastConfigs.node(settings), bus).watched());
+            promise.complete(join(HazelcastConfigs.node(settings), bus).watched(new PartsWatch(ownerless)));
           } catch (RuntimeException e) {
             promise.fail(e);
           }

@@ -37,7 +37,6 @@ final class HazelcastMember implements ClusterMember {
   private final HazelcastAutomata dedup;
   private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
   private final Promise<String> unfit = Promise.promise();
-  private final PartsWatch watch = new PartsWatch();
   private volatile boolean closing;
 
   /**
@@ -69,12 +68,12 @@ final class HazelcastMember implements ClusterMember {
   }
 
   /** Looks once a second whether the maps have owners, and ends this member if they cannot. */
-  HazelcastMember watched() {
-    vertx.setPeriodic(LOOK_MILLIS, timer -> look(timer));
+  HazelcastMember watched(PartsWatch watch) {
+    vertx.setPeriodic(LOOK_MILLIS, timer -> look(timer, watch));
     return this;
   }
 
-  private void look(long timer) {
+  private void look(long timer, PartsWatch watch) {
     if (!hazelcast.getLifecycleService().isRunning()) {
       vertx.cancelTimer(timer);
       if (!closing) {
@@ -88,14 +87,14 @@ final class HazelcastMember implements ClusterMember {
           .onComplete(
               complete -> {
                 watch.looked(complete.succeeded() ? complete.result() : null);
-                judge(timer);
+                judge(timer, watch);
               });
     } else {
-      judge(timer);
+      judge(timer, watch);
     }
   }
 
-  private void judge(long timer) {
+  private void judge(long timer, PartsWatch watch) {
     if (watch.stuck(oldest(), nowMillis()) && vertx.cancelTimer(timer)) {
       end("parts of the shared maps had no owner for long");
     }

@@ -11,9 +11,24 @@ final class OwnerlessParts {
   static final long OLDEST_MILLIS_MAX = 12_000;
   static final long OTHERS_MILLIS_MAX = 45_000;
 
+  private final long oldestMillisMax;
+  private final long othersMillisMax;
   private boolean onceComplete;
   private boolean wasOldest;
   private long sinceMillis = -1;
+
+  OwnerlessParts() {
+    this(OLDEST_MILLIS_MAX, OTHERS_MILLIS_MAX);
+  }
+
+  /**
+   * @param oldestMillisMax how long parts may be without owner if this member is the oldest
+   * @param othersMillisMax how long if it is not
+   */
+  OwnerlessParts(long oldestMillisMax, long othersMillisMax) {
+    this.oldestMillisMax = oldestMillisMax;
+    this.othersMillisMax = othersMillisMax;
+  }
 
   /**
    * To be told once a second or so.
@@ -37,6 +52,6 @@ final class OwnerlessParts {
       sinceMillis = nowMillis;
     }
     wasOldest = oldest;
-    return nowMillis - sinceMillis >= (oldest ? OLDEST_MILLIS_MAX : OTHERS_MILLIS_MAX);
+    return nowMillis - sinceMillis >= (oldest ? oldestMillisMax : othersMillisMax);
   }
 }

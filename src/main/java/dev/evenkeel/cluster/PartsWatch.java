@@ -11,10 +11,14 @@ final class PartsWatch {
   /** A look asks this JVM only, and usually takes less than a millisecond. */
   static final long LOOK_MILLIS_MAX = 5_000;
 
-  private final OwnerlessParts ownerless = new OwnerlessParts();
+  private final OwnerlessParts ownerless;
   private boolean looking;
   private long sinceMillis;
   private Boolean complete;
+
+  PartsWatch(OwnerlessParts ownerless) {
+    this.ownerless = ownerless;
+  }
 
   /** Whether to look now; if so, {@link #looked} must be told what was seen. */
   boolean mayLook(long nowMillis) {

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class VertxLinkTest {
+  private static final long PATIENCE_MILLIS = 30_000;
+
   private final Vertx vertx = Vertx.vertx();
   private final VertxLink link = new VertxLink(vertx, "me");
 
@@ -29,8 +31,9 @@ class VertxLinkTest {
   void asksAndIsAnswered() {
     vertx.eventBus().consumer("echo", message -> message.reply(message.body()));
     vertx.eventBus().consumer("json", message -> message.reply(new JsonObject().put("a", 1)));
-    assertThat(result(link.request("echo", Buffer.buffer("x"), 1_000)).toString()).isEqualTo("x");
-    assertThat(result(link.request("json", Buffer.buffer(), 1_000)).toString())
+    assertThat(result(link.request("echo", Buffer.buffer("x"), PATIENCE_MILLIS)).toString())
+        .isEqualTo("x");
+    assertThat(result(link.request("json", Buffer.buffer(), PATIENCE_MILLIS)).toString())
         .isEqualTo("{\"a\":1}");
     assertThat(link.clusterMember()).isEqualTo("me");
   }
@@ -40,7 +43,7 @@ class VertxLinkTest {
     vertx.eventBus().consumer("silent", message -> {});
     vertx.eventBus().consumer("failing", message -> message.fail(1, "broken"));
     refused("nobody", Refusal.UNAVAILABLE);
-    refused("silent", Refusal.INDETERMINATE);
+    refused("silent", Refusal.INDETERMINATE, 100);
     refused("failing", Refusal.UNAVAILABLE);
   }
 
@@ -68,7 +71,8 @@ class VertxLinkTest {
                   default -> Future.succeededFuture(request.copy().appendString("!"));
                 });
     result(serving.registered());
-    assertThat(result(link.request("here", Buffer.buffer("x"), 1_000)).toString()).isEqualTo("x!");
+    assertThat(result(link.request("here", Buffer.buffer("x"), PATIENCE_MILLIS)).toString())
+        .isEqualTo("x!");
     answered("fails", Refusal.FENCED);
     answered("throws", Refusal.INVALID);
     serving.end();
@@ -76,7 +80,7 @@ class VertxLinkTest {
   }
 
   private void answered(String request, Refusal refusal) {
-    Buffer answer = result(link.request("here", Buffer.buffer(request), 1_000));
+    Buffer answer = result(link.request("here", Buffer.buffer(request), PATIENCE_MILLIS));
     assertThatThrownBy(() -> Frames.answerBody(answer))
         .isInstanceOfSatisfying(
             RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
@@ -98,14 +102,21 @@ class VertxLinkTest {
   }
 
   private void refused(String address, Refusal refusal) {
-    assertThatThrownBy(() -> result(link.request(address, Buffer.buffer("x"), 100)))
+    refused(address, refusal, PATIENCE_MILLIS);
+  }
+
+  private void refused(String address, Refusal refusal, long timeoutMillis) {
+    assertThatThrownBy(() -> result(link.request(address, Buffer.buffer("x"), timeoutMillis)))
         .isInstanceOfSatisfying(
             RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
   }
 
   private static <T> T result(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+      return future
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(2 * PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
     } catch (java.util.concurrent.ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;

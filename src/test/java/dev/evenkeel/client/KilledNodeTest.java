@@ -24,7 +24,7 @@ class KilledNodeTest {
   @AfterEach
   void close() throws Exception {
     if (link != null) {
-      link.close().toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+      link.close().toCompletionStage().toCompletableFuture().get(LONG.toSeconds(), TimeUnit.SECONDS);
     }
     if (node != null) {
       node.destroyForcibly().waitFor();
@@ -39,7 +39,7 @@ class KilledNodeTest {
         Evenkeel.link(new ClientOptions().setSeeds(List.of("127.0.0.1:" + port)))
             .toCompletionStage()
             .toCompletableFuture()
-            .get(30, TimeUnit.SECONDS);
+            .get(LONG.toSeconds(), TimeUnit.SECONDS);
     await().atMost(LONG).until(this::answers);
     for (int kill = 1; kill <= KILLS; kill++) {
       long killed = System.nanoTime();
@@ -68,7 +68,7 @@ class KilledNodeTest {
   private boolean answers() throws Exception {
     Future<Buffer> answer = link.request("echo", Buffer.buffer("x"), 500);
     try {
-      answer.toCompletionStage().toCompletableFuture().get(5, TimeUnit.SECONDS);
+      answer.toCompletionStage().toCompletableFuture().get(LONG.toSeconds(), TimeUnit.SECONDS);
       return true;
     } catch (ExecutionException e) {
       return false;

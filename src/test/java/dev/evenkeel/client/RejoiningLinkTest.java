@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RejoiningLinkTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final Duration LONG = Duration.ofSeconds(60);
   private static final int RESTARTS = Integer.getInteger("evenkeel.restarts", 3);
 
   private final int port = FreePorts.base();
@@ -80,12 +80,19 @@ class RejoiningLinkTest {
                 node.vertx().eventBus().publish("here", Buffer.buffer(text));
                 return heard.contains(text);
               });
-      Buffer answer = result(VertxLink.send(node.vertx(), "served", Buffer.buffer(text), 5_000));
+      // It sends before it is reached at all addresses, and is connected only then.
+      await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
+      Buffer answer = result(VertxLink.send(node.vertx(), "served", Buffer.buffer(text), 30_000));
       assertThat(answer.toString()).isEqualTo(text + "!");
     }
     assertThat(onLinksVertx).hasSize(RESTARTS).containsOnly(true);
-    assertThat(states).startsWith(Link.State.LOST, Link.State.CONNECTED, Link.State.LOST);
-    assertThat(states).hasSize(2 * RESTARTS);
+    // A slow machine may keep its requests unanswered for so long that it joins once more.
+    await()
+        .atMost(LONG)
+        .until(() -> states.size() >= 2 * RESTARTS && states.size() % 2 == 0);
+    for (int i = 0; i < states.size(); i++) {
+      assertThat(states.get(i)).isEqualTo(i % 2 == 0 ? Link.State.LOST : Link.State.CONNECTED);
+    }
   }
 
   @Test
@@ -98,7 +105,7 @@ class RejoiningLinkTest {
             promise ->
                 context.runOnContext(
                     none ->
-                        link.request("echo", Buffer.buffer("x"), 2_000)
+                        link.request("echo", Buffer.buffer("x"), 30_000)
                             .onComplete(
                                 answered ->
                                     promise.complete(
@@ -110,7 +117,7 @@ class RejoiningLinkTest {
   void aRequestToNobodyIsUnavailable() {
     startNode();
     link = connect();
-    assertThatThrownBy(() -> result(link.request("nobody", Buffer.buffer("x"), 2_000)))
+    assertThatThrownBy(() -> result(link.request("nobody", Buffer.buffer("x"), 30_000)))
         .isInstanceOfSatisfying(
             RefusedException.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE));
@@ -132,7 +139,7 @@ class RejoiningLinkTest {
     await()
         .atMost(LONG)
         .until(() -> link.clusterMember() != null && !before.equals(link.clusterMember()));
-    assertThat(echo("again")).isEqualTo("again");
+    await().atMost(LONG).until(() -> echo("again").equals("again"));
   }
 
   @Test
@@ -164,7 +171,7 @@ class RejoiningLinkTest {
     ClusterMember own =
         result(ClusterMembers.client(dev.evenkeel.cluster.ClientSettings.local(port)));
     EvenkeelClient client = result(Evenkeel.with(own.vertx()));
-    assertThat(result(client.link().request("echo", Buffer.buffer("x"), 2_000)).toString())
+    assertThat(result(client.link().request("echo", Buffer.buffer("x"), 30_000)).toString())
         .isEqualTo("x");
     result(node.close());
     node = null;
@@ -196,7 +203,7 @@ class RejoiningLinkTest {
 
   private static <T> T result(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(LONG.toSeconds(), TimeUnit.SECONDS);
     } catch (java.util.concurrent.ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;

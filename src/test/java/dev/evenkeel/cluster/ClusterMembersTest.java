@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
@@ -20,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ClusterMembersTest {
-  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration LONG = Duration.ofSeconds(60);
 
   private final List<ClusterMember> members = new ArrayList<>();
 
@@ -96,6 +98,8 @@ class ClusterMembersTest {
     await().atMost(LONG).until(() -> result(one).dataMembers() == 2);
     await().atMost(LONG).until(() -> result(two).dataMembers() == 2);
     result(result(one).registry().put("k", new JsonObject().put("v", 1)));
+    // The other is given its copy after it has joined.
+    await().atMost(LONG).until(() -> hazelcastAt(first).getPartitionService().isClusterSafe());
     members.remove(result(one));
     result(result(one).close());
     await().atMost(LONG).until(() -> result(two).dataMembers() == 1);
@@ -151,6 +155,13 @@ class ClusterMembersTest {
     assertThat(client.dataMembers()).isEqualTo(1);
   }
 
+  private static HazelcastInstance hazelcastAt(int port) {
+    return Hazelcast.getAllHazelcastInstances().stream()
+        .filter(each -> each.getCluster().getLocalMember().getAddress().getPort() == port)
+        .findFirst()
+        .orElseThrow();
+  }
+
   private ClusterMember node(int port) {
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     members.add(node);
@@ -165,7 +176,7 @@ class ClusterMembersTest {
 
   static <T> T result(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+      return future.toCompletionStage().toCompletableFuture().get(LONG.toSeconds(), TimeUnit.SECONDS);
     } catch (java.util.concurrent.ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;

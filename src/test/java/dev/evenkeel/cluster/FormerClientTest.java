@@ -22,12 +22,13 @@ class FormerClientTest {
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {
       ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
-      await().atMost(Duration.ofSeconds(20)).until(() -> node.members().size() == 2);
+      await().atMost(Duration.ofSeconds(60)).until(() -> node.members().size() == 2);
       TcpIpJoiner joiner = joinerAt(port);
-      assertThat(joiner.getKnownMemberAddresses()).hasSize(1);
+      // The joiner is told beside the members, not before them.
+      await().untilAsserted(() -> assertThat(joiner.getKnownMemberAddresses()).hasSize(1));
       result(client.close());
-      await().atMost(Duration.ofSeconds(20)).until(() -> node.members().size() == 1);
-      assertThat(joiner.getFilteredPossibleAddresses()).isEmpty();
+      await().atMost(Duration.ofSeconds(60)).until(() -> node.members().size() == 1);
+      await().untilAsserted(() -> assertThat(joiner.getFilteredPossibleAddresses()).isEmpty());
     } finally {
       result(node.close());
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class PartsWatchTest {
-  private final PartsWatch watch = new PartsWatch();
+  private final PartsWatch watch = new PartsWatch(new OwnerlessParts());
   private long now = 1_000;
 
   /** A second passes; {@code answer} comes at once if a look is begun. */

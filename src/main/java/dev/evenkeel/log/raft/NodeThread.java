@@ -11,7 +11,11 @@ import org.slf4j.LoggerFactory;
 final class NodeThread implements Executor, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeThread.class);
 
+  /** Tasks are short; one that hangs must not hold up the end. */
+  private static final long CLOSE_MILLIS_MAX = 10_000;
+
   private final ScheduledThreadPoolExecutor executor;
+  private volatile Thread running;
 
   NodeThread(String name) {
     executor =
@@ -20,6 +24,7 @@ final class NodeThread implements Executor, AutoCloseable {
             task -> {
               Thread thread = new Thread(task, name);
               thread.setDaemon(true);
+              running = thread;
               return thread;
             });
   }
@@ -46,8 +51,19 @@ final class NodeThread implements Executor, AutoCloseable {
     }
   }
 
+  /** Returns when no task is under way, so that nothing is written any more, say. */
   @Override
   public void close() {
     executor.shutdown();
+    if (Thread.currentThread() == running) {
+      return;
+    }
+    try {
+      if (!executor.awaitTermination(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS)) {
+        LOG.warn("a task of the log is still under way after {} ms", CLOSE_MILLIS_MAX);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A node that dies, or whose disk does, loses nothing that it has acknowledged. */
 class CrashTest {
-  private static final int ROUNDS = 3;
+  /** The log from its beginning, and one behind a snapshot. */
+  private static final int ROUNDS = 2;
 
   @TempDir Path temp;
   private final int port = TestNode.freePort();
@@ -36,7 +37,7 @@ class CrashTest {
         acknowledged.addAll(forked.acknowledged());
       }
       try (TestNode node = TestNode.alone(home, port).awaitReady()) {
-        assertThat(entriesOf(node)).containsAll(acknowledged);
+        assertNothingMissing(acknowledged, node);
         if (round == 0) {
           node.d0().snapshot().get();
         }
@@ -54,23 +55,29 @@ class CrashTest {
     try (ForkedNode forked = new ForkedNode(home, port, "f", options)) {
       await().atMost(TestNode.PATIENCE).until(() -> forked.acknowledged().size() >= 300);
       Files.createFile(flag);
-      assertThat(forked.process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(forked.process.waitFor(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
       assertThat(forked.await()).isEqualTo(3);
       acknowledged = forked.acknowledged();
-      List<String> refused =
-          forked.lines.stream().filter(line -> line.startsWith("refused")).toList();
+      List<String> lines = forked.lines();
+      List<String> refused = lines.stream().filter(line -> line.startsWith("refused")).toList();
       assertThat(refused).isNotEmpty();
       // What was under way when the disk failed may have got there; what came later did not.
       assertThat(refused).anyMatch(line -> line.endsWith("INDETERMINATE"));
       assertThat(refused)
           .allMatch(line -> line.endsWith("INDETERMINATE") || line.endsWith("UNAVAILABLE"));
-      String last = forked.lines.get(forked.lines.size() - 1);
+      String last = lines.get(lines.size() - 1);
       assertThat(last).startsWith("failed").contains("injected").endsWith("ready=false");
     }
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
-      assertThat(entriesOf(node)).containsAll(acknowledged);
+      assertNothingMissing(acknowledged, node);
       TestNode.append(node.d0(), "and on").get();
     }
+  }
+
+  private static void assertNothingMissing(List<String> acknowledged, TestNode node) {
+    List<String> missing = new ArrayList<>(acknowledged);
+    missing.removeAll(entriesOf(node));
+    assertThat(missing).isEmpty();
   }
 
   private static Set<String> entriesOf(TestNode node) {

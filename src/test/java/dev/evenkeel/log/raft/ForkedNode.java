@@ -9,11 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** {@link LoadMain} in a process, and the lines that it has printed. */
 final class ForkedNode implements AutoCloseable {
-  final List<String> lines = new CopyOnWriteArrayList<>();
+  private static final Pattern ACK = Pattern.compile("ack (\\S+-\\d+)");
+
+  private final List<String> lines = new ArrayList<>();
   final Process process;
   private final Thread reader;
 
@@ -40,18 +43,28 @@ final class ForkedNode implements AutoCloseable {
         new BufferedReader(
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
       for (String line = in.readLine(); line != null; line = in.readLine()) {
-        lines.add(line);
+        synchronized (lines) {
+          lines.add(line);
+        }
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
+  /** What it has printed; the last line may be cut off if it was killed. */
+  List<String> lines() {
+    synchronized (lines) {
+      return List.copyOf(lines);
+    }
+  }
+
   /** Entries that were acknowledged, without those whose line was cut off by the end. */
   List<String> acknowledged() {
-    return lines.stream()
-        .filter(line -> line.matches("ack \\S+-\\d+"))
-        .map(line -> line.substring("ack ".length()))
+    return lines().stream()
+        .map(ACK::matcher)
+        .filter(Matcher::matches)
+        .map(ack -> ack.group(1))
         .toList();
   }
 

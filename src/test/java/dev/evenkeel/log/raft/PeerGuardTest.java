@@ -138,6 +138,18 @@ class PeerGuardTest {
   }
 
   @Test
+  void aVoterOfAnotherDirectoryOrOfNoneIsAnother() {
+    guard.open();
+    for (String another : List.of("b@02", "b", "a@01")) {
+      for (Object request : requests(another)) {
+        assertThat(guard.isForAnother(request)).isTrue();
+        assertThat(send(request)).isEqualTo(Status.Code.PERMISSION_DENIED);
+      }
+    }
+    requests("b@01").forEach(request -> assertThat(guard.isForAnother(request)).isFalse());
+  }
+
+  @Test
   void whatNoVoterSendsPassesAtAnyTime() {
     Object request = RaftClientRequestProto.getDefaultInstance();
     assertThat(send(request)).isNull();

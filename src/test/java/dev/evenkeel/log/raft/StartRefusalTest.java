@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,19 +26,32 @@ import org.junit.jupiter.api.io.TempDir;
 class StartRefusalTest {
   private static final int ENTRIES = 20;
 
+  private static final int PORT = TestNode.freePort();
+
+  @TempDir static Path used;
+  private static Path groupInUsed;
+
   @TempDir Path home;
-  private final int port = TestNode.freePort();
+  private final int port = PORT;
   private Path groupDirectory;
   private boolean untouched = true;
 
-  @BeforeEach
-  void aNodeThatWasUsed() throws Exception {
-    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+  @BeforeAll
+  static void aNodeThatWasUsed() throws Exception {
+    try (TestNode node = TestNode.alone(used, PORT).awaitReady()) {
       for (int i = 0; i < ENTRIES; i++) {
         TestNode.append(node.d0(), "entry " + i).get();
       }
-      groupDirectory = LoneNodeTest.groupDirectory(node, "d0");
+      groupInUsed = used.toAbsolutePath().relativize(node.groupDirectory("d0"));
     }
+  }
+
+  @BeforeEach
+  void itsDirectory() throws Exception {
+    for (String part : List.of("log", "live")) {
+      copy(used.resolve(part), home.resolve(part));
+    }
+    groupDirectory = home.resolve(groupInUsed);
   }
 
   @Test
@@ -137,6 +151,7 @@ class StartRefusalTest {
       TestNode.append(node.d0(), "the entry to lose").get();
       String reached = " " + node.state("d0").appliedIndex();
       await()
+          .atMost(TestNode.PATIENCE)
           .until(
               () ->
                   Files.exists(marks)

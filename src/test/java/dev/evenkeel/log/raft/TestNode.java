@@ -2,15 +2,16 @@ package dev.evenkeel.log.raft;
 
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.cluster.FreePorts;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeCard;
 import dev.evenkeel.log.VoterId;
+import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.store.RocksShared;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -21,13 +22,20 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A log node with states on disk, for tests: {@code <home>/log} and {@code <home>/live/<group>}.
  */
 final class TestNode implements AutoCloseable {
   static final long SEGMENT_BYTES = 8L << 20;
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static final Pattern SEGMENT = Pattern.compile("log_(?:inprogress_)?(\\d+)(?:-\\d+)?");
 
   final Map<String, RocksState> states = new ConcurrentHashMap<>();
   final RaftLogNode node;
@@ -97,11 +105,7 @@ final class TestNode implements AutoCloseable {
   }
 
   static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return FreePorts.take(1);
   }
 
   TestNode awaitReady() {
@@ -120,8 +124,48 @@ final class TestNode implements AutoCloseable {
     return states.get(group);
   }
 
+  /** Where the engine keeps the log and the snapshots of a group. */
+  Path groupDirectory(String group) {
+    for (RaftGroupLog log : node.groups()) {
+      if (log.name().equals(group)) {
+        return node.directory().resolve("raft").resolve(log.id().getUuid().toString());
+      }
+    }
+    throw new AssertionError(group);
+  }
+
+  /**
+   * Takes snapshots until the log of d0 begins behind that entry. The engine drops what a snapshot
+   * covers only after it has told of the snapshot.
+   */
+  void purgeBehind(long index) {
+    await()
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .until(
+            () -> {
+              d0().snapshot().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+              return DurableFiles.list(groupDirectory("d0").resolve("current")).stream()
+                  .map(file -> SEGMENT.matcher(file.getFileName().toString()))
+                  .filter(Matcher::matches)
+                  .allMatch(segment -> Long.parseLong(segment.group(1)) > index);
+            });
+  }
+
   static CompletableFuture<ByteBuffer> append(LogGroup group, String text) {
     return group.append(List.of(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8))));
+  }
+
+  /** What a request is refused with, or null if it is not. */
+  static RefusedException refused(CompletableFuture<?> answer) {
+    try {
+      answer.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      return null;
+    } catch (ExecutionException e) {
+      return (RefusedException) Refusals.unwrap(e);
+    } catch (InterruptedException | TimeoutException e) {
+      throw new AssertionError("no answer", e);
+    }
   }
 
   @Override

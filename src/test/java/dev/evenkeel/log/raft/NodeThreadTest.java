@@ -1,0 +1,41 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+class NodeThreadTest {
+  private final NodeThread thread = new NodeThread("test");
+
+  @Test
+  void closing_awaits_the_task_that_is_under_way() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    AtomicBoolean done = new AtomicBoolean();
+    thread.execute(
+        () -> {
+          begun.countDown();
+          try {
+            go.await();
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+          done.set(true);
+        });
+    begun.await();
+    CompletableFuture<Boolean> doneAtTheEnd =
+        CompletableFuture.supplyAsync(
+            () -> {
+              thread.close();
+              return done.get();
+            });
+    // Without waiting it would be over by the time that this one is noticed.
+    doneAtTheEnd.copy().completeOnTimeout(false, 200, TimeUnit.MILLISECONDS).join();
+    go.countDown();
+    assertThat(doneAtTheEnd.join()).isTrue();
+  }
+}
