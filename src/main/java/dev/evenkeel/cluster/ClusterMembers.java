@@ -49,7 +49,8 @@ public final class ClusterMembers {
                     .setPort(settings.eventBusPort())
                     .setClusterPublicHost(settings.publicHost())
                     .setClusterPublicPort(settings.eventBusPort());
-            promise.complete(join(HazelcastConfigs.node(settings), bus).watched(new PartsWatch(ownerless)));
+            promise.complete(
+                join(HazelcastConfigs.node(settings), bus).watched(new PartsWatch(ownerless)));
           } catch (RuntimeException e) {
             promise.fail(e);
           }

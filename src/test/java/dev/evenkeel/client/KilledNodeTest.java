@@ -13,10 +13,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A node is killed without a word, and started again. */
+/** A node is killed without a word, and started again; {@link RejoiningLinkTest} stops one often. */
 class KilledNodeTest {
   private static final Duration LONG = Duration.ofSeconds(60);
-  private static final int KILLS = Integer.getInteger("evenkeel.restarts", 2);
+  private static final int KILLS = Integer.getInteger("evenkeel.restarts", 1);
 
   private Process node;
   private Link link;
@@ -24,7 +24,10 @@ class KilledNodeTest {
   @AfterEach
   void close() throws Exception {
     if (link != null) {
-      link.close().toCompletionStage().toCompletableFuture().get(LONG.toSeconds(), TimeUnit.SECONDS);
+      link.close()
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(LONG.toSeconds(), TimeUnit.SECONDS);
     }
     if (node != null) {
       node.destroyForcibly().waitFor();

@@ -87,9 +87,7 @@ class RejoiningLinkTest {
     }
     assertThat(onLinksVertx).hasSize(RESTARTS).containsOnly(true);
     // A slow machine may keep its requests unanswered for so long that it joins once more.
-    await()
-        .atMost(LONG)
-        .until(() -> states.size() >= 2 * RESTARTS && states.size() % 2 == 0);
+    await().atMost(LONG).until(() -> states.size() >= 2 * RESTARTS && states.size() % 2 == 0);
     for (int i = 0; i < states.size(); i++) {
       assertThat(states.get(i)).isEqualTo(i % 2 == 0 ? Link.State.LOST : Link.State.CONNECTED);
     }
@@ -203,7 +201,10 @@ class RejoiningLinkTest {
 
   private static <T> T result(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(LONG.toSeconds(), TimeUnit.SECONDS);
+      return future
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(LONG.toSeconds(), TimeUnit.SECONDS);
     } catch (java.util.concurrent.ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;

@@ -176,7 +176,10 @@ class ClusterMembersTest {
 
   static <T> T result(Future<T> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get(LONG.toSeconds(), TimeUnit.SECONDS);
+      return future
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(LONG.toSeconds(), TimeUnit.SECONDS);
     } catch (java.util.concurrent.ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;

@@ -16,17 +16,23 @@ import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
-/** Real members of one cluster: two nodes, and a client without data. */
+/**
+ * Real members of one cluster: two nodes, and a client without data. Each test finds all three, and
+ * nothing in the map.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SharedAutomataTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final long MINUTE = 60_000;
@@ -36,8 +42,9 @@ class SharedAutomataTest {
 
   private static final Settings SOON = new Settings(MINUTE, 50, MINUTE);
 
-  private final List<ClusterMember> members = new ArrayList<>();
-  private int firstPort;
+  private final HostPort first = new HostPort("127.0.0.1", FreePorts.base());
+  private final HostPort second = new HostPort("127.0.0.1", FreePorts.base());
+  private final String name = "dedup-" + first.port();
   private ClusterMember one;
   private ClusterMember two;
   private ClusterMember client;
@@ -45,33 +52,32 @@ class SharedAutomataTest {
 
   @BeforeEach
   void join() {
-    firstPort = FreePorts.base();
-    HostPort first = new HostPort("127.0.0.1", firstPort);
-    HostPort second = new HostPort("127.0.0.1", FreePorts.base());
-    String name = "dedup-" + firstPort;
-    one = node(first, first, second, name);
-    two = node(second, first, second, name);
+    one = one == null ? node(first) : one;
+    two = two == null ? node(second) : two;
     await().atMost(LONG).until(() -> one.dataMembers() == 2 && two.dataMembers() == 2);
-    client =
-        result(
-            ClusterMembers.client(new ClientSettings(List.of(first), "127.0.0.1", name, LONG.toMillis())));
-    members.add(client);
+    if (client == null) {
+      client =
+          result(
+              ClusterMembers.client(
+                  new ClientSettings(List.of(first), "127.0.0.1", name, LONG.toMillis())));
+    }
     await().atMost(LONG).until(() -> one.members().size() == 3 && two.members().size() == 3);
+    await().atMost(LONG).until(() -> hazelcast().getPartitionService().isClusterSafe());
+    hazelcast().getMap(HazelcastAutomata.MAP).clear();
   }
 
-  private ClusterMember node(HostPort at, HostPort first, HostPort second, String name) {
-    ClusterMember node =
-        result(
-            ClusterMembers.node(
-                new NodeSettings(at.host(), at.host(), at.port(), List.of(first, second), name)));
-    members.add(node);
-    return node;
+  private ClusterMember node(HostPort at) {
+    return result(
+        ClusterMembers.node(
+            new NodeSettings(at.host(), at.host(), at.port(), List.of(first, second), name)));
   }
 
-  @AfterEach
+  @AfterAll
   void leave() {
-    for (int i = members.size() - 1; i >= 0; i--) {
-      result(members.get(i).close());
+    for (ClusterMember member : Arrays.asList(client, two, one)) {
+      if (member != null) {
+        result(member.close());
+      }
     }
   }
 
@@ -181,8 +187,8 @@ class SharedAutomataTest {
       free.add(key);
     }
     assertThat(result(one.dedup().sweep(one.members()))).isZero();
-    members.remove(client);
     crash(client);
+    client = null;
     await().atMost(LONG).until(() -> one.members().size() == 2);
     assertThat(result(one.dedup().sweep(one.members()))).isEqualTo(60);
     waiters.forEach(waiter -> assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT));
@@ -200,8 +206,8 @@ class SharedAutomataTest {
       heads.add(ask(atClient, key));
       waiters.add(ask(atTwo, key));
     }
-    members.remove(one);
     crash(one);
+    one = null;
     heads.forEach(head -> atClient.deQueue(head, 0));
     long[] now = {0};
     for (Ticket<DedupKey> waiter : waiters) {
@@ -266,7 +272,7 @@ class SharedAutomataTest {
 
   private HazelcastInstance hazelcast() {
     return Hazelcast.getAllHazelcastInstances().stream()
-        .filter(each -> each.getCluster().getLocalMember().getAddress().getPort() == firstPort)
+        .filter(each -> each.getCluster().getLocalMember().getAddress().getPort() == first.port())
         .findFirst()
         .orElseThrow();
   }
@@ -282,6 +288,6 @@ class SharedAutomataTest {
         each.getLifecycleService().terminate();
       }
     }
-    member.close();
+    result(member.close());
   }
 }

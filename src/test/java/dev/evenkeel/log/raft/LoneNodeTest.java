@@ -28,7 +28,9 @@ class LoneNodeTest {
 
   @Test
   void leadsAtOnceAndAnswersAppendsFromTheState() throws Exception {
-    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+    LogSettings asMany =
+        TestNode.settings("a", home, List.of(TestNode.peer("a", port)), 0, 1_000_000);
+    try (TestNode node = new TestNode(asMany, TestNode.live(home)).awaitReady()) {
       assertThat(node.node.nodes()).containsExactly("a");
       assertThat(node.node.meta().name()).isEqualTo("meta");
       assertThat(node.node.data()).hasSize(RaftLogNode.defaultDataGroups(1));

@@ -86,8 +86,9 @@ final class TestNode implements AutoCloseable {
     }
   }
 
+  /** A lone node with one data group. */
   static TestNode alone(Path home, int port) throws LogStartException {
-    return new TestNode(settings("a", home, List.of(peer("a", port)), 0, 1_000_000), live(home));
+    return new TestNode(settings("a", home, List.of(peer("a", port)), 1, 1_000_000), live(home));
   }
 
   static Path live(Path home) {
