@@ -7,7 +7,7 @@ package dev.evenkeel.cluster;
  *
  * <p>A member that is not the oldest waits longer, so that the oldest gives way first.
  */
-final class OwnerlessParts {
+class OwnerlessParts {
   static final long OLDEST_MILLIS_MAX = 12_000;
   static final long OTHERS_MILLIS_MAX = 45_000;
 
