@@ -76,7 +76,9 @@ class UnfitMemberTest {
     @Override
     boolean stuck(boolean complete, boolean oldest, long nowMillis) {
       boolean stuck = super.stuck(complete, oldest, nowMillis);
-      onceWhole |= complete;
+      if (complete) {
+        onceWhole = true;
+      }
       return stuck;
     }
   }
