@@ -13,7 +13,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A node is killed without a word, and started again; {@link RejoiningLinkTest} stops one often. */
+/**
+ * A node is killed without a word, and started again; {@link RejoiningLinkTest} stops one often.
+ */
 class KilledNodeTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final int KILLS = Integer.getInteger("evenkeel.restarts", 1);

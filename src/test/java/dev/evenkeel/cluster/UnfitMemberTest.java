@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class UnfitMemberTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 
-  private static final long OLDEST_MILLIS_MAX = 2_000;
+  private static final long SHORT_MILLIS = 2_000;
 
   @Test
   void the_oldest_member_ends_when_a_partition_stays_without_owner_and_the_other_goes_on()
@@ -70,7 +70,7 @@ class UnfitMemberTest {
     private volatile boolean onceWhole;
 
     Judge() {
-      super(OLDEST_MILLIS_MAX, OTHERS_MILLIS_MAX);
+      super(SHORT_MILLIS, OTHERS_MILLIS_MAX);
     }
 
     @Override
