@@ -14,6 +14,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * A launcher of one's own: a whole node and an application in one JVM, as verticles deployed by
@@ -21,7 +22,9 @@ import java.util.concurrent.TimeUnit;
  * application's classes.
  */
 public final class LauncherExample {
-  private static final int READY_TRIES_MAX = 200;
+  /** A minute and more. */
+  private static final int TRIES_MAX = 1_200;
+
 
   private final Deque<String> deployed = new ArrayDeque<>();
   private final Vertx vertx;
@@ -61,8 +64,8 @@ public final class LauncherExample {
         .compose(done -> deploy("dev.evenkeel.dispatcher.DispatcherVerticle", new JsonObject()))
         .compose(done -> deploy("dev.evenkeel.client.gateway.GatewayVerticle", new JsonObject()))
         .compose(done -> deploy("dev.evenkeel.web.WebVerticle", web))
-        .compose(done -> ready(READY_TRIES_MAX))
-        .compose(done -> createTopic("orders", 4))
+        .compose(done -> patiently(this::ready, TRIES_MAX))
+        .compose(done -> patiently(() -> createTopic("orders", 4), TRIES_MAX))
         .compose(done -> deploy("dev.evenkeel.consumer.ConsumerVerticle", consumer))
         .compose(done -> deploy("dev.evenkeel.producer.ProducerVerticle", producer));
   }
@@ -74,16 +77,19 @@ public final class LauncherExample {
         .mapEmpty();
   }
 
-  /** A log group needs a leader before it can serve, which takes a moment. */
-  private Future<Void> ready(int tries) {
-    Future<Void> answer =
-        vertx
-            .eventBus()
-            .request("evenkeel.api.topics", new JsonObject().put("action", "ready"))
-            .mapEmpty();
+  /** A log group needs a leader before it can serve, which takes a moment, and may lose it. */
+  private Future<Void> patiently(Supplier<Future<Void>> action, int tries) {
+    Future<Void> answer = action.get();
     return tries == 1
         ? answer
-        : answer.recover(notYet -> vertx.timer(50).compose(later -> ready(tries - 1)));
+        : answer.recover(notYet -> vertx.timer(50).compose(later -> patiently(action, tries - 1)));
+  }
+
+  private Future<Void> ready() {
+    return vertx
+        .eventBus()
+        .request("evenkeel.api.topics", new JsonObject().put("action", "ready"))
+        .mapEmpty();
   }
 
   private Future<Void> createTopic(String name, int shards) {
@@ -106,8 +112,8 @@ public final class LauncherExample {
     // Not composed into one future: that would complete on a context of the Vert.x that is closed.
     undeployNext().onComplete(done -> member.close().onComplete(closed -> stopped.countDown()));
     try {
-      if (!stopped.await(10, TimeUnit.SECONDS)) {
-        System.err.println("could not end in good order within 10 s");
+      if (!stopped.await(1, TimeUnit.MINUTES)) {
+        System.err.println("could not end in good order within a minute");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

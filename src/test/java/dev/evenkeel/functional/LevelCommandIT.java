@@ -38,7 +38,7 @@ class LevelCommandIT {
         consumers.add(consume(node, name));
       }
       Awaitility.await("all three take part")
-          .atMost(Duration.ofSeconds(60))
+          .atMost(Duration.ofSeconds(120))
           .until(
               () -> {
                 var answer = node.get("/api/groups/crew");
@@ -50,7 +50,7 @@ class LevelCommandIT {
                     && level.getJsonArray("bars") != null
                     && level.getJsonArray("bars").size() == 3;
               });
-      assertThat(node.produce("producer", input, "even").await().status()).isZero();
+      TopicMessages.send(node, "even", input, null);
       node.awaitConsumed("crew", MESSAGES);
       int read = 0;
       List<String> all = new ArrayList<>();
@@ -68,7 +68,7 @@ class LevelCommandIT {
       Jar.Result again = consume(node, "d", "--idle-exit", "1s").await();
       assertThat(again.status()).as(again.err()).isZero();
       assertThat(again.out()).isEmpty();
-      String described = node.admin("group", "describe", "crew").out();
+      String described = Commands.done(node, "group", "describe", "crew").out();
       assertThat(described).contains("mode      level").contains("range     " + RANGE);
     }
   }

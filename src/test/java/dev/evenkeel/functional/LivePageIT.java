@@ -31,9 +31,7 @@ class LivePageIT {
         visit.reads(visit.banner(), "n1");
         visit.sees(visit.lane("first", 6));
         visit.reads(visit.noOwner(), "every shard has one");
-        assertThat(
-                node.produce("p1", input, "lines", "--key-regex", Lines.KEY_REGEX).await().status())
-            .isZero();
+        TopicMessages.send(node, "lines", input, Lines.KEY_REGEX);
         visit.reads(visit.table("Topics"), "2,000");
 
         try (Jar.Running second = node.consume("second", "lines", GROUP)) {
@@ -59,11 +57,7 @@ class LivePageIT {
         try (Jar.Running fourth =
             node.consume("fourth", "lines", GROUP, "--stuck-timeout", "1s", "--exec", hanging)) {
           visit.sees(visit.lane("fourth", 3));
-          assertThat(
-                  node.produce("p2", input, "lines", "--key-regex", Lines.KEY_REGEX)
-                      .await()
-                      .status())
-              .isZero();
+          TopicMessages.send(node, "lines", input, Lines.KEY_REGEX);
           visit.reads(visit.lane("fourth"), "stuck on 3 shards");
           visit.sees(visit.lane("first", 6));
           visit.reads(visit.table("Recent moves"), "member stuck");

@@ -54,7 +54,9 @@ class OwnLauncherIT {
     }
     try (Jar.Running launcher = launch("second", port, httpPort)) {
       awaitOut(launcher, "launcher ready");
-      post(httpPort, "/api/topics/orders/messages", "{\"key\":\"k\",\"payload\":\"again\"}");
+      HttpResponse<String> posted =
+          post(httpPort, "/api/topics/orders/messages", "{\"key\":\"k\",\"payload\":\"again\"}");
+      assertThat(posted.statusCode()).as(posted.body()).isEqualTo(200);
       awaitOut(launcher, "handled k again of shard");
       // What was finished and released before does not come again.
       assertThat(launcher.out()).doesNotContain("by http").doesNotContain("by bus");
@@ -109,7 +111,7 @@ class OwnLauncherIT {
 
   private static void awaitOut(Jar.Running launcher, String text) {
     Awaitility.await()
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofSeconds(120))
         .failFast(() -> assertThat(launcher.process.isAlive()).as(launcher.err()).isTrue())
         .untilAsserted(() -> assertThat(launcher.out()).as(launcher.err()).contains(text));
   }

@@ -59,10 +59,12 @@ class SingletonCommandIT {
         try (Jar.Running second = consume(node, "b")) {
           LeaderGroup.await(
               "two members",
-              () ->
-                  new JsonObject(node.get("/api/groups/boss").body()).getJsonArray("members").size()
-                      == 2);
-          assertThat(node.produce("p1", input, "jobs").await().status()).isZero();
+              () -> {
+                var answer = node.get("/api/groups/boss");
+                return answer.statusCode() == 200
+                    && new JsonObject(answer.body()).getJsonArray("members").size() == 2;
+              });
+          TopicMessages.send(node, "jobs", input, null);
           node.awaitConsumed("boss", MESSAGES);
           assertThat(count("message 1 a")).isEqualTo(MESSAGES);
           assertThat(count("assign 1 a")).isEqualTo(2);
@@ -74,12 +76,12 @@ class SingletonCommandIT {
 
           Jar.Result ended = first.stop();
           assertThat(ended.status()).as(ended.err()).isZero();
-          assertThat(node.produce("p2", input, "jobs").await().status()).isZero();
+          TopicMessages.send(node, "jobs", input, null);
           node.awaitConsumed("boss", 2 * MESSAGES);
           assertThat(count("release 1 a")).isEqualTo(2);
           assertThat(count("message 2 b")).isEqualTo(MESSAGES);
           assertThat(lines().lastIndexOf("release 1 a")).isLessThan(lines().indexOf("assign 2 b"));
-          assertThat(node.admin("group", "describe", "boss").out())
+          assertThat(Commands.done(node, "group", "describe", "boss").out())
               .contains("mode      singleton")
               .contains("leader    b at term 2");
           assertThat(second.stop().status()).isZero();

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 class WordCountIT {
   private static final int PADDING_BYTES = 1_000_000;
   private static final int KEYS = 200;
+  private static final int SHARDS = 12;
 
   @TempDir Path directory;
 
@@ -28,7 +29,7 @@ class WordCountIT {
   void counts_in_memory_stay_exact_while_consumers_come_go_and_are_killed() {
     List<Jar.Running> started = new ArrayList<>();
     try (Node node = new Node(directory.resolve("node")).start()) {
-      node.createTopic("lines", 12);
+      node.createTopic("lines", SHARDS);
       Members members = new Members(node, "words");
       Jar.Running a = counter(node, "a", started);
       awaitGot(a, 12);
@@ -105,21 +106,29 @@ class WordCountIT {
 
   /** Waits until each shard has been committed further than now. */
   private static void awaitMore(Node node) {
-    Map<Integer, Long> before = committed(node);
+    Map<Integer, Long> before =
+        Awaitility.await("what is committed")
+            .atMost(Duration.ofSeconds(90))
+            .until(() -> committed(node), known -> known.size() == SHARDS);
     Awaitility.await("every shard goes on")
         .atMost(Duration.ofSeconds(90))
         .pollInterval(Duration.ofMillis(100))
         .until(
             () -> {
               Map<Integer, Long> now = committed(node);
-              return before.keySet().stream().allMatch(each -> now.get(each) > before.get(each));
+              return before.keySet().stream()
+                  .allMatch(each -> now.getOrDefault(each, -1L) > before.get(each));
             });
   }
 
+  /** Of the shards of which it is known. */
   private static Map<Integer, Long> committed(Node node) {
     Map<Integer, Long> committed = new HashMap<>();
-    node.shards("words")
-        .forEach(shard -> committed.put(shard.getInteger("shard"), shard.getLong("committed")));
+    for (JsonObject shard : node.shards("words")) {
+      if (shard.getLong("committed") != null) {
+        committed.put(shard.getInteger("shard"), shard.getLong("committed"));
+      }
+    }
     return committed;
   }
 

@@ -67,6 +67,13 @@ final class RebalanceMember implements Callable<Integer> {
       description = "How long each message takes (default: ${DEFAULT-VALUE}).")
   private String work;
 
+  @Option(
+      names = "--member-timeout",
+      paramLabel = "TIME",
+      defaultValue = "5s",
+      description = "After how long without a heartbeat it is lost (default: ${DEFAULT-VALUE}).")
+  private String memberTimeout;
+
   @Override
   public Integer call() throws Exception {
     long workMillis = BenchOptions.millis("--work", work);
@@ -75,7 +82,8 @@ final class RebalanceMember implements Callable<Integer> {
             .setGroup(group)
             .setMember(member)
             .setTopics(List.of(topic))
-            .setOrder(ConsumerOptions.Order.valueOf(order.toUpperCase(Locale.ROOT)));
+            .setOrder(ConsumerOptions.Order.valueOf(order.toUpperCase(Locale.ROOT)))
+            .setMemberTimeoutMillis(BenchOptions.millis("--member-timeout", memberTimeout));
     bench.logging();
     CountDownLatch stop = new CountDownLatch(1);
     CountDownLatch left = new CountDownLatch(1);
