@@ -25,7 +25,6 @@ public final class LauncherExample {
   /** A minute and more. */
   private static final int TRIES_MAX = 1_200;
 
-
   private final Deque<String> deployed = new ArrayDeque<>();
   private final Vertx vertx;
 

@@ -14,13 +14,4 @@ final class Commands {
     CommandsHere.Ran ran = CommandsHere.run(all.toArray(String[]::new));
     return new Jar.Result(ran.status(), ran.out(), ran.err());
   }
-
-  /** The same, which must succeed. */
-  static Jar.Result done(Node node, String... args) {
-    Jar.Result result = run(node, args);
-    if (result.status() != 0) {
-      throw new AssertionError(String.join(" ", args) + ": " + result);
-    }
-    return result;
-  }
 }

@@ -58,10 +58,10 @@ class GroupResetIT {
       assertThat(reset("g", "--to", "nowhere").status()).isEqualTo(2);
       assertThat(reset("g", "--to", "99999").err())
           .containsPattern("offset 99999: t/[01] has 0 to \\d+, the next message");
-      Commands.done(node, "group", "reset", "g", "--to", "earliest", "--dry-run");
+      node.admin("group", "reset", "g", "--to", "earliest", "--dry-run");
       eachShard("g", 2, shard -> assertThat(shard.getLong("lag")).isZero());
 
-      Commands.done(node, "group", "reset", "g", "--to", "earliest", "--force");
+      node.admin("group", "reset", "g", "--to", "earliest", "--force");
       awaitLines(consumer, 2 * MESSAGES);
       node.awaitConsumed("g", MESSAGES);
       eachShard("g", 2, shard -> assertThat(shard.getLong("epoch")).isGreaterThanOrEqualTo(3));
@@ -70,8 +70,7 @@ class GroupResetIT {
     }
     awaitNobody("g");
     String answer =
-        Commands.done(node, "group", "reset", "g", "--to", "10", "--shard", "1", "--format", "json")
-            .out();
+        node.admin("group", "reset", "g", "--to", "10", "--shard", "1", "--format", "json").out();
     JsonObject moved = new JsonObject(answer).getJsonArray("shards").getJsonObject(0);
     assertThat(moved.getString("state")).isEqualTo("DONE");
     assertThat(moved.getLong("to")).isEqualTo(10);
@@ -96,7 +95,7 @@ class GroupResetIT {
           .containsExactlyElementsOf(LongStream.range(10, end[1]).boxed().toList());
     }
     awaitNobody("g");
-    Commands.done(node, "group", "reset", "g", "--to", "2020-01-01T00:00:00Z");
+    node.admin("group", "reset", "g", "--to", "2020-01-01T00:00:00Z");
     eachShard("g", 2, shard -> assertThat(shard.getLong("committed")).isZero());
   }
 
@@ -120,7 +119,7 @@ class GroupResetIT {
         .hasLineCount(1);
     long[] epoch = new long[1];
     eachShard("h", 1, shard -> epoch[0] = shard.getLong("epoch"));
-    Commands.done(node, "group", "reset", "h", "--to", "earliest", "--force");
+    node.admin("group", "reset", "h", "--to", "earliest", "--force");
     eachShard(
         "h",
         1,

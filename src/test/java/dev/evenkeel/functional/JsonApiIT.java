@@ -46,6 +46,8 @@ class JsonApiIT {
   @BeforeAll
   static void start() throws Exception {
     node = new Node(directory.resolve("node")).start();
+    // What is asked below is asked once: by now all of a node has worked together.
+    node.createTopic("first", 1);
     member =
         await(
             ClusterMembers.client(

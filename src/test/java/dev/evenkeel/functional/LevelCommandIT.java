@@ -68,7 +68,7 @@ class LevelCommandIT {
       Jar.Result again = consume(node, "d", "--idle-exit", "1s").await();
       assertThat(again.status()).as(again.err()).isZero();
       assertThat(again.out()).isEmpty();
-      String described = Commands.done(node, "group", "describe", "crew").out();
+      String described = node.admin("group", "describe", "crew").out();
       assertThat(described).contains("mode      level").contains("range     " + RANGE);
     }
   }

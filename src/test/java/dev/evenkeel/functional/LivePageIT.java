@@ -6,6 +6,7 @@ import com.microsoft.playwright.options.ColorScheme;
 import dev.evenkeel.web.page.Browsers;
 import dev.evenkeel.web.page.Visit;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,6 +28,9 @@ class LivePageIT {
       try (Visit visit =
               new Visit(browsers.browser(), ColorScheme.DARK, node.url() + "/#group=" + GROUP);
           Jar.Running first = node.consume("first", "lines", GROUP)) {
+        // That programs start and join is waited for here, and not for as long as a page may take.
+        Members members = new Members(node, GROUP);
+        members.awaitCounts(Map.of("first", 6));
         visit.seesLive();
         visit.reads(visit.banner(), "n1");
         visit.sees(visit.lane("first", 6));
@@ -35,6 +39,7 @@ class LivePageIT {
         visit.reads(visit.table("Topics"), "2,000");
 
         try (Jar.Running second = node.consume("second", "lines", GROUP)) {
+          members.awaitCounts(Map.of("first", 3, "second", 3));
           visit.sees(visit.lane("second", 3));
           visit.sees(visit.lane("first", 3));
           visit.reads(visit.table("Recent moves"), "member joined");
@@ -45,6 +50,7 @@ class LivePageIT {
         visit.reads(visit.table("Recent moves"), "member left");
 
         try (Jar.Running third = node.consume("third", "lines", GROUP)) {
+          members.awaitCounts(Map.of("first", 3, "third", 3));
           visit.sees(visit.lane("third", 3));
           third.kill();
           visit.seesNoMore(visit.lane("third"));
@@ -56,6 +62,7 @@ class LivePageIT {
         String hanging = "while kill -0 $PPID 2>/dev/null; do sleep 0.2; done";
         try (Jar.Running fourth =
             node.consume("fourth", "lines", GROUP, "--stuck-timeout", "1s", "--exec", hanging)) {
+          members.awaitCounts(Map.of("first", 3, "fourth", 3));
           visit.sees(visit.lane("fourth", 3));
           TopicMessages.send(node, "lines", input, Lines.KEY_REGEX);
           visit.reads(visit.lane("fourth"), "stuck on 3 shards");

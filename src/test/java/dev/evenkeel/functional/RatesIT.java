@@ -54,7 +54,7 @@ class RatesIT {
           assertThat(byKey).hasSize(KEYS);
           byKey.forEach((key, ofKey) -> assertThat(ofKey).as(key).containsExactly("0", "1", "2"));
         }
-        String described = Commands.done(node, "group", "describe", "newest").out();
+        String described = node.admin("group", "describe", "newest").out();
         assertThat(described)
             .contains("rates     " + KEYS + " waiting now")
             .contains(KEYS * (EACH - PERMITS - 1) + " dropped");
@@ -96,7 +96,7 @@ class RatesIT {
   private static void awaitLines(Jar.Running member, int lines) {
     Awaitility.await(lines + " lines")
         .atMost(Duration.ofSeconds(120))
-        .until(() -> member.out().lines().count() == lines);
+        .until(() -> member.out().endsWith("\n") && member.out().lines().count() == lines);
   }
 
   private static void awaitRates(Node node, String group, int waiting, int dropped) {

@@ -81,7 +81,7 @@ class SingletonCommandIT {
           assertThat(count("release 1 a")).isEqualTo(2);
           assertThat(count("message 2 b")).isEqualTo(MESSAGES);
           assertThat(lines().lastIndexOf("release 1 a")).isLessThan(lines().indexOf("assign 2 b"));
-          assertThat(Commands.done(node, "group", "describe", "boss").out())
+          assertThat(node.admin("group", "describe", "boss").out())
               .contains("mode      singleton")
               .contains("leader    b at term 2");
           assertThat(second.stop().status()).isZero();

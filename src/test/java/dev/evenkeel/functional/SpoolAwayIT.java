@@ -51,12 +51,12 @@ class SpoolAwayIT {
         LineFeeder feeder = new LineFeeder(producer.process.getOutputStream());
         feeder.start();
         Awaitility.await("it sends")
-            .atMost(Duration.ofSeconds(60))
+            .atMost(Duration.ofSeconds(120))
             .until(() -> TopicMessages.count(node, "events") > 1_000);
         node.kill();
         long killed = System.nanoTime();
         Awaitility.await("the spool is full, and reading waits")
-            .atMost(Duration.ofSeconds(120))
+            .atMost(Duration.ofSeconds(240))
             .pollInterval(Duration.ofSeconds(2))
             .until(
                 () -> {
@@ -93,12 +93,12 @@ class SpoolAwayIT {
         LineFeeder feeder = new LineFeeder(producer.process.getOutputStream());
         feeder.start();
         Awaitility.await("it sends")
-            .atMost(Duration.ofSeconds(60))
+            .atMost(Duration.ofSeconds(120))
             .until(() -> TopicMessages.count(node, "events") > 100_000);
         node.kill();
         long killed = System.nanoTime();
         Awaitility.await("the buffer is full, and reading waits")
-            .atMost(Duration.ofSeconds(120))
+            .atMost(Duration.ofSeconds(240))
             .pollInterval(Duration.ofSeconds(1))
             .until(
                 () -> {
