@@ -69,7 +69,7 @@ class StopAndPauseIT {
       // Not destroy(), which would also end the input, and with it the line.
       signal(producer, "TERM");
       Jar.Result stopped = producer.await();
-      assertThat(Stderr.said(stopped)).isEqualTo("acked 2 of 2");
+      assertThat(stopped.err().strip()).isEqualTo("acked 2 of 2");
       assertThat(stopped.status()).isZero();
     }
   }
@@ -85,7 +85,7 @@ class StopAndPauseIT {
       Jar.Result stopped = producer.stop();
       await("its messages", () -> TopicMessages.count(node, "load") >= 0);
       long acked = TopicMessages.count(node, "load");
-      assertThat(Stderr.said(stopped)).isEqualTo("acked " + acked + " of " + acked);
+      assertThat(stopped.err().strip()).isEqualTo("acked " + acked + " of " + acked);
       assertThat(stopped.status()).isZero();
     }
   }
@@ -158,7 +158,7 @@ class StopAndPauseIT {
             "echo $EVENKEEL_ATTEMPT; [ $EVENKEEL_ATTEMPT = 2 ]")) {
       Jar.Result result = consumer.await();
       assertThat(result.lines()).containsExactly("1", "2");
-      assertThat(Stderr.said(result)).contains("failing/0 offset 0 attempt 1").hasLineCount(1);
+      assertThat(result.err().strip()).contains("failing/0 offset 0 attempt 1").hasLineCount(1);
       assertThat(result.status()).isZero();
     }
   }
@@ -170,7 +170,7 @@ class StopAndPauseIT {
     Jar.Result onFile =
         Jar.run(directory, "serve", "--port", port, "--http-port", "0", "--data", file.toString());
     assertThat(onFile.status()).isEqualTo(1);
-    assertThat(Stderr.said(onFile)).contains("is a file", "--data").hasLineCount(1);
+    assertThat(onFile.err().strip()).contains("is a file", "--data").hasLineCount(1);
     Jar.Result alone = Jar.run(directory, "serve", "--port", port, "--roles", "broker,web");
     assertThat(alone.status()).isEqualTo(2);
     assertThat(alone.err().strip()).contains("dispatcher").hasLineCount(1);
