@@ -1,5 +1,6 @@
 package dev.evenkeel.cluster;
 
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.DedupKey;
@@ -36,7 +37,7 @@ public final class SharedDedup {
           .onFailure(failure -> System.exit(1));
       return;
     }
-    int port = FreePorts.base();
+    int port = TestPorts.take(3);
     Process node = startNode(port);
     try {
       ClusterMember client =

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.cluster.FreePorts;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ class StartAnewTest {
   @Test
   void a_node_without_its_member_ends_all_of_itself_and_runs_again_with_its_data(@TempDir Path data)
       throws Exception {
-    int port = FreePorts.base();
+    int port = TestPorts.take(3);
     NodeConfig config =
         NodeConfig.of(
             ConfigMerge.merge(

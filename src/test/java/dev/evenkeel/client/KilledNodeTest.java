@@ -2,8 +2,8 @@ package dev.evenkeel.client;
 
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.bus.Link;
-import dev.evenkeel.cluster.FreePorts;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
@@ -38,7 +38,7 @@ class KilledNodeTest {
 
   @Test
   void theLinkNoticesAndComesBack() throws Exception {
-    int port = FreePorts.base();
+    int port = TestPorts.take(3);
     node = EchoNode.start(port);
     link =
         Evenkeel.link(new ClientOptions().setSeeds(List.of("127.0.0.1:" + port)))

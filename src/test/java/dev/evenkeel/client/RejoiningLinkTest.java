@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.cluster.FreePorts;
 import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -26,7 +26,7 @@ class RejoiningLinkTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final int RESTARTS = Integer.getInteger("evenkeel.restarts", 3);
 
-  private final int port = FreePorts.base();
+  private final int port = TestPorts.take(3);
   private ClusterMember node;
   private Link link;
 

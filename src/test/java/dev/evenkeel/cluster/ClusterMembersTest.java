@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
@@ -35,7 +36,7 @@ class ClusterMembersTest {
 
   @Test
   void aLoneNodeStartsAndSharesTables() {
-    ClusterMember node = node(FreePorts.base());
+    ClusterMember node = node(TestPorts.take(3));
     assertThat(node.members()).containsExactly(node.id());
     assertThat(node.dataMembers()).isEqualTo(1);
 
@@ -56,7 +57,7 @@ class ClusterMembersTest {
 
   @Test
   void aClientJoinsWithoutDataAndIsReachedOverTheEventBus() {
-    int port = FreePorts.base();
+    int port = TestPorts.take(3);
     ClusterMember node = node(port);
     List<ClusterMember.Change> changes = new java.util.concurrent.CopyOnWriteArrayList<>();
     node.onChange(changes::add);
@@ -85,8 +86,8 @@ class ClusterMembersTest {
 
   @Test
   void twoNodesFindEachOtherAndOneSeesTheOtherLeave() {
-    int first = FreePorts.base();
-    int second = FreePorts.base();
+    int first = TestPorts.take(3);
+    int second = TestPorts.take(3);
     List<HostPort> peers =
         List.of(new HostPort("127.0.0.1", first), new HostPort("127.0.0.1", second));
     Future<ClusterMember> one =
@@ -108,7 +109,7 @@ class ClusterMembersTest {
 
   @Test
   void aBusyPortIsNamedWithARemedy() {
-    int port = FreePorts.base();
+    int port = TestPorts.take(3);
     node(port);
     assertThatThrownBy(() -> result(ClusterMembers.node(NodeSettings.lone(port))))
         .isInstanceOf(RefusedException.class)
@@ -117,7 +118,7 @@ class ClusterMembersTest {
 
   @Test
   void aClientWithoutANodeFailsInTimeAndFormsNoCluster() {
-    int port = FreePorts.base();
+    int port = TestPorts.take(3);
     ClientSettings settings =
         new ClientSettings(List.of(new HostPort("127.0.0.1", port)), null, "evenkeel", 300);
     assertThatThrownBy(() -> result(ClusterMembers.client(settings)))
@@ -131,7 +132,7 @@ class ClusterMembersTest {
 
   @Test
   void joiningCanBeCalledOff() {
-    Joining joining = ClusterMembers.joining(ClientSettings.local(FreePorts.base()));
+    Joining joining = ClusterMembers.joining(ClientSettings.local(TestPorts.take(3)));
     joining.cancel();
     assertThatThrownBy(() -> result(joining.member())).hasMessageContaining("called off");
   }
@@ -146,7 +147,7 @@ class ClusterMembersTest {
 
   @Test
   void anApplicationsOwnVertxIsTakenAsItIs() {
-    int port = FreePorts.base();
+    int port = TestPorts.take(3);
     node(port);
     ClusterMember client = client(port);
     ClusterMember own = result(ClusterMembers.of(client.vertx()));

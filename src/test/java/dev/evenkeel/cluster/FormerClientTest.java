@@ -8,6 +8,7 @@ import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
+import dev.evenkeel.TestPorts;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class FormerClientTest {
   @Test
   void where_a_client_was_nobody_looks_for_another_cluster() {
-    int port = FreePorts.base();
+    int port = TestPorts.take(3);
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {
       ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));

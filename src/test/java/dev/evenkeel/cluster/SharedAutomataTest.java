@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.ClusteredCoordinator.Settings;
@@ -42,8 +43,8 @@ class SharedAutomataTest {
 
   private static final Settings SOON = new Settings(MINUTE, 50, MINUTE);
 
-  private final HostPort first = new HostPort("127.0.0.1", FreePorts.base());
-  private final HostPort second = new HostPort("127.0.0.1", FreePorts.base());
+  private final HostPort first = new HostPort("127.0.0.1", TestPorts.take(3));
+  private final HostPort second = new HostPort("127.0.0.1", TestPorts.take(3));
   private final String name = "dedup-" + first.port();
   private ClusterMember one;
   private ClusterMember two;

@@ -8,6 +8,7 @@ import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.partition.InternalPartition;
 import com.hazelcast.internal.partition.PartitionReplica;
+import dev.evenkeel.TestPorts;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.lang.reflect.Method;
@@ -25,8 +26,8 @@ class UnfitMemberTest {
   @Test
   void the_oldest_member_ends_when_a_partition_stays_without_owner_and_the_other_goes_on()
       throws Exception {
-    HostPort firstPlace = new HostPort("127.0.0.1", FreePorts.base());
-    HostPort secondPlace = new HostPort("127.0.0.1", FreePorts.base());
+    HostPort firstPlace = new HostPort("127.0.0.1", TestPorts.take(3));
+    HostPort secondPlace = new HostPort("127.0.0.1", TestPorts.take(3));
     Judge judge = new Judge();
     ClusterMember first = result(join(judge, firstPlace, firstPlace, secondPlace));
     ClusterMember second = result(join(new Judge(), secondPlace, firstPlace, secondPlace));

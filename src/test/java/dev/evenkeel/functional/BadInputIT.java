@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestPorts;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -125,7 +126,7 @@ class BadInputIT {
 
   @Test
   void a_busy_port() throws IOException {
-    int base = FreePorts.OF_TESTS.take(3);
+    int base = TestPorts.take(3);
     for (int busy = base; busy < base + 3; busy++) {
       try (ServerSocket taken = new ServerSocket(busy, 1, InetAddress.getLoopbackAddress())) {
         assertOneLine(
@@ -134,7 +135,7 @@ class BadInputIT {
                 "--port",
                 String.valueOf(base),
                 "--http-port",
-                String.valueOf(FreePorts.OF_TESTS.take(1)),
+                String.valueOf(TestPorts.take(1)),
                 "--data",
                 directory.resolve("busy").toString()),
             1,
@@ -174,9 +175,9 @@ class BadInputIT {
         command(
             "serve",
             "--port",
-            String.valueOf(FreePorts.OF_TESTS.take(3)),
+            String.valueOf(TestPorts.take(3)),
             "--http-port",
-            String.valueOf(FreePorts.OF_TESTS.take(1)),
+            String.valueOf(TestPorts.take(1)),
             "--data",
             node.directory.resolve("data").toString()),
         1,
@@ -227,7 +228,7 @@ class BadInputIT {
 
   @Test
   void a_node_that_is_not_there() {
-    String url = "http://127.0.0.1:" + FreePorts.OF_TESTS.take(1);
+    String url = "http://127.0.0.1:" + TestPorts.take(1);
     assertOneLine(command("topic", "list", "--http", url), 1, url);
   }
 

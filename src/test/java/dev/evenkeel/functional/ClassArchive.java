@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.TestPorts;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -60,9 +61,9 @@ final class ClassArchive {
                 jar.toString(),
                 "serve",
                 "--port",
-                String.valueOf(FreePorts.OF_TESTS.take(3)),
+                String.valueOf(TestPorts.take(3)),
                 "--http-port",
-                String.valueOf(FreePorts.OF_TESTS.take(1)),
+                String.valueOf(TestPorts.take(1)),
                 "--data",
                 directory.resolve("data").toString())
             .redirectErrorStream(true)

@@ -12,6 +12,8 @@ import dev.evenkeel.consumer.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -25,9 +27,9 @@ import java.util.concurrent.locks.LockSupport;
  * A consumer of numbers, in a process of its own, which is meant to die: {@code DeliveryMember
  * HOST:PORT TOPIC GROUP MEMBER POLICY OUT FILE DIES_AT DIES_MICROS}. It appends a line to FILE when
  * a handler begins. As its handler number DIES_AT (from 1; 0: never) has begun, it lets DIES_MICROS
- * go by and is dead, without another word to anybody, as after SIGKILL; with 0 microseconds surely
- * before that handler has ended. With effectively-once it adds the numbers of each shard up, keeps
- * the sum as the shard's state, and publishes offset, number and sum to topic OUT.
+ * go by and sends itself SIGKILL; with 0 microseconds surely before that handler has ended. With
+ * effectively-once it adds the numbers of each shard up, keeps the sum as the shard's state, and
+ * publishes offset, number and sum to topic OUT.
  */
 public final class DeliveryMember {
   private static final long SECONDS_MAX = 60;
@@ -84,14 +86,27 @@ public final class DeliveryMember {
       return;
     }
     if (diesMicros == 0) {
-      Runtime.getRuntime().halt(KILLED);
+      kill();
     }
     new Thread(
             () -> {
               LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(diesMicros));
-              Runtime.getRuntime().halt(KILLED);
+              kill();
             })
         .start();
+  }
+
+  /** SIGKILL to itself; does not return. */
+  private static void kill() {
+    try {
+      new ProcessBuilder("kill", "-9", String.valueOf(ProcessHandle.current().pid()))
+          .start()
+          .waitFor();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Some handlers end later, so that a kill finds them at work. */

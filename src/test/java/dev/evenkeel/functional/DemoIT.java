@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestPorts;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -48,8 +49,8 @@ class DemoIT {
 
   @Test
   void consumers_join_leave_and_are_killed_and_nothing_is_left_in_the_end() throws Exception {
-    int port = FreePorts.OF_TESTS.take(3);
-    int httpPort = FreePorts.OF_TESTS.take(1);
+    int port = TestPorts.take(3);
+    int httpPort = TestPorts.take(1);
     Path temporary = Files.createDirectories(directory.resolve("tmp"));
     List<ProcessHandle> consumers;
     try (Jar.Running demo =

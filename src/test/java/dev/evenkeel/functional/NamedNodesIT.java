@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestPorts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,8 +36,8 @@ class NamedNodesIT {
   @Test
   void nodes_wait_for_names_and_find_each_other_by_them() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
-    int port = FreePorts.OF_TESTS.take(3);
-    int http = FreePorts.OF_TESTS.take(3);
+    int port = TestPorts.take(3);
+    int http = TestPorts.take(3);
     for (int i = 0; i < 3; i++) {
       nodes.add(start(hosts, i, port, http + i));
     }
@@ -74,8 +75,7 @@ class NamedNodesIT {
   @Test
   void a_node_that_waits_for_its_name_ends_when_it_is_told_to() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
-    try (Jar.Running node =
-        start(hosts, 0, FreePorts.OF_TESTS.take(3), FreePorts.OF_TESTS.take(1))) {
+    try (Jar.Running node = start(hosts, 0, TestPorts.take(3), TestPorts.take(1))) {
       Awaitility.await("it waits")
           .atMost(Duration.ofSeconds(60))
           .until(() -> node.err().contains("waiting until names have an address"));

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.cli.CommandInJvm;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -39,8 +40,8 @@ final class Node implements AutoCloseable {
 
   Node(Path directory) {
     this.directory = directory;
-    this.port = FreePorts.OF_TESTS.take(3);
-    this.httpPort = FreePorts.OF_TESTS.take(1);
+    this.port = TestPorts.take(3);
+    this.httpPort = TestPorts.take(1);
   }
 
   /** From now on it is started with these, too, as one of several nodes. */

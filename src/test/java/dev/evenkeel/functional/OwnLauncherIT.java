@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
@@ -32,8 +33,8 @@ class OwnLauncherIT {
 
   @Test
   void handles_what_comes_by_http_and_by_the_event_bus_and_remembers_it() throws Exception {
-    int port = FreePorts.OF_TESTS.take(3);
-    int httpPort = FreePorts.OF_TESTS.take(1);
+    int port = TestPorts.take(3);
+    int httpPort = TestPorts.take(1);
     try (Jar.Running launcher = launch("first", port, httpPort)) {
       awaitOut(launcher, "launcher ready");
       HttpResponse<String> posted =

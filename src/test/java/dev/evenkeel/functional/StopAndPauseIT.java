@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestPorts;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -166,7 +167,7 @@ class StopAndPauseIT {
   @Test
   void a_data_directory_that_is_a_file_and_roles_that_cannot_work_are_refused() {
     Path file = Lines.write(directory.resolve("file"), 1, 1);
-    String port = String.valueOf(FreePorts.OF_TESTS.take(3));
+    String port = String.valueOf(TestPorts.take(3));
     Jar.Result onFile =
         Jar.run(directory, "serve", "--port", port, "--http-port", "0", "--data", file.toString());
     assertThat(onFile.status()).isEqualTo(1);

@@ -2,7 +2,7 @@ package dev.evenkeel.log.raft;
 
 import static org.awaitility.Awaitility.await;
 
-import dev.evenkeel.cluster.FreePorts;
+import dev.evenkeel.TestPorts;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
@@ -106,7 +106,7 @@ final class TestNode implements AutoCloseable {
   }
 
   static int freePort() {
-    return FreePorts.take(1);
+    return TestPorts.take(1);
   }
 
   TestNode awaitReady() {

@@ -1,4 +1,4 @@
-package dev.evenkeel.functional;
+package dev.evenkeel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,18 +7,18 @@ import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class FreePortsTest {
+class TestPortsTest {
   private static final int FROM = 28_000;
 
   /** Wherever the JVM began: the end of the range lies between two that belong together. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1_000, 1_990, 1_997, 1_998, 1_999})
   void no_port_is_given_twice_in_one_pass_of_the_range(int start) {
-    FreePorts ports = new FreePorts(FROM, start);
+    TestPorts ports = new TestPorts(FROM, start);
     Set<Integer> given = new HashSet<>();
     for (int node = 0; node < 400; node++) {
-      int own = ports.take(3);
-      for (int port : new int[] {own, own + 1, own + 2, ports.take(1)}) {
+      int own = ports.next(3);
+      for (int port : new int[] {own, own + 1, own + 2, ports.next(1)}) {
         assertThat(given.add(port)).as("%d of node %d", port, node).isTrue();
         assertThat(port).isBetween(FROM, FROM + 1_999);
       }
