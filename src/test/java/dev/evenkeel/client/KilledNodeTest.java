@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
  */
 class KilledNodeTest {
   private static final Duration LONG = Duration.ofSeconds(60);
-  private static final int KILLS = Integer.getInteger("evenkeel.restarts", 1);
+  private static final int KILLS = 2;
 
   private Process node;
   private Link link;

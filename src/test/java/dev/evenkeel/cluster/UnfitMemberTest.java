@@ -30,7 +30,7 @@ class UnfitMemberTest {
     HostPort secondPlace = new HostPort("127.0.0.1", TestPorts.take(3));
     Judge judge = new Judge();
     ClusterMember first = result(join(judge, firstPlace, firstPlace, secondPlace));
-    ClusterMember second = result(join(new Judge(), secondPlace, firstPlace, secondPlace));
+    ClusterMember second = result(join(new OwnerlessParts(), secondPlace, firstPlace, secondPlace));
     try {
       Awaitility.await().atMost(LONG).until(() -> second.dataMembers() == 2);
       result(first.registry().put("a", new JsonObject()));
@@ -84,7 +84,8 @@ class UnfitMemberTest {
     }
   }
 
-  private static Future<ClusterMember> join(Judge judge, HostPort place, HostPort... peers) {
+  private static Future<ClusterMember> join(
+      OwnerlessParts judge, HostPort place, HostPort... peers) {
     return ClusterMembers.node(
         new NodeSettings(
             place.host(), place.host(), place.port(), List.of(peers), "unfit-" + peers[0].port()),

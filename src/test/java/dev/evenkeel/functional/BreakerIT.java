@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * What handlers need is gone for a while; and what {@code --on-failure} says becomes of a message.
  */
 class BreakerIT {
-  private static final int OUTAGE_SECONDS = Integer.getInteger("evenkeel.outageSeconds", 10);
+  private static final int OUTAGE_SECONDS = Integer.getInteger("evenkeel.outageSeconds", 16);
 
   @TempDir static Path directory;
   private static Node node;
@@ -122,7 +122,8 @@ class BreakerIT {
 
   /**
    * Its attempts are so far apart that twenty messages are tried for the first time before one is
-   * for the third: only then can the breaker open in time.
+   * for the third: only then can the breaker open in time. All would have failed for the last time
+   * before the outage ends.
    */
   private static Jar.Running consume(String member, String work) {
     return node.consume(

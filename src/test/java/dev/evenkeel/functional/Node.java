@@ -203,7 +203,8 @@ final class Node implements AutoCloseable {
             .toList());
   }
 
-  private void sendAll(String topic, List<JsonObject> messages) {
+  /** Writes messages as the HTTP API has them, in this order; all must be taken. */
+  void sendAll(String topic, List<JsonObject> messages) {
     for (int from = 0; from < messages.size(); from += SENT_AT_ONCE_MAX) {
       List<JsonObject> some =
           messages.subList(from, Math.min(messages.size(), from + SENT_AT_ONCE_MAX));

@@ -21,8 +21,6 @@ import org.awaitility.Awaitility;
  * to start, and what is read depends on no consumer, which may be given a message twice.
  */
 final class TopicMessages {
-  private static final int MESSAGES_A_REQUEST = 500;
-
   private TopicMessages() {}
 
   /**
@@ -38,15 +36,7 @@ final class TopicMessages {
       throw new UncheckedIOException(e);
     }
     Pattern key = keyRegex == null ? null : Pattern.compile(keyRegex);
-    for (int from = 0; from < lines.size(); from += MESSAGES_A_REQUEST) {
-      JsonArray messages = new JsonArray();
-      for (String line : lines.subList(from, Math.min(lines.size(), from + MESSAGES_A_REQUEST))) {
-        messages.add(message(key, line));
-      }
-      HttpResponse<String> answer =
-          node.post("/api/topics/" + topic + "/messages", messages.encode());
-      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-    }
+    node.sendAll(topic, lines.stream().map(line -> message(key, line)).toList());
   }
 
   private static JsonObject message(Pattern key, String line) {
@@ -92,11 +82,6 @@ final class TopicMessages {
   private static JsonArray page(Node node, String topic, int shard, long offset) {
     String path =
         "/api/topics/" + topic + "/messages?limit=1000&shard=" + shard + "&offset=" + offset;
-    HttpResponse<String> page =
-        Awaitility.await("the page " + path)
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> node.get(path), answer -> answer.statusCode() != 503);
-    assertThat(page.statusCode()).as(page.body()).isEqualTo(200);
-    return new JsonArray(page.body());
+    return new JsonArray(node.read(path));
   }
 }

@@ -37,10 +37,20 @@ final class Interleavings {
           failure = e;
         }
         ended = true;
-        Lane next = next(this);
-        (next == null ? over : next.turn).release();
+        handOver();
         turn.acquireUninterruptibly();
       }
+    }
+
+    /** If nobody can be chosen, as in a run that cannot be repeated, the run is over. */
+    private void handOver() {
+      Lane next = null;
+      try {
+        next = next(this);
+      } catch (RuntimeException e) {
+        failure = failure == null ? e : failure;
+      }
+      (next == null ? over : next.turn).release();
     }
 
     void pause() {

@@ -51,18 +51,31 @@ final class NodeThread implements Executor, AutoCloseable {
     }
   }
 
-  /** Returns when no task is under way, so that nothing is written any more, say. */
+  /**
+   * Returns when no task is under way, so that nothing is written any more, say: but for the one
+   * that closes it, and one that hangs for 10 s. An interrupt is kept for the caller, and does not
+   * end the wait.
+   */
   @Override
   public void close() {
     executor.shutdown();
     if (Thread.currentThread() == running) {
       return;
     }
-    try {
-      if (!executor.awaitTermination(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS)) {
-        LOG.warn("a task of the log is still under way after {} ms", CLOSE_MILLIS_MAX);
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS_MAX);
+    boolean interrupted = false;
+    boolean ended = false;
+    while (!ended && deadline - System.nanoTime() > 0) {
+      try {
+        ended = executor.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        interrupted = true;
       }
-    } catch (InterruptedException e) {
+    }
+    if (!ended) {
+      LOG.warn("a task of the log is still under way after {} ms", CLOSE_MILLIS_MAX);
+    }
+    if (interrupted) {
       Thread.currentThread().interrupt();
     }
   }

@@ -6,13 +6,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class NodeThreadTest {
   private final NodeThread thread = new NodeThread("test");
 
-  @Test
-  void closing_awaits_the_task_that_is_under_way() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void closing_awaits_the_task_that_is_under_way(boolean interrupted) throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
     AtomicBoolean done = new AtomicBoolean();
@@ -30,8 +32,11 @@ class NodeThreadTest {
     CompletableFuture<Boolean> doneAtTheEnd =
         CompletableFuture.supplyAsync(
             () -> {
+              if (interrupted) {
+                Thread.currentThread().interrupt();
+              }
               thread.close();
-              return done.get();
+              return Thread.interrupted() == interrupted && done.get();
             });
     // Without waiting it would be over by the time that this one is noticed.
     doneAtTheEnd.copy().completeOnTimeout(false, 200, TimeUnit.MILLISECONDS).join();

@@ -33,6 +33,7 @@ class ThreeNodesTest {
   private final List<LogSettings.Peer> peers =
       List.of("a", "b", "c").stream().map(id -> TestNode.peer(id, TestNode.freePort())).toList();
   private final Map<String, TestNode> nodes = new TreeMap<>();
+  private int electedOthers;
   private final Appends appends = new Appends(() -> d0(leader()));
 
   @BeforeEach
@@ -75,10 +76,12 @@ class ThreeNodesTest {
     if (to.equals(from) || TestNode.refused(d0(from).handLeadershipTo(to)) != null) {
       return false;
     }
-    return await()
-        .atMost(TestNode.PATIENCE)
-        .until(this::leader, now -> !now.equals(from))
-        .equals(to);
+    String now = await().atMost(TestNode.PATIENCE).until(this::leader, each -> !each.equals(from));
+    if (!now.equals(to)) {
+      // By chance, if the one that was meant has been too slow, but not again and again.
+      assertThat(++electedOthers).isLessThan(3);
+    }
+    return now.equals(to);
   }
 
   private boolean whoDoesNotLeadNamesTheLeader() {
