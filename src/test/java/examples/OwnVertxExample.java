@@ -2,8 +2,9 @@ package examples;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.hazelcast.config.AdvancedNetworkConfig;
 import com.hazelcast.config.Config;
-import com.hazelcast.config.NetworkConfig;
+import com.hazelcast.config.ServerSocketEndpointConfig;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
@@ -88,7 +89,9 @@ public final class OwnVertxExample {
     // Its own address: here the one on which the node is, too.
     config.setProperty("hazelcast.local.localAddress", host);
     config.setProperty("hazelcast.socket.bind.any", "false");
-    NetworkConfig network = config.getNetworkConfig().setPort(0);
+    // The advanced one: in the other a member's sending stands still while a node hangs.
+    AdvancedNetworkConfig network = config.getAdvancedNetworkConfig().setEnabled(true);
+    network.setMemberEndpointConfig(new ServerSocketEndpointConfig().setPort(0));
     network.getJoin().getMulticastConfig().setEnabled(false);
     network.getJoin().getAutoDetectionConfig().setEnabled(false);
     // A required member: without it this one fails, and forms no cluster of its own.

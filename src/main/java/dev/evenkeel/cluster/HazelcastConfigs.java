@@ -1,11 +1,14 @@
 package dev.evenkeel.cluster;
 
+import com.hazelcast.config.AdvancedNetworkConfig;
 import com.hazelcast.config.Config;
 import com.hazelcast.config.InMemoryFormat;
+import com.hazelcast.config.ListenerConfig;
 import com.hazelcast.config.MapConfig;
 import com.hazelcast.config.MultiMapConfig;
-import com.hazelcast.config.NetworkConfig;
+import com.hazelcast.config.ServerSocketEndpointConfig;
 import com.hazelcast.config.TcpIpConfig;
+import com.hazelcast.instance.EndpointQualifier;
 import java.util.List;
 
 /**
@@ -30,12 +33,11 @@ final class HazelcastConfigs {
 
   static Config node(NodeSettings settings) {
     Config config = common(settings.clusterName(), settings.host());
-    NetworkConfig network = config.getNetworkConfig();
-    network.setPort(settings.port());
+    ServerSocketEndpointConfig socket = socket(config).setPort(settings.port());
     if (!settings.publicHost().equals(settings.host())) {
-      network.setPublicAddress(new HostPort(settings.publicHost(), settings.port()).toString());
+      socket.setPublicAddress(new HostPort(settings.publicHost(), settings.port()).toString());
     }
-    TcpIpConfig join = network.getJoin().getTcpIpConfig();
+    TcpIpConfig join = config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
     join.setMembers(List.of());
     settings.peers().forEach(peer -> join.addMember(peer.toString()));
     return config;
@@ -45,8 +47,8 @@ final class HazelcastConfigs {
   static Config client(ClientSettings settings, HostPort seed, String host) {
     Config config = common(settings.clusterName(), host);
     config.setLiteMember(true);
-    config.getNetworkConfig().setPort(0);
-    config.getNetworkConfig().getJoin().getTcpIpConfig().setRequiredMember(seed.toString());
+    socket(config).setPort(0);
+    config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig().setRequiredMember(seed.toString());
     set(config, "hazelcast.max.join.seconds", 4);
     return config;
   }
@@ -54,11 +56,7 @@ final class HazelcastConfigs {
   private static Config common(String clusterName, String host) {
     Config config = new Config();
     config.setClusterName(clusterName);
-    NetworkConfig network = config.getNetworkConfig();
-    network.setPortAutoIncrement(false).setReuseAddress(true);
-    network.getJoin().getAutoDetectionConfig().setEnabled(false);
-    network.getJoin().getMulticastConfig().setEnabled(false);
-    network.getJoin().getTcpIpConfig().setEnabled(true).setConnectionTimeoutSeconds(2);
+    network(config);
     config.getJetConfig().setEnabled(false);
     config.getMetricsConfig().setEnabled(false);
     maps(config);
@@ -82,6 +80,26 @@ final class HazelcastConfigs {
     set(config, "hazelcast.health.monitoring.level", "OFF");
     set(config, "hazelcast.slow.operation.detector.enabled", false);
     return config;
+  }
+
+  /**
+   * The "advanced" network, although there is one socket, for members only. In the other one, whose
+   * socket is also for clients, whoever connects to a member that hangs spins until that answers
+   * (5.3.8, UnifiedProtocolEncoder: there is something to send, and it is not its turn). Its only
+   * thread that writes sends nothing to anybody then, and the members that live lose each other.
+   */
+  private static void network(Config config) {
+    AdvancedNetworkConfig network = config.getAdvancedNetworkConfig().setEnabled(true);
+    network.setMemberEndpointConfig(
+        new ServerSocketEndpointConfig().setPortAutoIncrement(false).setReuseAddress(true));
+    network.getJoin().getAutoDetectionConfig().setEnabled(false);
+    network.getJoin().getMulticastConfig().setEnabled(false);
+    network.getJoin().getTcpIpConfig().setEnabled(true).setConnectionTimeoutSeconds(2);
+  }
+
+  private static ServerSocketEndpointConfig socket(Config config) {
+    return (ServerSocketEndpointConfig)
+        config.getAdvancedNetworkConfig().getEndpointConfigs().get(EndpointQualifier.MEMBER);
   }
 
   /** What vertx-hazelcast's own default configuration says about its maps, and ours. */
@@ -115,10 +133,11 @@ final class HazelcastConfigs {
     set(config, "hazelcast.max.wait.seconds.before.join", 0);
     set(config, "hazelcast.heartbeat.interval.seconds", 1);
     set(config, "hazelcast.max.no.heartbeat.seconds", MEMBER_SILENCE_SECONDS_MAX);
-    // Below the silence above: who claims it sends no heartbeats while it waits for answers, and a
-    // second one that hangs would make the others throw out the claimant, too. But whoever does not
-    // answer in that time is left behind in a cluster of its own, so it must not be short either.
-    set(config, "hazelcast.mastership.claim.timeout.seconds", 5);
+    // (hazelcast.mastership.claim.timeout.seconds stays as it is. It is also how many times a
+    // member
+    // that has not yet missed the old master is asked to agree to the next; the first five are
+    // asked
+    // at once, and whoever has not agreed by the last is left behind in a cluster of its own.)
     // A killed process: its connection breaks, and it refuses new ones. Two refusals will do.
     set(config, "hazelcast.connection.monitor.interval", 50);
     set(config, "hazelcast.connection.monitor.max.faults", 2);
@@ -127,9 +146,10 @@ final class HazelcastConfigs {
     set(config, "hazelcast.merge.next.run.delay.seconds", 5);
     set(config, "hazelcast.graceful.shutdown.max.wait", 3);
     set(config, "hazelcast.cluster.shutdown.timeout.seconds", 5);
-    // Clusters that fell apart find each other by the nodes' peers. The address of a former client
-    // may be that of another cluster's client by now, and two clusters of one name would merge.
-    set(config, "hazelcast.tcp.join.previously.joined.member.address.retention.seconds", 0);
+    // Who fell apart from the others asks the nodes, and is told by those where their oldest member
+    // is, which may be a client: that is kept for as long as this.
+    set(config, "hazelcast.tcp.join.previously.joined.member.address.retention.seconds", 60);
+    config.addListenerConfig(new ListenerConfig(new FormerClients()));
   }
 
   private static void threads(Config config) {
