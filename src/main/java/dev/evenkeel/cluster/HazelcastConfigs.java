@@ -133,11 +133,10 @@ final class HazelcastConfigs {
     set(config, "hazelcast.max.wait.seconds.before.join", 0);
     set(config, "hazelcast.heartbeat.interval.seconds", 1);
     set(config, "hazelcast.max.no.heartbeat.seconds", MEMBER_SILENCE_SECONDS_MAX);
-    // (hazelcast.mastership.claim.timeout.seconds stays as it is. It is also how many times a
-    // member
-    // that has not yet missed the old master is asked to agree to the next; the first five are
-    // asked
-    // at once, and whoever has not agreed by the last is left behind in a cluster of its own.)
+    // Not set: hazelcast.mastership.claim.timeout.seconds. It is also how many times a member that
+    // has not missed the oldest one yet is asked to agree to the next, the first five times at
+    // once. Whoever has not agreed by the last is left behind in a cluster of its own.
+
     // A killed process: its connection breaks, and it refuses new ones. Two refusals will do.
     set(config, "hazelcast.connection.monitor.interval", 50);
     set(config, "hazelcast.connection.monitor.max.faults", 2);

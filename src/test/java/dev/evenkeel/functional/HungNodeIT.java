@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,7 +88,7 @@ class HungNodeIT {
     return IDS.stream().collect(Collectors.toMap(id -> id, id -> !id.equals(gone)));
   }
 
-  private static void await(String what, org.awaitility.core.ThrowingRunnable assertion) {
+  private static void await(String what, ThrowingRunnable assertion) {
     Awaitility.await(what)
         .ignoreExceptions()
         .atMost(Duration.ofSeconds(150))
