@@ -61,10 +61,7 @@ final class ShardCalls implements LogCalls, PublishLog {
 
   /** Reads without owning the shard; waits for messages as a fetch does. */
   Future<FetchAnswer> browse(FetchRequest request, Consumer<String> asked) {
-    FetchRequest free =
-        new FetchRequest(
-            "", request.shard(), -1, request.offset(), request.bytesMax(), request.waitMillis());
-    return read(Op.BROWSE, free, asked);
+    return read(Op.BROWSE, request.browse(), asked);
   }
 
   private Future<FetchAnswer> read(Op op, FetchRequest request, Consumer<String> asked) {

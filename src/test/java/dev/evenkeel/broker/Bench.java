@@ -148,14 +148,17 @@ final class Bench implements AutoCloseable {
   }
 
   Future<FetchAnswer> fetch(String group, Shard shard, long epoch, long offset, int waitMillis) {
-    FetchRequest request = new FetchRequest(group, shard, epoch, offset, 1 << 20, waitMillis);
+    return fetch(new FetchRequest(group, shard, epoch, offset, 1 << 20, 1 << 20, 0, waitMillis));
+  }
+
+  Future<FetchAnswer> fetch(FetchRequest request) {
     return send(Addresses.data("n1"), Frames.request(Op.FETCH, request.encode()))
         .map(FetchAnswer::decode);
   }
 
   /** Without a lease. */
   Future<FetchAnswer> browse(Shard shard, long offset, int waitMillis) {
-    FetchRequest request = new FetchRequest("", shard, -1, offset, 1 << 20, waitMillis);
+    FetchRequest request = FetchRequest.browse(shard, offset, 1 << 20, 1 << 20, waitMillis);
     return send(Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()))
         .map(FetchAnswer::decode);
   }

@@ -22,6 +22,7 @@ import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
@@ -44,6 +45,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -165,6 +167,64 @@ class BrokerVerticleTest {
   }
 
   @Test
+  void anOwnerHearsOfRetriesAtTheEndOfAShardWithoutAWait() throws Exception {
+    begin(Bench.one());
+    get(bench.append(shard, batch(0, 0, 0, 3)));
+    bench.grant("g", shard, "a", 0);
+    int group = bench.groupOf(shard);
+    byte[] copy = {1};
+    List<Outcome> outcomes =
+        List.of(
+            new Outcome.Failed(1, 1, Outcome.Way.MOVED, 3_000, Outcome.NO_LANE, "broken", copy),
+            new Outcome.Failed(2, 1, Outcome.Way.DEAD, 0, Outcome.NO_LANE, "broken", copy));
+    bench.submit("n1", group, new DataCommand.RecordOutcomes("g", shard, 1, outcomes));
+    bench.submit("n1", group, new DataCommand.Release("g", shard, 1, 3, -1, null));
+    bench.grant("g", shard, "b", 1);
+
+    FetchAnswer first = withoutAWait(bench.fetch("g", shard, 2, 3, 15_000));
+    assertThat(first.failures()).as("a new owner knows of none").isEqualTo(1);
+    assertThat(first.batches()).isEmpty();
+    FetchAnswer waited = get(bench.fetch(atTheEnd(1, 20)));
+    assertThat(waited.failures()).isEqualTo(1);
+
+    bench.submit("n1", group, new DataCommand.ReplayDeadLetters("g", shard, List.of(2L)));
+    FetchAnswer replayed = withoutAWait(bench.fetch(atTheEnd(1, 15_000)));
+    assertThat(replayed.failures()).as("replayed while no fetch waited").isEqualTo(2);
+  }
+
+  /** Sooner than the 15 s that it might wait. */
+  private static FetchAnswer withoutAWait(Future<FetchAnswer> answer) {
+    await().atMost(Duration.ofSeconds(10)).until(answer::isComplete);
+    return answer.result();
+  }
+
+  private FetchRequest atTheEnd(int failuresTold, int waitMillis) {
+    return new FetchRequest("g", shard, 2, 3, 1 << 20, 1 << 20, failuresTold, waitMillis);
+  }
+
+  @Test
+  void anAnswerIsBoundByMessagesToo() throws Exception {
+    begin(new Bench(3 * batch(0, 0, 0, 4).length(), new JsonObject(), 1, "n1"));
+    for (int i = 0; i < 6; i++) {
+      get(bench.append(shard, batch(0, 0, 0, 4)));
+    }
+    bench.grant("g", shard, "a", 0);
+    for (long from : new long[] {1, 13}) {
+      String where = from == 1 ? "from the disk" : "from memory";
+      assertThat(basesOf(from, 7)).as(where).containsExactly(from - 1, from + 3);
+      assertThat(basesOf(from, 6)).as(where).containsExactly(from - 1);
+      assertThat(basesOf(from, 1)).as("%s, at least one", where).containsExactly(from - 1);
+    }
+  }
+
+  private List<Long> basesOf(long offset, int messagesMax) throws Exception {
+    FetchRequest request = new FetchRequest("g", shard, 1, offset, 1 << 20, messagesMax, 0, 0);
+    return get(bench.fetch(request)).batches().stream()
+        .map(FetchAnswer.Placed::baseOffset)
+        .toList();
+  }
+
+  @Test
   void whoNeedsNoLeaseWaitsLikeAnOwner() throws Exception {
     begin(Bench.one());
     Future<FetchAnswer> waiting = bench.browse(shard, 0, 15_000);
@@ -190,7 +250,7 @@ class BrokerVerticleTest {
     assertThat(refusal(bench.fetch("g", new Shard(shard.topicId(), 9), 1, 0, 0)).refusal())
         .isEqualTo(Refusal.UNKNOWN_SHARD);
     assertThat(refusal(bench.fetch("h", shard, 1, 0, 0)).refusal()).isEqualTo(Refusal.FENCED);
-    FetchRequest browse = new FetchRequest("", shard, -1, 0, 1, 0);
+    FetchRequest browse = FetchRequest.browse(shard, 0, 1, 1, 0);
     ByteBuffer found = bench.control(Op.BROWSE, browse.encode());
     assertThat(FetchAnswer.decode(found).batches()).hasSize(1);
   }

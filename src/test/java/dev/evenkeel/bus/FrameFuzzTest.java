@@ -84,7 +84,7 @@ class FrameFuzzTest {
     request(
         all,
         Op.FETCH,
-        new FetchRequest("g", SHARD, 4, 100, 1 << 20, 5).encode(),
+        new FetchRequest("g", SHARD, 4, 100, 1 << 20, 300, 2, 5).encode(),
         FetchRequest::decode);
     request(all, Op.AWAIT_REPLICAS, new ReplicasRequest(1, 9, 5).encode(), ReplicasRequest::decode);
     request(

@@ -83,12 +83,19 @@ final class LongPolls {
     if (request.offset() < record.start() || request.offset() > record.end()) {
       throw new RefusedException(Refusal.OFFSET_OUT_OF_RANGE, record.start() + ".." + record.end());
     }
-    if (request.offset() == record.end()) {
+    boolean nothing = request.offset() == record.end();
+    if (nothing && failures(state, request) == request.failuresTold()) {
       return null;
     }
     List<FetchAnswer.Placed> placed = new ArrayList<>();
+    if (nothing) {
+      return new FetchAnswer(record.start(), record.end(), failures(state, request), placed);
+    }
     for (TailCache.Cached each :
-        state.tail().read(shard, request.offset(), record.end(), request.bytesMax())) {
+        state
+            .tail()
+            .read(
+                shard, request.offset(), record.end(), request.bytesMax(), request.messagesMax())) {
       placed.add(new FetchAnswer.Placed(each.baseOffset(), each.batch()));
     }
     return new FetchAnswer(record.start(), record.end(), failures(state, request), placed);

@@ -134,7 +134,8 @@ final class SimDueTimer {
     ends.forEach(
         (shard, end) -> {
           long now = state.tables().shard(shard).end();
-          for (TailCache.Cached each : state.tail().read(shard, end, now, 1 << 20)) {
+          for (TailCache.Cached each :
+              state.tail().read(shard, end, now, 1 << 20, Integer.MAX_VALUE)) {
             delivered = new AppendBody.Item(shard, each.batch());
             delays.delivered(shard, each.batch(), each.baseOffset(), clock);
           }

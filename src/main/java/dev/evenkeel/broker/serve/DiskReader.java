@@ -30,11 +30,15 @@ final class DiskReader {
    * @throws RefusedException CORRUPT, naming topic, shard and offset, if the first of them is
    *     damaged or missing; OFFSET_OUT_OF_RANGE if retention took it meanwhile
    */
-  static List<Cached> read(ServedGroup group, Shard shard, long offset, int bytesMax) {
+  static List<Cached> read(
+      ServedGroup group, Shard shard, long offset, int bytesMax, int messagesMax) {
     long end = group.shard(shard).end();
     List<Cached> found;
     try {
-      found = group.state().read(store -> read(store, group, shard, offset, end, bytesMax));
+      found =
+          group
+              .state()
+              .read(store -> read(store, group, shard, offset, end, bytesMax, messagesMax));
     } catch (UncheckedIOException e) {
       // The store keeps checksums of its own, and misses its files.
       throw corrupt(group, shard, offset, e.getCause().getMessage());
@@ -50,7 +54,13 @@ final class DiskReader {
   }
 
   private static List<Cached> read(
-      Store store, ServedGroup group, Shard shard, long offset, long end, int bytesMax) {
+      Store store,
+      ServedGroup group,
+      Shard shard,
+      long offset,
+      long end,
+      int bytesMax,
+      int messagesMax) {
     List<Cached> found = new ArrayList<>();
     IndexEntry first = BatchIndex.at(store, shard, offset);
     if (first == null || first.end() <= offset) {
@@ -61,10 +71,14 @@ final class DiskReader {
     long next = first.base();
     long sum = 0;
     try (Store.Cursor cursor = store.scan(Store.Table.BATCHES, from, to)) {
-      while (sum < bytesMax && cursor.next() && Keys.offset(cursor.key()) == next) {
+      while (sum < bytesMax
+          && next - offset < messagesMax
+          && cursor.next()
+          && Keys.offset(cursor.key()) == next) {
         Cached batch = checked(group, shard, next, cursor.value(), found.isEmpty());
         sum += batch == null ? 0 : batch.batch().length();
-        if (batch == null || !found.isEmpty() && sum > bytesMax) {
+        boolean more = sum > bytesMax || batch != null && batch.endOffset() - offset > messagesMax;
+        if (batch == null || !found.isEmpty() && more) {
           break;
         }
         found.add(batch);

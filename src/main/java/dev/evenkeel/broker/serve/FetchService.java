@@ -79,11 +79,7 @@ public final class FetchService {
    * lease in mode broadcast, and counts as a fetch.
    */
   Future<Buffer> browse(Buffer body) {
-    FetchRequest asked = FetchRequest.decode(Frames.body(body));
-    // Whatever a group has in the logs does not concern who browses.
-    FetchRequest request =
-        new FetchRequest(
-            "", asked.shard(), -1, asked.offset(), asked.bytesMax(), asked.waitMillis());
+    FetchRequest request = FetchRequest.decode(Frames.body(body)).browse();
     if (request.waitMillis() > 0) {
       meters.fetchCame();
     }
@@ -116,13 +112,19 @@ public final class FetchService {
     if (offset < record.start() || offset > record.end()) {
       throw outOfRange(record);
     }
-    if (offset == record.end()) {
-      return null;
-    }
     int failures = failures(group, request);
+    if (offset == record.end()) {
+      if (failures == request.failuresTold()) {
+        return null;
+      }
+      // An owner that does not know of retries must not find out only when a message comes.
+      return Future.succeededFuture(waitedInVain(request));
+    }
     long startNanos = System.nanoTime();
     int bytesMax = batchBytesMax(request);
-    List<Cached> cached = group.state().tail().read(shard, offset, record.end(), bytesMax);
+    int messagesMax = request.messagesMax();
+    List<Cached> cached =
+        group.state().tail().read(shard, offset, record.end(), bytesMax, messagesMax);
     if (!cached.isEmpty()) {
       if (consumer) {
         meters.fetched(cached, startNanos, false);
@@ -133,7 +135,7 @@ public final class FetchService {
         vertx,
         readers,
         () -> {
-          List<Cached> found = DiskReader.read(group, shard, offset, bytesMax);
+          List<Cached> found = DiskReader.read(group, shard, offset, bytesMax, messagesMax);
           if (consumer) {
             meters.fetched(found, startNanos, true);
           }

@@ -73,12 +73,12 @@ public final class TailCache {
 
   /**
    * Batches from the one that holds {@code offset} on, without a gap: at least one, more only while
-   * they fit into {@code bytesMax}. Empty if that batch is not held here.
+   * they fit into {@code bytesMax} and {@code messagesMax}. Empty if that batch is not held here.
    *
    * @param end the shard's end as readers are shown it. What was added above it is not shown yet,
    *     and who got it would next ask for an offset that is out of range
    */
-  public List<Cached> read(Shard shard, long offset, long end, int bytesMax) {
+  public List<Cached> read(Shard shard, long offset, long end, int bytesMax, int messagesMax) {
     ConcurrentSkipListMap<Long, Cached> of = shards.get(shard);
     Map.Entry<Long, Cached> first = of == null ? null : of.floorEntry(offset);
     if (first == null || first.getValue().endOffset() <= offset) {
@@ -91,7 +91,7 @@ public final class TailCache {
       sum += each.batch().length();
       if (each.baseOffset() != next
           || each.endOffset() > end
-          || !found.isEmpty() && sum > bytesMax) {
+          || !found.isEmpty() && (sum > bytesMax || each.endOffset() - offset > messagesMax)) {
         break;
       }
       found.add(each);

@@ -76,7 +76,7 @@ final class MessagesApi {
   /** Fetches until the page is full or the shard ends. */
   private Future<Page> read(Page page, long offset) {
     int bytes = Math.min(Limits.FETCH_BYTES_MAX, ANSWER_BYTES_MAX - page.bytes);
-    Bytes body = new FetchRequest("", page.shard, -1, offset, bytes, 0).encode();
+    Bytes body = FetchRequest.browse(page.shard, offset, bytes, page.left(), 0).encode();
     return calls
         .toLeaderOf(page.shard, Op.BROWSE, body)
         .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
@@ -110,6 +110,10 @@ final class MessagesApi {
     Page(Shard shard, int limit) {
       this.shard = shard;
       this.limit = limit;
+    }
+
+    int left() {
+      return limit - messages.size();
     }
 
     boolean full() {

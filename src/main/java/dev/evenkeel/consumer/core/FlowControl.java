@@ -6,11 +6,15 @@ package dev.evenkeel.consumer.core;
  *
  * <p>A shard with nothing pending may pull even then. Otherwise one shard that waits through the
  * retries of a message would stall all others. So what is pending is at most the limit and one
- * answer a shard; {@link #fetchBytes} keeps the sum of those answers near half of the limit.
+ * batch a shard. {@link #fetchBytes} and {@link #fetchMessages} keep the sum of all answers near
+ * half of the limit, so that little is fetched that cannot be taken.
  */
 final class FlowControl {
   /** Answers are not made smaller than this however many shards there are: 64 KiB. */
   static final int FETCH_BYTES_MIN = 64 << 10;
+
+  /** Nor than this: a shard that gets much beside many that get little need not ask for each. */
+  static final int FETCH_MESSAGES_MIN = 128;
 
   private final long messagesMax;
   private final long bytesMax;
@@ -59,6 +63,26 @@ final class FlowControl {
 
   long bytes() {
     return bytes;
+  }
+
+  /**
+   * Whether there is room for another batch; if not, pulling pauses.
+   *
+   * @param shardMessages messages pending in its shard
+   */
+  boolean takes(long moreMessages, long moreBytes, long shardMessages) {
+    boolean room = messages + moreMessages <= messagesMax && bytes + moreBytes <= bytesMax;
+    if (!room && shardMessages > 0) {
+      paused = true;
+      return false;
+    }
+    return true;
+  }
+
+  /** How many messages one fetch may ask for while {@code shards} are pulled. */
+  int fetchMessages(int shards) {
+    long share = Math.max(FETCH_MESSAGES_MIN, messagesMax / (2L * Math.max(1, shards)));
+    return (int) Math.max(1, Math.min(share, messagesMax - messages));
   }
 
   /** How many bytes one fetch may ask for while {@code shards} are pulled. */

@@ -52,9 +52,12 @@ final class HoldFailures {
   /** Lanes of which a failed retry was not told yet. */
   private final Map<Long, Integer> failingLanes = new HashMap<>();
 
+  /** How much the log has of failures, as the last fetch said. */
+  private int told;
+
   private RetryRequest asked;
   private long nextAskMillis = NEVER;
-  private long lastAskedMillis = Long.MIN_VALUE;
+  private long lastAskedMillis = -HINT_GAP_MILLIS;
   private long notBeforeMillis = Long.MIN_VALUE;
   private long failuresSeen;
   private long failuresWhenAsked;
@@ -64,14 +67,24 @@ final class HoldFailures {
     return known;
   }
 
+  /** What a fetch has said last of failures; 0 before the first. */
+  int told() {
+    return told;
+  }
+
   /** A fetch has said how much the log has of failures. */
   void hinted(int failures, long now) {
+    boolean more = failures > told;
+    told = failures;
     if (!known) {
       if (failures == 0) {
         known = true;
       } else {
         mustAskFirst = true;
       }
+    } else if (more) {
+      // Somebody may have replayed dead letters, which do not wait for what waits already.
+      askAt(Math.max(now, lastAskedMillis + HINT_GAP_MILLIS));
     } else if (failures > 0
         && nextAskMillis == NEVER
         && inHand.size() == 0

@@ -73,6 +73,8 @@ final class Puller {
             hold.epoch,
             hold.fetchOffset,
             flow.fetchBytes(options.getFetchBytesMax(), owner.holds()),
+            flow.fetchMessages(owner.holds()),
+            hold.retries.told(),
             options.getFetchWaitMillis());
     out.accept(new Action.Fetch(hold, hold.fetch));
     if (hold.firstFetchMillis < 0) {
@@ -91,6 +93,11 @@ final class Puller {
     for (FetchAnswer.Placed placed : answer.batches()) {
       if (placed.endOffset() <= hold.fetchOffset) {
         continue;
+      }
+      long wanted = placed.endOffset() - Math.max(placed.baseOffset(), hold.fetchOffset);
+      if (!flow.takes(wanted, placed.batch().length(), hold.pendingMessages)) {
+        // It is fetched again once there is room.
+        break;
       }
       try {
         placed.batch().verified();

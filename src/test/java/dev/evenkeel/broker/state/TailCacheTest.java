@@ -14,7 +14,7 @@ class TailCacheTest {
   private final TailCache cache = new TailCache(3L * batch.length());
 
   private List<Long> read(long offset, int bytesMax) {
-    return cache.read(SHARD, offset, 100, bytesMax).stream()
+    return cache.read(SHARD, offset, 100, bytesMax, 1_000).stream()
         .map(TailCache.Cached::baseOffset)
         .toList();
   }
@@ -27,17 +27,17 @@ class TailCacheTest {
     assertThat(read(1, 1)).containsExactly(0L);
     assertThat(read(3, 2 * batch.length())).containsExactly(2L);
     assertThat(read(4, 1)).isEmpty();
-    assertThat(cache.read(OTHER, 0, 100, 1)).isEmpty();
+    assertThat(cache.read(OTHER, 0, 100, 1, 1_000)).isEmpty();
   }
 
   @Test
   void whatIsAboveTheShownEndIsNotReadYet() {
     cache.add(SHARD, 0, batch);
     cache.add(SHARD, 2, batch);
-    assertThat(cache.read(SHARD, 0, 2, 1 << 20))
+    assertThat(cache.read(SHARD, 0, 2, 1 << 20, 1_000))
         .extracting(TailCache.Cached::endOffset)
         .containsExactly(2L);
-    assertThat(cache.read(SHARD, 0, 4, 1 << 20)).hasSize(2);
+    assertThat(cache.read(SHARD, 0, 4, 1 << 20, 1_000)).hasSize(2);
   }
 
   @Test

@@ -16,6 +16,7 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.BatchBuilder;
+import dev.evenkeel.wire.RetryAnswer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -726,6 +727,57 @@ class ConsumerCoreTest {
     core.finished(task, now);
     core.finished(next(1), now);
     assertThat(take(Action.Fetch.class).request().shard()).isEqualTo(S1);
+  }
+
+  @Test
+  void noMoreIsPendingThanTheLimitAndOneBatchOfEachShard() {
+    options.setPendingMessagesMax(100);
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, new String[40]);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    assertThat(fetch.request().messagesMax()).as("what there is room for").isEqualTo(60);
+    List<FetchAnswer.Placed> batches = new ArrayList<>();
+    for (long base = 40; base < 340; base += 30) {
+      batches.add(new FetchAnswer.Placed(base, batch(new String[30])));
+    }
+    core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, 340, batches), now);
+    assertThat(core.flow().messages()).as("whole batches within the limit").isEqualTo(100);
+    assertThat(takeAll(Action.Fetch.class)).isEmpty();
+
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    run(S1, new String[70]);
+    assertThat(core.flow().messages()).as("a shard with nothing pending").isEqualTo(170);
+    for (int i = 0; i < 121; i++) {
+      core.finished(core.next(now), now);
+    }
+    assertThat(takeAll(Action.Fetch.class))
+        .as("what was not taken is fetched once there is room")
+        .anyMatch(again -> again.request().shard().equals(S0) && again.request().offset() == 100);
+  }
+
+  @Test
+  void retriesThatOthersAddedAreAskedForBeforeThoseThatWait() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    core.finished(next(0), now);
+    Action.Fetch first = take(Action.Fetch.class);
+    assertThat(first.request().failuresTold()).isZero();
+    core.fetched(first.hold(), first.request(), new FetchAnswer(0, 1, 1, List.of()), now);
+    Action.FetchRetries ask = take(Action.FetchRetries.class);
+    RetryAnswer inAnHour = new RetryAnswer(3_600_000, List.of(), null);
+    core.retriesFetched(ask.hold(), ask.request(), inAnHour, now);
+    tick(2_000);
+
+    Action.Fetch next = take(Action.Fetch.class);
+    assertThat(next.request().failuresTold()).isEqualTo(1);
+    core.fetched(next.hold(), next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
+    tick(2_000);
+    assertThat(takeAll(Action.FetchRetries.class)).as("no more than before").isEmpty();
+    Action.Fetch last = take(Action.Fetch.class);
+    core.fetched(last.hold(), last.request(), new FetchAnswer(0, 1, 2, List.of()), now);
+    assertThat(takeAll(Action.FetchRetries.class)).as("one was replayed").hasSize(1);
   }
 
   @Test

@@ -45,6 +45,18 @@ class FlowControlTest {
   }
 
   @Example
+  void manyShardsShareTheMessages() {
+    FlowControl flow = new FlowControl(3000, 16 << 20);
+    assertThat(flow.fetchMessages(1)).isEqualTo(1500);
+    assertThat(flow.fetchMessages(4)).isEqualTo(375);
+    assertThat(flow.fetchMessages(10_000)).isEqualTo(FlowControl.FETCH_MESSAGES_MIN);
+    flow.added(2_990, 0);
+    assertThat(flow.fetchMessages(1)).isEqualTo(10);
+    flow.added(2_990, 0);
+    assertThat(flow.fetchMessages(1)).as("a batch of a shard with nothing pending").isEqualTo(1);
+  }
+
+  @Example
   void manyShardsShareTheBytes() {
     FlowControl flow = new FlowControl(3000, 16 << 20);
     assertThat(flow.fetchBytes(1 << 20, 1)).isEqualTo(1 << 20);

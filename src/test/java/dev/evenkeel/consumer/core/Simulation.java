@@ -504,7 +504,10 @@ final class Simulation {
     List<FetchAnswer.Placed> found = new ArrayList<>();
     int most = 1 + random.nextInt(5);
     for (FetchAnswer.Placed placed : log.batches) {
-      if (placed.endOffset() > request.offset() && found.size() < most) {
+      boolean fits = placed.endOffset() - request.offset() <= request.messagesMax();
+      if (placed.endOffset() > request.offset()
+          && found.size() < most
+          && (fits || found.isEmpty())) {
         found.add(placed);
       }
     }
