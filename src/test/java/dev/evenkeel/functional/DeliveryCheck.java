@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Judges what consumers printed with {@code --format json}: see each method. */
-final class DeliveryCheck {
+public final class DeliveryCheck {
   private record Place(int shard, long offset) {}
 
   private record Seen(String payload, long epoch) {}
@@ -20,7 +20,7 @@ final class DeliveryCheck {
   private long redelivered;
 
   /** Reads outputs; a message may be there twice only under a later epoch. */
-  DeliveryCheck(Collection<List<String>> outputs) {
+  public DeliveryCheck(Collection<List<String>> outputs) {
     for (List<String> output : outputs) {
       for (String line : output) {
         read(new JsonObject(line));
@@ -45,12 +45,12 @@ final class DeliveryCheck {
         .isNotEqualTo(before.epoch());
   }
 
-  long distinct() {
+  public long distinct() {
     return first.size();
   }
 
   /** Deliveries beyond the first of a message. */
-  long redelivered() {
+  public long redelivered() {
     return redelivered;
   }
 
@@ -58,7 +58,7 @@ final class DeliveryCheck {
    * As {@link #assertEachKeyCompleteAndInOrder}, where messages that are none of the keys' have
    * been taken out and have left offsets without a message.
    */
-  void assertKeysComplete(long messages) {
+  public void assertKeysComplete(long messages) {
     Map<String, Long> next = new HashMap<>();
     for (TreeMap<Long, String> shard : shards.values()) {
       shard.values().forEach(payload -> follow(payload, next));
@@ -73,7 +73,7 @@ final class DeliveryCheck {
   }
 
   /** Every key's N runs 0, 1, 2, ... without a gap or a repeat, in the order of the shard. */
-  void assertEachKeyCompleteAndInOrder(long messages) {
+  public void assertEachKeyCompleteAndInOrder(long messages) {
     Map<String, Long> next = new HashMap<>();
     for (TreeMap<Long, String> shard : shards.values()) {
       long offset = 0;

@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Feeds lines {@code user-K N} to a producer's standard input until it is told to stop. */
-final class Feeder implements AutoCloseable {
+public final class Feeder implements AutoCloseable {
   private final AtomicBoolean stop = new AtomicBoolean();
   private final AtomicLong written = new AtomicLong();
   private final Thread thread;
 
-  Feeder(OutputStream stdin, int keys) {
+  public Feeder(OutputStream stdin, int keys) {
     thread = new Thread(() -> feed(stdin, keys), "feeder");
     thread.setDaemon(true);
     thread.start();
@@ -34,7 +34,7 @@ final class Feeder implements AutoCloseable {
   }
 
   /** Ends the input and says how many lines it had. */
-  long finish() {
+  public long finish() {
     stop.set(true);
     try {
       thread.join();

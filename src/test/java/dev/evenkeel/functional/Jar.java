@@ -13,8 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Runs the fat jar as users do: in processes of its own, by {@code java -jar}. */
-final class Jar {
-  private static final Path JAR =
+public final class Jar {
+  static final Path JAR =
       Path.of(System.getProperty("evenkeel.jar", "target/evenkeel.jar")).toAbsolutePath();
 
   /** On a machine that is busy with other things every thread may have to wait for long. */
@@ -33,7 +33,7 @@ final class Jar {
   private static final double CROWDING_MAX = 4;
 
   /** They do not run long enough to be worth compiling well, and leave time to the others. */
-  private static final List<String> CROWD_OPTIONS =
+  static final List<String> CROWD_OPTIONS =
       List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
   /**
@@ -45,15 +45,15 @@ final class Jar {
           ? List.of()
           : List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
-  private static final List<String> ARCHIVE = ClassArchive.options(JAR);
+  static final List<String> ARCHIVE = ClassArchive.options(JAR);
 
-  private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
+  static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
 
   private Jar() {}
 
   /** What a finished command left. */
-  record Result(int status, String out, String err) {
-    List<String> lines() {
+  public record Result(int status, String out, String err) {
+    public List<String> lines() {
       return out.lines().toList();
     }
 
@@ -64,10 +64,10 @@ final class Jar {
   }
 
   /** A command under way, with its output in files. */
-  static final class Running implements AutoCloseable {
-    final Process process;
-    final Path out;
-    final Path err;
+  public static final class Running implements AutoCloseable {
+    public final Process process;
+    public final Path out;
+    public final Path err;
     private boolean mayPause;
     private long blockedMillisMax = BLOCKED_MILLIS_MAX;
 
@@ -80,22 +80,22 @@ final class Jar {
     /**
      * It is stopped for a while from outside, which looks like a blocked event loop from inside.
      */
-    Running mayPause() {
+    public Running mayPause() {
       mayPause = true;
       return this;
     }
 
     /** It is one of many. */
-    Running inCrowd() {
+    public Running inCrowd() {
       blockedMillisMax = BLOCKED_MILLIS_MAX_IN_A_CROWD;
       return this;
     }
 
-    String out() {
+    public String out() {
       return read(out);
     }
 
-    String err() {
+    public String err() {
       return read(err);
     }
 
@@ -135,26 +135,19 @@ final class Jar {
       return matcher.find() && Long.parseLong(matcher.group(1)) > blockedMillisMax * crowding();
     }
 
-    /** For how many a processor was meant to be of late; 1 to 4. */
-    private static double crowding() {
-      double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
-      double each = load / Runtime.getRuntime().availableProcessors();
-      return Math.max(1, Math.min(CROWDING_MAX, each));
-    }
-
     /** SIGKILL, and waits for the end. */
-    void kill() {
+    public void kill() {
       process.destroyForcibly();
       await();
     }
 
     /** SIGTERM, and waits for the end. */
-    Result stop() {
+    public Result stop() {
       process.destroy();
       return await();
     }
 
-    Result await() {
+    public Result await() {
       try {
         if (!process.waitFor(4, TimeUnit.MINUTES)) {
           process.destroyForcibly();
@@ -176,6 +169,13 @@ final class Jar {
     }
   }
 
+  /** For how many a processor was meant to be of late; 1 to 4. */
+  public static double crowding() {
+    double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    double each = load / Runtime.getRuntime().availableProcessors();
+    return Math.max(1, Math.min(CROWDING_MAX, each));
+  }
+
   static Running start(Path directory, String name, String... args) {
     return unfed(startFed(directory, name, args));
   }
@@ -191,7 +191,7 @@ final class Jar {
     return start(directory, name, jvmOptions, args);
   }
 
-  private static Running unfed(Running running) {
+  static Running unfed(Running running) {
     try {
       running.process.getOutputStream().close();
     } catch (IOException e) {
@@ -219,7 +219,17 @@ final class Jar {
 
   private static Running start(
       Path directory, String name, List<String> jvmOptions, String... args) {
-    List<String> command = new ArrayList<>();
+    return startIn(Surroundings.NONE, directory, name, jvmOptions, args);
+  }
+
+  /** Starts a command in surroundings of its own; its standard input is the caller's to feed. */
+  public static Running startIn(
+      Surroundings surroundings,
+      Path directory,
+      String name,
+      List<String> jvmOptions,
+      String... args) {
+    List<String> command = new ArrayList<>(surroundings.prefix());
     command.add(JAVA.toString());
     command.add("-Devenkeel.log.blocked=WARN");
     command.addAll(ARCHIVE);
@@ -227,6 +237,12 @@ final class Jar {
     command.add("-jar");
     command.add(JAR.toString());
     command.addAll(List.of(args));
+    return launch(command, surroundings, directory, name);
+  }
+
+  /** Runs a command with its output in files of that name. */
+  static Running launch(
+      List<String> command, Surroundings surroundings, Path directory, String name) {
     try {
       Files.createDirectories(directory);
       Path out = directory.resolve(name + ".out");
@@ -237,6 +253,7 @@ final class Jar {
               .redirectOutput(out.toFile())
               .redirectError(err.toFile());
       builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
+      builder.environment().putAll(surroundings.variables());
       return new Running(builder.start(), out, err);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

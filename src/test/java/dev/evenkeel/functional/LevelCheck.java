@@ -33,7 +33,7 @@ import java.util.Set;
  * <p>From {@code out} on a member does not live: lines that it still writes count for completeness
  * only.
  */
-final class LevelCheck {
+public final class LevelCheck {
   static final String MARK = "!";
 
   /** One stay of a member, in places of the file: a place is the number of lines before it. */
@@ -75,7 +75,7 @@ final class LevelCheck {
    * @param fromStart members that are in the group before the first message
    * @param lines whole lines only
    */
-  LevelCheck(int range, Set<String> fromStart, List<String> lines) {
+  public LevelCheck(int range, Set<String> fromStart, List<String> lines) {
     this.range = range;
     fromStart.stream().sorted().forEach(member -> join(member, 0).joinedMax = 0);
     for (String line : lines) {
@@ -174,27 +174,27 @@ final class LevelCheck {
   }
 
   /** Who differed by more than the range; empty if nobody did. */
-  List<String> broken() {
+  public List<String> broken() {
     return broken;
   }
 
   /** The largest difference of which the file leaves no doubt. */
-  int gap() {
+  public int gap() {
     return gap;
   }
 
   /** Different messages. */
-  int distinct() {
+  public int distinct() {
     return messages.size();
   }
 
   /** Messages that were ended more than once. */
-  long repeated() {
+  public long repeated() {
     return messages.values().stream().filter(times -> times > 1).count();
   }
 
   /** How many lines each member wrote. */
-  Map<String, Integer> finished() {
+  public Map<String, Integer> finished() {
     return finished;
   }
 

@@ -16,12 +16,12 @@ import java.util.Map;
 import java.util.Set;
 
 /** Lines {@code user-K N some text}, where N counts each key's lines from 0. */
-final class Lines {
+public final class Lines {
   static final String KEY_REGEX = "^(\\S+) ";
 
   private Lines() {}
 
-  static Path write(Path file, int lines, int keys) {
+  public static Path write(Path file, int lines, int keys) {
     long[] next = new long[keys];
     try (BufferedWriter out = Files.newBufferedWriter(file)) {
       for (int i = 0; i < lines; i++) {
@@ -35,7 +35,7 @@ final class Lines {
   }
 
   /** Lines of several outputs, each in its order. */
-  static List<List<String>> read(Collection<Path> files) {
+  public static List<List<String>> read(Collection<Path> files) {
     List<List<String>> all = new ArrayList<>();
     for (Path file : files) {
       try {
@@ -48,7 +48,7 @@ final class Lines {
   }
 
   /** Every line once, and each output has each key's lines in order. */
-  static void assertExactlyOnceInOrder(Path input, List<List<String>> outputs) {
+  public static void assertExactlyOnceInOrder(Path input, List<List<String>> outputs) {
     Set<String> expected = new HashSet<>(read(List.of(input)).get(0));
     Set<String> seen = new HashSet<>();
     for (List<String> output : outputs) {
@@ -67,7 +67,7 @@ final class Lines {
   }
 
   /** Every line, and no other; some perhaps more than once. */
-  static void assertComplete(Path input, List<List<String>> outputs) {
+  public static void assertComplete(Path input, List<List<String>> outputs) {
     Set<String> seen = new HashSet<>();
     outputs.forEach(seen::addAll);
     assertThat(seen.equals(new HashSet<>(read(List.of(input)).get(0)))).isTrue();

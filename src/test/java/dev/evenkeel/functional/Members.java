@@ -9,17 +9,17 @@ import java.util.function.Predicate;
 import org.awaitility.Awaitility;
 
 /** Who owns which shards of a group, as a node's HTTP API tells. */
-final class Members {
+public final class Members {
   private final Node node;
   private final String group;
 
-  Members(Node node, String group) {
+  public Members(Node node, String group) {
     this.node = node;
     this.group = group;
   }
 
   /** The owner of each shard that has one and is not being handed over. */
-  Map<Integer, String> owners() {
+  public Map<Integer, String> owners() {
     Map<Integer, String> owners = new TreeMap<>();
     for (JsonObject shard : node.shards(group)) {
       if ("OWNED".equals(shard.getString("state"))) {
@@ -30,25 +30,25 @@ final class Members {
   }
 
   /** Waits until each of these members owns so many shards, and nobody else owns any. */
-  Map<Integer, String> awaitCounts(Map<String, Integer> counts) {
+  public Map<Integer, String> awaitCounts(Map<String, Integer> counts) {
     return await(counts.toString(), owners -> counts(owners).equals(counts));
   }
 
-  Map<Integer, String> await(String what, Predicate<Map<Integer, String>> wanted) {
+  public Map<Integer, String> await(String what, Predicate<Map<Integer, String>> wanted) {
     return Awaitility.await(what)
         .atMost(Duration.ofSeconds(90))
         .pollInterval(Duration.ofMillis(50))
         .until(this::owners, wanted);
   }
 
-  static Map<String, Integer> counts(Map<Integer, String> owners) {
+  public static Map<String, Integer> counts(Map<Integer, String> owners) {
     Map<String, Integer> counts = new HashMap<>();
     owners.values().forEach(owner -> counts.merge(owner, 1, Integer::sum));
     return counts;
   }
 
   /** Shards whose owners differ. */
-  static int moves(Map<Integer, String> before, Map<Integer, String> after) {
+  public static int moves(Map<Integer, String> before, Map<Integer, String> after) {
     return (int)
         before.keySet().stream()
             .filter(shard -> !before.get(shard).equals(after.get(shard)))

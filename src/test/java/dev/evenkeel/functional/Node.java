@@ -19,14 +19,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 
-/** A node in a process of its own, on free ports of the loopback interface. */
-final class Node implements AutoCloseable {
+/** A node in a process of its own, by default on free ports of the loopback interface. */
+public final class Node implements AutoCloseable {
   /** Messages of one request, as the HTTP API allows. */
   private static final int SENT_AT_ONCE_MAX = 1_000;
 
-  final Path directory;
+  public final Path directory;
   final int port;
   final int httpPort;
+  private final String address;
 
   /** Settings that it is always started with. */
   private final List<String> settings = new ArrayList<>();
@@ -36,33 +37,50 @@ final class Node implements AutoCloseable {
 
   private Jar.Running process;
   private List<String> jvmOptions;
+  private Surroundings surroundings = Surroundings.NONE;
   private int starts;
 
   Node(Path directory) {
+    this(directory, "127.0.0.1", TestPorts.take(3), TestPorts.take(1));
+  }
+
+  private Node(Path directory, String address, int port, int httpPort) {
     this.directory = directory;
-    this.port = TestPorts.take(3);
-    this.httpPort = TestPorts.take(1);
+    this.address = address;
+    this.port = port;
+    this.httpPort = httpPort;
+  }
+
+  /** A node that has an address of its own, with the usual ports. */
+  public static Node at(Path directory, String address, Surroundings surroundings) {
+    return new Node(directory, address, 5701, 8080).with("--host", address).in(surroundings);
+  }
+
+  /** From now on it is started in these. */
+  public Node in(Surroundings now) {
+    surroundings = now;
+    return this;
   }
 
   /** From now on it is started with these, too, as one of several nodes. */
-  Node with(String... more) {
+  public Node with(String... more) {
     settings.addAll(List.of(more));
     return this;
   }
 
   /** From now on its JVM is started with these options, and no others. */
-  Node inJvm(List<String> options) {
+  public Node inJvm(List<String> options) {
     jvmOptions = options;
     return this;
   }
 
-  Node start(String... more) {
+  public Node start(String... more) {
     begin(more);
     awaitReady();
     return this;
   }
 
-  Jar.Running begin(String... more) {
+  public Jar.Running begin(String... more) {
     List<String> args =
         new ArrayList<>(
             List.of(
@@ -77,23 +95,24 @@ final class Node implements AutoCloseable {
     args.addAll(List.of(more));
     String name = "node-" + ++starts;
     http = HttpClient.newHttpClient();
-    if (jvmOptions != null) {
-      process = Jar.startWith(directory, name, jvmOptions, args.toArray(String[]::new)).inCrowd();
-      return process;
-    }
+    List<String> options = settings.isEmpty() ? Jar.USUAL_OPTIONS : Jar.CROWD_OPTIONS;
     process =
-        settings.isEmpty()
-            ? Jar.start(directory, name, args.toArray(String[]::new))
-            : Jar.startInCrowd(directory, name, args.toArray(String[]::new));
-    return process;
+        Jar.unfed(
+            Jar.startIn(
+                surroundings,
+                directory,
+                name,
+                jvmOptions != null ? jvmOptions : options,
+                args.toArray(String[]::new)));
+    return jvmOptions == null && settings.isEmpty() ? process : process.inCrowd();
   }
 
-  void awaitReady() {
+  public void awaitReady() {
     awaitReady(List.of(this));
   }
 
   /** Fails as soon as one of those ends that it needs, itself among them. */
-  void awaitReady(List<Node> needed) {
+  public void awaitReady(List<Node> needed) {
     Awaitility.await()
         .atMost(Duration.ofSeconds(240))
         .pollInterval(Duration.ofMillis(20))
@@ -108,32 +127,32 @@ final class Node implements AutoCloseable {
     }
   }
 
-  long pid() {
+  public long pid() {
     return process.process.pid();
   }
 
-  Jar.Running process() {
+  public Jar.Running process() {
     return process;
   }
 
-  void kill() {
+  public void kill() {
     process.kill();
   }
 
-  Jar.Result stop() {
+  public Jar.Result stop() {
     return process.stop();
   }
 
-  String cluster() {
-    return "127.0.0.1:" + port;
+  public String cluster() {
+    return address + ":" + port;
   }
 
-  String url() {
-    return "http://127.0.0.1:" + httpPort;
+  public String url() {
+    return "http://" + address + ":" + httpPort;
   }
 
   /** Runs a command of the administrative kind against this node; it must succeed. */
-  Jar.Result admin(String... args) {
+  public Jar.Result admin(String... args) {
     List<String> all = new ArrayList<>(List.of(args));
     Jar.Result result = tryAdmin(args);
     if (result.status() != 0) {
@@ -146,7 +165,7 @@ final class Node implements AutoCloseable {
    * Runs a command of the administrative kind against this node, in this JVM: it does nothing but
    * call the HTTP API, and the start of a process costs more than all of that.
    */
-  Jar.Result tryAdmin(String... args) {
+  public Jar.Result tryAdmin(String... args) {
     List<String> all = new ArrayList<>(List.of(args));
     all.addAll(List.of("--http", url()));
     StringWriter out = new StringWriter();
@@ -155,7 +174,7 @@ final class Node implements AutoCloseable {
     return new Jar.Result(status, out.toString(), err.toString());
   }
 
-  void createTopic(String name, int shards) {
+  public void createTopic(String name, int shards) {
     String topic = new JsonObject().put("name", name).put("shards", shards).encode();
     List<String> answers = new ArrayList<>();
     Awaitility.await("topic " + name)
@@ -177,12 +196,12 @@ final class Node implements AutoCloseable {
     return answers.get(answers.size() - 1);
   }
 
-  HttpResponse<String> get(String path) {
+  public HttpResponse<String> get(String path) {
     return send(HttpRequest.newBuilder(URI.create(url() + path)).build());
   }
 
   /** What the node tells; asked again while it cannot, as when another leader is chosen. */
-  String read(String path) {
+  public String read(String path) {
     return Awaitility.await(path)
         .atMost(Duration.ofSeconds(60))
         .until(() -> get(path), answer -> answer.statusCode() != 503)
@@ -190,7 +209,7 @@ final class Node implements AutoCloseable {
   }
 
   /** Writes messages in this order, without keys; all must be taken. */
-  void send(String topic, List<String> payloads) {
+  public void send(String topic, List<String> payloads) {
     sendAll(topic, payloads.stream().map(each -> new JsonObject().put("payload", each)).toList());
   }
 
@@ -214,7 +233,7 @@ final class Node implements AutoCloseable {
     }
   }
 
-  HttpResponse<String> post(String path, String body) {
+  public HttpResponse<String> post(String path, String body) {
     return send(
         HttpRequest.newBuilder(URI.create(url() + path))
             .header("Content-Type", "application/json")
@@ -248,7 +267,7 @@ final class Node implements AutoCloseable {
   }
 
   /** The shards of a group as the HTTP API shows them; empty while there is no such group. */
-  List<JsonObject> shards(String group) {
+  public List<JsonObject> shards(String group) {
     HttpResponse<String> answer = get("/api/groups/" + group);
     List<JsonObject> shards = new ArrayList<>();
     if (answer.statusCode() == 200) {
@@ -260,7 +279,7 @@ final class Node implements AutoCloseable {
   }
 
   /** Messages that the topic's shards have got, as far as that is known now. */
-  long written(String topic) {
+  public long written(String topic) {
     JsonArray shards =
         new JsonObject(get("/api/topics/" + topic).body())
             .getJsonArray("shardList", new JsonArray());
@@ -271,7 +290,7 @@ final class Node implements AutoCloseable {
   }
 
   /** What the group has not consumed; null while that is not known of every shard. */
-  Long lag(String group) {
+  public Long lag(String group) {
     long sum = 0;
     for (JsonObject shard : shards(group)) {
       Long lag = shard.getLong("lag");
@@ -284,7 +303,7 @@ final class Node implements AutoCloseable {
   }
 
   /** Waits until the group has consumed {@code messages} messages, and there are no more. */
-  void awaitConsumed(String group, long messages) {
+  public void awaitConsumed(String group, long messages) {
     Awaitility.await(group + " has consumed " + messages)
         .atMost(Duration.ofMinutes(3))
         .pollInterval(Duration.ofMillis(100))

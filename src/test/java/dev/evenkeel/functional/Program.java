@@ -1,19 +1,13 @@
 package dev.evenkeel.functional;
 
 import java.io.File;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 
 /** Runs a class of the tests' class path in a process of its own. */
-final class Program {
-  private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
-
+public final class Program {
   private Program() {}
 
   /** Parts of the names of jars that a node needs, and a client application does not. */
@@ -43,26 +37,32 @@ final class Program {
 
   static Jar.Running start(
       Path directory, String name, List<String> classPath, String main, String... args) {
-    List<String> command = new ArrayList<>(List.of(JAVA.toString(), "-Xmx256m"));
+    List<String> command = new ArrayList<>(List.of(Jar.JAVA.toString(), "-Xmx256m"));
     command.addAll(Jar.USUAL_OPTIONS);
     command.addAll(List.of("-cp", String.join(File.pathSeparator, classPath), main));
     command.addAll(List.of(args));
-    try {
-      Files.createDirectories(directory);
-      Path out = directory.resolve(name + ".out");
-      Path err = directory.resolve(name + ".err");
-      ProcessBuilder builder =
-          new ProcessBuilder(command)
-              .directory(directory.toFile())
-              .redirectOutput(out.toFile())
-              .redirectError(err.toFile());
-      Map<String, String> environment = builder.environment();
-      environment.keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
-      Process process = builder.start();
-      process.getOutputStream().close();
-      return new Jar.Running(process, out, err);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Jar.unfed(Jar.launch(command, Surroundings.NONE, directory, name));
+  }
+
+  /**
+   * Runs a class of the tests with the fat jar, and nothing else, on its class path.
+   *
+   * @param classes the directory of the tests' classes
+   */
+  public static Jar.Running startWithJar(
+      Surroundings surroundings,
+      Path directory,
+      String name,
+      List<String> jvmOptions,
+      Path classes,
+      String main,
+      String... args) {
+    List<String> command = new ArrayList<>(surroundings.prefix());
+    command.add(Jar.JAVA.toString());
+    command.addAll(Jar.ARCHIVE);
+    command.addAll(jvmOptions);
+    command.addAll(List.of("-cp", Jar.JAR + File.pathSeparator + classes, main));
+    command.addAll(List.of(args));
+    return Jar.unfed(Jar.launch(command, surroundings, directory, name));
   }
 }

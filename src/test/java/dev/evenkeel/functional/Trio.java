@@ -14,22 +14,29 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /** Three nodes, n1 to n3, each a process of its own, and the commands of their users. */
-final class Trio implements AutoCloseable {
-  final Path directory;
-  final List<Node> nodes = new ArrayList<>();
+public final class Trio implements AutoCloseable {
+  public final Path directory;
+  public final List<Node> nodes;
   private final List<Jar.Running> clients = new ArrayList<>();
 
   /**
    * @param settings what each node is started with, beside its name and place
    */
   Trio(Path directory, String... settings) {
+    this(
+        directory,
+        Stream.of("n1", "n2", "n3").map(id -> new Node(directory.resolve(id))).toList(),
+        settings);
+  }
+
+  /** Nodes n1 to n3 that know their directories and addresses. */
+  public Trio(Path directory, List<Node> nodes, String... settings) {
     this.directory = directory;
-    for (int i = 1; i <= 3; i++) {
-      nodes.add(new Node(directory.resolve("n" + i)));
-    }
+    this.nodes = nodes;
     String peers =
         nodes.stream()
             .map(node -> id(node) + "@" + node.cluster())
@@ -37,7 +44,7 @@ final class Trio implements AutoCloseable {
     nodes.forEach(node -> node.with("--node", id(node), "--peers", peers).with(settings));
   }
 
-  Trio start() {
+  public Trio start() {
     nodes.forEach(Node::begin);
     // One that has ended says why; the others would wait for it.
     nodes.forEach(node -> node.awaitReady(nodes));
@@ -45,46 +52,47 @@ final class Trio implements AutoCloseable {
   }
 
   /** Starts the process of a node, 1 to 3, which may have to wait for the others. */
-  Node begin(int number, String... more) {
+  public Node begin(int number, String... more) {
     Node node = node(number);
     node.begin(more);
     return node;
   }
 
-  void awaitReady(int number) {
+  public void awaitReady(int number) {
     node(number).awaitReady();
   }
 
-  static String id(Node node) {
+  public static String id(Node node) {
     return node.directory.getFileName().toString();
   }
 
-  Node node(String id) {
+  public Node node(String id) {
     return node(Integer.parseInt(id.substring(1)));
   }
 
   /**
    * @param number 1 to 3
    */
-  Node node(int number) {
+  public Node node(int number) {
     return nodes.get(number - 1);
   }
 
-  List<Node> others(Node one) {
+  public List<Node> others(Node one) {
     return nodes.stream().filter(node -> node != one).toList();
   }
 
   /** All of them, for {@code --cluster}. */
-  String cluster() {
+  public String cluster() {
     return nodes.stream().map(Node::cluster).collect(Collectors.joining(","));
   }
 
-  Jar.Running consume(String name, String topic, String group, String... more) {
+  public Jar.Running consume(String name, String topic, String group, String... more) {
     return consumeInto(name, name, topic, group, more);
   }
 
   /** One of several runs of a member: its output is in files of their own. */
-  Jar.Running consumeInto(String files, String name, String topic, String group, String... more) {
+  public Jar.Running consumeInto(
+      String files, String name, String topic, String group, String... more) {
     List<String> args = new ArrayList<>(List.of("consume", topic, "--group", group));
     args.addAll(List.of("--member", name, "--format", "json", "--cluster", cluster()));
     args.addAll(List.of(more));
@@ -92,7 +100,7 @@ final class Trio implements AutoCloseable {
   }
 
   /** A producer that is fed on its standard input, by key as {@link Lines} are. */
-  Jar.Running produce(String name, String topic, int rate, String... more) {
+  public Jar.Running produce(String name, String topic, int rate, String... more) {
     List<String> args = new ArrayList<>(List.of("produce", topic, "--key-regex", Lines.KEY_REGEX));
     args.addAll(List.of("--rate", String.valueOf(rate), "--cluster", cluster()));
     args.addAll(List.of(more));
@@ -101,7 +109,7 @@ final class Trio implements AutoCloseable {
   }
 
   /** A producer of the lines of a file, by key. */
-  Jar.Running produceFile(String name, String topic, Path file, String... more) {
+  public Jar.Running produceFile(String name, String topic, Path file, String... more) {
     List<String> args = new ArrayList<>(List.of("produce", topic, "--key-regex", Lines.KEY_REGEX));
     args.addAll(List.of("--cluster", cluster()));
     args.addAll(List.of(more));
@@ -115,7 +123,7 @@ final class Trio implements AutoCloseable {
   }
 
   /** A producer of one line, at rest until it ends. */
-  Jar.Running produceLine(String name, String topic, String line, String... more) {
+  public Jar.Running produceLine(String name, String topic, String line, String... more) {
     Jar.Running producer = produce(name, topic, 1_000, more);
     try (OutputStream input = producer.process.getOutputStream()) {
       input.write((line + "\n").getBytes(java.nio.charset.StandardCharsets.US_ASCII));
@@ -126,7 +134,7 @@ final class Trio implements AutoCloseable {
   }
 
   /** Waits until the node has applied in every log group what the others had when asked. */
-  void awaitCaughtUp(Node node) {
+  public void awaitCaughtUp(Node node) {
     Map<String, Long> goal =
         Awaitility.await("the others have noted what they have applied")
             .atMost(Duration.ofSeconds(60))
@@ -153,7 +161,7 @@ final class Trio implements AutoCloseable {
   }
 
   /** The last entry that a node has applied in each log group, as it notes beside its logs. */
-  static Map<String, Long> applied(Node node) {
+  public static Map<String, Long> applied(Node node) {
     Map<String, Long> marks = new HashMap<>();
     try {
       for (String line : Files.readAllLines(node.directory.resolve("data/raft/applied"))) {
@@ -171,7 +179,7 @@ final class Trio implements AutoCloseable {
     return marks;
   }
 
-  static void signal(Node node, String name) {
+  public static void signal(Node node, String name) {
     try {
       Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(node.pid())).start();
       assertThat(kill.onExit().join().exitValue()).isZero();

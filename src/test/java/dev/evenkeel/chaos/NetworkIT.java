@@ -1,0 +1,82 @@
+package dev.evenkeel.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Machines hear each other, or not, as they are told to; and nothing is left of them. */
+@Timeout(120)
+class NetworkIT {
+  /** What the command timeout says then. */
+  private static final int TIMED_OUT = 124;
+
+  @TempDir Path directory;
+
+  @BeforeAll
+  static void possible() {
+    Network.assumePossible();
+  }
+
+  /** Whether a connection is refused at once, since nobody listens, or nothing is heard at all. */
+  private static boolean hears(Network network, String from, String to) {
+    String connect = "exec 3<>/dev/tcp/" + network.host(to).address() + "/9";
+    return Commands.tryRun(network.host(from).surroundings(), "timeout", "2", "bash", "-c", connect)
+            .status()
+        != TIMED_OUT;
+  }
+
+  @Test
+  void a_cut_is_of_two_machines_until_it_is_healed() {
+    try (Network network = Network.open()) {
+      network.hosts("a", "b", "c");
+      network.cut("a", "b");
+      assertThat(hears(network, "a", "b")).isFalse();
+      assertThat(hears(network, "a", "c")).isTrue();
+      assertThat(hears(network, "b", "c")).isTrue();
+      network.heal();
+      assertThat(hears(network, "a", "b")).isTrue();
+      network.cutOneWay("a", "b");
+      assertThat(hears(network, "b", "a")).as("the answer does not come").isFalse();
+      network.heal("b");
+      assertThat(hears(network, "b", "a")).isTrue();
+      network.isolate("c");
+      assertThat(hears(network, "b", "c")).isFalse();
+    }
+  }
+
+  @Test
+  void some_packets_are_lost_and_others_come_late() {
+    try (Network network = Network.open()) {
+      Assumptions.assumeTrue(network.noDelay().isEmpty(), () -> network.noDelay().get());
+      network.hosts("a", "b");
+      network.lose("a", 20);
+      network.delay("a", 100, 150);
+      long begin = System.nanoTime();
+      assertThat(hears(network, "b", "a")).isTrue();
+      assertThat(System.nanoTime() - begin).isGreaterThan(100_000_000L);
+      network.heal();
+      assertThat(hears(network, "a", "b")).isTrue();
+    }
+  }
+
+  @Test
+  void what_a_killed_run_left_is_removed_by_the_next() throws IOException {
+    Network left = Network.open();
+    Host host = left.host("a");
+    host.disk(directory, 1);
+    Process running =
+        new ProcessBuilder("ip", "netns", "exec", host.namespace(), "sleep", "1000").start();
+    left.abandon();
+    Network.open().close();
+    assertThat(running.onExit().join().exitValue()).isEqualTo(128 + 9);
+    assertThat(Commands.run("ip netns list")).noneMatch(line -> line.startsWith(host.namespace()));
+    assertThat(Files.readString(Path.of("/proc/self/mounts"))).doesNotContain(host.namespace());
+  }
+}
