@@ -152,11 +152,11 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   /**
-   * All that this member owns. One older than the last is ignored; the same again is looked at
-   * again, because a hold may have been lost to an answer that was wrong.
+   * All that this member owns. One older than the last is ignored while the last is repeated; the
+   * same again is looked at again, because a hold may have been lost to an answer that was wrong.
    */
   public void assigned(Assignment assignment, long now) {
-    if (!latest.takes(assignment)) {
+    if (!latest.takes(assignment, now)) {
       return;
     }
     lead(assignment.lead());
@@ -190,7 +190,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     }
     if (hold == null) {
       // A consumer that leaves takes no more; its last heartbeat sets what it was given free.
-      if (closing || shards.wasLetGo(owned)) {
+      if (closing || shards.outOfDate(owned, now)) {
         return;
       }
       hold = shards.take(owned);

@@ -9,6 +9,16 @@ import java.util.Map;
 
 /** The shards that a consumer holds, and what it must remember of those that it held. */
 final class HeldShards {
+  /**
+   * An assignment that still names a shard after so long is not merely out of date: the dispatcher
+   * hears of a release within two of its reads, most often at once. Perhaps the epochs of the group
+   * began anew.
+   */
+  static final long INSISTS_MILLIS = 3_000;
+
+  /** Since when assignments have named a shard at an epoch that was let go. */
+  private record Named(long epoch, long sinceMillis) {}
+
   private final ConsumerOptions.Order order;
   private final int handOutMax;
   private final int heldMax;
@@ -17,8 +27,10 @@ final class HeldShards {
   /** Holds that are over while handlers, calls or writes of theirs are under way. */
   private final Map<Shard, Hold> lingering = new HashMap<>();
 
-  /** Up to which epoch each shard was let go: an assignment that still names it is out of date. */
+  /** At which epoch each shard was let go last: an assignment that names it is out of date. */
   private final Map<Shard, Long> releasedEpochs = new HashMap<>();
+
+  private final Map<Shard, Named> namedAgain = new HashMap<>();
 
   /** The highest epoch of each shard that was held here, however it ended. */
   private final Map<Shard, Long> heldEpochs = new HashMap<>();
@@ -63,15 +75,41 @@ final class HeldShards {
     return drops.crowded.poll();
   }
 
-  boolean wasLetGo(Assignment.Owned owned) {
+  /**
+   * Whether an assignment names a shard that was let go. If assignments insist on it, the log is
+   * asked: see {@link #take}.
+   */
+  boolean outOfDate(Assignment.Owned owned, long now) {
+    if (!wasLetGo(owned)) {
+      namedAgain.remove(owned.shard());
+      return false;
+    }
+    Named named = namedAgain.get(owned.shard());
+    if (named == null || named.epoch() != owned.epoch()) {
+      namedAgain.put(owned.shard(), new Named(owned.epoch(), now));
+      return true;
+    }
+    if (now - named.sinceMillis() < INSISTS_MILLIS) {
+      return true;
+    }
+    namedAgain.remove(owned.shard());
+    return false;
+  }
+
+  private boolean wasLetGo(Assignment.Owned owned) {
     return releasedEpochs.getOrDefault(owned.shard(), 0L) >= owned.epoch();
   }
 
+  /**
+   * Begins to hold a shard. At an epoch that it was let go, it is only released once more: if the
+   * lease is ours after all, the log takes that, and the next epoch is a new one for everybody.
+   */
   Hold take(Assignment.Owned owned) {
     Hold hold = new Hold(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax, drops);
     hold.heldMax = heldMax;
     hold.predecessor = lingering.get(owned.shard());
-    hold.doubt.inherit(doubtfulEpochs.getOrDefault(owned.shard(), 0L) == owned.epoch());
+    boolean doubtful = doubtfulEpochs.getOrDefault(owned.shard(), 0L) == owned.epoch();
+    hold.doubt.inherit(doubtful || wasLetGo(owned));
     if (heldEpochs.getOrDefault(owned.shard(), 0L) < owned.epoch()) {
       // Nobody can have committed in this epoch yet.
       heldEpochs.put(owned.shard(), owned.epoch());
@@ -86,7 +124,7 @@ final class HeldShards {
     holds.remove(hold.shard, hold);
     changed = true;
     if (hold.releaseTaken) {
-      releasedEpochs.merge(hold.shard, hold.epoch, Math::max);
+      releasedEpochs.put(hold.shard, hold.epoch);
     }
     if (!settle(hold)) {
       lingering.put(hold.shard, hold);

@@ -210,7 +210,7 @@ final class HoldMachine {
     hold.leaseCommitted = lease.committed();
     hold.generation = lease.generation().number();
     hold.beginOffset = given ? lease.stateOffset() : lease.committed();
-    if (publishes && !hold.draining) {
+    if (publishes && !hold.draining && !hold.doubt.exists()) {
       // Nothing is handled before everything that a former owner may still send is fenced.
       hold.busy = true;
       out.accept(new Action.OpenPublisher(hold, lease.generation().producerId()));
@@ -254,7 +254,7 @@ final class HoldMachine {
     hold.lastCommitMillis = now;
     if (hold.doubt.exists()) {
       // The next epoch begins where this one's last word was, for the log refuses any after it.
-      reports.warn(hold + " is released: what was told of it may still be taken");
+      reports.warn(hold + " is released: what was told of this epoch may still be taken");
     }
     boolean release = hold.draining || hold.doubt.exists();
     hold.state = release ? HoldState.RELEASING : HoldState.ASSIGNING;

@@ -77,7 +77,7 @@ final class HeartbeatDesk {
       return;
     }
     boolean passedBefore = state.stuck().passedOver(beat.instance());
-    if (state.stuck().heard(beat, nowMillis)) {
+    if (state.stuck().heard(beat, state.given(beat.member()), nowMillis)) {
       boolean passed = state.stuck().passedOver(beat.instance());
       state.cause = passedBefore && !passed ? Cause.RECOVERED : Cause.STUCK;
       group.plan().retarget();

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardMark;
 import dev.evenkeel.model.Shard;
@@ -12,14 +13,20 @@ import java.util.TreeSet;
 
 /**
  * Live members of one group that send heartbeats but finish nothing: by shard, since when something
- * of it has been in hand while nothing was finished. It is all in the heartbeats, so a new
- * dispatcher knows it after one of each.
+ * of it has been in hand while nothing was finished, or since when the member has not taken up a
+ * shard that it is told it owns. It is all in the heartbeats, so a new dispatcher knows it after
+ * one of each.
  *
  * <p>A member is <em>stuck</em> while it is so for its stuck timeout, or, if it set none, for
  * {@link #SHOWN_MILLIS}. One that set a timeout is also <em>passed over</em>: it gets no shard
  * until it finishes something again. Of shards that it has lost, handlers that still run count too.
  * If none run, it is passed over for another timeout, unless it finishes something sooner: a
  * message that fails wherever it goes shall not be handed round without a pause.
+ *
+ * <p>A shard that no heartbeat of its owner names is <em>ignored</em>: nobody handles it. It is
+ * shown after {@link #IGNORED_SHOWN_MILLIS}, and granted anew after {@link #IGNORED_MILLIS_MAX},
+ * whatever the member's timeout: to another member if there is one, else to the same at the next
+ * epoch.
  */
 public final class StuckBook {
   /** What counts as stuck if the member set no timeout: it is only shown. */
@@ -31,6 +38,11 @@ public final class StuckBook {
    */
   static final long UNNAMED_MILLIS_MAX = 60_000;
 
+  /** A member takes up what it is given at once, and its next heartbeat says so. */
+  static final long IGNORED_SHOWN_MILLIS = 5_000;
+
+  static final long IGNORED_MILLIS_MAX = 10_000;
+
   private record Hold(Shard shard, long epoch) {}
 
   /**
@@ -40,8 +52,14 @@ public final class StuckBook {
 
   private static final class Track {
     final Map<Hold, Stall> stalls = new HashMap<>();
+
+    /** What it is told that it owns and does not name: since when that counts. */
+    Map<Hold, Long> ignored = Map.of();
+
     Long timeoutMillis;
     Set<Hold> overdue = Set.of();
+    Set<Hold> shownIgnored = Set.of();
+    Set<Hold> abandoned = Set.of();
     boolean passedOver;
     long consumed;
     long takenConsumed;
@@ -57,12 +75,15 @@ public final class StuckBook {
   /**
    * Takes in what a live member tells.
    *
+   * @param given what it was told last that it owns, or null
    * @return whether the plan must be made anew
    */
-  boolean heard(Heartbeat beat, long nowMillis) {
+  boolean heard(Heartbeat beat, Assignment given, long nowMillis) {
     Track track = byInstance.get(beat.instance());
+    Set<Hold> unnamed = unnamed(beat, given);
     if (track == null) {
-      if (beat.marks().stream().allMatch(mark -> mark.stalledMillis() == null)) {
+      if (unnamed.isEmpty()
+          && beat.marks().stream().allMatch(mark -> mark.stalledMillis() == null)) {
         return false;
       }
       track = new Track();
@@ -71,24 +92,65 @@ public final class StuckBook {
     track.timeoutMillis = beat.wishes().stuckTimeoutMillis();
     track.consumed = beat.consumed();
     note(track, beat, nowMillis);
+    noteIgnored(track, unnamed, tellsAll(beat) ? nowMillis : nowMillis + UNNAMED_MILLIS_MAX);
     boolean passedBefore = track.passedOver;
     Set<Hold> overdueBefore = track.overdue;
+    Set<Hold> abandonedBefore = track.abandoned;
     track.overdue = overdue(track);
+    track.shownIgnored = ignoredFor(track, IGNORED_SHOWN_MILLIS, nowMillis);
+    track.abandoned = ignoredFor(track, IGNORED_MILLIS_MAX, nowMillis);
     boolean resting = nowMillis < track.takenUntilMillis && track.consumed <= track.takenConsumed;
-    track.passedOver = track.timeoutMillis != null && (resting || !track.overdue.isEmpty());
-    if (track.stalls.isEmpty() && !track.passedOver) {
+    track.passedOver =
+        resting
+            || !track.abandoned.isEmpty()
+            || track.timeoutMillis != null && !track.overdue.isEmpty();
+    if (track.stalls.isEmpty() && track.ignored.isEmpty() && !track.passedOver) {
       byInstance.remove(beat.instance());
     }
     return passedBefore != track.passedOver
-        || track.passedOver && !overdueBefore.equals(track.overdue);
+        || track.passedOver && !overdueBefore.equals(track.overdue)
+        || !abandonedBefore.equals(track.abandoned);
+  }
+
+  /** What the member owns by the last assignment, and does not name. */
+  private static Set<Hold> unnamed(Heartbeat beat, Assignment given) {
+    if (given == null || !given.instance().equals(beat.instance())) {
+      return Set.of();
+    }
+    Set<Hold> unnamed = new HashSet<>();
+    given.shards().forEach(owned -> unnamed.add(new Hold(owned.shard(), owned.epoch())));
+    beat.marks().forEach(mark -> unnamed.remove(new Hold(mark.shard(), mark.epoch())));
+    return unnamed;
+  }
+
+  private static void noteIgnored(Track track, Set<Hold> unnamed, long sinceMillis) {
+    Map<Hold, Long> ignored = new HashMap<>();
+    for (Hold hold : unnamed) {
+      ignored.put(hold, track.ignored.getOrDefault(hold, sinceMillis));
+    }
+    track.ignored = ignored;
+  }
+
+  private static boolean tellsAll(Heartbeat beat) {
+    return beat.marks().size() < Heartbeat.MARKS_MAX;
+  }
+
+  private static Set<Hold> ignoredFor(Track track, long millis, long nowMillis) {
+    Set<Hold> holds = new HashSet<>();
+    track.ignored.forEach(
+        (hold, sinceMillis) -> {
+          if (nowMillis - sinceMillis >= millis) {
+            holds.add(hold);
+          }
+        });
+    return holds.isEmpty() ? Set.of() : holds;
   }
 
   private static void note(Track track, Heartbeat beat, long nowMillis) {
-    boolean tellsAll = beat.marks().size() < Heartbeat.MARKS_MAX;
     track
         .stalls
         .values()
-        .removeIf(stall -> tellsAll || nowMillis - stall.namedMillis() > UNNAMED_MILLIS_MAX);
+        .removeIf(stall -> tellsAll(beat) || nowMillis - stall.namedMillis() > UNNAMED_MILLIS_MAX);
     for (ShardMark mark : beat.marks()) {
       Hold hold = new Hold(mark.shard(), mark.epoch());
       if (mark.stalledMillis() == null) {
@@ -147,10 +209,11 @@ public final class StuckBook {
     return track != null && track.passedOver;
   }
 
-  /** Whether the run finished nothing on a shard for too long, by its last heartbeat. */
+  /** Whether the run does nothing about a shard for too long, by its last heartbeat. */
   boolean stuck(String instance) {
     Track track = byInstance.get(instance);
-    return track != null && (track.passedOver || !track.overdue.isEmpty());
+    return track != null
+        && (track.passedOver || !track.overdue.isEmpty() || !track.shownIgnored.isEmpty());
   }
 
   /** Whether the run may lose the shard that it holds at {@code epoch}. */
@@ -161,22 +224,38 @@ public final class StuckBook {
         && track.overdue.contains(new Hold(shard, epoch));
   }
 
-  /** Shards on which the run is stuck, sorted; also lost ones of which handlers still run. */
+  /**
+   * Whether the run ignores that it owns the shard at {@code epoch}, for so long that it loses it.
+   */
+  boolean abandoned(String instance, Shard shard, long epoch) {
+    Track track = byInstance.get(instance);
+    return track != null && track.abandoned.contains(new Hold(shard, epoch));
+  }
+
+  /**
+   * Shards on which the run is stuck, or which it ignores, sorted; also lost ones of which handlers
+   * still run.
+   */
   public Collection<Shard> shards(String instance) {
     Track track = byInstance.get(instance);
     TreeSet<Shard> shards = new TreeSet<>();
     if (track != null) {
-      track.overdue.forEach(hold -> shards.add(hold.shard()));
+      shards.addAll(shown(track));
     }
     return shards;
   }
 
-  /** Shards on which somebody is stuck. */
+  private static Set<Shard> shown(Track track) {
+    Set<Shard> shards = new HashSet<>();
+    track.overdue.forEach(hold -> shards.add(hold.shard()));
+    track.shownIgnored.forEach(hold -> shards.add(hold.shard()));
+    return shards;
+  }
+
+  /** Shards on which somebody is stuck, or which their owners ignore. */
   public int count() {
     Set<Shard> shards = new HashSet<>();
-    for (Track track : byInstance.values()) {
-      track.overdue.forEach(hold -> shards.add(hold.shard()));
-    }
+    byInstance.values().forEach(track -> shards.addAll(shown(track)));
     return shards.size();
   }
 
@@ -187,6 +266,9 @@ public final class StuckBook {
     if (track != null) {
       for (Hold hold : track.overdue) {
         longest = Math.max(longest, nowMillis - track.stalls.get(hold).sinceMillis());
+      }
+      for (Hold hold : track.shownIgnored) {
+        longest = Math.max(longest, nowMillis - track.ignored.get(hold));
       }
     }
     return longest;

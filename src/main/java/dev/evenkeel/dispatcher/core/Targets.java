@@ -21,7 +21,7 @@ import java.util.TreeMap;
  * <p>Members that are passed over because they are stuck keep, of the topics that others read too,
  * what they are not stuck on, up to an even share, and get nothing more; what they are stuck on is
  * taken from them. Of topics that nobody else reads, or if all are stuck, they own as if they were
- * not.
+ * not. What a member ignores is taken from it in any case, and may be given to it again.
  *
  * @param owners of each shard that a member wants, be it a member that was not heard yet
  * @param taken shards that are taken from a live owner without waiting, with the epoch that it has
@@ -37,12 +37,13 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     }
     if (group.leading().applies()) {
       Targets all = group.leading().targets(topics);
+      all.taken().putAll(abandoned(group));
       keepUntilTheyLeave(group, all.owners());
       return all;
     }
     Map<String, Set<Integer>> readers = subscriptions(group, topics);
     Map<Shard, String> kept = new HashMap<>();
-    Map<Shard, Long> taken = new HashMap<>();
+    Map<Shard, Long> taken = abandoned(group);
     if (group.stuck().anyPassedOver()) {
       passOver(group, topics, readers, kept, taken);
     }
@@ -51,6 +52,22 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     owners.putAll(kept);
     keepUntilTheyLeave(group, owners);
     return new Targets(owners, taken);
+  }
+
+  /** What live members own and do nothing about, with the epochs. */
+  private static Map<Shard, Long> abandoned(GroupState group) {
+    Map<Shard, Long> taken = new HashMap<>();
+    for (Member member : group.members().live()) {
+      if (group.stuck().stuck(member.instance())) {
+        for (Shard shard : group.book().ownedBy(member.instance())) {
+          long epoch = group.book().get(shard).epoch();
+          if (group.stuck().abandoned(member.instance(), shard, epoch)) {
+            taken.put(shard, epoch);
+          }
+        }
+      }
+    }
+    return taken;
   }
 
   /** Who is about to leave keeps, until then, what nobody else wants. */
@@ -115,7 +132,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
       int share = 0;
       for (Shard shard : group.book().ownedBy(member.instance())) {
         Lease lease = group.book().get(shard);
-        if (!served.contains(shard.topicId())) {
+        if (taken.containsKey(shard) || !served.contains(shard.topicId())) {
           continue;
         }
         if (group.stuck().overdue(member.instance(), shard, lease.epoch())) {

@@ -829,4 +829,80 @@ class ConsumerCoreTest {
     core.assignDone(take(Action.CallAssign.class).hold(), null, now);
     take(Action.Fetch.class);
   }
+
+  /** Hands S0 back at its epoch, as the log takes it. */
+  private void letGo(long epoch) {
+    assign(owned(S0, epoch, false));
+    run(S0);
+    assign(owned(S0, epoch, true));
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    core.released(take(Action.Release.class).hold());
+    takeAll(Action.class);
+    assertThat(core.owned()).isZero();
+  }
+
+  /** The dispatcher answers a heartbeat a second with the same assignment. */
+  private void insist(long millis, Assignment.Owned... owned) {
+    ++revision;
+    for (long end = now + millis; now < end; ) {
+      tick(1_000);
+      assign(1, revision, owned);
+    }
+  }
+
+  @Test
+  void whatWasLetGoIsNotTakenUpAgainByAnAssignmentThatIsOutOfDate() {
+    start(ConsumerOptions.Order.SHARD);
+    letGo(5);
+    insist(HeldShards.INSISTS_MILLIS, owned(S0, 5, false));
+    assertThat(core.owned()).isZero();
+    insist(1_000, owned(S0, 5, false));
+    // Only the log can tell now, and it says that nobody owns the shard.
+    Lease free = lease(S0, 5, 0, -1, null).released(0, -1, null);
+    core.leaseRead(take(Action.ReadLease.class).hold(), free, now);
+    assertThat(core.owned()).isZero();
+    assertThat(takeAll(Action.Release.class)).isEmpty();
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+  }
+
+  @Test
+  void epochsThatBeganAnewAreReleasedAndThenHeld() {
+    start(ConsumerOptions.Order.SHARD);
+    letGo(5);
+    insist(2 * HeldShards.INSISTS_MILLIS, owned(S0, 1, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 3, -1, null), now);
+    // Nothing is handled at an epoch that may have been another's.
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    Action.Release release = take(Action.Release.class);
+    assertThat(release.command().epoch()).isEqualTo(1);
+    assertThat(release.command().offset()).isEqualTo(3);
+    core.released(release.hold());
+    assign(owned(S0, 2, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 2, 3, -1, null), now);
+    take(Action.CallAssign.class);
+  }
+
+  @Test
+  void theVeryEpochThatWasLetGoMayComeAgain() {
+    start(ConsumerOptions.Order.SHARD);
+    letGo(1);
+    insist(2 * HeldShards.INSISTS_MILLIS, owned(S0, 1, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
+    core.released(take(Action.Release.class).hold());
+    assign(owned(S0, 2, false));
+    take(Action.ReadLease.class);
+  }
+
+  @Test
+  void aDispatcherOfALowerTermCountsOnceNobodyElseIsHeard() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(7, 3);
+    tick(LatestAssignment.SILENT_MILLIS - 1_000);
+    assign(1, 1, owned(S0, 1, false));
+    assertThat(core.owned()).isZero();
+    assign(7, 3);
+    tick(LatestAssignment.SILENT_MILLIS);
+    assign(1, 2, owned(S0, 1, false));
+    assertThat(core.owned()).isOne();
+  }
 }

@@ -6,6 +6,7 @@ import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.ShardMark;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupPolicy;
@@ -44,6 +45,9 @@ final class Bench {
 
   final Map<Long, Object> answers = new HashMap<>();
   final Map<String, Assignment> told = new TreeMap<>();
+
+  /** Runs that do nothing about what they are told. */
+  final Set<String> ignoring = new TreeSet<>();
 
   /** What the log refuses next, instead of applying. */
   Refusal refuseNext;
@@ -171,8 +175,20 @@ final class Bench {
       return null;
     }
     long request = nextRequest++;
-    run(core.heartbeat(request, beat, now));
+    run(core.heartbeat(request, marked(beat), now));
     return answers.get(request);
+  }
+
+  /** A member names what it was told that it owns, unless the test has it name something. */
+  private Heartbeat marked(Heartbeat beat) {
+    Assignment last = told.get(beat.instance());
+    if (last == null || !beat.marks().isEmpty() || ignoring.contains(beat.instance())) {
+      return beat;
+    }
+    return beat.withMarks(
+        last.shards().stream()
+            .map(owned -> new ShardMark(owned.shard(), owned.epoch(), null, null, null))
+            .toList());
   }
 
   /** Asks to reset the group; {@link #answer} has what came of it. */

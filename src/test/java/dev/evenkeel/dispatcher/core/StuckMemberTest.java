@@ -169,7 +169,7 @@ class StuckMemberTest {
     bench.pass(4_000, partial(a), b);
     assertThat(stuck().shards("a1")).containsExactly(new Shard(1, 1));
     // or until its turn has passed.
-    bench.pass(StuckBook.UNNAMED_MILLIS_MAX, partial(a), b);
+    bench.pass(StuckBook.UNNAMED_MILLIS_MAX, partial(a, mark(0, 1, null)), b);
     assertThat(stuck().shards("a1")).isEmpty();
     assertThat(stuck().count()).isZero();
   }
