@@ -7,9 +7,9 @@ package dev.evenkeel.consumer;
 public interface LeaderContext {
 
   /**
-   * The fencing token: it grows with each leader of the group, and no two ever have the same. Hand
-   * it to what you write to, and have that refuse whoever comes with a lower one than it has seen.
-   * It begins anew only with a group that was forgotten.
+   * The fencing token: it grows with each leader of the group, for ever, and no two have the same.
+   * Hand it to what you write to, and have that refuse whoever comes with a lower one than it has
+   * seen.
    */
   long term();
 

@@ -22,6 +22,9 @@ import io.vertx.core.json.JsonObject;
  *     long: {@code joinQuietMillis}, 0 (at once) to 10,000, default 100
  * @param joinWaitMillisMax longest wait of such a plan, from the first member of the burst: {@code
  *     joinWaitMillisMax}, 0 to 60,000, default 1,000
+ * @param groupForgetMillis a group without members for so long is forgotten; only time counts in
+ *     which a dispatcher was active: {@code groupForgetMillis}, 1,000 to 3,153,600,000,000 (100
+ *     years), default 604,800,000 (7 days)
  */
 public record DispatcherOptions(
     long tickMillis,
@@ -30,7 +33,8 @@ public record DispatcherOptions(
     long requestTimeoutMillis,
     long startMillisMax,
     long joinQuietMillis,
-    long joinWaitMillisMax) {
+    long joinWaitMillisMax,
+    long groupForgetMillis) {
 
   /**
    * @throws RefusedException INVALID if a value is out of its bounds
@@ -43,7 +47,8 @@ public record DispatcherOptions(
         number(json, "requestTimeoutMillis", 5_000, 100, 60_000),
         number(json, "startMillisMax", 10_000, 0, 600_000),
         number(json, "joinQuietMillis", 100, 0, 10_000),
-        number(json, "joinWaitMillisMax", 1_000, 0, 60_000));
+        number(json, "joinWaitMillisMax", 1_000, 0, 60_000),
+        number(json, "groupForgetMillis", 604_800_000L, 1_000, 3_153_600_000_000L));
   }
 
   private static long number(JsonObject json, String key, long unset, long min, long max) {
@@ -59,6 +64,7 @@ public record DispatcherOptions(
   DispatcherSettings settings() {
     return DispatcherSettings.DEFAULT
         .withTimes(rebalanceMillis, memberTimeoutMillis, Math.min(500, rebalanceMillis))
-        .withJoinWindow(joinQuietMillis, joinWaitMillisMax);
+        .withJoinWindow(joinQuietMillis, joinWaitMillisMax)
+        .withGroupForget(groupForgetMillis);
   }
 }

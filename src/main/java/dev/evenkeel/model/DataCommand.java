@@ -8,11 +8,26 @@ import java.util.List;
  */
 public sealed interface DataCommand {
 
-  /** Opens shards of a topic; those that are open already stay as they are. */
-  record OpenShards(int topicId, String topic, List<Integer> shards, TopicConfig config)
-      implements DataCommand {}
+  /**
+   * Opens shards of a topic; those that are open already stay as they are.
+   *
+   * @param epochFloor leases made from now on begin above it: a former topic of that name may have
+   *     had its leases in other log groups
+   */
+  record OpenShards(
+      int topicId, String topic, List<Integer> shards, TopicConfig config, long epochFloor)
+      implements DataCommand {
 
-  /** Drops all shards of a topic that this log group holds, with their leases. */
+    /** In a cluster that never deleted a topic. */
+    public OpenShards(int topicId, String topic, List<Integer> shards, TopicConfig config) {
+      this(topicId, topic, shards, config, 0);
+    }
+  }
+
+  /**
+   * Drops all shards of a topic that this log group holds, with their leases. Answers {@link
+   * Reply.OfNumber}: no lease that was dropped here ever had a higher epoch.
+   */
   record DropShards(int topicId) implements DataCommand {}
 
   record ConfigureShards(int topicId, TopicConfig config) implements DataCommand {}
@@ -20,7 +35,8 @@ public sealed interface DataCommand {
   /**
    * Gives a shard to a member: compare and set. Refuses FENCED unless the lease's epoch is {@code
    * expectedEpoch} (0: no lease yet), or if {@code groupTerm} is lower than the lease's. Takes the
-   * shard from whoever owns it. Answers {@link Reply.OfLease} with epoch {@code expectedEpoch + 1}.
+   * shard from whoever owns it. Answers {@link Reply.OfLease} with epoch {@code expectedEpoch + 1};
+   * a new lease begins above every epoch that was forgotten.
    *
    * @param owner a member's name; with a {@code groupTerm} also "dispatcher@NODE"
    * @param start used only if the lease does not exist yet

@@ -1,36 +1,80 @@
 package dev.evenkeel.model;
 
+import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * A group as the meta log holds it. It outlives its members, so that their successors go on where
  * they stopped.
  *
+ * <p>When it was last seen is told in active time: see {@link MetaCommand.AddActiveTime}.
+ *
  * @param policy what its members agree on
- * @param topics names of the topics that members have subscribed to, sorted
+ * @param subscriptions by name the topics that members have subscribed to, sorted, with when a live
+ *     member last did, to the hour; milliseconds of active time
  * @param start where it begins in a shard without a lease
- * @param lastSeenMillis when it last had a live member, to the hour; milliseconds since 1970
+ * @param createdMillis milliseconds since 1970
+ * @param seenMillis when it last had a live member, to the hour; milliseconds of active time
  * @param assignor name of what decides who shall own which shard
  */
 public record GroupInfo(
     String name,
     GroupPolicy policy,
-    List<String> topics,
+    SortedMap<String, Long> subscriptions,
     StartAt start,
     long createdMillis,
-    long lastSeenMillis,
+    long seenMillis,
     String assignor) {
 
   /** What a group uses if no member ever named another. */
   public static final String ASSIGNOR_DEFAULT = "sticky";
+
+  public GroupInfo {
+    subscriptions = Collections.unmodifiableSortedMap(new TreeMap<>(subscriptions));
+  }
+
+  /** With topics that were seen when the group was. */
+  public GroupInfo(
+      String name,
+      GroupPolicy policy,
+      Collection<String> topics,
+      StartAt start,
+      long createdMillis,
+      long seenMillis,
+      String assignor) {
+    this(
+        name,
+        policy,
+        with(Collections.emptySortedMap(), topics, seenMillis),
+        start,
+        createdMillis,
+        seenMillis,
+        assignor);
+  }
+
+  private static SortedMap<String, Long> with(
+      SortedMap<String, Long> before, Collection<String> topics, long millis) {
+    SortedMap<String, Long> after = new TreeMap<>(before);
+    topics.forEach(topic -> after.put(topic, millis));
+    return after;
+  }
 
   /** How the group consumes. */
   public String mode() {
     return policy.mode();
   }
 
-  /** The same, seen at another time. */
-  public GroupInfo seenAt(long millis) {
-    return new GroupInfo(name, policy, topics, start, createdMillis, millis, assignor);
+  /** Names of the topics that members have subscribed to, sorted. */
+  public List<String> topics() {
+    return List.copyOf(subscriptions.keySet());
+  }
+
+  /** The same, seen at that active time with live members that subscribe to {@code topics}. */
+  public GroupInfo seenAt(long millis, Collection<String> topics) {
+    return new GroupInfo(
+        name, policy, with(subscriptions, topics, millis), start, createdMillis, millis, assignor);
   }
 }

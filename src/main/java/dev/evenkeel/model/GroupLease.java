@@ -5,8 +5,8 @@ package dev.evenkeel.model;
  * code sees, and that grants of the group's shards name.
  *
  * @param group the group
- * @param term grows by one with every grant; 0 before the first. It begins anew only with a group
- *     that was forgotten, whose leases on shards were forgotten with it
+ * @param term grows with every grant, also after the group was forgotten and came back; 0 before
+ *     the first grant
  * @param holder who has it, for people: "dispatcher@NODE" or a member's name; null while nobody has
  *     it
  * @param instance which run of the holder, unique for ever; null while nobody has it

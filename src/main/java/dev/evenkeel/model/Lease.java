@@ -5,7 +5,8 @@ package dev.evenkeel.model;
  *
  * @param group the group
  * @param shard the shard
- * @param epoch grows by one with every grant; 0 before the first
+ * @param epoch grows by one with every grant. That of a new lease is above every epoch that a lease
+ *     of its log group ever had: an epoch never comes again, whatever was forgotten or deleted
  * @param owner name of the owning member, or null while nobody owns the shard
  * @param instance which run of that member: a second run under the same name is another instance;
  *     null while nobody owns the shard

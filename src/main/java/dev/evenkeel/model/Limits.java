@@ -47,6 +47,9 @@ public final class Limits {
   /** Longest wait of one request for an entry to be on every replica. */
   public static final int REPLICAS_WAIT_MILLIS_MAX = 15_000;
 
+  /** Longest step of active time; see {@link MetaCommand.AddActiveTime}. */
+  public static final long ACTIVE_STEP_MILLIS_MAX = 120_000;
+
   /** Moves that the rebalance history holds, of all groups together; see {@link MoveShares}. */
   public static final int MOVES_KEPT_MAX = 2_000;
 

@@ -16,8 +16,13 @@ public sealed interface MetaCommand {
   /** Marks the topic as DELETING; from now on it is unknown to users. */
   record DeleteTopic(String name) implements MetaCommand {}
 
-  /** Every data group has dropped the topic's shards. */
-  record RemoveTopic(int topicId) implements MetaCommand {}
+  /**
+   * Every data group has dropped the topic's shards.
+   *
+   * @param epochFloor the highest epoch that a lease on them had; topics created from now on begin
+   *     above it
+   */
+  record RemoveTopic(int topicId, long epochFloor) implements MetaCommand {}
 
   /**
    * Creates the group, or adds topics to it. Refuses GROUP_MISMATCH if it exists with another
@@ -43,16 +48,27 @@ public sealed interface MetaCommand {
     }
   }
 
-  /** The group has a live member now. Written at most once an hour a group. */
-  record SeeGroup(String name) implements MetaCommand {}
+  /**
+   * The group has live members now, which subscribe to these topics. Written at most once an hour a
+   * group. Answers {@link Reply.OfGroup}.
+   */
+  record SeeGroup(String name, List<String> topics) implements MetaCommand {}
+
+  /**
+   * A dispatcher was active for so long and could have heard the members of every group. Absence is
+   * counted in this time alone: no clock is read, and while the cluster is down none passes. A step
+   * counts for {@link Limits#ACTIVE_STEP_MILLIS_MAX} at most; one whose answer is lost is not
+   * repeated. Answers {@link Reply.OfNumber}: the sum of all steps.
+   */
+  record AddActiveTime(long millis) implements MetaCommand {}
 
   record ForgetGroup(String name) implements MetaCommand {}
 
   /**
    * Gives a group's lease to a run: compare and set. Refuses FENCED unless the lease's term is
-   * {@code expectedTerm} (0: never granted yet), UNKNOWN_GROUP if there is no such group. Takes the
-   * lease from whoever has it. Answers {@link Reply.OfGroupLease} with term {@code expectedTerm +
-   * 1}; so does a repeat, as long as that run has it at that term.
+   * {@code expectedTerm} (0: never granted since the group was made), UNKNOWN_GROUP if there is no
+   * such group. Takes the lease from whoever has it. Answers {@link Reply.OfGroupLease} with a
+   * higher term than any before; a repeat answers as the first, as long as that run has it.
    *
    * @param holder for people: "dispatcher@NODE" or a member's name
    * @param instance which run of the holder

@@ -30,6 +30,9 @@ public sealed interface Reply {
   /** Offsets of a shard; what they stand for is said where the command is. */
   record OfOffsets(List<Long> offsets) implements Reply {}
 
+  /** A number; what it stands for is said where the command is. */
+  record OfNumber(long number) implements Reply {}
+
   /**
    * Delayed messages that were due got their offsets.
    *

@@ -27,7 +27,11 @@ public final class CommandCodec {
     } else if (command instanceof MetaCommand.DeleteTopic c) {
       out.u8(4).text(c.name());
     } else if (command instanceof MetaCommand.RemoveTopic c) {
-      out.u8(5).i32(c.topicId());
+      boolean floor = c.epochFloor() != 0;
+      out.u8(floor ? 15 : 5).i32(c.topicId());
+      if (floor) {
+        out.i64(c.epochFloor());
+      }
     } else if (command instanceof MetaCommand.DeclareGroup c) {
       boolean plain = c.policy().equals(GroupPolicy.SHARDED);
       out.u8(plain ? 6 : 12).text(c.name());
@@ -40,7 +44,10 @@ public final class CommandCodec {
       RecordCodec.write(out, c.start());
       out.bool(c.force()).text(c.assignor());
     } else if (command instanceof MetaCommand.SeeGroup c) {
-      out.u8(7).text(c.name());
+      out.u8(16).text(c.name());
+      RecordCodec.writeTexts(out, c.topics());
+    } else if (command instanceof MetaCommand.AddActiveTime c) {
+      out.u8(17).i64(c.millis());
     } else if (command instanceof MetaCommand.ForgetGroup c) {
       out.u8(8).text(c.name());
     } else if (command instanceof MetaCommand.RegisterProducer c) {
@@ -63,7 +70,7 @@ public final class CommandCodec {
           case 2 -> new MetaCommand.ActivateTopic(in.i32());
           case 3 -> new MetaCommand.ConfigureTopic(in.i32(), RecordCodec.topicConfig(in));
           case 4 -> new MetaCommand.DeleteTopic(in.text());
-          case 5 -> new MetaCommand.RemoveTopic(in.i32());
+          case 5 -> new MetaCommand.RemoveTopic(in.i32(), 0);
           case 6 ->
               new MetaCommand.DeclareGroup(
                   in.text(),
@@ -73,7 +80,7 @@ public final class CommandCodec {
                   in.bool(),
                   // Logs of before there was a choice of assignors end here.
                   in.remaining() == 0 ? null : in.text());
-          case 7 -> new MetaCommand.SeeGroup(in.text());
+          case 7 -> new MetaCommand.SeeGroup(in.text(), List.of());
           case 8 -> new MetaCommand.ForgetGroup(in.text());
           case 9 -> new MetaCommand.RegisterProducer(in.text());
           case 11 -> new MetaCommand.RecordMoves(RecordCodec.moves(in));
@@ -87,6 +94,9 @@ public final class CommandCodec {
                   in.text());
           case 13 -> new MetaCommand.GrantGroupLease(in.text(), in.text(), in.text(), in.i64());
           case 14 -> new MetaCommand.ReleaseGroupLease(in.text(), in.text(), in.i64());
+          case 15 -> new MetaCommand.RemoveTopic(in.i32(), in.i64());
+          case 16 -> new MetaCommand.SeeGroup(in.text(), RecordCodec.texts(in));
+          case 17 -> new MetaCommand.AddActiveTime(in.i64());
           default -> throw unknown(tag);
         };
     in.end();
@@ -95,9 +105,13 @@ public final class CommandCodec {
 
   public static void write(Bytes out, DataCommand command) {
     if (command instanceof DataCommand.OpenShards c) {
-      out.u8(1).i32(c.topicId()).text(c.topic()).i32(c.shards().size());
+      boolean floor = c.epochFloor() != 0;
+      out.u8(floor ? 16 : 1).i32(c.topicId()).text(c.topic()).i32(c.shards().size());
       c.shards().forEach(out::i32);
       RecordCodec.write(out, c.config());
+      if (floor) {
+        out.i64(c.epochFloor());
+      }
     } else if (command instanceof DataCommand.DropShards c) {
       out.u8(2).i32(c.topicId());
     } else if (command instanceof DataCommand.ConfigureShards c) {
@@ -217,6 +231,9 @@ public final class CommandCodec {
           case 15 ->
               new DataCommand.DropDeadLetters(
                   in.text(), RecordCodec.shard(in), RecordCodec.numbers(in));
+          case 16 ->
+              new DataCommand.OpenShards(
+                  in.i32(), in.text(), numbers(in), RecordCodec.topicConfig(in), in.i64());
           case 20 -> new DataCommand.DeliverDue(in.i32(), in.i32());
           case 32 ->
               new DataCommand.Commit(

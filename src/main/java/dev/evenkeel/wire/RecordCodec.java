@@ -16,6 +16,8 @@ import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /** Bytes of the records that commands, replies and the store share. */
 public final class RecordCodec {
@@ -23,7 +25,10 @@ public final class RecordCodec {
   private static final int GROUP_FORM_PLAIN = 2;
 
   /** With a policy. */
-  private static final int GROUP_FORM = 3;
+  private static final int GROUP_FORM_POLICY = 3;
+
+  /** With when each topic was last subscribed to; that and when it was seen in active time. */
+  private static final int GROUP_FORM = 4;
 
   /** With a group term; the first form begins with the group's name. */
   private static final int LEASE_FORM_TERM = 2;
@@ -149,24 +154,21 @@ public final class RecordCodec {
         in.i64());
   }
 
-  /**
-   * A group has a name: null in its place says that the number of the form follows. A group that
-   * only shares its shards out is written in the form of before there were policies.
-   */
+  /** A group has a name: null in its place says that the number of the form follows. */
   public static void write(Bytes out, GroupInfo group) {
-    boolean plain = group.policy().equals(GroupPolicy.SHARDED);
-    out.text(null).u8(plain ? GROUP_FORM_PLAIN : GROUP_FORM).text(group.name());
-    if (plain) {
-      out.text(group.mode());
-    } else {
-      write(out, group.policy());
-    }
-    writeTexts(out, group.topics());
+    out.text(null).u8(GROUP_FORM).text(group.name());
+    write(out, group.policy());
+    out.i32(group.subscriptions().size());
+    group.subscriptions().forEach((topic, seen) -> out.text(topic).i64(seen));
     write(out, group.start());
-    out.i64(group.createdMillis()).i64(group.lastSeenMillis()).text(group.assignor());
+    out.i64(group.createdMillis()).i64(group.seenMillis()).text(group.assignor());
   }
 
-  /** Also in the first form, which began with the name and knew no assignor. */
+  /**
+   * Also in the first form, which began with the name and knew no assignor. Forms of before {@link
+   * #GROUP_FORM} say by the clock when a group was seen. That cannot be compared with active time:
+   * such a group counts as seen when active time began.
+   */
   public static GroupInfo group(ByteReader in) {
     String name = in.text();
     boolean first = name != null;
@@ -175,13 +177,21 @@ public final class RecordCodec {
       form = form("a group's record", in.u8(), GROUP_FORM_PLAIN, GROUP_FORM);
       name = in.text();
     }
+    GroupPolicy policy = form >= GROUP_FORM_POLICY ? policy(in) : GroupPolicy.of(in.text());
+    SortedMap<String, Long> topics = new TreeMap<>();
+    for (int count = in.count(); count > 0; count--) {
+      topics.put(in.neededText(), form == GROUP_FORM ? in.i64() : 0);
+    }
+    StartAt start = start(in);
+    long created = in.i64();
+    long seen = in.i64();
     return new GroupInfo(
         name,
-        form == GROUP_FORM ? policy(in) : GroupPolicy.of(in.text()),
-        texts(in),
-        start(in),
-        in.i64(),
-        in.i64(),
+        policy,
+        topics,
+        start,
+        created,
+        form == GROUP_FORM ? seen : 0,
         first ? GroupInfo.ASSIGNOR_DEFAULT : in.text());
   }
 

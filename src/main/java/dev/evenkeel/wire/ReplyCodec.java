@@ -44,6 +44,8 @@ public final class ReplyCodec {
     if (reply instanceof Reply.OfOffsets r) {
       out.u8(8);
       RecordCodec.writeNumbers(out, r.offsets());
+    } else if (reply instanceof Reply.OfNumber r) {
+      out.u8(9).i64(r.number());
     } else if (reply instanceof Reply.OfDelivered r) {
       out.u8(20).i64(r.messages()).i64(r.lateMillis());
     }
@@ -63,6 +65,7 @@ public final class ReplyCodec {
       case 6 -> sequences(in);
       case 7 -> new Reply.OfGroupLease(RecordCodec.groupLease(in));
       case 8 -> new Reply.OfOffsets(RecordCodec.numbers(in));
+      case 9 -> new Reply.OfNumber(in.i64());
       case 20 -> new Reply.OfDelivered(in.i64(), in.i64());
       default -> throw new RefusedException(Refusal.WRONG_VERSION, "unknown reply " + tag);
     };

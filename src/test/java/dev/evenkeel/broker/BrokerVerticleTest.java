@@ -357,7 +357,7 @@ class BrokerVerticleTest {
     Bytes drop = new Bytes().i32(0);
     CommandCodec.write(drop, new DataCommand.DropShards(shard.topicId()));
     Bytes remove = new Bytes();
-    CommandCodec.write(remove, new MetaCommand.RemoveTopic(shard.topicId()));
+    CommandCodec.write(remove, new MetaCommand.RemoveTopic(shard.topicId(), 0));
     String control = Addresses.control("n1");
     assertThat(refusal(bench.send(control, Frames.request(Op.SUBMIT_DATA, retain))).refusal())
         .isEqualTo(Refusal.INVALID);

@@ -19,7 +19,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /** The leases and groups of a cluster with the rules of the commands, in memory. */
 public final class ModelLog {
@@ -31,6 +30,9 @@ public final class ModelLog {
       Collections.synchronizedMap(new LinkedHashMap<>());
   public final Map<Shard, Long> ends = new TreeMap<>();
   public final List<FailureFigures> failures = new ArrayList<>();
+  public long activeMillis;
+  private long epochFloor;
+  private long termFloor;
 
   public ModelLog topic(int id, String name, int shards) {
     topics.add(new TopicInfo(id, name, shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000));
@@ -50,8 +52,7 @@ public final class ModelLog {
       if (lease != null && c.groupTerm() < lease.groupTerm()) {
         return Reply.refused(Refusal.FENCED, "a lower group term");
       }
-      Lease before =
-          lease == null ? new Lease(c.group(), c.shard(), 0, null, null, 0, -1, null, null) : lease;
+      Lease before = lease == null ? fresh(c.group(), c.shard()) : lease;
       return put(before.granted(c.owner(), c.instance(), c.groupTerm()));
     }
     if (command instanceof DataCommand.SetDrain c) {
@@ -74,15 +75,21 @@ public final class ModelLog {
       if (c.to().value() > ends.getOrDefault(c.shard(), 0L)) {
         return Reply.refused(Refusal.OFFSET_OUT_OF_RANGE, "beyond the end");
       }
-      Lease before =
-          lease == null ? new Lease(c.group(), c.shard(), 0, null, null, 0, -1, null, null) : lease;
+      Lease before = lease == null ? fresh(c.group(), c.shard()) : lease;
       return put(before.reset(c.to().value()));
     }
     if (command instanceof DataCommand.ForgetLeases c) {
-      leases.remove(c.group());
+      Map<Shard, Lease> gone = leases.remove(c.group());
+      if (gone != null) {
+        gone.values().forEach(lease -> epochFloor = Math.max(epochFloor, lease.epoch()));
+      }
       return Reply.DONE;
     }
     throw new IllegalArgumentException(command.toString());
+  }
+
+  private Lease fresh(String group, Shard shard) {
+    return new Lease(group, shard, epochFloor, null, null, 0, -1, null, null);
   }
 
   private Reply put(Lease lease) {
@@ -109,19 +116,16 @@ public final class ModelLog {
       if (info != null && !info.assignor().equals(assignor) && !c.force()) {
         return Reply.refused(Refusal.GROUP_MISMATCH, "group uses assignor " + info.assignor());
       }
-      TreeSet<String> names = new TreeSet<>(c.topics());
-      if (info != null) {
-        names.addAll(info.topics());
-      }
       GroupInfo next =
           new GroupInfo(
-              c.name(),
-              c.policy(),
-              List.copyOf(names),
-              info == null ? c.start() : info.start(),
-              info == null ? nowMillis : info.createdMillis(),
-              nowMillis,
-              assignor);
+                  c.name(),
+                  c.policy(),
+                  info == null ? Collections.emptySortedMap() : info.subscriptions(),
+                  info == null ? c.start() : info.start(),
+                  info == null ? nowMillis : info.createdMillis(),
+                  activeMillis,
+                  assignor)
+              .seenAt(activeMillis, c.topics());
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }
@@ -130,13 +134,18 @@ public final class ModelLog {
       if (info == null) {
         return Reply.refused(Refusal.UNKNOWN_GROUP, c.name());
       }
-      GroupInfo next = info.seenAt(nowMillis);
+      GroupInfo next = info.seenAt(activeMillis, c.topics());
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }
+    if (command instanceof MetaCommand.AddActiveTime c) {
+      activeMillis += c.millis();
+      return new Reply.OfNumber(activeMillis);
+    }
     if (command instanceof MetaCommand.ForgetGroup c) {
       groups.remove(c.name());
-      groupLeases.remove(c.name());
+      GroupLease gone = groupLeases.remove(c.name());
+      termFloor = gone == null ? termFloor : Math.max(termFloor, gone.term());
       moves.keySet().removeIf(key -> key.group().equals(c.name()));
       return Reply.DONE;
     }
@@ -145,9 +154,12 @@ public final class ModelLog {
       if (lease.heldBy(c.instance(), c.expectedTerm() + 1)) {
         return new Reply.OfGroupLease(lease);
       }
-      return lease.term() != c.expectedTerm()
-          ? Reply.refused(Refusal.FENCED, "another term")
-          : put(lease.granted(c.holder(), c.instance()));
+      if (lease.term() != c.expectedTerm()) {
+        return Reply.refused(Refusal.FENCED, "another term");
+      }
+      GroupLease before =
+          lease.term() > 0 ? lease : new GroupLease(c.group(), termFloor, null, null);
+      return put(before.granted(c.holder(), c.instance()));
     }
     if (command instanceof MetaCommand.ReleaseGroupLease c) {
       GroupLease lease = groupLeases.getOrDefault(c.group(), GroupLease.none(c.group()));

@@ -134,7 +134,12 @@ final class Brokers {
       groups
           .get(index)
           .manage(
-              new DataCommand.OpenShards(topic.id(), topic.name(), shards, TopicConfig.DEFAULT));
+              new DataCommand.OpenShards(
+                  topic.id(),
+                  topic.name(),
+                  shards,
+                  TopicConfig.DEFAULT,
+                  meta.tables().counters().epochFloor()));
     }
   }
 
@@ -145,8 +150,12 @@ final class Brokers {
       topicsChanged.run();
       eachSlowly(
           index -> groups.get(index).manage(new DataCommand.DropShards(id)),
-          () -> submit(new MetaCommand.RemoveTopic(id)));
+          () -> submit(new MetaCommand.RemoveTopic(id, epochFloor())));
     }
+  }
+
+  private long epochFloor() {
+    return groups.stream().mapToLong(DataGroup::epochFloor).max().orElse(0);
   }
 
   private interface Step {

@@ -172,6 +172,11 @@ final class DataGroup {
     wake();
   }
 
+  /** The highest epoch of a lease that was removed. */
+  long epochFloor() {
+    return head.tables().epochFloor();
+  }
+
   /** What brokers tell each other to do with shards. */
   void manage(DataCommand command) {
     append(Entry.of(command, time.now()));

@@ -266,7 +266,7 @@ final class Ledger {
   private void reset(
       Track track, DataCommand.ResetLease command, Lease before, Lease after, long nowMillis) {
     long epoch = before == null ? 0 : before.epoch();
-    if (command.expectedEpoch() != epoch || after.epoch() != epoch + 1) {
+    if (command.expectedEpoch() != epoch || !follows(before, after)) {
       throw failure("reset what was changed since it was looked at", command, after);
     }
     if (!track.asked.contains(command.to())) {
@@ -286,6 +286,11 @@ final class Ledger {
     moves++;
   }
 
+  /** A new lease begins above all that were removed. */
+  private static boolean follows(Lease before, Lease after) {
+    return before == null ? after.epoch() > 0 : after.epoch() == before.epoch() + 1;
+  }
+
   private static void checkGeneration(Track track, Lease before, Lease after, DataCommand command) {
     long producer = before == null ? 0 : before.generation().producerId();
     boolean sameProducer = after.generation().producerId() == producer;
@@ -297,7 +302,7 @@ final class Ledger {
 
   private void granted(Track track, DataCommand.Grant grant, Lease before, Lease after) {
     long epoch = before == null ? 0 : before.epoch();
-    if (grant.expectedEpoch() != epoch || after.epoch() != epoch + 1) {
+    if (grant.expectedEpoch() != epoch || !follows(before, after)) {
       throw failure("granted what was changed since it was looked at", grant, after);
     }
     if (before == null) {

@@ -38,7 +38,8 @@ class CodecTest {
           new MetaCommand.ActivateTopic(5),
           new MetaCommand.ConfigureTopic(5, CONFIG),
           new MetaCommand.DeleteTopic("t"),
-          new MetaCommand.RemoveTopic(5),
+          new MetaCommand.RemoveTopic(5, 0),
+          new MetaCommand.RemoveTopic(5, 9),
           new MetaCommand.DeclareGroup(
               "g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true),
           new MetaCommand.DeclareGroup(
@@ -54,7 +55,8 @@ class CodecTest {
               "g", new GroupPolicy("sharded", 0, null, "payload"), List.of(), StartAt.LATEST, true),
           new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4),
           new MetaCommand.ReleaseGroupLease("g", "i", 5),
-          new MetaCommand.SeeGroup("g"),
+          new MetaCommand.SeeGroup("g", List.of("t", "u")),
+          new MetaCommand.AddActiveTime(60_000),
           new MetaCommand.ForgetGroup("g"),
           new MetaCommand.RegisterProducer(""),
           new MetaCommand.RecordMoves(
@@ -67,6 +69,7 @@ class CodecTest {
   private static final List<DataCommand> DATA =
       List.of(
           new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG),
+          new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG, 12),
           new DataCommand.DropShards(7),
           new DataCommand.ConfigureShards(7, CONFIG),
           new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
@@ -134,6 +137,11 @@ class CodecTest {
                     1,
                     2,
                     "average")),
+            new Reply.OfGroup(
+                new GroupInfo(
+                        "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average")
+                    .seenAt(9, List.of("u"))),
+            new Reply.OfNumber(42),
             new Reply.OfGroupLease(GroupLease.none("g")),
             new Reply.OfGroupLease(new GroupLease("g", 3, "dispatcher@n1", "i")),
             new Reply.OfProducer(3, 1),
@@ -153,7 +161,7 @@ class CodecTest {
     record.i64(1).i64(2);
     assertThat(RecordCodec.group(new ByteReader(record.toArray())))
         .isEqualTo(
-            new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, 1, 2, "sticky"));
+            new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, 1, 0, "sticky"));
     Bytes command = new Bytes().u8(6).text("g").text("sharded");
     RecordCodec.writeTexts(command, List.of("t"));
     RecordCodec.write(command, StartAt.LATEST);
@@ -166,21 +174,10 @@ class CodecTest {
 
   @Test
   void what_uses_nothing_new_is_written_as_before_and_read_from_there() {
-    Bytes group = new Bytes().text(null).u8(2).text("g").text("sharded");
-    RecordCodec.writeTexts(group, List.of("t"));
-    RecordCodec.write(group, StartAt.LATEST);
-    group.i64(1).i64(2).text("average");
-    GroupInfo info =
-        new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, 1, 2, "average");
-    Bytes written = new Bytes();
-    RecordCodec.write(written, info);
-    assertThat(written.toArray()).isEqualTo(group.toArray());
-    assertThat(RecordCodec.group(new ByteReader(group.toArray()))).isEqualTo(info);
-
     Bytes lease = new Bytes().text("g");
     RecordCodec.write(lease, SHARD);
     lease.i64(5).text("m").text("i").i64(100).i64(-1).blob(null).bool(false);
-    written = new Bytes();
+    Bytes written = new Bytes();
     RecordCodec.write(written, new Lease("g", SHARD, 5, "m", "i", 100, -1, null, null));
     assertThat(written.toArray()).isEqualTo(lease.toArray());
     assertThat(RecordCodec.lease(new ByteReader(lease.toArray())).groupTerm()).isZero();
@@ -195,10 +192,21 @@ class CodecTest {
   }
 
   @Test
+  void a_group_that_was_seen_by_the_clock_counts_as_seen_when_active_time_began() {
+    Bytes group = new Bytes().text(null).u8(2).text("g").text("sharded");
+    RecordCodec.writeTexts(group, List.of("t"));
+    RecordCodec.write(group, StartAt.LATEST);
+    group.i64(1).i64(1_700_000_000_000L).text("average");
+    assertThat(RecordCodec.group(new ByteReader(group.toArray())))
+        .isEqualTo(
+            new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, 1, 0, "average"));
+  }
+
+  @Test
   void a_group_of_a_later_form_is_refused() {
-    byte[] later = new Bytes().text(null).u8(4).text("g").toArray();
+    byte[] later = new Bytes().text(null).u8(5).text("g").toArray();
     assertThatThrownBy(() -> RecordCodec.group(new ByteReader(later)))
-        .hasMessageContaining("form 4: this node reads up to 3");
+        .hasMessageContaining("form 5: this node reads up to 4");
   }
 
   @Test
@@ -234,7 +242,7 @@ class CodecTest {
   /** One byte of a command that is right is another, or the end is missing. */
   @Property(tries = 3000)
   void mutated_commands_are_refused(
-      @ForAll @IntRange(max = 14) int which,
+      @ForAll @IntRange(max = 16) int which,
       @ForAll int at,
       @ForAll byte value,
       @ForAll boolean cut) {
@@ -250,7 +258,7 @@ class CodecTest {
   @Test
   void a_command_with_bytes_behind_it_is_refused() {
     Bytes out = new Bytes();
-    CommandCodec.write(out, new MetaCommand.SeeGroup("g"));
+    CommandCodec.write(out, new MetaCommand.SeeGroup("g", List.of()));
     out.u8(1);
     assertThatThrownBy(() -> CommandCodec.meta(new ByteReader(out.view())))
         .isInstanceOf(RefusedException.class)

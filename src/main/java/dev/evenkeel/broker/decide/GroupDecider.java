@@ -3,13 +3,14 @@ package dev.evenkeel.broker.decide;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.TreeSet;
 
 /** Decides about groups. */
 public final class GroupDecider {
@@ -50,38 +51,50 @@ public final class GroupDecider {
           Refusal.GROUP_MISMATCH,
           "group '" + name + "' uses assignor " + known.assignor() + ", not " + assignor);
     }
-    TreeSet<String> topics = new TreeSet<>(command.topics());
-    if (known != null) {
-      topics.addAll(known.topics());
-    }
-    if (topics.size() > GROUP_TOPICS_MAX) {
+    GroupInfo next =
+        new GroupInfo(
+                name,
+                command.policy(),
+                known == null ? Collections.emptySortedMap() : known.subscriptions(),
+                known == null ? command.start() : known.start(),
+                known == null ? nowMillis : known.createdMillis(),
+                0,
+                assignor)
+            .seenAt(activeMillis(), command.topics());
+    int topics = next.subscriptions().size();
+    if (topics > GROUP_TOPICS_MAX) {
       return Decision.refused(
           Refusal.TOO_LARGE,
-          "group '" + name + "' with " + topics.size() + " topics: at most " + GROUP_TOPICS_MAX);
+          "group '" + name + "' with " + topics + " topics: at most " + GROUP_TOPICS_MAX);
     }
-    return put(
-        new GroupInfo(
-            name,
-            command.policy(),
-            List.copyOf(topics),
-            known == null ? command.start() : known.start(),
-            known == null ? nowMillis : known.createdMillis(),
-            known == null ? nowMillis : Math.max(known.lastSeenMillis(), nowMillis),
-            assignor));
+    return put(next);
   }
 
-  public Decision<MetaChange> see(MetaCommand.SeeGroup command, long nowMillis) {
+  private long activeMillis() {
+    return tables.counters().activeMillis();
+  }
+
+  /** Topics that the group has not declared are left out. */
+  public Decision<MetaChange> see(MetaCommand.SeeGroup command) {
     GroupInfo known = tables.group(command.name());
     if (known == null) {
       return unknown(command.name());
     }
-    return put(known.seenAt(Math.max(known.lastSeenMillis(), nowMillis)));
+    List<String> topics = new ArrayList<>(command.topics());
+    topics.retainAll(known.subscriptions().keySet());
+    return put(known.seenAt(activeMillis(), topics));
+  }
+
+  public Decision<MetaChange> passed(MetaCommand.AddActiveTime command) {
+    long step = Math.max(0, Math.min(command.millis(), Limits.ACTIVE_STEP_MILLIS_MAX));
+    MetaTables.Counters next = tables.counters().afterActive(step);
+    return new Decision<>(
+        List.of(new MetaChange.PutCounters(next)), new Reply.OfNumber(next.activeMillis()));
   }
 
   /**
-   * Forgets the group, its lease and its moves: its epochs begin anew should it come back, so that
-   * moves of its former life could not be told from those of the next. Its term may begin anew too:
-   * the data groups have forgotten the group's leases before.
+   * Forgets the group, its lease and its moves. Should it come back, its term goes on above all
+   * that it ever had.
    */
   public Decision<MetaChange> forget(MetaCommand.ForgetGroup command) {
     if (tables.group(command.name()) == null) {
@@ -90,6 +103,8 @@ public final class GroupDecider {
     List<MetaChange> changes = new ArrayList<>();
     changes.add(new MetaChange.RemoveGroup(command.name()));
     changes.add(new MetaChange.RemoveGroupLease(command.name()));
+    long term = tables.groupLease(command.name()).term();
+    changes.add(new MetaChange.PutCounters(tables.counters().aboveTerm(term)));
     tables
         .moves()
         .ofGroup(command.name())

@@ -11,7 +11,8 @@ import java.util.List;
 
 /**
  * Decides about the leases of whole groups. The term only grows, and no two runs ever have the same
- * one.
+ * one. A lease that is granted for the first time begins above the terms of all groups that were
+ * forgotten: one of them may have had the same name.
  *
  * <pre>
  *              grant (compare and set: term + 1)
@@ -43,12 +44,16 @@ public final class GroupLeaseDecider {
       return unknown(command.group());
     }
     GroupLease lease = tables.groupLease(command.group());
-    if (lease.heldBy(instance, command.expectedTerm() + 1)) {
+    long expected = command.expectedTerm();
+    if (lease.heldBy(instance, expected == 0 ? lease.term() : expected + 1)) {
       // The answer to the same grant was lost.
       return Decision.unchanged(new Reply.OfGroupLease(lease));
     }
-    if (lease.term() != command.expectedTerm()) {
-      return fenced(lease, command.expectedTerm());
+    if (lease.term() != expected) {
+      return fenced(lease, expected);
+    }
+    if (expected == 0) {
+      lease = new GroupLease(lease.group(), tables.counters().termFloor(), null, null);
     }
     return put(lease.granted(command.holder(), instance));
   }

@@ -52,13 +52,10 @@ public final class LeaseDecider {
           Refusal.INVALID, "group term of " + command.groupTerm() + ": it cannot be negative");
     }
     shard(command.shard());
-    Lease lease = tables.lease(command.group(), command.shard());
+    Lease lease = expected(command.group(), command.shard(), command.expectedEpoch());
     if (lease == null) {
       long start = StartFinder.find(store, tables, command.shard(), command.start());
-      lease = new Lease(command.group(), command.shard(), 0, null, null, start, -1, null, null);
-    }
-    if (lease.epoch() != command.expectedEpoch()) {
-      return fenced(lease, command.expectedEpoch());
+      lease = fresh(command.group(), command.shard(), start);
     }
     if (command.groupTerm() < lease.groupTerm()) {
       return Decision.refused(
@@ -75,10 +72,32 @@ public final class LeaseDecider {
     return lease(lease.granted(command.owner(), instance, command.groupTerm()));
   }
 
+  /**
+   * The lease of that epoch; null for epoch 0 if there is none.
+   *
+   * @throws RefusedException FENCED if it has another
+   */
+  private Lease expected(String group, Shard shard, long epoch) {
+    Lease lease = tables.lease(group, shard);
+    if (lease == null && epoch != 0) {
+      throw new RefusedException(
+          Refusal.FENCED, "epoch " + epoch + " of " + group + ":" + shard + ": there is no lease");
+    }
+    if (lease != null && lease.epoch() != epoch) {
+      throw fenced(lease, epoch);
+    }
+    return lease;
+  }
+
+  /** Before its first grant. Who had a lease that was removed since must not be taken for it. */
+  private Lease fresh(String group, Shard shard, long start) {
+    return new Lease(group, shard, tables.epochFloor(), null, null, start, -1, null, null);
+  }
+
   public Decision<Change> drain(DataCommand.SetDrain command) {
     Lease lease = existing(command.group(), command.shard());
     if (lease.epoch() != command.expectedEpoch()) {
-      return fenced(lease, command.expectedEpoch());
+      throw fenced(lease, command.expectedEpoch());
     }
     return lease(lease.draining(command.drain()));
   }
@@ -86,7 +105,7 @@ public final class LeaseDecider {
   public Decision<Change> commit(DataCommand.Commit command) {
     Lease lease = existing(command.group(), command.shard());
     if (!lease.heldAt(command.epoch())) {
-      return fenced(lease, command.epoch());
+      throw fenced(lease, command.epoch());
     }
     checkOffset("committed offset", command.offset(), command.shard());
     if (command.state() != null && command.state().length > Limits.STATE_BYTES_MAX) {
@@ -119,12 +138,9 @@ public final class LeaseDecider {
     Names.check("group", command.group());
     Shard shard = command.shard();
     ShardRecord record = shard(shard);
-    Lease lease = tables.lease(command.group(), shard);
+    Lease lease = expected(command.group(), shard, command.expectedEpoch());
     if (lease == null) {
-      lease = new Lease(command.group(), shard, 0, null, null, record.start(), -1, null, null);
-    }
-    if (lease.epoch() != command.expectedEpoch()) {
-      return fenced(lease, command.expectedEpoch());
+      lease = fresh(command.group(), shard, record.start());
     }
     StartAt to = command.to();
     if (to.kind() == StartAt.Kind.OFFSET
@@ -151,7 +167,7 @@ public final class LeaseDecider {
   public Decision<Change> publisher(DataCommand.SetPublisher command) {
     Lease lease = existing(command.group(), command.shard());
     if (!lease.heldAt(command.epoch())) {
-      return fenced(lease, command.epoch());
+      throw fenced(lease, command.epoch());
     }
     if (command.producerId() < 1) {
       return Decision.refused(
@@ -174,7 +190,7 @@ public final class LeaseDecider {
       return Decision.unchanged(Reply.DONE);
     }
     if (!lease.heldAt(command.epoch())) {
-      return fenced(lease, command.epoch());
+      throw fenced(lease, command.epoch());
     }
     checkOffset("released offset", command.offset(), command.shard());
     long committed = Math.max(lease.committed(), command.offset());
@@ -197,11 +213,27 @@ public final class LeaseDecider {
   }
 
   public Decision<Change> forget(DataCommand.ForgetLeases command) {
-    List<Change> changes = new ArrayList<>();
-    tables.leasesOf(command.group()).forEach(key -> changes.add(new Change.RemoveLease(key)));
+    List<Change> changes = remove(tables, tables.leasesOf(command.group()));
     tables.failuresOf(command.group()).forEach(key -> changes.add(new Change.RemoveFailures(key)));
     changes.addAll(new PublisherDecider(tables, 0).forgetGroup(command.group()));
     return Decision.of(changes);
+  }
+
+  /** Removes leases, and remembers the highest epoch of any. */
+  static List<Change> remove(DataTables tables, List<LeaseKey> keys) {
+    List<Change> changes = new ArrayList<>();
+    long floor = tables.epochFloor();
+    for (LeaseKey key : keys) {
+      floor = Math.max(floor, tables.lease(key.group(), key.shard()).epoch());
+      changes.add(new Change.RemoveLease(key));
+    }
+    changes.addAll(raise(tables, floor));
+    return changes;
+  }
+
+  /** Leases made from now on begin above {@code epoch}. */
+  static List<Change> raise(DataTables tables, long epoch) {
+    return epoch > tables.epochFloor() ? List.of(new Change.PutEpochFloor(epoch)) : List.of();
   }
 
   /** With what the progress makes superfluous of failures. */
@@ -241,8 +273,8 @@ public final class LeaseDecider {
     }
   }
 
-  private static Decision<Change> fenced(Lease lease, long epoch) {
-    return Decision.refused(
+  private static RefusedException fenced(Lease lease, long epoch) {
+    return new RefusedException(
         Refusal.FENCED,
         "epoch "
             + epoch

@@ -59,7 +59,7 @@ public final class MoveDecider {
     if (known == null) {
       add(move);
     } else if (!known.sameAs(move)) {
-      // The epochs of the group began anew: what was there belongs to its former life.
+      // Of a log of before epochs went on for ever: what was there is of a forgotten group.
       drop(number);
       add(move);
     } else {

@@ -23,8 +23,7 @@ public final class RegisterDecider {
   public Decision<MetaChange> register(MetaCommand.RegisterProducer command) {
     MetaTables.Counters counters = tables.counters();
     long id = counters.nextProducerId();
-    MetaChange counted =
-        new MetaChange.PutCounters(new MetaTables.Counters(counters.nextTopicId(), id + 1));
+    MetaChange counted = new MetaChange.PutCounters(counters.afterProducer());
     if (command.name() == null || command.name().isEmpty()) {
       return new Decision<>(List.of(counted), new Reply.OfProducer(id, 0));
     }

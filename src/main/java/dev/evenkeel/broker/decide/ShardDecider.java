@@ -9,6 +9,7 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
 import java.util.ArrayList;
@@ -34,6 +35,7 @@ public final class ShardDecider {
           new Change.PutTopic(
               new TopicRecord(command.topicId(), command.topic(), command.config(), false)));
     }
+    changes.addAll(LeaseDecider.raise(tables, command.epochFloor()));
     for (int index : command.shards()) {
       if (index < 0 || index >= Limits.SHARDS_MAX) {
         return Decision.refused(
@@ -63,20 +65,24 @@ public final class ShardDecider {
     int id = command.topicId();
     TopicRecord known = tables.topic(id);
     if (known != null && known.dropped()) {
-      return Decision.of(List.of());
+      return Decision.unchanged(new Reply.OfNumber(tables.epochFloor()));
     }
     List<Change> changes = new ArrayList<>();
+    List<LeaseKey> leases = new ArrayList<>();
+    long floor = tables.epochFloor();
     for (Shard shard : tables.shardsOf(id)) {
       changes.add(new Change.RemoveShard(shard));
       for (Lease lease : tables.leasesOn(shard)) {
-        changes.add(new Change.RemoveLease(new LeaseKey(shard, lease.group())));
+        leases.add(new LeaseKey(shard, lease.group()));
+        floor = Math.max(floor, lease.epoch());
       }
       tables.failuresOn(shard).forEach(key -> changes.add(new Change.RemoveFailures(key)));
     }
+    changes.addAll(LeaseDecider.remove(tables, leases));
     tables.ringsIn(id).forEach(key -> changes.add(new Change.RemoveRing(key)));
     changes.addAll(new PublisherDecider(tables, 0).forgetInputs(id));
     String name = known == null ? "" : known.name();
     changes.add(new Change.PutTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
-    return Decision.of(changes);
+    return new Decision<>(changes, new Reply.OfNumber(floor));
   }
 }

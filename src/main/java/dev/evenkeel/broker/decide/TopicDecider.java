@@ -55,10 +55,8 @@ public final class TopicDecider {
             command.config(),
             TopicInfo.State.CREATING,
             nowMillis);
-    MetaTables.Counters next =
-        new MetaTables.Counters(counters.nextTopicId() + 1, counters.nextProducerId());
     return new Decision<>(
-        List.of(new MetaChange.PutTopic(topic), new MetaChange.PutCounters(next)),
+        List.of(new MetaChange.PutTopic(topic), new MetaChange.PutCounters(counters.afterTopic())),
         new Reply.OfTopic(topic));
   }
 
@@ -106,7 +104,10 @@ public final class TopicDecider {
       return Decision.refused(
           Refusal.INVALID, "topic '" + topic.name() + "' is not being deleted: delete it first");
     }
-    return Decision.of(List.of(new MetaChange.RemoveTopic(topic)));
+    return Decision.of(
+        List.of(
+            new MetaChange.RemoveTopic(topic),
+            new MetaChange.PutCounters(tables.counters().aboveEpoch(command.epochFloor()))));
   }
 
   private static Decision<MetaChange> put(TopicInfo topic) {

@@ -67,7 +67,9 @@ public final class MetaState extends StoredState {
     } else if (command instanceof MetaCommand.DeclareGroup c) {
       return new GroupDecider(tables).declare(c, now);
     } else if (command instanceof MetaCommand.SeeGroup c) {
-      return new GroupDecider(tables).see(c, now);
+      return new GroupDecider(tables).see(c);
+    } else if (command instanceof MetaCommand.AddActiveTime c) {
+      return new GroupDecider(tables).passed(c);
     } else if (command instanceof MetaCommand.ForgetGroup c) {
       return new GroupDecider(tables).forget(c);
     } else if (command instanceof MetaCommand.GrantGroupLease c) {

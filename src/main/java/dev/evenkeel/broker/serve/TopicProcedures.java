@@ -19,6 +19,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -164,12 +165,15 @@ final class TopicProcedures {
               .map(done -> (Reply) new Reply.OfTopic(topic));
       case DELETING ->
           each(groupsOf(topic), group -> new DataCommand.DropShards(topic.id()))
-              .compose(done -> submit(new MetaCommand.RemoveTopic(topic.id())));
+              .compose(
+                  floors ->
+                      submit(new MetaCommand.RemoveTopic(topic.id(), Collections.max(floors))));
     };
   }
 
-  private Future<Void> each(List<Integer> indexes, IntFunction<DataCommand> command) {
-    List<Future<Reply>> all = new ArrayList<>();
+  /** The numbers of the answers, 0 for others, when all have answered. */
+  private Future<List<Long>> each(List<Integer> indexes, IntFunction<DataCommand> command) {
+    List<Future<Long>> all = new ArrayList<>();
     for (int group : indexes) {
       all.add(
           commands
@@ -179,10 +183,10 @@ final class TopicProcedures {
                     if (reply instanceof Reply.Refused refused) {
                       throw refused.exception();
                     }
-                    return reply;
+                    return reply instanceof Reply.OfNumber of ? of.number() : 0L;
                   }));
     }
-    return Future.all(all).mapEmpty();
+    return Future.all(all).map(done -> done.<Long>list());
   }
 
   private List<Integer> groupsOf(TopicInfo topic) {
@@ -210,7 +214,8 @@ final class TopicProcedures {
             .filter(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()) == group)
             .boxed()
             .toList();
-    return new DataCommand.OpenShards(topic.id(), topic.name(), shards, topic.config());
+    return new DataCommand.OpenShards(
+        topic.id(), topic.name(), shards, topic.config(), meta.tables().counters().epochFloor());
   }
 
   private static RefusedException unfinished(TopicInfo topic, String what, Throwable failure) {

@@ -181,6 +181,19 @@ public sealed interface Change {
     public void show(DataTables tables) {}
   }
 
+  /** Leases made from now on begin above this epoch. */
+  record PutEpochFloor(long floor) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.META, Keys.epochFloor(), new Bytes(8).i64(floor).toArray());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.epochFloor = floor;
+    }
+  }
+
   record RemoveLease(LeaseKey key) implements Change {
     @Override
     public void write(Store.Write write) {

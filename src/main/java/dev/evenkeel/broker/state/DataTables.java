@@ -32,6 +32,7 @@ public final class DataTables {
   final Map<Long, ProducerRecord> producers = new HashMap<>();
   final Map<LeaseKey, Long> publishers = new HashMap<>();
   final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
+  volatile long epochFloor;
 
   /** Reads everything back from the store. */
   public static DataTables load(Store store) {
@@ -47,6 +48,7 @@ public final class DataTables {
             }
             case 'S' -> tables.shards.put(Keys.metaShard(key), ShardRecord.decode(value));
             case 'D' -> tables.delays.put(Keys.metaShard(key), DelayStand.decode(value));
+            case 'E' -> tables.epochFloor = new ByteReader(value).i64();
             case 'R' -> tables.marks.put(Keys.metaShard(key), Marks.decode(value));
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
           }
@@ -137,6 +139,11 @@ public final class DataTables {
         .map(key -> lease(key.group(), shard))
         .filter(lease -> lease != null)
         .toList();
+  }
+
+  /** No lease that was ever removed here had a higher epoch, and every new one begins above it. */
+  public long epochFloor() {
+    return epochFloor;
   }
 
   /** Leases of a group, sorted by shard. */

@@ -13,10 +13,11 @@ import java.util.Arrays;
  *            'S' topicId shard      shard
  *            'R' topicId shard      retention marks
  *            'D' topicId shard      how much there is of delayed messages
+ *            'E'                    the highest epoch of a lease that was removed
  *            'G' name               group             (meta group)
  *            'L' name               lease of a group  (meta group)
  *            'P' name               named producer    (meta group)
- *            'N'                    next ids          (meta group)
+ *            'N'                    next ids and other numbers that only grow (meta group)
  *            'M' number             move              (meta group)
  * BATCHES    topicId shard offset   batch as it came
  * INDEX      topicId shard offset   index entry
@@ -79,6 +80,10 @@ public final class Keys {
 
   static byte[] counters() {
     return new byte[] {'N'};
+  }
+
+  static byte[] epochFloor() {
+    return new byte[] {'E'};
   }
 
   static byte[] move(long number) {

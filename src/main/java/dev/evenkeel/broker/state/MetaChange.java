@@ -109,8 +109,7 @@ public sealed interface MetaChange {
   record PutCounters(MetaTables.Counters counters) implements MetaChange {
     @Override
     public void write(Store.Write write) {
-      Bytes out = new Bytes(16).i32(counters.nextTopicId()).i64(counters.nextProducerId());
-      write.put(Store.Table.META, Keys.counters(), out.toArray());
+      write.put(Store.Table.META, Keys.counters(), counters.encode());
     }
 
     @Override

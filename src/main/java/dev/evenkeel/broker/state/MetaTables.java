@@ -5,6 +5,7 @@ import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.RecordCodec;
 import java.util.Collection;
 import java.util.Collections;
@@ -23,10 +24,64 @@ public final class MetaTables {
   final Map<String, GroupLease> groupLeases = new ConcurrentSkipListMap<>();
   final Map<String, NamedProducer> producers = new ConcurrentHashMap<>();
   final MoveTable moves = new MoveTable();
-  Counters counters = new Counters(1, 1);
+  volatile Counters counters = Counters.FIRST;
 
-  /** Ids to be given out next; never one twice. */
-  public record Counters(int nextTopicId, long nextProducerId) {}
+  /**
+   * Numbers that only grow.
+   *
+   * @param nextTopicId to be given out next; never one twice
+   * @param nextProducerId to be given out next; never one twice
+   * @param activeMillis how long dispatchers have been active, see {@link
+   *     dev.evenkeel.model.MetaCommand.AddActiveTime}
+   * @param epochFloor no lease on a topic that was removed had a higher epoch
+   * @param termFloor no lease of a group that was forgotten had a higher term
+   */
+  public record Counters(
+      int nextTopicId, long nextProducerId, long activeMillis, long epochFloor, long termFloor) {
+    static final Counters FIRST = new Counters(1, 1, 0, 0, 0);
+
+    public Counters afterTopic() {
+      return new Counters(nextTopicId + 1, nextProducerId, activeMillis, epochFloor, termFloor);
+    }
+
+    public Counters afterProducer() {
+      return new Counters(nextTopicId, nextProducerId + 1, activeMillis, epochFloor, termFloor);
+    }
+
+    public Counters afterActive(long millis) {
+      return new Counters(
+          nextTopicId, nextProducerId, activeMillis + millis, epochFloor, termFloor);
+    }
+
+    public Counters aboveEpoch(long epoch) {
+      return new Counters(
+          nextTopicId, nextProducerId, activeMillis, Math.max(epochFloor, epoch), termFloor);
+    }
+
+    public Counters aboveTerm(long term) {
+      return new Counters(
+          nextTopicId, nextProducerId, activeMillis, epochFloor, Math.max(termFloor, term));
+    }
+
+    byte[] encode() {
+      return new Bytes(36)
+          .i32(nextTopicId)
+          .i64(nextProducerId)
+          .i64(activeMillis)
+          .i64(epochFloor)
+          .i64(termFloor)
+          .toArray();
+    }
+
+    /** Also in the first form, which had the ids alone. */
+    static Counters decode(ByteReader in) {
+      int topic = in.i32();
+      long producer = in.i64();
+      return in.remaining() == 0
+          ? new Counters(topic, producer, 0, 0, 0)
+          : new Counters(topic, producer, in.i64(), in.i64(), in.i64());
+    }
+  }
 
   public static MetaTables load(Store store) {
     MetaTables tables = new MetaTables();
@@ -41,7 +96,7 @@ public final class MetaTables {
             case 'L' -> new MetaChange.PutGroupLease(RecordCodec.groupLease(in)).show(tables);
             case 'P' -> new MetaChange.PutProducer(NamedProducer.decode(value)).show(tables);
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.move(in));
-            case 'N' -> tables.counters = new Counters(in.i32(), in.i64());
+            case 'N' -> tables.counters = Counters.decode(in);
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
           }
         });
@@ -98,7 +153,7 @@ public final class MetaTables {
     return producers.size();
   }
 
-  /** On the applying thread only. */
+  /** From any thread. */
   public Counters counters() {
     return counters;
   }

@@ -43,6 +43,7 @@ public final class DispatcherCore {
   private final HeldBeats held;
   private final ClusterPlaces places;
   private final Assignments assignments;
+  private final ActiveTime time;
   private final GroupRecords records;
   private final HeartbeatDesk desk;
   private final LeaseNews news;
@@ -74,7 +75,8 @@ public final class DispatcherCore {
     held = new HeldBeats(settings.heldMax());
     places = new ClusterPlaces(clusterMembers);
     assignments = new Assignments(groups, view, agenda, out, term, revision);
-    records = new GroupRecords(settings, groups, view, held, moves, out);
+    time = new ActiveTime(settings, out);
+    records = new GroupRecords(settings, groups, view, held, moves, time, out);
     desk =
         new HeartbeatDesk(
             settings,
@@ -214,8 +216,10 @@ public final class DispatcherCore {
 
   /** Answers {@link Action.WriteMeta}. */
   public List<Action> metaWritten(long id, Reply reply, long nowMillis) {
-    if (!moveWrites.written(id, reply, nowMillis) && !groupLeases.written(id, reply)) {
-      desk.admit(records.written(id, reply, nowMillis), nowMillis);
+    if (!moveWrites.written(id, reply, nowMillis)
+        && !groupLeases.written(id, reply)
+        && !time.written(id, reply)) {
+      desk.admit(records.written(id, reply), nowMillis);
     }
     return done(nowMillis);
   }
@@ -348,11 +352,12 @@ public final class DispatcherCore {
     view.read();
     reads.readAll();
     records.read();
+    time.look(nowMillis);
     groups.removeBlank();
     for (Group group : groups.all()) {
       group.plan().retarget();
       group.state().stuck().retain(group.state().members().live());
-      records.tend(group.state(), nowMillis);
+      records.tend(group.state());
       group.state().members().live().forEach(member -> out.add(new Action.Register(member)));
     }
   }

@@ -11,7 +11,8 @@ import java.util.Set;
  *     member's own timeout comes with its heartbeat
  * @param retryMillis pause of a shard after a request to the log failed
  * @param groupSeenMillis how often a group with members is marked as seen
- * @param groupForgetMillis a group unseen for so long is forgotten
+ * @param groupForgetMillis a group without members for so long, while a dispatcher was active, is
+ *     forgotten
  * @param writesInFlightMax requests to the log at once for one group
  * @param membersMax members of all groups together
  * @param heldMax heartbeats that wait for the log at once
@@ -78,6 +79,22 @@ public record DispatcherSettings(
         heldMax,
         quietMillis,
         waitMillisMax,
+        modes);
+  }
+
+  /** With members that are marked as seen often enough for that. */
+  public DispatcherSettings withGroupForget(long millis) {
+    return new DispatcherSettings(
+        rebalanceMillis,
+        memberTimeoutMillis,
+        retryMillis,
+        Math.min(DEFAULT.groupSeenMillis, millis / 8),
+        millis,
+        writesInFlightMax,
+        membersMax,
+        heldMax,
+        joinQuietMillis,
+        joinWaitMillisMax,
         modes);
   }
 

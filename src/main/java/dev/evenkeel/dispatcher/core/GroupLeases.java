@@ -7,8 +7,10 @@ import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Groups of which one run holds all shards: in mode level that is the level dispatcher of this
@@ -26,6 +28,10 @@ final class GroupLeases {
   private final long retryMillis;
   private final Map<Long, Ref> writes = new HashMap<>();
   private final Map<String, Long> retryAt = new HashMap<>();
+
+  /** Groups whose lease is not as it was known. */
+  private final Set<String> fenced = new HashSet<>();
+
   private boolean reading;
 
   GroupLeases(
@@ -42,17 +48,27 @@ final class GroupLeases {
     return beat.member() != null && beat.member().startsWith(Names.DISPATCHER_HOLDER);
   }
 
-  /** What the meta log says. */
+  /**
+   * What the meta log says.
+   *
+   * @param leases all that there are
+   */
   void read(List<GroupLease> leases) {
     reading = false;
-    for (GroupLease each : leases) {
-      GroupLease before = groups.leases().of(each.group());
-      groups.leases().take(each);
-      Group group = groups.get(each.group());
-      if (group != null && group.state().leading().applies() && !each.equals(before)) {
-        retryAt.remove(each.group());
-        group.plan().retarget();
-      }
+    leases.forEach(each -> fenced.remove(each.group()));
+    // These have none: the group was forgotten since, and made again.
+    fenced.forEach(groups.leases()::forget);
+    fenced.clear();
+    leases.forEach(this::take);
+  }
+
+  private void take(GroupLease lease) {
+    GroupLease before = groups.leases().of(lease.group());
+    groups.leases().take(lease);
+    Group group = groups.get(lease.group());
+    if (group != null && group.state().leading().applies() && !lease.equals(before)) {
+      retryAt.remove(lease.group());
+      group.plan().retarget();
     }
   }
 
@@ -125,7 +141,7 @@ final class GroupLeases {
     }
     if (reply instanceof Reply.OfGroupLease of) {
       retryAt.remove(ref.group());
-      read(List.of(of.lease()));
+      take(of.lease());
       Group group = groups.get(ref.group());
       if (group != null && ref.instance().equals(group.state().holderInstance)) {
         group.state().groupTerm = of.lease().term();
@@ -133,9 +149,12 @@ final class GroupLeases {
         group.plan().retarget();
         out.add(new Action.Holds(ref.group(), ref.instance(), of.lease().term()));
       }
-    } else if (reply instanceof Reply.Refused no && no.refusal() == Refusal.FENCED && !reading) {
-      reading = true;
-      out.add(new Action.ReadGroupLeases());
+    } else if (reply instanceof Reply.Refused no && no.refusal() == Refusal.FENCED) {
+      fenced.add(ref.group());
+      if (!reading) {
+        reading = true;
+        out.add(new Action.ReadGroupLeases());
+      }
     }
     return true;
   }

@@ -26,6 +26,7 @@ final class GroupRecords {
   private final TopicView view;
   private final HeldBeats held;
   private final MoveLog moves;
+  private final ActiveTime time;
   private final Outbox out;
   private final Map<Long, Ref> writes = new HashMap<>();
   private final Map<Long, String> forgets = new HashMap<>();
@@ -42,12 +43,14 @@ final class GroupRecords {
       TopicView view,
       HeldBeats held,
       MoveLog moves,
+      ActiveTime time,
       Outbox out) {
     this.settings = settings;
     this.groups = groups;
     this.view = view;
     this.held = held;
     this.moves = moves;
+    this.time = time;
     this.out = out;
   }
 
@@ -84,7 +87,7 @@ final class GroupRecords {
    *
    * @return heartbeats that waited for it, to be looked at again
    */
-  List<HeldBeats.Held> written(long id, Reply reply, long nowMillis) {
+  List<HeldBeats.Held> written(long id, Reply reply) {
     Ref ref = writes.remove(id);
     if (ref == null) {
       return List.of();
@@ -98,13 +101,10 @@ final class GroupRecords {
     }
     if (ref.command() instanceof MetaCommand.ForgetGroup) {
       groups.remove(ref.group());
+      groups.leases().forget(ref.group());
       moves.forget(ref.group());
-    } else {
-      show(
-          groups.get(ref.group()),
-          reply instanceof Reply.OfGroup of
-              ? of.group()
-              : GroupInfos.after(state.info, ref.command(), nowMillis));
+    } else if (reply instanceof Reply.OfGroup of) {
+      show(groups.get(ref.group()), of.group());
     }
     return held.ofGroup(ref.group());
   }
@@ -167,23 +167,32 @@ final class GroupRecords {
     }
   }
 
-  /** Marks a group with members as seen; begins to forget one that was not seen for long. */
-  void tend(GroupState state, long nowMillis) {
-    if (state.info == null || state.metaInFlight || state.forgetting) {
+  /** Marks a group with members as seen; begins to forget one that was absent for long. */
+  void tend(GroupState state) {
+    if (state.info == null || state.metaInFlight || state.forgetting || !time.known()) {
       return;
     }
-    long unseenMillis = nowMillis - state.info.lastSeenMillis();
     if (!state.members().live().isEmpty()) {
-      if (unseenMillis >= settings.groupSeenMillis()) {
-        write(state, new MetaCommand.SeeGroup(state.name()));
+      Set<String> topics = new TreeSet<>();
+      state.members().live().forEach(member -> topics.addAll(member.beat().topics()));
+      if (seenLongAgo(state.info, topics)) {
+        write(state, new MetaCommand.SeeGroup(state.name(), List.copyOf(topics)));
       }
-    } else if (state.members().isEmpty() && unseenMillis >= settings.groupForgetMillis()) {
+    } else if (state.members().isEmpty()
+        && time.millis() - state.info.seenMillis() >= settings.groupForgetMillis()) {
       // Leases first: if this is cut short, the record is still there to begin again.
       state.forgetting = true;
       long id = out.nextId();
       forgets.put(id, state.name());
       out.add(new Action.ForgetLeases(id, new DataCommand.ForgetLeases(state.name())));
     }
+  }
+
+  private boolean seenLongAgo(GroupInfo info, Set<String> topics) {
+    long fresh = time.millis() - settings.groupSeenMillis();
+    return info.seenMillis() <= fresh
+        || info.subscriptions().entrySet().stream()
+            .anyMatch(each -> topics.contains(each.getKey()) && each.getValue() <= fresh);
   }
 
   /**

@@ -25,7 +25,11 @@ final class KnownGroupLeases {
     return lease == null ? GroupLease.none(group) : lease;
   }
 
-  /** A group that was forgotten begins anew. */
+  /** The group has no lease any more. */
+  void forget(String group) {
+    byGroup.remove(group);
+  }
+
   void retain(Predicate<String> groups) {
     byGroup.keySet().removeIf(groups.negate());
   }

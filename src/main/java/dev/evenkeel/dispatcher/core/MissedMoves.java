@@ -29,7 +29,8 @@ final class MissedMoves {
    */
   record Unsure(DataCommand.Grant grant, String from, Cause cause) {
     boolean madeThis(Lease lease) {
-      return lease.epoch() == grant.expectedEpoch() + 1
+      // Without a lease before, it begins wherever the log says.
+      return (grant.expectedEpoch() == 0 || lease.epoch() == grant.expectedEpoch() + 1)
           && grant.instance().equals(lease.instance());
     }
   }

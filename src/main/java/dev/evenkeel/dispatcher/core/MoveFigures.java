@@ -104,7 +104,7 @@ final class MoveFigures {
    * @param before the lease as it was, or null
    */
   void granted(Shard shard, Move move, Lease before) {
-    boolean first = move.epoch() == 1;
+    boolean first = before == null;
     boolean released = before != null && !before.owned() && before.epoch() == move.epoch() - 1;
     Facts former = first ? null : facts(move.group(), shard, move.epoch() - 1);
     if (former != null

@@ -85,7 +85,7 @@ public final class MoveLog {
     }
   }
 
-  /** The group is forgotten, and its epochs would begin anew. */
+  /** The group is forgotten, and its moves with it. */
   void forget(String group) {
     moves.keySet().removeIf(key -> key.group().equals(group));
     newest.keySet().removeIf(place -> place.group().equals(group));

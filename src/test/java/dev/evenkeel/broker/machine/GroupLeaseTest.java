@@ -103,6 +103,24 @@ class GroupLeaseTest {
   }
 
   @Test
+  void itsTermGoesOnAfterTheGroupWasForgotten() throws Exception {
+    declare();
+    grant("a", "i1", 0);
+    grant("b", "i2", 1);
+    rig.run(new MetaCommand.ForgetGroup("g"));
+    rig.meta.close();
+    rig.meta.open();
+    declare();
+    GroupLease next = new GroupLease("g", 3, "c", "i3");
+    assertThat(refusal(grant("b", "i2", 2))).isEqualTo(Refusal.FENCED);
+    assertThat(grant("c", "i3", 0)).isEqualTo(new Reply.OfGroupLease(next));
+    assertThat(grant("c", "i3", 0))
+        .as("its answer was lost")
+        .isEqualTo(new Reply.OfGroupLease(next));
+    assertThat(refusal(grant("a", "i1", 0))).isEqualTo(Refusal.FENCED);
+  }
+
+  @Test
   void refusesWhatMakesNoSense() {
     declare();
     assertThat(refusal(grant("a b", "i", 0))).isEqualTo(Refusal.INVALID);

@@ -6,9 +6,13 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.Size;
@@ -47,6 +51,40 @@ class LeaseModelTest {
         if (before.get(i) != null) {
           checkStep(command, before.get(i), after.get(i));
         }
+      }
+    }
+  }
+
+  /** Whatever is forgotten or deleted in between: who fences by the epoch never sees it twice. */
+  @Property(tries = 300)
+  void noEpochIsGrantedTwice(@ForAll @Size(max = 60) List<Integer> numbers) throws Exception {
+    Rig rig = new Rig();
+    Map<String, Long> highest = new HashMap<>();
+    int topic = 0;
+    for (int number : numbers) {
+      Dice dice = new Dice(number);
+      if (topic == 0 || dice.upTo(10) == 0) {
+        rig.run(new DataCommand.DropShards(topic++));
+        rig.run(new DataCommand.OpenShards(topic, "t", List.of(0, 1), TopicConfig.DEFAULT));
+      }
+      if (dice.upTo(8) == 0) {
+        rig.data.close();
+        rig.data.open();
+      }
+      String group = GROUPS.get(dice.upTo(2));
+      Shard shard = new Shard(topic, dice.upTo(2));
+      Lease lease = rig.tables().lease(group, shard);
+      long expected = lease == null ? 0 : lease.epoch();
+      Reply reply =
+          switch (dice.upTo(8)) {
+            case 0 -> rig.run(new DataCommand.ForgetLeases(group));
+            case 1 -> rig.run(new DataCommand.ResetLease(group, shard, expected, StartAt.LATEST));
+            default ->
+                rig.run(new DataCommand.Grant(group, shard, "a", "a-1", expected, StartAt.LATEST));
+          };
+      if (reply instanceof Reply.OfLease of) {
+        Long before = highest.put(group + shard.shard(), of.lease().epoch());
+        assertThat(of.lease().epoch()).isGreaterThan(before == null ? 0 : before);
       }
     }
   }

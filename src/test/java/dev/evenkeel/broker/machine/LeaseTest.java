@@ -8,10 +8,13 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Drain;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.TopicConfig;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LeaseTest {
@@ -157,5 +160,50 @@ class LeaseTest {
     assertThat(lease()).isNull();
     assertThat(rig.tables().lease("h", SHARD)).isNotNull();
     assertThat(commit(1, 0)).isEqualTo(Refusal.FENCED);
+  }
+
+  @Test
+  void epochsGoOnAfterAGroupWasForgotten() throws Exception {
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("g", SHARD, "b", 1);
+    rig.run(new DataCommand.ForgetLeases("g"));
+    rig.data.close();
+    rig.data.open();
+    assertThat(rig.grant("g", SHARD, "a", 0).epoch()).isEqualTo(3);
+    assertThat(rig.grant("g", SHARD, "b", 3).epoch()).isEqualTo(4);
+    rig.run(new DataCommand.ForgetLeases("g"));
+    Reply reset = rig.run(new DataCommand.ResetLease("g", SHARD, 0, StartAt.LATEST));
+    assertThat(((Reply.OfLease) reset).lease().epoch()).isEqualTo(5);
+    assertThat(refusal(new DataCommand.Grant("h", SHARD, "a", "a-1", 5, StartAt.EARLIEST)))
+        .as("no lease is at an epoch")
+        .isEqualTo(Refusal.FENCED);
+  }
+
+  /** Another topic of the same name has another id, and may lie in other log groups. */
+  @Test
+  void epochsGoOnWhenATopicIsMadeAgain() {
+    for (int epoch = 0; epoch < 4; epoch++) {
+      rig.grant("g", SHARD, "a", epoch);
+    }
+    Reply dropped = rig.run(new DataCommand.DropShards(SHARD.topicId()));
+    assertThat(dropped).isEqualTo(new Reply.OfNumber(4));
+    assertThat(rig.run(new DataCommand.DropShards(SHARD.topicId())))
+        .as("a repeat")
+        .isEqualTo(dropped);
+
+    Rig elsewhere = new Rig();
+    create(elsewhere, 1);
+    elsewhere.run(new MetaCommand.DeleteTopic("orders"));
+    elsewhere.run(new MetaCommand.RemoveTopic(1, ((Reply.OfNumber) dropped).number()));
+    create(elsewhere, 2);
+    long floor = elsewhere.meta.tables().counters().epochFloor();
+    Shard again = new Shard(2, 0);
+    elsewhere.run(new DataCommand.OpenShards(2, "orders", List.of(0), TopicConfig.DEFAULT, floor));
+    assertThat(elsewhere.grant("g", again, "a", 0).epoch()).isEqualTo(5);
+  }
+
+  private static void create(Rig rig, int id) {
+    Reply reply = rig.run(new MetaCommand.CreateTopic("orders", 1, TopicConfig.DEFAULT));
+    assertThat(((Reply.OfTopic) reply).topic().id()).isEqualTo(id);
   }
 }

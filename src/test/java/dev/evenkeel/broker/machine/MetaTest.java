@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
@@ -11,6 +12,7 @@ import dev.evenkeel.model.StartAt;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class MetaTest {
@@ -42,8 +44,8 @@ class MetaTest {
     assertThat(refusal(create("orders", 4))).as("taken until gone").isEqualTo(Refusal.TOPIC_EXISTS);
     assertThat(refusal(rig.run(new MetaCommand.ActivateTopic(topic.id()))))
         .isEqualTo(Refusal.UNKNOWN_TOPIC);
-    rig.run(new MetaCommand.RemoveTopic(topic.id()));
-    assertThat(rig.run(new MetaCommand.RemoveTopic(topic.id()))).isEqualTo(Reply.DONE);
+    rig.run(new MetaCommand.RemoveTopic(topic.id(), 0));
+    assertThat(rig.run(new MetaCommand.RemoveTopic(topic.id(), 0))).isEqualTo(Reply.DONE);
     assertThat(((Reply.OfTopic) create("orders", 1)).topic().id())
         .as("ids are never used again")
         .isEqualTo(topic.id() + 1);
@@ -73,11 +75,27 @@ class MetaTest {
     assertThat(refusal(declare("level", List.of(), false))).isEqualTo(Refusal.GROUP_MISMATCH);
     assertThat(((Reply.OfGroup) declare("level", List.of(), true)).group().mode())
         .isEqualTo("level");
-    rig.now += 5;
-    rig.run(new MetaCommand.SeeGroup("g"));
-    assertThat(rig.meta.tables().group("g").lastSeenMillis()).isEqualTo(rig.now);
+    rig.run(new MetaCommand.AddActiveTime(5_000));
+    rig.run(new MetaCommand.SeeGroup("g", List.of("b", "c")));
+    assertThat(rig.meta.tables().group("g").seenMillis()).isEqualTo(5_000);
+    assertThat(rig.meta.tables().group("g").subscriptions())
+        .containsExactly(Map.entry("a", 0L), Map.entry("b", 5_000L));
     assertThat(rig.run(new MetaCommand.ForgetGroup("g"))).isEqualTo(Reply.DONE);
-    assertThat(refusal(rig.run(new MetaCommand.SeeGroup("g")))).isEqualTo(Refusal.UNKNOWN_GROUP);
+    assertThat(refusal(rig.run(new MetaCommand.SeeGroup("g", List.of()))))
+        .isEqualTo(Refusal.UNKNOWN_GROUP);
+  }
+
+  /** Whatever the clocks of leaders say, and however long nobody leads. */
+  @Test
+  void activeTimeGrowsByShortStepsAlone() throws Exception {
+    rig.run(new MetaCommand.AddActiveTime(60_000));
+    rig.now += 8L * 24 * 3_600_000;
+    assertThat(rig.run(new MetaCommand.AddActiveTime(1_000))).isEqualTo(new Reply.OfNumber(61_000));
+    assertThat(rig.run(new MetaCommand.AddActiveTime(-1))).isEqualTo(new Reply.OfNumber(61_000));
+    rig.meta.close();
+    rig.meta.open();
+    assertThat(rig.run(new MetaCommand.AddActiveTime(Long.MAX_VALUE)))
+        .isEqualTo(new Reply.OfNumber(61_000 + Limits.ACTIVE_STEP_MILLIS_MAX));
   }
 
   private Reply declareWith(String assignor, boolean force) {
@@ -93,7 +111,7 @@ class MetaTest {
     assertThat(refusal(declareWith("average", false))).isEqualTo(Refusal.GROUP_MISMATCH);
     declareWith("average", true);
     declareWith(null, false);
-    rig.run(new MetaCommand.SeeGroup("g"));
+    rig.run(new MetaCommand.SeeGroup("g", List.of("t")));
     rig.meta.close();
     rig.meta.open();
     assertThat(rig.meta.tables().group("g").assignor()).isEqualTo("average");

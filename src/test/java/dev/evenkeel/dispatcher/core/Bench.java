@@ -258,12 +258,13 @@ final class Bench {
     return writes;
   }
 
-  /** But for those of the history. */
+  /** But for those of the history, and active time. */
   List<MetaCommand> metaWrites() {
     List<MetaCommand> writes = new ArrayList<>();
     for (Action action : actions) {
       if (action instanceof Action.WriteMeta write
-          && !(write.command() instanceof MetaCommand.RecordMoves)) {
+          && !(write.command() instanceof MetaCommand.RecordMoves)
+          && !(write.command() instanceof MetaCommand.AddActiveTime)) {
         writes.add(write.command());
       }
     }

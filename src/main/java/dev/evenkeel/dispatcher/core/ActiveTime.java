@@ -1,0 +1,74 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Reply;
+
+/**
+ * How long dispatchers have been active, this one and those before it. What was not seen for a time
+ * was absent only if somebody could have seen it; so absence is counted in this time, and not by
+ * the clock. It is added up in the meta log, in short steps of time that this dispatcher has lived
+ * through. Neither the time between two dispatchers nor a jump of the clock adds anything, and a
+ * step that may be lost is not added again: the sum can only be too small.
+ */
+final class ActiveTime {
+  /** How often a step is recorded. */
+  static final long STEP_MILLIS = 60_000;
+
+  private final DispatcherSettings settings;
+  private final Outbox out;
+  private long lookedMillis = Long.MIN_VALUE;
+  private long lived;
+  private long inFlight = -1;
+  private boolean known;
+  private long millis;
+
+  ActiveTime(DispatcherSettings settings, Outbox out) {
+    this.settings = settings;
+    this.out = out;
+  }
+
+  /** To be called every {@link DispatcherSettings#rebalanceMillis}; a longer gap counts as one. */
+  void look(long nowMillis) {
+    if (lookedMillis != Long.MIN_VALUE) {
+      long gap = Math.min(nowMillis - lookedMillis, settings.rebalanceMillis());
+      lived += Math.max(0, gap);
+    }
+    lookedMillis = nowMillis;
+    if (inFlight < 0 && (!known || lived >= step())) {
+      inFlight = out.nextId();
+      out.add(new Action.WriteMeta(inFlight, new MetaCommand.AddActiveTime(lived)));
+      lived = 0;
+    }
+  }
+
+  private long step() {
+    return Math.min(STEP_MILLIS, settings.groupSeenMillis());
+  }
+
+  /**
+   * A command was answered.
+   *
+   * @return whether it was one of these
+   */
+  boolean written(long id, Reply reply) {
+    if (id != inFlight) {
+      return false;
+    }
+    inFlight = -1;
+    if (reply instanceof Reply.OfNumber sum) {
+      known = true;
+      millis = sum.number();
+    }
+    return true;
+  }
+
+  /** False until the log has told the sum. */
+  boolean known() {
+    return known;
+  }
+
+  /** As the log had it last. */
+  long millis() {
+    return millis;
+  }
+}
