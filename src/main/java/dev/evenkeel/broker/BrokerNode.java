@@ -3,6 +3,7 @@ package dev.evenkeel.broker;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.StoreOpener;
+import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
@@ -119,6 +120,7 @@ public final class BrokerNode implements AutoCloseable {
   }
 
   private void begin() {
+    checkDisk();
     every(DISK_CHECK_MILLIS, this::checkDisk);
     every(RETAIN_MILLIS, this::retain);
   }
@@ -137,9 +139,17 @@ public final class BrokerNode implements AutoCloseable {
         TimeUnit.MILLISECONDS);
   }
 
-  /** Measures the free space; called every second. */
+  /** Measures the free space, and what follows from it; called every second. */
   public void checkDisk() {
     disk.check();
+    String low = disk.low();
+    for (LogGroup group : log.all()) {
+      if (low == null) {
+        group.eligibility().remove(Reason.DISK_FULL);
+      } else {
+        group.eligibility().add(Reason.DISK_FULL, low);
+      }
+    }
   }
 
   /** Writes a retention entry to each data group that this node leads; called every minute. */

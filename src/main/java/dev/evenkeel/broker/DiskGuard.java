@@ -10,7 +10,19 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Knows whether there is room on the disk for more messages. */
+/**
+ * Knows how much room there is on the disk for more messages, by the limit {@code
+ * disk-free-min-bytes}:
+ *
+ * <pre>
+ * below 5/4 of the limit   the node should not lead, until there is 3/2 of it
+ * below the limit          a leader refuses appends
+ * below 1/2 of the limit   a follower takes no entries, until there is 3/4 of it
+ * </pre>
+ *
+ * The last half is for what the node writes without new entries: what is in memory, compaction,
+ * votes, snapshots.
+ */
 public final class DiskGuard {
   private static final Logger LOG = LoggerFactory.getLogger(DiskGuard.class);
 
@@ -18,6 +30,8 @@ public final class DiskGuard {
   private final long freeBytesMin;
   private final LongSupplier freeBytes;
   private volatile String full;
+  private volatile String low;
+  private volatile String exhausted;
   private volatile double lastFreeBytes = Double.NaN;
 
   /**
@@ -48,21 +62,30 @@ public final class DiskGuard {
       return;
     }
     lastFreeBytes = free;
+    low = free >= limit(low, 5, 6) ? null : text(free);
+    exhausted = free >= limit(exhausted, 2, 3) ? null : text(free);
     String before = full;
-    full =
-        free >= freeBytesMin
-            ? null
-            : free
-                + " bytes are free in "
-                + directory
-                + ", fewer than the limit of "
-                + freeBytesMin
-                + ": free space there, shorten retention, or lower the limit";
+    full = free >= freeBytesMin ? null : text(free);
     if (full != null && before == null) {
       LOG.error("appends are refused: {}", full);
     } else if (full == null && before != null) {
       LOG.info("there is room again in {}: appends go on", directory);
     }
+  }
+
+  /** The limit in quarters, another one once it was undercut. */
+  private long limit(String before, int quarters, int quartersAfter) {
+    int count = before == null ? quarters : quartersAfter;
+    return freeBytesMin / 4 * count + freeBytesMin % 4 * count / 4;
+  }
+
+  private String text(long free) {
+    return free
+        + " bytes are free in "
+        + directory
+        + ", the limit is "
+        + freeBytesMin
+        + ": free space there, shorten retention, or lower the limit";
   }
 
   /** Free space by the last measurement; NaN if it is unknown. */
@@ -72,6 +95,16 @@ public final class DiskGuard {
 
   public long freeBytesMin() {
     return freeBytesMin;
+  }
+
+  /** Why this node should not lead, by the last measurement; null if there is room. */
+  public String low() {
+    return low;
+  }
+
+  /** Why this node takes no entries as a follower, by the last measurement; null if it does. */
+  public String exhausted() {
+    return exhausted;
   }
 
   /**

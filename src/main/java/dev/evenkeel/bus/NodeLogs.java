@@ -23,6 +23,7 @@ public record NodeLogs(String node, String host, List<Group> groups) {
    * @param appliedIndex last entry applied here, or -1
    * @param matchIndex on the leader: each follower's last entry known to be there, or -1; elsewhere
    *     empty
+   * @param ineligible why this node should not lead the group: reason and a line for people
    */
   public record Group(
       String name,
@@ -31,7 +32,8 @@ public record NodeLogs(String node, String host, List<Group> groups) {
       boolean leads,
       long commitIndex,
       long appliedIndex,
-      Map<String, Long> matchIndex) {}
+      Map<String, Long> matchIndex,
+      Map<String, String> ineligible) {}
 
   public Bytes encode() {
     Bytes out = new Bytes().text(node).text(host).i32(groups.size());
@@ -39,6 +41,8 @@ public record NodeLogs(String node, String host, List<Group> groups) {
       out.text(group.name()).text(group.leader()).i64(group.term()).i32(group.leads() ? 1 : 0);
       out.i64(group.commitIndex()).i64(group.appliedIndex()).i32(group.matchIndex().size());
       group.matchIndex().forEach((follower, index) -> out.text(follower).i64(index));
+      out.i32(group.ineligible().size());
+      group.ineligible().forEach((reason, detail) -> out.text(reason).text(detail));
     }
     return out;
   }
@@ -63,7 +67,12 @@ public record NodeLogs(String node, String host, List<Group> groups) {
       for (int k = 0; k < followers; k++) {
         match.put(in.neededText(), in.i64());
       }
-      groups.add(new Group(name, leader, term, leads, commit, applied, match));
+      int reasons = in.count();
+      Map<String, String> ineligible = new TreeMap<>();
+      for (int k = 0; k < reasons; k++) {
+        ineligible.put(in.neededText(), in.neededText());
+      }
+      groups.add(new Group(name, leader, term, leads, commit, applied, match, ineligible));
     }
     return new NodeLogs(node, host, groups);
   }

@@ -2,6 +2,7 @@ package dev.evenkeel.cli;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -51,7 +52,32 @@ final class ClusterCommand extends CommandGroup {
         + "\n\n"
         + nodes.text()
         + "\n"
-        + logs.text();
+        + logs.text()
+        + ineligible(cluster.getJsonArray("logs"));
+  }
+
+  /** One line for each node and reason not to lead; empty if there is none. */
+  private static String ineligible(JsonArray logs) {
+    Map<JsonObject, String> groups = new LinkedHashMap<>();
+    for (Object each : logs) {
+      JsonObject log = (JsonObject) each;
+      for (Object found : log.getJsonArray("ineligible", new JsonArray())) {
+        groups.merge((JsonObject) found, log.getString("group"), (all, one) -> all + ", " + one);
+      }
+    }
+    StringBuilder text = new StringBuilder();
+    groups.forEach(
+        (node, names) ->
+            text.append('\n')
+                .append(node.getString("node"))
+                .append(" should not lead ")
+                .append(names)
+                .append(": ")
+                .append(node.getString("reason"))
+                .append(", ")
+                .append(node.getString("detail"))
+                .append('\n'));
+    return text.toString();
   }
 
   private static Object[] logCells(JsonObject log) {

@@ -41,6 +41,9 @@ public interface LogGroup {
   /** Called on each change, from any thread; it must return at once. */
   void onLeadership(Consumer<Leadership> listener);
 
+  /** Why this node should not lead this group; whoever finds a reason notes it there. */
+  Eligibility eligibility();
+
   /** Asks another node to lead; fails if it does not within a few seconds. */
   CompletableFuture<Void> handLeadershipTo(String nodeId);
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.log;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /** All log groups of one node. */
@@ -18,6 +19,14 @@ public interface LogNode extends AutoCloseable {
 
   /** The data groups, in the order that {@code Shard.dataGroup} counts them. */
   List<LogGroup> data();
+
+  /** Meta first, then the data groups in their order. */
+  default List<LogGroup> all() {
+    List<LogGroup> all = new ArrayList<>();
+    all.add(meta());
+    all.addAll(data());
+    return all;
+  }
 
   /** Stops serving, flushes and closes. Blocks; never call it on an event loop. */
   @Override

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker;
 
+import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -119,6 +120,7 @@ final class FakeCluster implements AutoCloseable {
 
     private final class View implements LogGroup {
       private final String nodeId;
+      private final Eligibility eligibility = new Eligibility();
 
       View(String nodeId) {
         this.nodeId = nodeId;
@@ -182,6 +184,11 @@ final class FakeCluster implements AutoCloseable {
       @Override
       public void onLeadership(Consumer<Leadership> listener) {
         listeners.add(listener);
+      }
+
+      @Override
+      public Eligibility eligibility() {
+        return eligibility;
       }
 
       @Override

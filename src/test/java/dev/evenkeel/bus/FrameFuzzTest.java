@@ -145,7 +145,11 @@ class FrameFuzzTest {
     answer(
         all,
         new NodeLogs(
-                "n", "h", List.of(new NodeLogs.Group("d0", "n", 1, true, 2, 3, Map.of("m", 4L))))
+                "n",
+                "h",
+                List.of(
+                    new NodeLogs.Group(
+                        "d0", "n", 1, true, 2, 3, Map.of("m", 4L), Map.of("DAMAGED", "x"))))
             .encode(),
         reader(NodeLogs::decode));
     Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, null);

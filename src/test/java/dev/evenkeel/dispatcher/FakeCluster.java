@@ -7,6 +7,7 @@ import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.dedup.StepRequest;
+import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -193,6 +194,13 @@ final class FakeCluster implements ClusterMember {
     @Override
     public LogGroup meta() {
       return new LogGroup() {
+        private final Eligibility eligibility = new Eligibility();
+
+        @Override
+        public Eligibility eligibility() {
+          return eligibility;
+        }
+
         @Override
         public String name() {
           return META;

@@ -47,7 +47,7 @@ final class Handover {
 
   private List<LogGroup> led() {
     List<LogGroup> led = new ArrayList<>();
-    for (LogGroup group : Membership.groups(log)) {
+    for (LogGroup group : log.all()) {
       if (log.nodeId().equals(group.leadership().leader())) {
         led.add(group);
       }

@@ -3,23 +3,28 @@ package dev.evenkeel.broker.member;
 import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.LogNode;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Decides when a node gives a log group to another, so that each node leads its share. Group {@code
- * d<i>} belongs to node i + 1 in the order of their ids, meta to the first that has the dispatcher
- * role. A group moves only to a node that serves and has (nearly) everything, only while all that
- * answer serve and nothing has changed for a while, and each node has turns of its own, so that one
- * group moves at a time. A node that may not lead meta gives it away without waiting for its turn.
+ * Decides when a node gives a log group to another.
+ *
+ * <p>So that each node leads its share, group {@code d<i>} belongs to node i + 1 in the order of
+ * their ids, meta to the first that may lead it. For this a group moves only to a node that is fit
+ * to lead it and has (nearly) everything, only while all that answer serve and nothing has changed
+ * for a while, and each node has turns of its own, so that one group moves at a time.
+ *
+ * <p>A node that is not fit to lead a group gives it away at once, to any node that is. If no other
+ * node answers, this one may be cut off from their event bus; then whoever follows in the log gets
+ * the group, but not more often than every {@link #BLIND_MILLIS}.
  */
 final class LeaderSpread {
-  /** Nothing moves so soon after a node or a leadership came or went. */
+  /** Nothing moves to its home so soon after a node or a leadership came or went. */
   static final long QUIET_MILLIS = 5_000;
-
-  /** What must be given away moves after this. */
-  static final long QUIET_DUTY_MILLIS = 1_000;
 
   /** Length of a node's turn. */
   static final long TURN_MILLIS = 2_000;
@@ -30,26 +35,34 @@ final class LeaderSpread {
   /** A follower that has not answered for this long may be gone. */
   static final long SILENT_MILLIS_MAX = 1_500;
 
+  /** A group goes no more often than this to a node of which nothing is known. */
+  static final long BLIND_MILLIS = 10_000;
+
+  private final Map<String, Long> blindAtMillis = new HashMap<>();
   private Object before = List.of();
   private long changedAtMillis = Long.MIN_VALUE / 2;
 
   /**
    * A node as it is known now.
    *
-   * @param dispatcher whether it may lead meta
    * @param serving whether it says that it is ready; one that does not answer is not in the list
+   * @param unfit the groups that it should not lead
    */
-  record Node(boolean dispatcher, boolean serving) {}
+  record Node(boolean serving, Set<String> unfit) {}
 
   /**
    * @param leader its node id, or null
-   * @param ready this node leads it
+   * @param ready this node leads it, and serves it
    */
   record Group(
       String name, String leader, boolean ready, long commitIndex, List<Follower> followers) {}
 
-  /** Give this group to that node. */
-  record Move(String group, String node) {}
+  /**
+   * Give this group to that node.
+   *
+   * @param unfit because this node should not lead it
+   */
+  record Move(String group, String node, boolean unfit) {}
 
   /**
    * @param nodes ids of all nodes, sorted
@@ -70,45 +83,75 @@ final class LeaderSpread {
       before = now;
       changedAtMillis = nowMillis;
     }
-    long quietMillis = nowMillis - changedAtMillis;
     boolean whole = answers.values().stream().allMatch(Node::serving);
     long turn = Math.floorMod(nowMillis / TURN_MILLIS, nodes.size());
     boolean mayTidy =
-        whole && quietMillis >= QUIET_MILLIS && turn == Math.max(0, nodes.indexOf(self));
+        whole
+            && nowMillis - changedAtMillis >= QUIET_MILLIS
+            && turn == Math.max(0, nodes.indexOf(self));
     for (int i = 0; i < groups.size(); i++) {
       Group group = groups.get(i);
-      if (!group.ready() || !self.equals(group.leader())) {
+      if (!self.equals(group.leader())) {
         continue;
       }
-      boolean meta = group.name().equals(LogNode.META);
-      boolean duty = meta && !answers.get(self).dispatcher() && quietMillis >= QUIET_DUTY_MILLIS;
-      String home = meta ? metaHome(nodes, answers) : nodes.get(i % nodes.size());
-      if ((duty || mayTidy) && home != null && !home.equals(self) && fit(home, answers, group)) {
-        return new Move(group.name(), home);
+      String home = home(i, group.name(), nodes, answers);
+      boolean unfit = answers.get(self).unfit().contains(group.name());
+      String next = null;
+      if (unfit) {
+        next = successor(nowMillis, home, answers, group);
+      } else if (mayTidy && group.ready() && !self.equals(home) && fit(home, answers, group)) {
+        next = home;
+      }
+      if (next != null) {
+        return new Move(group.name(), next, unfit);
       }
     }
     return null;
   }
 
-  private static String metaHome(List<String> nodes, Map<String, Node> answers) {
-    for (String node : nodes) {
-      Node answer = answers.get(node);
-      if (answer != null && answer.dispatcher() && answer.serving()) {
-        return node;
-      }
+  /** The node to which a group belongs, or null. */
+  private static String home(
+      int index, String group, List<String> nodes, Map<String, Node> answers) {
+    return group.equals(LogNode.META)
+        ? nodes.stream().filter(node -> sound(answers.get(node), group)).findFirst().orElse(null)
+        : nodes.get(index % nodes.size());
+  }
+
+  /** Who takes a group that this node should not lead: its home, or who has most; or null. */
+  private String successor(long nowMillis, String home, Map<String, Node> answers, Group group) {
+    boolean blind = answers.size() == 1;
+    long last = blindAtMillis.getOrDefault(group.name(), Long.MIN_VALUE / 2);
+    if (blind && nowMillis - last < BLIND_MILLIS) {
+      return null;
     }
-    return null;
+    String next =
+        group.followers().stream()
+            .filter(follower -> caughtUp(follower, group))
+            .filter(follower -> blind || sound(answers.get(follower.node()), group.name()))
+            .max(
+                Comparator.comparing((Follower follower) -> follower.node().equals(home))
+                    .thenComparing(Follower::matchIndex)
+                    .thenComparing(Follower::node))
+            .map(Follower::node)
+            .orElse(null);
+    if (blind && next != null) {
+      blindAtMillis.put(group.name(), nowMillis);
+    }
+    return next;
   }
 
   private static boolean fit(String node, Map<String, Node> answers, Group group) {
-    Node answer = answers.get(node);
-    return answer != null
-        && answer.serving()
+    return sound(answers.get(node), group.name())
         && group.followers().stream()
-            .anyMatch(
-                follower ->
-                    follower.node().equals(node)
-                        && follower.silentMillis() <= SILENT_MILLIS_MAX
-                        && follower.matchIndex() + LAG_ENTRIES_MAX >= group.commitIndex());
+            .anyMatch(follower -> follower.node().equals(node) && caughtUp(follower, group));
+  }
+
+  private static boolean sound(Node node, String group) {
+    return node != null && node.serving() && !node.unfit().contains(group);
+  }
+
+  private static boolean caughtUp(Follower follower, Group group) {
+    return follower.silentMillis() <= SILENT_MILLIS_MAX
+        && follower.matchIndex() + LAG_ENTRIES_MAX >= group.commitIndex();
   }
 }

@@ -24,9 +24,11 @@ import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -115,7 +117,7 @@ public final class Membership implements PeerLine {
   /** The node is ready: it may be given leaderships, and gives away what is another's. */
   public void serve() {
     serving = true;
-    spread = new SpreadLoop(bus.join(), calls, broker.log(), dispatcher);
+    spread = new SpreadLoop(bus.join(), calls, broker.log(), this::own);
     spread.start();
   }
 
@@ -143,13 +145,6 @@ public final class Membership implements PeerLine {
     if (consumer != null) {
       consumer.unregister();
     }
-  }
-
-  static List<LogGroup> groups(LogNode log) {
-    List<LogGroup> groups = new ArrayList<>();
-    groups.add(log.meta());
-    groups.addAll(log.data());
-    return groups;
   }
 
   @Override
@@ -223,7 +218,15 @@ public final class Membership implements PeerLine {
     if (known == null) {
       throw new RefusedException(Refusal.UNAVAILABLE, "node " + node + " is starting");
     }
-    return new Peer(known, dispatcher, serving);
+    BrokerNode opened = broker;
+    Set<String> ineligible =
+        opened == null
+            ? Set.of()
+            : opened.log().all().stream()
+                .filter(group -> !group.eligibility().eligible())
+                .map(LogGroup::name)
+                .collect(Collectors.toSet());
+    return new Peer(known, dispatcher, serving, ineligible);
   }
 
   private synchronized Future<Buffer> join(JsonObject question) {
@@ -252,7 +255,7 @@ public final class Membership implements PeerLine {
 
   private LogGroup group(JsonObject question) {
     String name = question.getString("group");
-    return groups(log()).stream()
+    return log().all().stream()
         .filter(group -> group.name().equals(name))
         .findFirst()
         .orElseThrow(() -> new RefusedException(Refusal.INVALID, "no log group " + name));
@@ -303,7 +306,7 @@ public final class Membership implements PeerLine {
             answer -> {
               List<String> voters = new ArrayList<>();
               List<String> everywhere = new ArrayList<>(log.meta().voters());
-              for (LogGroup group : groups(log)) {
+              for (LogGroup group : log.all()) {
                 voters.addAll(group.voters());
                 everywhere.retainAll(group.voters());
               }

@@ -1,20 +1,37 @@
 package dev.evenkeel.broker.member;
 
+import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeCard;
 import dev.evenkeel.log.NodeCard.Stage;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a node answers about itself.
  *
  * @param dispatcher whether it has the dispatcher role, so that it may lead meta
  * @param serving whether it is ready, and not about to stop
+ * @param ineligible log groups that it should not lead
  */
-record Peer(NodeCard card, boolean dispatcher, boolean serving) {
+record Peer(NodeCard card, boolean dispatcher, boolean serving, Set<String> ineligible) {
+
+  Peer {
+    ineligible = Set.copyOf(ineligible);
+  }
+
+  /** The groups that it should not lead, for any reason. */
+  Set<String> unfit() {
+    Set<String> unfit = new HashSet<>(ineligible);
+    if (!dispatcher) {
+      unfit.add(LogNode.META);
+    }
+    return unfit;
+  }
 
   Buffer toBuffer() {
     return new JsonObject()
@@ -27,6 +44,7 @@ record Peer(NodeCard card, boolean dispatcher, boolean serving) {
         .put("dataGroups", card.dataGroups())
         .put("dispatcher", dispatcher)
         .put("serving", serving)
+        .put("ineligible", new JsonArray(List.copyOf(ineligible)))
         .toBuffer();
   }
 
@@ -41,7 +59,11 @@ record Peer(NodeCard card, boolean dispatcher, boolean serving) {
             texts(json.getJsonArray("voters")),
             texts(json.getJsonArray("peers")),
             json.getInteger("dataGroups"));
-    return new Peer(card, json.getBoolean("dispatcher"), json.getBoolean("serving"));
+    return new Peer(
+        card,
+        json.getBoolean("dispatcher"),
+        json.getBoolean("serving"),
+        Set.copyOf(texts(json.getJsonArray("ineligible", new JsonArray()))));
   }
 
   private static List<String> texts(JsonArray array) {

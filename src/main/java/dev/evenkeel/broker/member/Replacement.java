@@ -59,7 +59,7 @@ final class Replacement {
     this.calls = calls;
     this.log = log;
     this.taken = taken;
-    Membership.groups(log).forEach(group -> progress.put(group.name(), "WAITING"));
+    log.all().forEach(group -> progress.put(group.name(), "WAITING"));
   }
 
   /**
@@ -131,11 +131,11 @@ final class Replacement {
     String voter = taken.card().voter();
     LOG.info("replacing node {} by {}", node(), voter);
     List<Supplier<Future<Void>>> steps = new ArrayList<>();
-    for (LogGroup group : Membership.groups(log)) {
+    for (LogGroup group : log.all()) {
       steps.add(() -> change(group, "removeVoters", "REMOVED", STUCK_MILLIS_MAX));
     }
     steps.add(this::join);
-    for (LogGroup group : Membership.groups(log)) {
+    for (LogGroup group : log.all()) {
       steps.add(() -> change(group, "addVoter", "ADDED", CATCH_UP_MILLIS_MAX));
     }
     Future<Void> all = Future.succeededFuture();

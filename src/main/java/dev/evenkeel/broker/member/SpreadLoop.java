@@ -2,40 +2,59 @@ package dev.evenkeel.broker.member;
 
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks from time to time who leads, and does what {@link LeaderSpread} decides. */
+/**
+ * Looks from time to time who leads, and at once when this node should not lead a group that it
+ * leads; then does what {@link LeaderSpread} decides.
+ */
 final class SpreadLoop {
   private static final Logger LOG = LoggerFactory.getLogger(SpreadLoop.class);
   private static final long CHECK_MILLIS = 1_000;
 
   private final Vertx vertx;
+  private final Context context;
   private final PeerCalls calls;
   private final LogNode log;
-  private final boolean dispatcher;
+  private final Supplier<Peer> own;
   private final LeaderSpread decider = new LeaderSpread();
-  private boolean busy;
   private volatile boolean stopped;
   private volatile long timer = -1;
 
-  SpreadLoop(Vertx vertx, PeerCalls calls, LogNode log, boolean dispatcher) {
+  // On the context only.
+  private boolean busy;
+  private boolean again;
+
+  /**
+   * @param own what this node answers about itself
+   */
+  SpreadLoop(Vertx vertx, PeerCalls calls, LogNode log, Supplier<Peer> own) {
     this.vertx = vertx;
+    this.context = vertx.getOrCreateContext();
     this.calls = calls;
     this.log = log;
-    this.dispatcher = dispatcher;
+    this.own = own;
   }
 
   void start() {
-    if (log.nodes().size() > 1) {
-      timer = vertx.setPeriodic(CHECK_MILLIS, id -> check());
+    if (log.nodes().size() == 1) {
+      return;
     }
+    timer = vertx.setPeriodic(CHECK_MILLIS, id -> look());
+    for (LogGroup group : log.all()) {
+      group.eligibility().onChange(() -> lookIfUnfit(group));
+      group.onLeadership(leadership -> lookIfUnfit(group));
+    }
+    look();
   }
 
   void stop() {
@@ -43,23 +62,45 @@ final class SpreadLoop {
     vertx.cancelTimer(timer);
   }
 
+  private void lookIfUnfit(LogGroup group) {
+    if (!group.eligibility().eligible() && log.nodeId().equals(group.leadership().leader())) {
+      look();
+    }
+  }
+
+  private void look() {
+    if (!stopped) {
+      context.runOnContext(now -> check());
+    }
+  }
+
   private void check() {
-    List<LogGroup> groups = Membership.groups(log);
+    List<LogGroup> groups = log.all();
     boolean leads =
         groups.stream().anyMatch(group -> log.nodeId().equals(group.leadership().leader()));
+    again = busy;
     if (busy || stopped || !leads) {
       return;
     }
     busy = true;
     List<String> others = log.nodes().stream().filter(node -> !node.equals(log.nodeId())).toList();
-    calls.cards(others).compose(answers -> act(groups, answers)).onComplete(done -> busy = false);
+    calls
+        .cards(others)
+        .compose(answers -> act(groups, answers))
+        .onComplete(done -> context.runOnContext(now -> finished()));
+  }
+
+  private void finished() {
+    busy = false;
+    if (again) {
+      check();
+    }
   }
 
   private Future<Void> act(List<LogGroup> groups, Map<String, Peer> answers) {
     Map<String, LeaderSpread.Node> nodes = new HashMap<>();
-    nodes.put(log.nodeId(), new LeaderSpread.Node(dispatcher, true));
-    answers.forEach(
-        (node, peer) -> nodes.put(node, new LeaderSpread.Node(peer.dispatcher(), peer.serving())));
+    nodes.put(log.nodeId(), node(own.get()));
+    answers.forEach((node, peer) -> nodes.put(node, node(peer)));
     List<LeaderSpread.Group> seen = new ArrayList<>();
     for (LogGroup group : groups) {
       seen.add(
@@ -77,13 +118,22 @@ final class SpreadLoop {
     }
     LogGroup group =
         groups.stream().filter(each -> each.name().equals(move.group())).findFirst().orElseThrow();
-    LOG.info("group {}: giving the leadership to {}, whose share it is", move.group(), move.node());
-    return Future.fromCompletionStage(
-            group.handLeadershipTo(move.node()), vertx.getOrCreateContext())
+    String why =
+        move.unfit()
+            ? "for this node should not lead it " + group.eligibility().reasons()
+            : "whose share it is";
+    LOG.info("group {}: giving the leadership to {}, {}", move.group(), move.node(), why);
+    return Future.fromCompletionStage(group.handLeadershipTo(move.node()), context)
+        // There may be more that this node should not lead.
+        .onSuccess(done -> again |= move.unfit())
         .recover(
             failure -> {
               LOG.info("group {}: {} did not take over: {}", move.group(), move.node(), failure);
               return Future.succeededFuture();
             });
+  }
+
+  private static LeaderSpread.Node node(Peer peer) {
+    return new LeaderSpread.Node(peer.serving(), peer.unfit());
   }
 }

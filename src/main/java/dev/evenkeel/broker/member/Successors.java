@@ -1,7 +1,6 @@
 package dev.evenkeel.broker.member;
 
 import dev.evenkeel.log.Follower;
-import dev.evenkeel.log.LogNode;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -17,11 +16,10 @@ final class Successors {
    * @param answers of the nodes that answered, by id
    */
   static List<String> of(String group, List<Follower> followers, Map<String, Peer> answers) {
-    boolean meta = group.equals(LogNode.META);
     return followers.stream()
         .filter(follower -> follower.silentMillis() <= SILENT_MILLIS_MAX)
         .sorted(
-            Comparator.comparing((Follower follower) -> serves(answers.get(follower.node()), meta))
+            Comparator.comparing((Follower follower) -> fit(answers.get(follower.node()), group))
                 .thenComparing(Follower::matchIndex)
                 .reversed()
                 .thenComparing(Follower::node))
@@ -32,7 +30,7 @@ final class Successors {
   /**
    * One that cannot be of use as the leader still keeps what was acknowledged, and passes it on.
    */
-  private static boolean serves(Peer peer, boolean meta) {
-    return peer != null && peer.serving() && (peer.dispatcher() || !meta);
+  private static boolean fit(Peer peer, String group) {
+    return peer != null && peer.serving() && !peer.unfit().contains(group);
   }
 }

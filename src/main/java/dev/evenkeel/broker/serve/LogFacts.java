@@ -6,6 +6,8 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogStatus;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** What a node's own logs tell of themselves, as others may ask for it. */
 final class LogFacts {
@@ -13,8 +15,7 @@ final class LogFacts {
 
   static NodeLogs of(LogNode log, String host) {
     List<NodeLogs.Group> groups = new ArrayList<>();
-    groups.add(group(log.meta()));
-    log.data().forEach(each -> groups.add(group(each)));
+    log.all().forEach(each -> groups.add(group(each)));
     return new NodeLogs(log.nodeId(), host, groups);
   }
 
@@ -27,6 +28,13 @@ final class LogFacts {
         status.leadership().ready(),
         status.commitIndex(),
         status.appliedIndex(),
-        status.matchIndex());
+        status.matchIndex(),
+        ineligible(group));
+  }
+
+  private static Map<String, String> ineligible(LogGroup group) {
+    Map<String, String> reasons = new TreeMap<>();
+    group.eligibility().reasons().forEach((reason, detail) -> reasons.put(reason.name(), detail));
+    return reasons;
   }
 }

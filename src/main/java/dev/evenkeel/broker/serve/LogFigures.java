@@ -1,8 +1,10 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogStatus;
+import java.util.Locale;
 import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 
@@ -33,6 +35,16 @@ final class LogFigures {
         () -> log.leadership().leader() == null ? 0 : 1,
         "log",
         name);
+    for (Eligibility.Reason reason : Eligibility.Reason.values()) {
+      scope.gauge(
+          "evenkeel.log.ineligible",
+          "1 if this node should not lead the log group, for this reason",
+          () -> log.eligibility().reasons().containsKey(reason) ? 1 : 0,
+          "log",
+          name,
+          "reason",
+          reason.name().toLowerCase(Locale.ROOT));
+    }
     scope.gauge("evenkeel.log.term", "Raft term", () -> log.leadership().term(), "log", name);
     gauge(
         scope,

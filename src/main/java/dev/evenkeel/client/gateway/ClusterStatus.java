@@ -134,7 +134,33 @@ final class ClusterStatus {
         .put("term", group == null ? null : (Long) group.term())
         .put("commitIndex", led ? known(group.commitIndex()) : null)
         .put("appliedIndex", led ? known(group.appliedIndex()) : null)
-        .put("followers", followers);
+        .put("followers", followers)
+        .put("ineligible", ineligible(name));
+  }
+
+  /** Who should not lead the group, by what each node says of itself. */
+  private JsonArray ineligible(String name) {
+    JsonArray ineligible = new JsonArray();
+    for (String node : nodes(view)) {
+      NodeLogs logs = answers.getOrDefault(node, Answer.SILENT).logs();
+      if (logs == null) {
+        continue;
+      }
+      for (NodeLogs.Group group : logs.groups()) {
+        if (group.name().equals(name)) {
+          group
+              .ineligible()
+              .forEach(
+                  (reason, detail) ->
+                      ineligible.add(
+                          new JsonObject()
+                              .put("node", node)
+                              .put("reason", reason)
+                              .put("detail", detail)));
+        }
+      }
+    }
+    return ineligible;
   }
 
   private static Long known(Long index) {

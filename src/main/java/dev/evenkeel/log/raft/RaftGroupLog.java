@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
@@ -20,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -45,6 +47,9 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private static final long TRANSFER_MILLIS_MAX = 5_000;
   private static final long SNAPSHOT_MILLIS_MAX = 60_000;
 
+  /** For so long a new leader that should not lead does not serve, but looks for another. */
+  private static final long YIELD_NANOS = TimeUnit.SECONDS.toNanos(3);
+
   private final String name;
   private final RaftGroupId id;
   private final Function<String, RaftPeer> peers;
@@ -56,7 +61,15 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private final Submitter submitter;
   private final ReplicaWatch replicas;
   private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
+  private final Eligibility eligibility = new Eligibility();
   private volatile Leadership leadership = Leadership.UNKNOWN;
+
+  /**
+   * The term in which this node began to look for another leader, and since when; on the executor.
+   */
+  private long yieldingTerm = -1;
+
+  private long yieldingSinceNanos;
   private volatile RaftServer server;
   private volatile RaftServer.Division division;
   private volatile RaftClientAsynchronousProtocol target;
@@ -218,7 +231,29 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     return new Leadership(
         leader == null ? null : VoterId.node(leader.toString()),
         term,
-        info.isLeader() && info.isLeaderReady());
+        info.isLeader() && info.isLeaderReady() && !yields(term));
+  }
+
+  /**
+   * Whether a new leader waits with serving because it should not lead: moments later another does,
+   * and nobody has begun to rely on this one. Who serves already goes on until then.
+   */
+  private boolean yields(long term) {
+    boolean serves = leadership.ready() && leadership.term() == term;
+    if (eligibility.eligible() || serves || current().size() == 1) {
+      return false;
+    }
+    long now = System.nanoTime();
+    if (term != yieldingTerm) {
+      yieldingTerm = term;
+      yieldingSinceNanos = now;
+    }
+    return now - yieldingSinceNanos < YIELD_NANOS;
+  }
+
+  @Override
+  public Eligibility eligibility() {
+    return eligibility;
   }
 
   /** Whether the engine still runs this group. */

@@ -41,6 +41,15 @@ final class ClusterFacts {
     Json.put(state, "commitIndex", Json.number(log, "commitIndex"));
     Json.put(state, "appliedIndex", Json.number(log, "appliedIndex"));
     state.put("followers", followers);
+    Map<String, Object> ineligible = new LinkedHashMap<>();
+    for (JsonObject node : Json.objects(log.getJsonArray("ineligible"))) {
+      @SuppressWarnings("unchecked")
+      Map<String, Object> reasons =
+          (Map<String, Object>)
+              ineligible.computeIfAbsent(node.getString("node"), any -> new LinkedHashMap<>());
+      Json.put(reasons, node.getString("reason"), node.getString("detail"));
+    }
+    state.put("ineligible", ineligible);
     return state;
   }
 

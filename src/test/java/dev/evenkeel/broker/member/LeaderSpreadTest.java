@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class LeaderSpreadTest {
   private static final List<String> NODES = List.of("n1", "n2", "n3");
   private static final List<String> GROUPS = List.of("meta", "d0", "d1", "d2");
-  private static final LeaderSpread.Node FULL = new LeaderSpread.Node(true, true);
+  private static final LeaderSpread.Node FULL = new LeaderSpread.Node(true, Set.of());
 
   private final Map<String, String> leaders = new HashMap<>();
   private final Map<String, LeaderSpread.Node> answers = new HashMap<>();
@@ -86,15 +87,61 @@ class LeaderSpreadTest {
     followers.put("n3", new Follower("n3", 100, 5_000));
     assertThat(run(0, 60)).isEmpty();
     followers.put("n2", new Follower("n2", 100, 10));
-    answers.put("n2", new LeaderSpread.Node(true, false));
+    answers.put("n2", new LeaderSpread.Node(false, Set.of()));
     assertThat(run(60_000, 60)).isEmpty();
   }
 
   @Test
   void whoHasNoDispatcherGivesMetaAwayWithoutWaitingForItsTurn() {
-    answers.put("n1", new LeaderSpread.Node(false, true));
-    answers.put("n2", new LeaderSpread.Node(false, true));
+    answers.put("n1", new LeaderSpread.Node(true, Set.of("meta")));
+    answers.put("n2", new LeaderSpread.Node(true, Set.of("meta")));
     assertThat(run(0, 2)).containsExactly("meta>n3");
+  }
+
+  @Test
+  void whoShouldNotLeadGivesAllAwayAtOnceAndGetsItBackWhenItMay() {
+    run(0, 60);
+    answers.put("n1", new LeaderSpread.Node(true, Set.copyOf(GROUPS)));
+    assertThat(run(60_000, 2)).containsExactlyInAnyOrder("meta>n2", "d2>n3");
+    assertThat(run(62_000, 60)).as("it gets nothing").isEmpty();
+    answers.put("n1", FULL);
+    assertThat(run(122_000, 60)).containsExactlyInAnyOrder("meta>n1", "d2>n1");
+  }
+
+  @Test
+  void itsHomeTakesAGroupFirstElseWhoeverHasMost() {
+    answers.put("n1", new LeaderSpread.Node(true, Set.of("d0", "d1")));
+    followers.put("n2", new Follower("n2", 101, 10));
+    answers.put("n3", new LeaderSpread.Node(true, Set.of("d1")));
+    assertThat(run(0, 2)).containsExactly("d0>n2", "d1>n2");
+  }
+
+  @Test
+  void noOneGetsWhatItShouldNotLead() {
+    NODES.forEach(node -> answers.put(node, new LeaderSpread.Node(true, Set.of("d0"))));
+    assertThat(run(0, 60)).doesNotContain("d0>n2", "d0>n3");
+    answers.put("n2", new LeaderSpread.Node(false, Set.of()));
+    followers.put("n3", new Follower("n3", 50, 10));
+    answers.put("n3", FULL);
+    assertThat(run(60_000, 60)).as("one stops, the other lags").isEmpty();
+    followers.put("n3", new Follower("n3", 100, 10));
+    assertThat(run(120_000, 2)).containsExactly("d0>n3");
+  }
+
+  @Test
+  void whoHearsOfNobodyGivesToAFollowerButNotOften() {
+    answers.put("n1", new LeaderSpread.Node(true, Set.of("d0")));
+    answers.remove("n2");
+    answers.remove("n3");
+    followers.put("n3", new Follower("n3", 100, 9_000));
+    assertThat(run(0, 2)).containsExactly("d0>n2");
+    leaders.put("d0", "n1");
+    assertThat(run(2_000, 5)).isEmpty();
+    assertThat(run(7_000, 5)).containsExactly("d0>n2");
+  }
+
+  private static Set<String> unfit(Random dice) {
+    return dice.nextInt(3) > 0 ? Set.of() : Set.of(GROUPS.get(dice.nextInt(4)));
   }
 
   /** One group at a time, never to one that is not fit, and it comes to rest. */
@@ -105,7 +152,7 @@ class LeaderSpreadTest {
     for (int episode = 0; episode < 10; episode++) {
       String node = NODES.get(dice.nextInt(3));
       if (dice.nextBoolean()) {
-        answers.put(node, new LeaderSpread.Node(dice.nextInt(4) > 0, dice.nextInt(4) > 0));
+        answers.put(node, new LeaderSpread.Node(dice.nextInt(4) > 0, unfit(dice)));
       }
       followers.put(
           node, new Follower(node, dice.nextBoolean() ? 100 : 50, dice.nextBoolean() ? 10 : 9_000));
@@ -117,6 +164,7 @@ class LeaderSpreadTest {
         String leader = leaders.get(group);
         if (!leader.equals(before.get(group))) {
           assertThat(answers.get(leader).serving()).isTrue();
+          assertThat(answers.get(leader).unfit()).doesNotContain(group);
           assertThat(followers.get(leader)).isEqualTo(new Follower(leader, 100, 10));
         }
       }

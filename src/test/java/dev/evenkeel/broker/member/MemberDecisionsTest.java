@@ -11,6 +11,7 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class MemberDecisionsTest {
@@ -21,7 +22,11 @@ class MemberDecisionsTest {
   void aCardIsReadAsItWasTold() {
     for (String cluster : new String[] {null, "id"}) {
       Peer peer =
-          new Peer(new NodeCard("n2", "b", Stage.WAITING, cluster, VOTERS, NODES, 3), true, false);
+          new Peer(
+              new NodeCard("n2", "b", Stage.WAITING, cluster, VOTERS, NODES, 3),
+              true,
+              false,
+              Set.of("d0", "meta"));
       assertThat(Peer.of(peer.toBuffer())).isEqualTo(peer);
     }
   }
@@ -57,22 +62,27 @@ class MemberDecisionsTest {
     List<Follower> followers =
         List.of(
             new Follower("n1", 10, 100), new Follower("n2", 9, 100), new Follower("n3", 12, 9_000));
-    Peer plain = new Peer(card("b", Stage.FORMED).card(), false, true);
-    Peer full = new Peer(card("b", Stage.FORMED).card(), true, true);
+    Peer plain = new Peer(card("b", Stage.FORMED).card(), false, true, Set.of());
+    Peer full = new Peer(card("b", Stage.FORMED).card(), true, true, Set.of());
     assertThat(Successors.of("d0", followers, Map.of("n1", plain, "n2", full)))
         .containsExactly("n1", "n2");
     assertThat(Successors.of("meta", followers, Map.of("n1", plain, "n2", full)))
         .containsExactly("n2", "n1");
     assertThat(Successors.of("d0", followers, Map.of("n2", plain))).containsExactly("n2", "n1");
+    Peer unfit = new Peer(card("b", Stage.FORMED).card(), true, true, Set.of("d0"));
+    assertThat(Successors.of("d0", followers, Map.of("n1", unfit, "n2", full)))
+        .containsExactly("n2", "n1");
     assertThat(Successors.of("d0", List.of(), Map.of())).isEmpty();
   }
 
   private static Peer card(String incarnation, Stage stage) {
-    return new Peer(new NodeCard("n2", incarnation, stage, "id", VOTERS, NODES, 3), true, true);
+    return new Peer(
+        new NodeCard("n2", incarnation, stage, "id", VOTERS, NODES, 3), true, true, Set.of());
   }
 
   private static Peer other() {
-    return new Peer(new NodeCard("n2", "b", Stage.FORMED, "other", VOTERS, NODES, 3), true, true);
+    return new Peer(
+        new NodeCard("n2", "b", Stage.FORMED, "other", VOTERS, NODES, 3), true, true, Set.of());
   }
 
   private static void check(String node, Peer answer) {

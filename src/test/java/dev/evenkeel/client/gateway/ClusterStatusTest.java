@@ -40,13 +40,15 @@ class ClusterStatusTest {
                 "n1",
                 answer(
                     "n1",
-                    new NodeLogs.Group("meta", "n1", 4, true, 90, 90, Map.of("n2", 88L, "n3", -1L)),
-                    new NodeLogs.Group("d0", null, 7, false, 5, 5, Map.of())),
+                    new NodeLogs.Group(
+                        "meta", "n1", 4, true, 90, 90, Map.of("n2", 88L, "n3", -1L), Map.of()),
+                    new NodeLogs.Group("d0", null, 7, false, 5, 5, Map.of(), Map.of())),
                 "n2",
                 answer(
                     "n2",
-                    new NodeLogs.Group("meta", "n1", 4, false, 88, 87, Map.of()),
-                    new NodeLogs.Group("d0", "n3", 6, true, 4, 4, Map.of())),
+                    new NodeLogs.Group(
+                        "meta", "n1", 4, false, 88, 87, Map.of(), Map.of("DISK_FULL", "9 bytes")),
+                    new NodeLogs.Group("d0", "n3", 6, true, 4, 4, Map.of(), Map.of())),
                 "n3",
                 ClusterStatus.Answer.GONE));
     assertThat(status.metaLeader()).isEqualTo("n1");
@@ -67,7 +69,9 @@ class ClusterStatusTest {
                 "{\"group\":\"meta\",\"leader\":\"n1\",\"term\":4,\"commitIndex\":90,"
                     + "\"appliedIndex\":90,\"followers\":["
                     + "{\"node\":\"n2\",\"matchIndex\":88,\"lagEntries\":2},"
-                    + "{\"node\":\"n3\",\"matchIndex\":null,\"lagEntries\":null}]}"));
+                    + "{\"node\":\"n3\",\"matchIndex\":null,\"lagEntries\":null}],"
+                    + "\"ineligible\":[{\"node\":\"n2\",\"reason\":\"DISK_FULL\","
+                    + "\"detail\":\"9 bytes\"}]}"));
     JsonObject d0 = log(json, "d0");
     assertThat(d0.getString("leader")).as("an old leader is not believed").isNull();
     assertThat(d0.getLong("term")).isEqualTo(7);

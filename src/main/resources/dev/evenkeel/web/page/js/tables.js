@@ -98,10 +98,20 @@ const Followers = ({ followers }) => {
   );
 };
 
+/** The nodes that should not lead a log group; they give it away while another can lead. */
+const Ineligible = ({ nodes }) =>
+  Object.keys(nodes ?? {})
+    .sort(byName)
+    .flatMap((name) =>
+      Object.keys(nodes[name]).map(
+        (reason) => html`<span class="capped" title=${nodes[name][reason]}><span class="mono">${name}</span> ${reason.toLowerCase().replace('_', ' ')}</span> `,
+      ),
+    );
+
 export const Logs = memo(({ logs }) => html`<${Table}
   label="Log groups"
   empty="nothing is known of the logs yet"
-  head=${[['log'], ['leader'], ['term', 'num'], ['committed', 'num'], ['applied', 'num'], ['followers, entries behind']]}
+  head=${[['log'], ['leader'], ['term', 'num'], ['committed', 'num'], ['applied', 'num'], ['followers, entries behind'], ['should not lead']]}
 >
   ${Object.keys(logs)
     .sort((a, b) => (b === 'meta') - (a === 'meta') || byName(a, b))
@@ -114,6 +124,7 @@ export const Logs = memo(({ logs }) => html`<${Table}
         <${Num}>${figure(count(log.commitIndex))}<//>
         <${Num}>${figure(count(log.appliedIndex))}<//>
         <td>${known(log.followers) ? html`<${Followers} followers=${log.followers} />` : figure(null)}</td>
+        <td><${Ineligible} nodes=${log.ineligible} /></td>
       </tr>`;
     })}
 <//>`);

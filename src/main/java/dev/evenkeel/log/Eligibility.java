@@ -1,0 +1,71 @@
+package dev.evenkeel.log;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Why this node should not lead one log group. While there is a reason, the node hands the
+ * leadership to another that has none, at once; if it is elected all the same, it hands it on
+ * before it serves. If no other can lead, it leads: a leader with a fault is better than none. May
+ * be used from any thread.
+ */
+public final class Eligibility {
+  /** The names are part of the HTTP API and of the metrics. */
+  public enum Reason {
+    /** A file of this node's copy of the state or of the log cannot be read any more. */
+    DAMAGED,
+    /** The disk is nearly full. */
+    DISK_FULL
+  }
+
+  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+  /** Never changed, replaced as a whole. */
+  private volatile Map<Reason, String> reasons = Map.of();
+
+  /** No reason is known. */
+  public boolean eligible() {
+    return reasons.isEmpty();
+  }
+
+  /** What is known, each reason with a line for people. */
+  public Map<Reason, String> reasons() {
+    return reasons;
+  }
+
+  /** Notes a reason; of one that is known already the first line stays. */
+  public void add(Reason reason, String detail) {
+    synchronized (this) {
+      if (reasons.containsKey(reason)) {
+        return;
+      }
+      Map<Reason, String> more = new EnumMap<>(Reason.class);
+      more.putAll(reasons);
+      more.put(reason, detail);
+      reasons = Collections.unmodifiableMap(more);
+    }
+    listeners.forEach(Runnable::run);
+  }
+
+  /** The reason holds no longer. */
+  public void remove(Reason reason) {
+    synchronized (this) {
+      if (!reasons.containsKey(reason)) {
+        return;
+      }
+      Map<Reason, String> fewer = new EnumMap<>(Reason.class);
+      fewer.putAll(reasons);
+      fewer.remove(reason);
+      reasons = Collections.unmodifiableMap(fewer);
+    }
+    listeners.forEach(Runnable::run);
+  }
+
+  /** Called after each change, on the thread that made it; it must return at once. */
+  public void onChange(Runnable listener) {
+    listeners.add(listener);
+  }
+}
