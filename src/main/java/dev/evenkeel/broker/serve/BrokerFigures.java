@@ -115,7 +115,7 @@ final class BrokerFigures {
     gauge("evenkeel.disk.free.bytes", "Free space where the data is", node.disk()::freeBytes);
     gauge(
         "evenkeel.disk.free.min.bytes",
-        "Below so much free space appends are refused",
+        "The limit of free space, below which appends are refused",
         node.disk()::freeBytesMin);
     gauge(
         "evenkeel.log.disk.bytes",
