@@ -3,10 +3,13 @@ package dev.evenkeel.functional;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.history.History;
+import dev.evenkeel.history.HistoryClients;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Refusal;
@@ -201,6 +204,14 @@ final class AckWatch implements AutoCloseable {
                         ? Future.succeededFuture(
                             Reply.refused(refused.refusal(), refused.getMessage()))
                         : Future.failedFuture(failure)));
+  }
+
+  /** Clients beside it that record what they are answered. */
+  HistoryClients clients(
+      History history, List<String> nodes, List<Shard> shards, int dataGroups, long seed) {
+    Link link = client.link();
+    return new HistoryClients(
+        link.vertx(), link::request, history, nodes, shards, dataGroups, seed);
   }
 
   long acked() {

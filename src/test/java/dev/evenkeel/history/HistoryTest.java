@@ -1,0 +1,289 @@
+package dev.evenkeel.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.model.StartAt;
+import dev.evenkeel.wire.AppendResults.Result;
+import dev.evenkeel.wire.Batch;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Violations planted one by one, and next to each what looks like it and is allowed. */
+class HistoryTest {
+  private static final Shard SHARD = Rig.SHARD;
+
+  private final History history = new History(() -> 0);
+
+  private static Batch batch(long first) {
+    return Rig.batch(1, 0, first, 2);
+  }
+
+  private static Batch other(long first) {
+    return Rig.batch(2, 0, first, 2);
+  }
+
+  private void appended(Batch batch, long base) {
+    history.append("p", SHARD, batch).answered(new Result(null, base));
+  }
+
+  private void browsed(long offset, long end, FetchAnswer.Placed... batches) {
+    history
+        .fetch("b", FetchRequest.browse(SHARD, offset, 100, 100, 0))
+        .answered(new FetchAnswer(0, end, List.of(batches)));
+  }
+
+  private static FetchAnswer.Placed placed(long base, Batch batch) {
+    return new FetchAnswer.Placed(base, batch);
+  }
+
+  private History.Call<Reply> grant(String owner, long expected) {
+    return history.command(
+        "d", SHARD, new DataCommand.Grant("g", SHARD, owner, owner, expected, StartAt.EARLIEST));
+  }
+
+  private void granted(String owner, long expected) {
+    grant(owner, expected).answered(new Reply.OfLease(lease(owner, expected + 1, 0)));
+  }
+
+  private static Lease lease(String owner, long epoch, long committed) {
+    return new Lease("g", SHARD, epoch, owner, owner, committed, -1, null, null);
+  }
+
+  private History.Call<Reply> commit(long epoch, long offset) {
+    return history.command("c", SHARD, new DataCommand.Commit("g", SHARD, epoch, offset));
+  }
+
+  private void isFine() {
+    assertThatCode(history::check).doesNotThrowAnyException();
+  }
+
+  private void isWrong(String... says) {
+    assertThatThrownBy(history::check)
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContainingAll(says);
+  }
+
+  private static RefusedException refusal(Refusal refusal) {
+    return new RefusedException(refusal, "");
+  }
+
+  // ---- Appends and fetches
+
+  @Test
+  void an_acknowledged_batch_that_is_not_there_is_lost() {
+    appended(batch(0), 0);
+    appended(batch(2), 2);
+    browsed(0, 4, placed(0, batch(0)), placed(2, batch(2)));
+    isFine();
+    browsed(0, 4, placed(0, batch(0)), placed(2, other(0)));
+    isWrong("shard 1/0", "batch 2@0 from 0");
+  }
+
+  @Test
+  void two_batches_do_not_get_one_offset() {
+    appended(batch(0), 0);
+    appended(other(0), 0);
+    isWrong("None of these can be next", "batch 2@0 from 0, 2 messages -> Result");
+  }
+
+  @Test
+  void a_repeated_batch_is_answered_as_the_first() {
+    appended(batch(0), 0);
+    appended(batch(0), 0);
+    appended(batch(0), Result.OFFSET_FORGOTTEN);
+    isFine();
+    appended(batch(0), 2);
+    isWrong("batch 1@0 from 0");
+  }
+
+  @Test
+  void a_batch_of_unknown_outcome_may_come_late_or_never_but_only_once() {
+    history.append("p", SHARD, batch(0)).refused(refusal(Refusal.INDETERMINATE));
+    browsed(0, 0);
+    isFine();
+    appended(other(0), 0);
+    browsed(0, 4, placed(0, other(0)), placed(2, batch(0)));
+    isFine();
+    browsed(0, 6, placed(0, other(0)), placed(2, batch(0)), placed(4, batch(0)));
+    isWrong("end 6");
+  }
+
+  @Test
+  void a_batch_that_was_refused_before_the_log_never_comes() {
+    history.append("p", SHARD, batch(0)).refused(refusal(Refusal.NOT_LEADER));
+    isFine();
+    browsed(0, 2, placed(0, batch(0)));
+    isWrong("end 0");
+  }
+
+  @Test
+  void a_gap_in_a_sequence_is_refused_and_nothing_else() {
+    appended(batch(0), 0);
+    history.append("p", SHARD, batch(4)).answered(new Result(Refusal.SEQUENCE_GAP, 2));
+    isFine();
+    appended(batch(4), 2);
+    isWrong("batch 1@0 from 4");
+  }
+
+  @Test
+  void a_fetch_may_be_behind_but_not_ahead() {
+    appended(batch(0), 0);
+    appended(batch(2), 2);
+    browsed(0, 2, placed(0, batch(0)));
+    isFine();
+    browsed(2, 6, placed(2, batch(2)), placed(4, batch(4)));
+    appended(batch(4), 4);
+    isWrong("end 6, batch 1@0 from 2");
+  }
+
+  @Test
+  void a_fetch_has_no_gap_and_begins_with_the_offset_asked_for() {
+    appended(batch(0), 0);
+    appended(batch(2), 2);
+    appended(batch(4), 4);
+    browsed(1, 6, placed(0, batch(0)), placed(2, batch(2)));
+    isFine();
+    browsed(0, 6, placed(0, batch(0)), placed(4, batch(4)));
+    isWrong("from 4, 2 messages at 4");
+  }
+
+  @Test
+  void a_fetch_that_begins_elsewhere_is_wrong() {
+    appended(batch(0), 0);
+    appended(batch(2), 2);
+    browsed(0, 4, placed(2, batch(2)));
+    isWrong("end 4, batch 1@0 from 2");
+  }
+
+  @Test
+  void only_one_who_held_the_lease_is_served() {
+    appended(batch(0), 0);
+    granted("a", 0);
+    granted("b", 1);
+    fetched(1);
+    fetched(2);
+    isFine();
+    fetched(3);
+    granted("c", 2);
+    isWrong("epoch=3");
+  }
+
+  private void fetched(long epoch) {
+    history
+        .fetch("a", new FetchRequest("g", SHARD, epoch, 0, 100, 100, 0, 0))
+        .answered(new FetchAnswer(0, 2, List.of(placed(0, batch(0)))));
+  }
+
+  // ---- Leases
+
+  @Test
+  void an_epoch_is_granted_once() {
+    granted("a", 0);
+    grant("b", 0).answered(Reply.refused(Refusal.FENCED, "epoch 0"));
+    isFine();
+    granted("b", 0);
+    isWrong("owner=b");
+  }
+
+  @Test
+  void a_grant_of_unknown_outcome_explains_what_follows_and_what_does_not() {
+    granted("a", 0);
+    grant("b", 1).refused(refusal(Refusal.INDETERMINATE));
+    commit(1, 0).answered(Reply.DONE);
+    isFine();
+    commit(1, 0).answered(Reply.refused(Refusal.FENCED, ""));
+    isFine();
+    commit(1, 0).answered(Reply.DONE);
+    isWrong("epoch=1");
+  }
+
+  @Test
+  void a_fenced_owner_commits_nothing() {
+    appended(batch(0), 0);
+    granted("a", 0);
+    commit(1, 1).answered(Reply.DONE);
+    grant("b", 1).answered(new Reply.OfLease(lease("b", 2, 1)));
+    isFine();
+    commit(1, 2).answered(Reply.DONE);
+    isWrong("Commit[group=g");
+  }
+
+  @Test
+  void committed_offsets_do_not_go_back() {
+    appended(batch(0), 0);
+    granted("a", 0);
+    commit(1, 2).answered(Reply.DONE);
+    commit(1, 1).answered(Reply.DONE);
+    history.readLease("a", SHARD, "g").answered(lease("a", 1, 2));
+    isFine();
+    grant("b", 1).answered(new Reply.OfLease(lease("b", 2, 1)));
+    isWrong("committed=1");
+  }
+
+  @Test
+  void a_lease_that_was_read_was_so_at_some_time_before() {
+    granted("a", 0);
+    granted("b", 1);
+    history.readLease("a", SHARD, "g").answered(lease("a", 1, 0));
+    isFine();
+    history.readLease("a", SHARD, "g").answered(lease("c", 3, 0));
+    granted("c", 2);
+    isWrong("read the lease of g");
+  }
+
+  @Test
+  void a_handover_takes_state_and_its_offset_along() {
+    appended(batch(0), 0);
+    granted("a", 0);
+    byte[] state = {1, 2, 3};
+    history
+        .command("a", SHARD, new DataCommand.Release("g", SHARD, 1, 2, 2, state))
+        .answered(Reply.DONE);
+    grant("b", 1)
+        .answered(new Reply.OfLease(new Lease("g", SHARD, 2, "b", "b", 2, 2, new byte[0], null)));
+    history
+        .readLease("b", SHARD, "g")
+        .answered(new Lease("g", SHARD, 2, "b", "b", 2, 2, Arrays.copyOf(state, 3), null));
+    isFine();
+    history
+        .readLease("b", SHARD, "g")
+        .answered(new Lease("g", SHARD, 2, "b", "b", 2, 2, new byte[] {9}, null));
+    isWrong("read the lease of g");
+  }
+
+  @Test
+  void a_reset_goes_where_it_was_asked_to_and_fences() {
+    appended(batch(0), 0);
+    granted("a", 0);
+    commit(1, 2).answered(Reply.DONE);
+    History.Call<Reply> reset =
+        history.command("o", SHARD, new DataCommand.ResetLease("g", SHARD, 1, StartAt.EARLIEST));
+    reset.answered(new Reply.OfLease(lease("a", 1, 2).reset(0)));
+    commit(1, 2).answered(Reply.refused(Refusal.FENCED, ""));
+    isFine();
+    commit(1, 2).answered(Reply.DONE);
+    isWrong("Commit[group=g");
+  }
+
+  @Test
+  void what_fails_is_shown_with_the_transfer_meanwhile() {
+    appended(batch(0), 0);
+    History.Call<Result> call = history.append("p", SHARD, other(0));
+    history.transfer("d0 from n1 to n2");
+    call.answered(new Result(null, 0));
+    isWrong("In this order", "meanwhile: 0.. transfer: d0 from n1 to n2");
+    assertThat(history.summary()).contains("2 calls to 1 shards", "0 of them", "1 transfers");
+  }
+}
