@@ -1,6 +1,7 @@
 package dev.evenkeel.bus;
 
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Shard;
 import io.vertx.core.json.JsonObject;
 
@@ -9,6 +10,7 @@ import io.vertx.core.json.JsonObject;
  *
  * @param owner null while nobody owns the shard
  * @param groupTerm highest term of the group's lease that a grant named; 0: none did
+ * @param ownerTimeoutMillis silence after which the owner counts as dead
  */
 public record LeaseChange(
     String group,
@@ -17,12 +19,13 @@ public record LeaseChange(
     String owner,
     String instance,
     long committed,
-    long groupTerm) {
+    long groupTerm,
+    long ownerTimeoutMillis) {
 
   /** Of a group that has no lease of the whole. */
   public LeaseChange(
       String group, Shard shard, long epoch, String owner, String instance, long committed) {
-    this(group, shard, epoch, owner, instance, committed, 0);
+    this(group, shard, epoch, owner, instance, committed, 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
   }
 
   public static LeaseChange of(Lease lease) {
@@ -33,7 +36,8 @@ public record LeaseChange(
         lease.owner(),
         lease.instance(),
         lease.committed(),
-        lease.groupTerm());
+        lease.groupTerm(),
+        lease.ownerTimeoutMillis());
   }
 
   public JsonObject toJson() {
@@ -45,7 +49,8 @@ public record LeaseChange(
         .put("owner", owner)
         .put("instance", instance)
         .put("committed", committed)
-        .put("groupTerm", groupTerm);
+        .put("groupTerm", groupTerm)
+        .put("ownerTimeoutMillis", ownerTimeoutMillis);
   }
 
   public static LeaseChange fromJson(JsonObject json) {
@@ -56,6 +61,7 @@ public record LeaseChange(
         json.getString("owner"),
         json.getString("instance"),
         json.getLong("committed"),
-        json.getLong("groupTerm", 0L));
+        json.getLong("groupTerm", 0L),
+        json.getLong("ownerTimeoutMillis", Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT));
   }
 }

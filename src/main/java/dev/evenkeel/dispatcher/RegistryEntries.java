@@ -56,6 +56,7 @@ final class RegistryEntries {
       String group = entry.getString("group");
       String member = entry.getString("member");
       String instance = entry.getString("instance");
+      long timeoutMillis = entry.getLong("memberTimeoutMillis");
       if (group == null || member == null || instance == null) {
         return null;
       }
@@ -67,7 +68,8 @@ final class RegistryEntries {
           topics,
           entry.getString("clusterMember"),
           entry.getString("host"),
-          nowMillis + entry.getLong("memberTimeoutMillis"),
+          nowMillis + timeoutMillis,
+          timeoutMillis,
           wishes(entry));
     } catch (ClassCastException | NullPointerException e) {
       return null;

@@ -42,6 +42,9 @@ public sealed interface DataCommand {
    * @param start used only if the lease does not exist yet
    * @param groupTerm term of the group's lease under which it is granted; 0: none. The lease keeps
    *     it, so that nobody who held the group at a lower term can grant again
+   * @param ownerTimeoutMillis silence after which the owner counts as dead. The lease keeps it, so
+   *     that a dispatcher that does not know the owner waits as long as the owner may start
+   *     handlers
    */
   record Grant(
       String group,
@@ -50,8 +53,29 @@ public sealed interface DataCommand {
       String instance,
       long expectedEpoch,
       StartAt start,
-      long groupTerm)
+      long groupTerm,
+      long ownerTimeoutMillis)
       implements DataCommand {
+
+    /** To an owner with the usual timeout. */
+    public Grant(
+        String group,
+        Shard shard,
+        String owner,
+        String instance,
+        long expectedEpoch,
+        StartAt start,
+        long groupTerm) {
+      this(
+          group,
+          shard,
+          owner,
+          instance,
+          expectedEpoch,
+          start,
+          groupTerm,
+          Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+    }
 
     /** Without a lease of the whole group. */
     public Grant(

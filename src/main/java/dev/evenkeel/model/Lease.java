@@ -17,6 +17,8 @@ package dev.evenkeel.model;
  * @param groupTerm highest term of the group's lease that a grant named; 0: none did. It never goes
  *     back
  * @param generation since the last reset
+ * @param ownerTimeoutMillis silence after which the owner counts as dead; the last owner's while
+ *     nobody owns the shard. Whoever does not know the owner waits for so long
  */
 public record Lease(
     String group,
@@ -29,7 +31,36 @@ public record Lease(
     byte[] state,
     Drain drain,
     long groupTerm,
-    Generation generation) {
+    Generation generation,
+    long ownerTimeoutMillis) {
+
+  /** Of an owner with the usual timeout. */
+  public Lease(
+      String group,
+      Shard shard,
+      long epoch,
+      String owner,
+      String instance,
+      long committed,
+      long stateOffset,
+      byte[] state,
+      Drain drain,
+      long groupTerm,
+      Generation generation) {
+    this(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        drain,
+        groupTerm,
+        generation,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+  }
 
   /** That was never reset, and whose handlers never published. */
   public Lease(
@@ -85,7 +116,13 @@ public record Lease(
     return state == null ? committed : Math.min(committed, stateOffset);
   }
 
+  /** To an owner with the usual timeout. */
   public Lease granted(String newOwner, String newInstance, long newGroupTerm) {
+    return granted(newOwner, newInstance, newGroupTerm, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+  }
+
+  public Lease granted(
+      String newOwner, String newInstance, long newGroupTerm, long newOwnerTimeoutMillis) {
     return new Lease(
         group,
         shard,
@@ -97,7 +134,8 @@ public record Lease(
         state,
         null,
         newGroupTerm,
-        generation);
+        generation,
+        newOwnerTimeoutMillis);
   }
 
   public Lease draining(Drain newDrain) {
@@ -112,7 +150,8 @@ public record Lease(
         state,
         newDrain,
         groupTerm,
-        generation);
+        generation,
+        ownerTimeoutMillis);
   }
 
   public Lease committedAt(long offset) {
@@ -127,7 +166,8 @@ public record Lease(
         state,
         drain,
         groupTerm,
-        generation);
+        generation,
+        ownerTimeoutMillis);
   }
 
   /** The state's bytes are kept apart. */
@@ -138,7 +178,18 @@ public record Lease(
   /** Nobody owns it any more, and it begins anew at {@code offset}, without state. */
   public Lease reset(long offset) {
     return new Lease(
-        group, shard, epoch + 1, null, null, offset, -1, null, null, groupTerm, generation.next());
+        group,
+        shard,
+        epoch + 1,
+        null,
+        null,
+        offset,
+        -1,
+        null,
+        null,
+        groupTerm,
+        generation.next(),
+        ownerTimeoutMillis);
   }
 
   /** With this producer for what handlers publish. */
@@ -154,7 +205,8 @@ public record Lease(
         state,
         drain,
         groupTerm,
-        new Generation(generation.number(), producerId));
+        new Generation(generation.number(), producerId),
+        ownerTimeoutMillis);
   }
 
   /** The owner has let go; who is next stays known, so that a new dispatcher can go on. */
@@ -170,7 +222,8 @@ public record Lease(
         newState,
         drain,
         groupTerm,
-        generation);
+        generation,
+        ownerTimeoutMillis);
   }
 
   /** The same with these bytes of its state. */
@@ -188,6 +241,23 @@ public record Lease(
         committed,
         newStateOffset,
         newState,
+        drain,
+        groupTerm,
+        generation,
+        ownerTimeoutMillis);
+  }
+
+  /** As its owner reads it, who knows the timeout: clients of before it was told can read that. */
+  public Lease forOwner() {
+    return new Lease(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
         drain,
         groupTerm,
         generation);

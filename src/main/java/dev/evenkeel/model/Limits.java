@@ -32,6 +32,12 @@ public final class Limits {
   /** Most shards of one topic. */
   public static final int SHARDS_MAX = 10_000;
 
+  /** Silence after which a member counts as dead, if it asks for nothing else. */
+  public static final long MEMBER_TIMEOUT_MILLIS_DEFAULT = 5_000;
+
+  /** The longest that a member may ask for. */
+  public static final long MEMBER_TIMEOUT_MILLIS_MAX = 600_000;
+
   /** Longest name of a topic, group, member, producer or node. */
   public static final int NAME_CHARS_MAX = 120;
 

@@ -2,6 +2,7 @@ package dev.evenkeel.wire;
 
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -119,12 +120,16 @@ public final class CommandCodec {
       RecordCodec.write(out, c.config());
     } else if (command instanceof DataCommand.Grant c) {
       boolean term = c.groupTerm() != 0;
-      out.u8(term ? 12 : 4).text(c.group());
+      boolean timeout = c.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+      out.u8(timeout ? 36 : term ? 12 : 4).text(c.group());
       RecordCodec.write(out, c.shard());
       out.text(c.owner()).text(c.instance()).i64(c.expectedEpoch());
       RecordCodec.write(out, c.start());
-      if (term) {
+      if (term || timeout) {
         out.i64(c.groupTerm());
+      }
+      if (timeout) {
+        out.i64(c.ownerTimeoutMillis());
       }
     } else if (command instanceof DataCommand.SetDrain c) {
       out.u8(5).text(c.group());
@@ -246,6 +251,16 @@ public final class CommandCodec {
           case 35 ->
               new DataCommand.OpenPublisher(
                   in.i64(), in.i32(), in.text(), RecordCodec.shard(in), in.bool());
+          case 36 ->
+              new DataCommand.Grant(
+                  in.text(),
+                  RecordCodec.shard(in),
+                  in.text(),
+                  in.text(),
+                  in.i64(),
+                  RecordCodec.start(in),
+                  in.i64(),
+                  in.i64());
           default -> throw unknown(tag);
         };
     in.end();

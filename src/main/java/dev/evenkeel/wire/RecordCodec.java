@@ -6,6 +6,7 @@ import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -34,7 +35,10 @@ public final class RecordCodec {
   private static final int LEASE_FORM_TERM = 2;
 
   /** With a generation, too. */
-  private static final int LEASE_FORM = 3;
+  private static final int LEASE_FORM_GENERATION = 3;
+
+  /** With the owner's timeout, too. */
+  private static final int LEASE_FORM = 4;
 
   private static final int GROUP_LEASE_FORM = 1;
 
@@ -72,10 +76,14 @@ public final class RecordCodec {
    * leases name no term, and are written in the first form.
    */
   public static void write(Bytes out, Lease lease) {
-    boolean generation = !lease.generation().equals(Generation.FIRST);
+    boolean timeout = lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+    boolean generation = timeout || !lease.generation().equals(Generation.FIRST);
     if (generation) {
-      out.text(null).u8(LEASE_FORM).i64(lease.groupTerm());
+      out.text(null).u8(timeout ? LEASE_FORM : LEASE_FORM_GENERATION).i64(lease.groupTerm());
       out.i64(lease.generation().number()).i64(lease.generation().producerId());
+      if (timeout) {
+        out.i64(lease.ownerTimeoutMillis());
+      }
     } else if (lease.groupTerm() != 0) {
       out.text(null).u8(LEASE_FORM_TERM).i64(lease.groupTerm());
     }
@@ -90,11 +98,15 @@ public final class RecordCodec {
     String group = in.text();
     long groupTerm = 0;
     Generation generation = Generation.FIRST;
+    long timeout = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     if (group == null) {
       int form = form("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM);
       groupTerm = in.i64();
-      if (form == LEASE_FORM) {
+      if (form >= LEASE_FORM_GENERATION) {
         generation = new Generation(in.i64(), in.i64());
+      }
+      if (form == LEASE_FORM) {
+        timeout = in.i64();
       }
       group = in.text();
     }
@@ -109,7 +121,8 @@ public final class RecordCodec {
         in.blob(),
         drain(in),
         groupTerm,
-        generation);
+        generation,
+        timeout);
   }
 
   public static void write(Bytes out, GroupLease lease) {

@@ -53,7 +53,7 @@ public final class ModelLog {
         return Reply.refused(Refusal.FENCED, "a lower group term");
       }
       Lease before = lease == null ? fresh(c.group(), c.shard()) : lease;
-      return put(before.granted(c.owner(), c.instance(), c.groupTerm()));
+      return put(before.granted(c.owner(), c.instance(), c.groupTerm(), c.ownerTimeoutMillis()));
     }
     if (command instanceof DataCommand.SetDrain c) {
       Lease lease = lease(c.group(), c.shard());

@@ -74,6 +74,7 @@ class CodecTest {
           new DataCommand.ConfigureShards(7, CONFIG),
           new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
           new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 9),
+          new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 0, 30_000),
           new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 50)),
           new DataCommand.SetDrain("g", SHARD, 4, null),
           new DataCommand.Commit("g", SHARD, 4, 100),
@@ -126,6 +127,8 @@ class CodecTest {
             new Reply.OfLease(new Lease("g", SHARD, 5, "m", "i", 100, -1, null, null, 8).reset(3)),
             new Reply.OfLease(
                 new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).publishingAs(77)),
+            new Reply.OfLease(
+                new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).granted("n", "j", 4, 30_000)),
             new Reply.OfLease(
                 new Lease("g", SHARD, 5, "m", "i", 100, -1, null, new Drain("n", 12), 8)),
             new Reply.OfGroup(

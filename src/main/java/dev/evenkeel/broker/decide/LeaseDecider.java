@@ -51,6 +51,15 @@ public final class LeaseDecider {
       return Decision.refused(
           Refusal.INVALID, "group term of " + command.groupTerm() + ": it cannot be negative");
     }
+    if (command.ownerTimeoutMillis() < 1
+        || command.ownerTimeoutMillis() > Limits.MEMBER_TIMEOUT_MILLIS_MAX) {
+      return Decision.refused(
+          Refusal.INVALID,
+          "owner timeout of "
+              + command.ownerTimeoutMillis()
+              + " ms: use 1 to "
+              + Limits.MEMBER_TIMEOUT_MILLIS_MAX);
+    }
     shard(command.shard());
     Lease lease = expected(command.group(), command.shard(), command.expectedEpoch());
     if (lease == null) {
@@ -69,7 +78,9 @@ public final class LeaseDecider {
               + ": the lease is at group term "
               + lease.groupTerm());
     }
-    return lease(lease.granted(command.owner(), instance, command.groupTerm()));
+    return lease(
+        lease.granted(
+            command.owner(), instance, command.groupTerm(), command.ownerTimeoutMillis()));
   }
 
   /**
@@ -173,9 +184,11 @@ public final class LeaseDecider {
       return Decision.refused(
           Refusal.INVALID, "producer " + command.producerId() + ": ids count from 1");
     }
-    return lease.generation().producerId() > 0
-        ? Decision.unchanged(new Reply.OfLease(lease))
-        : lease(lease.publishingAs(command.producerId()));
+    if (lease.generation().producerId() > 0) {
+      return Decision.unchanged(new Reply.OfLease(lease.forOwner()));
+    }
+    Lease next = lease.publishingAs(command.producerId());
+    return new Decision<>(List.of(new Change.PutLease(next)), new Reply.OfLease(next.forOwner()));
   }
 
   private static Decision<Change> stateTooLarge(byte[] state) {

@@ -182,7 +182,7 @@ public final class ControlService {
           Refusal.UNKNOWN_GROUP, "group '" + name + "' has no lease on " + group.nameOf(shard));
     }
     if (lease.state() == null) {
-      return Future.succeededFuture(reply(new Reply.OfLease(lease)));
+      return Future.succeededFuture(reply(new Reply.OfLease(lease.forOwner())));
     }
     return Answers.on(
         vertx,
@@ -192,7 +192,7 @@ public final class ControlService {
           if (whole == null) {
             throw new RefusedException(Refusal.UNKNOWN_GROUP, "the lease has been forgotten");
           }
-          return reply(new Reply.OfLease(whole));
+          return reply(new Reply.OfLease(whole.forOwner()));
         });
   }
 

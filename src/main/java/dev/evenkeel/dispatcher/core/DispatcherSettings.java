@@ -7,8 +7,8 @@ import java.util.Set;
  * What the dispatcher may be told.
  *
  * @param rebalanceMillis how often everything is read and planned again, as a safety net
- * @param memberTimeoutMillis how long an owner that is known only by its lease counts as alive; a
- *     member's own timeout comes with its heartbeat
+ * @param memberTimeoutMillis how long an owner that is known only by its lease counts as alive at
+ *     least; a member's own timeout is in its heartbeats and in its leases
  * @param retryMillis pause of a shard after a request to the log failed
  * @param groupSeenMillis how often a group with members is marked as seen
  * @param groupForgetMillis a group without members for so long, while a dispatcher was active, is

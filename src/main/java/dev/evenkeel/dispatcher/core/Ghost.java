@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.Limits;
 import java.util.List;
 
 /**
@@ -11,6 +12,7 @@ import java.util.List;
  * @param bornMillis null if only a lease tells of it
  * @param topics null if only a lease tells of it
  * @param clusterMember null if unknown
+ * @param timeoutMillis silence after which it counts as dead, by its own wish
  * @param wishes what it last asked for, as far as the registry has it; none if unknown
  */
 public record Ghost(
@@ -22,9 +24,10 @@ public record Ghost(
     String clusterMember,
     String host,
     long untilMillis,
+    long timeoutMillis,
     Heartbeat.Wishes wishes) {
 
-  /** One that asks for nothing. */
+  /** One that asks for nothing out of the ordinary. */
   public Ghost(
       String group,
       String name,
@@ -43,6 +46,7 @@ public record Ghost(
         clusterMember,
         host,
         untilMillis,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
         Heartbeat.Wishes.NONE);
   }
 }

@@ -285,7 +285,8 @@ final class GroupPlan {
               epoch,
               group.info.start(),
               // Whoever had the whole group before may not grant again.
-              Math.max(group.grantTerm(), lease == null ? 0 : lease.groupTerm())),
+              Math.max(group.grantTerm(), lease == null ? 0 : lease.groupTerm()),
+              targetMember.beat().memberTimeoutMillis()),
           shard,
           handovers.formerOwner(shard, lease),
           grantCause(shard, lease, grant.capped()),

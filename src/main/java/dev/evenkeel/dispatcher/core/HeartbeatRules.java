@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -13,7 +14,6 @@ final class HeartbeatRules {
   static final int INSTANCE_CHARS_MAX = 200;
   static final int HOST_CHARS_MAX = 300;
   static final long MEMBER_TIMEOUT_MILLIS_MIN = 100;
-  static final long MEMBER_TIMEOUT_MILLIS_MAX = 600_000;
   static final long LOCK_TIME_MILLIS_MAX = 3_600_000;
 
   static final long STUCK_TIMEOUT_MILLIS_MIN = 1_000;
@@ -52,7 +52,7 @@ final class HeartbeatRules {
         "memberTimeoutMillis",
         beat.memberTimeoutMillis(),
         MEMBER_TIMEOUT_MILLIS_MIN,
-        MEMBER_TIMEOUT_MILLIS_MAX);
+        Limits.MEMBER_TIMEOUT_MILLIS_MAX);
     between("lockTimeMillis", beat.lockTimeMillis(), 0, LOCK_TIME_MILLIS_MAX);
     wishes(beat.wishes());
     stall(beat);

@@ -62,7 +62,8 @@ public final class LeaseBook {
             sameEpoch ? known.state() : null,
             sameEpoch ? known.drain() : null,
             sameEpoch ? known.groupTerm() : change.groupTerm(),
-            known == null ? Generation.FIRST : known.generation()));
+            known == null ? Generation.FIRST : known.generation(),
+            change.ownerTimeoutMillis()));
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Names;
@@ -56,8 +57,12 @@ final class LeaseNews {
     }
   }
 
-  /** An owner perhaps never heard of: another dispatcher made it one, or this one is new. */
+  /**
+   * An owner perhaps never heard of: another dispatcher made it one, or this one is new. It may
+   * start handlers for its own timeout, which the log knows, also if nobody else does.
+   */
   private Ghost ghost(Lease lease, long nowMillis) {
+    long timeoutMillis = Math.max(settings.memberTimeoutMillis(), lease.ownerTimeoutMillis());
     return new Ghost(
         lease.group(),
         lease.owner(),
@@ -66,6 +71,8 @@ final class LeaseNews {
         null,
         null,
         null,
-        nowMillis + settings.memberTimeoutMillis());
+        nowMillis + timeoutMillis,
+        timeoutMillis,
+        Heartbeat.Wishes.NONE);
   }
 }

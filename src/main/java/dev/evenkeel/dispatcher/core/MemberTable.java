@@ -43,6 +43,16 @@ public final class MemberTable {
   /** Who ended, and why. */
   record Ended(String name, String instance, Cause cause) {}
 
+  /**
+   * The cluster gives a member up when its connection breaks, which that of a process that ends
+   * does at once, or when it was silent for more than this. In the second case it may only be cut
+   * off.
+   */
+  private static final long CLUSTER_SILENCE_MILLIS = 7_000;
+
+  /** Whoever was heard since then was not silent for that long, however late its heartbeat came. */
+  private static final long HEARD_LATELY_MILLIS = 4_000;
+
   private final Endings endings;
   private final Map<String, Member> live = new TreeMap<>();
   private final Map<String, Ghost> ghosts = new HashMap<>();
@@ -193,22 +203,35 @@ public final class MemberTable {
     return ended;
   }
 
-  /** Takes out all whose cluster member is among {@code departed}. */
+  /**
+   * Takes out all whose cluster member is among {@code departed}, unless they may only be cut off
+   * and start handlers yet: those are waited for until they time out.
+   */
   List<Ended> clusterMembersLeft(Set<String> departed, long nowMillis) {
     List<Ended> ended = new ArrayList<>();
     for (Member member : live.values()) {
       String place = member.beat().clusterMember();
-      if (place != null && departed.contains(place)) {
+      boolean heardLately = nowMillis - member.heardMillis() < HEARD_LATELY_MILLIS;
+      if (place != null
+          && departed.contains(place)
+          && (heardLately || !outlastsSilence(member.beat().memberTimeoutMillis()))) {
         ended.add(new Ended(member.name(), member.instance(), Cause.MEMBER_LEFT));
       }
     }
     for (Ghost ghost : ghosts.values()) {
-      if (ghost.clusterMember() != null && departed.contains(ghost.clusterMember())) {
+      if (ghost.clusterMember() != null
+          && departed.contains(ghost.clusterMember())
+          && !outlastsSilence(ghost.timeoutMillis())) {
         ended.add(new Ended(ghost.name(), ghost.instance(), Cause.MEMBER_LEFT));
       }
     }
     end(ended, nowMillis);
     return ended;
+  }
+
+  /** Whether a member may start handlers after it was silent for so long that it is given up. */
+  private static boolean outlastsSilence(long memberTimeoutMillis) {
+    return memberTimeoutMillis > CLUSTER_SILENCE_MILLIS;
   }
 
   private void end(List<Ended> ended, long nowMillis) {

@@ -54,6 +54,24 @@ class LeaseTest {
         .isEqualTo(Refusal.INVALID);
   }
 
+  private DataCommand.Grant grant(long expectedEpoch, long ownerTimeoutMillis) {
+    return new DataCommand.Grant(
+        "g", SHARD, "a", "a-1", expectedEpoch, StartAt.EARLIEST, 0, ownerTimeoutMillis);
+  }
+
+  @Test
+  void theLeaseKnowsForHowLongItsOwnerMayBeSilent() {
+    rig.run(grant(0, 30_000));
+    assertThat(lease().ownerTimeoutMillis()).isEqualTo(30_000);
+    commit(1, 0);
+    rig.run(new DataCommand.SetDrain("g", SHARD, 1, null));
+    assertThat(lease().ownerTimeoutMillis()).isEqualTo(30_000);
+    rig.run(grant(1, 5_000));
+    assertThat(lease().ownerTimeoutMillis()).isEqualTo(5_000);
+    assertThat(refusal(grant(2, 0))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(grant(2, Limits.MEMBER_TIMEOUT_MILLIS_MAX + 1))).isEqualTo(Refusal.INVALID);
+  }
+
   @Test
   void startsWhereItIsTold() {
     rig.append(SHARD, batch(0, 0, 0, 10, 1000));

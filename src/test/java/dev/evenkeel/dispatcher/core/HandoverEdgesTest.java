@@ -362,6 +362,7 @@ class HandoverEdgesTest {
             "c1",
             "host",
             bench.now + 5_000,
+            5_000,
             new Heartbeat.Wishes(null, null, 8_000));
     bench.activate(List.of(ghost));
     bench.send(b);
