@@ -291,7 +291,9 @@ final class DataGroup {
     if (lease == null || !lease.heldAt(request.epoch())) {
       throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
     }
-    RetryAnswer found = failures(request.group(), request.shard()).answer(request, time.now());
+    RetryAnswer found =
+        failures(request.group(), request.shard())
+            .answer(request, head.tables().timeAt(time.now()).millis());
     answer.give(bug.retries(RetryAnswer.decode(found.encode().view())));
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.decide;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.Ring;
 import dev.evenkeel.broker.state.RingKey;
@@ -30,7 +31,7 @@ public final class AppendDecider {
   public static final int PRODUCERS_HARD_MAX = 2 * RetainDecider.PRODUCERS_MAX;
 
   private final DataTables tables;
-  private final long nowMillis;
+  private final LogTime time;
   private final Map<Shard, ShardRecord> shards = new LinkedHashMap<>();
   private final Map<Long, ProducerRecord> producers = new LinkedHashMap<>();
   private final Map<RingKey, Ring> rings = new LinkedHashMap<>();
@@ -38,10 +39,10 @@ public final class AppendDecider {
   private final DelayBook delays;
   private int freshProducers;
 
-  public AppendDecider(DataTables tables, long nowMillis) {
+  public AppendDecider(DataTables tables, LogTime time) {
     this.tables = tables;
-    this.nowMillis = nowMillis;
-    delays = new DelayBook(tables, nowMillis);
+    this.time = time;
+    delays = new DelayBook(tables, time.clockMillis());
   }
 
   /** One result for each batch, in order. Call it once. */
@@ -102,12 +103,12 @@ public final class AppendDecider {
     int epoch = batch.producerEpoch();
     ProducerRecord now;
     if (producer == null) {
-      now = ProducerRecord.fresh(key.producerId(), epoch, nowMillis);
+      now = ProducerRecord.fresh(key.producerId(), epoch, time.millis());
       freshProducers++;
     } else if (epoch > producer.epoch()) {
-      now = producer.inEpoch(epoch, nowMillis);
+      now = producer.inEpoch(epoch, time.millis());
     } else {
-      now = producer.used(nowMillis);
+      now = producer.used(time.millis());
     }
     if (now.publisherOf() != null) {
       producers.put(key.producerId(), now);
@@ -130,7 +131,7 @@ public final class AppendDecider {
       delays.put(item.shard(), item.batch(), item.dueMillis(), changes);
       return Result.OFFSET_FORGOTTEN;
     }
-    IndexEntry entry = record.next(item.batch(), nowMillis);
+    IndexEntry entry = record.next(item.batch(), time.millis());
     changes.add(new Change.PutBatch(item.shard(), entry, item.batch()));
     shards.put(item.shard(), record.appended(entry));
     return entry.base();

@@ -5,6 +5,7 @@ import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.DelayStand;
 import dev.evenkeel.broker.state.DelayedKey;
 import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.RefusedException;
@@ -16,20 +17,24 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Moves delayed batches that are due into their shards, a bounded number at a time. */
+/**
+ * Moves delayed batches that are due by the clock into their shards, a bounded number at a time.
+ */
 public final class DueDecider {
   private final DataTables tables;
   private final Store store;
+  private final LogTime time;
   private final long nowMillis;
   private final List<Change> changes = new ArrayList<>();
   private int batchesLeft;
   private long bytesLeft;
   private long messages;
 
-  public DueDecider(DataTables tables, Store store, long nowMillis) {
+  public DueDecider(DataTables tables, Store store, LogTime time) {
     this.tables = tables;
     this.store = store;
-    this.nowMillis = nowMillis;
+    this.time = time;
+    nowMillis = time.clockMillis();
   }
 
   /** Call it once. */
@@ -63,7 +68,7 @@ public final class DueDecider {
           break;
         }
         Batch batch = batch(key, cursor.value());
-        IndexEntry entry = record.next(batch, nowMillis);
+        IndexEntry entry = record.next(batch, time.millis());
         changes.add(new Change.PutBatch(shard, entry, batch));
         changes.add(new Change.RemoveDelayed(key));
         record = record.appended(entry);

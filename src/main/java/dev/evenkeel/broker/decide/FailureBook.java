@@ -6,6 +6,7 @@ import dev.evenkeel.broker.state.FailureEntry.Kind;
 import dev.evenkeel.broker.state.FailureKeys;
 import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.model.DeadLetter;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Outcome;
@@ -63,7 +64,7 @@ final class FailureBook {
    *
    * @param before its entry while it was held, or null
    */
-  boolean move(Outcome.Failed failed, FailureEntry before, long nowMillis) {
+  boolean move(Outcome.Failed failed, FailureEntry before, LogTime time) {
     if (!hasRoom(failed.copy().length)) {
       return false;
     }
@@ -75,17 +76,17 @@ final class FailureBook {
         new FailureEntry(
             Kind.WAITING,
             failed.attempt(),
-            nowMillis + failed.delayMillis(),
+            time.millis() + failed.delayMillis(),
             failed.lane(),
-            before == null ? nowMillis : before.firstFailedMillis(),
-            nowMillis,
+            before == null ? time.clockMillis() : before.firstFailedMillis(),
+            time.clockMillis(),
             failed.copy().length),
         failed.copy());
     return true;
   }
 
   /** Takes a message that waits behind its lane from the window. False: there is no room. */
-  boolean park(Outcome.Parked parking, FailureEntry before, long nowMillis) {
+  boolean park(Outcome.Parked parking, FailureEntry before, LogTime time) {
     if (!hasRoom(parking.copy().length)) {
       return false;
     }
@@ -99,7 +100,7 @@ final class FailureBook {
         new FailureEntry(
             behind ? Kind.PARKED : Kind.WAITING,
             before == null ? 0 : before.attempts(),
-            nowMillis,
+            time.millis(),
             parking.lane(),
             before == null ? 0 : before.firstFailedMillis(),
             before == null ? 0 : before.lastFailedMillis(),
@@ -122,28 +123,34 @@ final class FailureBook {
   }
 
   /** Counts another failed attempt of one that waits here. */
-  boolean again(long offset, FailureEntry entry, long dueMillis, long nowMillis) {
+  boolean again(long offset, FailureEntry entry, long delayMillis, LogTime time) {
     take(offset, entry);
-    FailureEntry next = entry.failed(dueMillis, nowMillis);
+    long dueMillis = time.millis() + delayMillis;
+    FailureEntry next = entry.failed(dueMillis, time.clockMillis());
     put(offset, next.kind() == Kind.PARKED ? next.promoted(dueMillis) : next);
     return true;
   }
 
   /** Counts a failed attempt of one that waits in the owner's window. */
-  boolean hold(Outcome.Failed failed, FailureEntry before, long nowMillis) {
-    long due = nowMillis + failed.delayMillis();
+  boolean hold(Outcome.Failed failed, FailureEntry before, LogTime time) {
     if (before != null) {
-      return again(failed.offset(), before, due, nowMillis);
+      return again(failed.offset(), before, failed.delayMillis(), time);
     }
     put(
         failed.offset(),
         new FailureEntry(
-            Kind.HELD, failed.attempt(), due, Outcome.NO_LANE, nowMillis, nowMillis, 0));
+            Kind.HELD,
+            failed.attempt(),
+            time.millis() + failed.delayMillis(),
+            Outcome.NO_LANE,
+            time.clockMillis(),
+            time.clockMillis(),
+            0));
     return true;
   }
 
   /** Makes a dead letter of it. False: there is no room. */
-  boolean die(Outcome.Failed failed, FailureEntry before, long floor, long nowMillis) {
+  boolean die(Outcome.Failed failed, FailureEntry before, long floor, LogTime time) {
     long offset = failed.offset();
     if (dead >= Limits.DEAD_LETTERS_MAX) {
       return false;
@@ -155,11 +162,11 @@ final class FailureBook {
             offset,
             failed.attempt(),
             failed.error(),
-            tried ? before.firstFailedMillis() : nowMillis,
-            nowMillis,
+            tried ? before.firstFailedMillis() : time.clockMillis(),
+            time.clockMillis(),
             failed.copy());
     if (before != null) {
-      remove(offset, before, nowMillis);
+      remove(offset, before, time);
     }
     Bytes out = new Bytes(128 + failed.copy().length);
     FailureCodec.write(out, letter);
@@ -175,7 +182,7 @@ final class FailureBook {
   }
 
   /** Removes what waits, and lets the next of its lane be tried. */
-  void remove(long offset, FailureEntry entry, long nowMillis) {
+  void remove(long offset, FailureEntry entry, LogTime time) {
     take(offset, entry);
     edits.delete(keys.at(FailureKeys.COPY, offset));
     if (entry.lane() == Outcome.NO_LANE) {
@@ -186,7 +193,7 @@ final class FailureBook {
       FailureEntry head = entry(next);
       if (head.kind() == Kind.PARKED) {
         take(next, head);
-        put(next, head.promoted(nowMillis));
+        put(next, head.promoted(time.millis()));
       }
     }
   }
@@ -198,10 +205,11 @@ final class FailureBook {
   }
 
   /** Puts a dead letter among what waits. Its lane has gone on without it. */
-  void revive(DeadLetter letter, long nowMillis) {
+  void revive(DeadLetter letter, LogTime time) {
     put(
         letter.offset(),
-        new FailureEntry(Kind.WAITING, 0, nowMillis, Outcome.NO_LANE, 0, 0, letter.copy().length));
+        new FailureEntry(
+            Kind.WAITING, 0, time.millis(), Outcome.NO_LANE, 0, 0, letter.copy().length));
     edits.put(keys.at(FailureKeys.COPY, letter.offset()), letter.copy());
   }
 

@@ -5,6 +5,7 @@ import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.FailureEntry;
 import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.DeadLetter;
 import dev.evenkeel.model.Lease;
@@ -28,12 +29,14 @@ public final class FailureDecider {
 
   private final DataTables tables;
   private final Store store;
-  private final long nowMillis;
 
-  public FailureDecider(DataTables tables, Store store, long nowMillis) {
+  /** Null where nothing is timed. */
+  private final LogTime time;
+
+  public FailureDecider(DataTables tables, Store store, LogTime time) {
     this.tables = tables;
     this.store = store;
-    this.nowMillis = nowMillis;
+    this.time = time;
   }
 
   public Decision<Change> record(DataCommand.RecordOutcomes command) {
@@ -94,7 +97,7 @@ public final class FailureDecider {
     FailureEntry entry = book.entry(offset);
     if (outcome instanceof Outcome.Settled) {
       if (entry != null) {
-        book.remove(offset, entry, nowMillis);
+        book.remove(offset, entry, time);
       }
       return true;
     }
@@ -109,20 +112,20 @@ public final class FailureDecider {
     }
     boolean moved = entry != null && entry.kind() != FailureEntry.Kind.HELD;
     if (outcome instanceof Outcome.Parked parked) {
-      return moved || book.park(parked, entry, nowMillis);
+      return moved || book.park(parked, entry, time);
     }
     Outcome.Failed failed = (Outcome.Failed) outcome;
     if (entry != null && failed.attempt() != entry.attempts() + 1) {
       return true;
     }
     return switch (failed.way()) {
-      case DEAD -> book.die(failed, entry, lease.floor(), nowMillis);
+      case DEAD -> book.die(failed, entry, lease.floor(), time);
       // Below the committed offset nothing is held: a report that comes late would stay for ever.
-      case HELD -> offset < lease.committed() || book.hold(failed, entry, nowMillis);
+      case HELD -> offset < lease.committed() || book.hold(failed, entry, time);
       case MOVED ->
           moved
-              ? book.again(offset, entry, nowMillis + failed.delayMillis(), nowMillis)
-              : failed.copy() == null || book.move(failed, entry, nowMillis);
+              ? book.again(offset, entry, failed.delayMillis(), time)
+              : failed.copy() == null || book.move(failed, entry, time);
     };
   }
 
@@ -148,7 +151,7 @@ public final class FailureDecider {
         break;
       }
       book.bury(offset);
-      book.revive(letter, nowMillis);
+      book.revive(letter, time);
       there.add(offset);
     }
     return decided(book, there, true);

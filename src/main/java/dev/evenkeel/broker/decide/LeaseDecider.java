@@ -171,7 +171,7 @@ public final class LeaseDecider {
     List<Change> changes = new ArrayList<>();
     changes.add(new Change.PutLease(next));
     changes.add(new Change.RemoveLeaseState(key));
-    changes.addAll(new FailureDecider(tables, store, 0).reset(next));
+    changes.addAll(new FailureDecider(tables, store, null).reset(next));
     return new Decision<>(changes, new Reply.OfLease(next));
   }
 
@@ -252,7 +252,7 @@ public final class LeaseDecider {
   /** With what the progress makes superfluous of failures. */
   private Decision<Change> progressed(Lease next, Change... changes) {
     List<Change> all = new ArrayList<>(List.of(changes));
-    all.addAll(new FailureDecider(tables, store, 0).progressed(next));
+    all.addAll(new FailureDecider(tables, store, null).progressed(next));
     return Decision.of(all);
   }
 

@@ -19,7 +19,8 @@ import java.util.function.Predicate;
 
 /**
  * Decides what may go: whole batches that every group consumed long enough ago, what a limit that
- * the user switched on no longer allows, and producers that have been silent for too long.
+ * the user switched on no longer allows, and producers that have been silent for too long. For how
+ * long is told by {@link dev.evenkeel.broker.state.LogTime}.
  */
 public final class RetainDecider {
   /** Producers kept; those used longest ago go first. */
@@ -32,13 +33,13 @@ public final class RetainDecider {
 
   private final DataTables tables;
   private final Store store;
-  private final long nowMillis;
+  private final long timeMillis;
   private final List<Change> changes = new ArrayList<>();
 
-  public RetainDecider(DataTables tables, Store store, long nowMillis) {
+  public RetainDecider(DataTables tables, Store store, long timeMillis) {
     this.tables = tables;
     this.store = store;
-    this.nowMillis = nowMillis;
+    this.timeMillis = timeMillis;
   }
 
   /** Call it once. */
@@ -57,7 +58,7 @@ public final class RetainDecider {
       start = Math.max(start, consumed(shard, floor, config.retentionMillis()));
     }
     if (config.ageMillisMax() > -1) {
-      long oldest = nowMillis - config.ageMillisMax();
+      long oldest = timeMillis - config.ageMillisMax();
       start = Math.max(start, from(shard, record, each -> each.appendMillis() >= oldest));
     }
     if (config.shardBytesMax() > -1) {
@@ -77,8 +78,8 @@ public final class RetainDecider {
   /** Notes the floor from time to time; answers one that is old enough to drop what lies below. */
   private long consumed(Shard shard, long floor, long retentionMillis) {
     Marks marks = tables.marks(shard);
-    Marks next = marks.sampled(nowMillis, floor, sampleEvery(retentionMillis));
-    Marks.Mark old = next.newestUpTo(nowMillis - retentionMillis);
+    Marks next = marks.upTo(timeMillis).sampled(timeMillis, floor, sampleEvery(retentionMillis));
+    Marks.Mark old = next.newestUpTo(timeMillis - retentionMillis);
     if (old != null) {
       next = next.since(old.millis());
     }
@@ -124,7 +125,7 @@ public final class RetainDecider {
         // It goes with its group or its input, however long it is silent.
         continue;
       }
-      if (nowMillis - each.usedMillis() > PRODUCER_IDLE_MILLIS_MAX) {
+      if (timeMillis - each.usedMillis() > PRODUCER_IDLE_MILLIS_MAX) {
         forget(each);
       } else {
         kept.add(each);

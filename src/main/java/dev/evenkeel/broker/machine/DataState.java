@@ -12,6 +12,7 @@ import dev.evenkeel.broker.decide.ShardDecider;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.StoredLease;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.model.DataCommand;
@@ -30,6 +31,7 @@ import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.ReplyCodec;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -91,22 +93,30 @@ public final class DataState extends StoredState {
 
   @Override
   Outcome decide(Store store, long index, Entry entry) {
+    LogTime time = tables.timeAt(entry.nowMillis());
     if (entry.type() == Entry.APPEND) {
-      AppendDecider decider = new AppendDecider(tables, entry.nowMillis());
+      AppendDecider decider = new AppendDecider(tables, time);
       List<Result> results = decider.decide(AppendBody.read(entry.body()));
       byte[] reply = new AppendResults(index, results).encode();
-      return new Decided(decider.changes(), ByteBuffer.wrap(reply));
+      return new Decided(at(time, decider.changes()), ByteBuffer.wrap(reply));
     }
     if (entry.type() != Entry.DATA_COMMAND) {
       throw new RefusedException(
           Refusal.WRONG_VERSION, "entry of type " + entry.type() + " in a data group");
     }
     DataCommand command = CommandCodec.data(new ByteReader(entry.body()));
-    Decision<Change> decision = decide(store, command, entry.nowMillis());
-    return new Decided(decision.changes(), encode(decision.reply()));
+    Decision<Change> decision = decide(store, command, time);
+    return new Decided(at(time, decision.changes()), encode(decision.reply()));
   }
 
-  private Decision<Change> decide(Store store, DataCommand command, long now) {
+  private static List<Change> at(LogTime time, List<Change> changes) {
+    List<Change> all = new ArrayList<>(changes.size() + 1);
+    all.add(new Change.PutTime(time));
+    all.addAll(changes);
+    return all;
+  }
+
+  private Decision<Change> decide(Store store, DataCommand command, LogTime time) {
     if (command instanceof DataCommand.Commit c) {
       return new LeaseDecider(tables, store).commit(c);
     } else if (command instanceof DataCommand.Grant c) {
@@ -118,7 +128,7 @@ public final class DataState extends StoredState {
     } else if (command instanceof DataCommand.ForgetLeases c) {
       return new LeaseDecider(tables, store).forget(c);
     } else if (command instanceof DataCommand.OpenProducer c) {
-      return new ProducerDecider(tables).open(c, now);
+      return new ProducerDecider(tables).open(c, time.millis());
     } else if (command instanceof DataCommand.OpenShards c) {
       return new ShardDecider(tables).open(c);
     } else if (command instanceof DataCommand.ConfigureShards c) {
@@ -126,21 +136,21 @@ public final class DataState extends StoredState {
     } else if (command instanceof DataCommand.DropShards c) {
       return new ShardDecider(tables).drop(c);
     } else if (command instanceof DataCommand.RecordOutcomes c) {
-      return new FailureDecider(tables, store, now).record(c);
+      return new FailureDecider(tables, store, time).record(c);
     } else if (command instanceof DataCommand.ReplayDeadLetters c) {
-      return new FailureDecider(tables, store, now).replay(c);
+      return new FailureDecider(tables, store, time).replay(c);
     } else if (command instanceof DataCommand.DropDeadLetters c) {
-      return new FailureDecider(tables, store, now).drop(c);
+      return new FailureDecider(tables, store, time).drop(c);
     } else if (command instanceof DataCommand.DeliverDue c) {
-      return new DueDecider(tables, store, now).decide(c);
+      return new DueDecider(tables, store, time).decide(c);
     } else if (command instanceof DataCommand.ResetLease c) {
       return new LeaseDecider(tables, store).reset(c);
     } else if (command instanceof DataCommand.SetPublisher c) {
       return new LeaseDecider(tables, store).publisher(c);
     } else if (command instanceof DataCommand.OpenPublisher c) {
-      return new PublisherDecider(tables, now).open(c);
+      return new PublisherDecider(tables, time.millis()).open(c);
     }
-    return new RetainDecider(tables, store, now).decide();
+    return new RetainDecider(tables, store, time.millis()).decide();
   }
 
   @Override

@@ -53,7 +53,7 @@ final class FailureService {
           new RetryAnswer(-1, List.of(), request.first() ? RetryAnswer.Known.NOTHING : null);
       return Future.succeededFuture(Frames.answer(none.encode().view()));
     }
-    long now = nowMillis.getAsLong();
+    long now = group.state().tables().timeAt(nowMillis.getAsLong()).millis();
     return Answers.on(
         vertx,
         readers,

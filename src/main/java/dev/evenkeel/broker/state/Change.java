@@ -181,6 +181,19 @@ public sealed interface Change {
     public void show(DataTables tables) {}
   }
 
+  /** The time of the entry that makes these changes. */
+  record PutTime(LogTime time) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.META, Keys.time(), time.encode());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.time = time;
+    }
+  }
+
   /** Leases made from now on begin above this epoch. */
   record PutEpochFloor(long floor) implements Change {
     @Override

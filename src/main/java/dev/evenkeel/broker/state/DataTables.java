@@ -34,6 +34,9 @@ public final class DataTables {
   final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
   volatile long epochFloor;
 
+  /** Null before the first entry. */
+  volatile LogTime time;
+
   /** Reads everything back from the store. */
   public static DataTables load(Store store) {
     DataTables tables = new DataTables();
@@ -48,6 +51,7 @@ public final class DataTables {
             }
             case 'S' -> tables.shards.put(Keys.metaShard(key), ShardRecord.decode(value));
             case 'D' -> tables.delays.put(Keys.metaShard(key), DelayStand.decode(value));
+            case 'C' -> tables.time = LogTime.decode(value);
             case 'E' -> tables.epochFloor = new ByteReader(value).i64();
             case 'R' -> tables.marks.put(Keys.metaShard(key), Marks.decode(value));
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
@@ -144,6 +148,12 @@ public final class DataTables {
   /** No lease that was ever removed here had a higher epoch, and every new one begins above it. */
   public long epochFloor() {
     return epochFloor;
+  }
+
+  /** The time of an entry, or of a look, when the leader's clock says {@code nowMillis}. */
+  public LogTime timeAt(long nowMillis) {
+    LogTime last = time;
+    return last == null ? LogTime.first(nowMillis) : last.at(nowMillis);
   }
 
   /** Leases of a group, sorted by shard. */

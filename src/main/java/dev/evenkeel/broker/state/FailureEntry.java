@@ -7,8 +7,7 @@ import dev.evenkeel.wire.Bytes;
  * A message that waits after a failure, or behind one.
  *
  * @param attempts that have failed so far
- * @param dueMillis when the next one may begin, by the clocks of leaders; of no meaning while
- *     parked
+ * @param dueMillis {@link LogTime} from which the next one may begin; of no meaning while parked
  * @param lane whose order it keeps, or 0
  * @param firstFailedMillis when the first attempt failed; 0: none has
  * @param lastFailedMillis when the last attempt failed

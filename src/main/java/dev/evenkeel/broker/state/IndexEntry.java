@@ -10,7 +10,7 @@ import dev.evenkeel.wire.Bytes;
  * @param base offset of its first message
  * @param last offset of its last message
  * @param maxTimestamp largest timestamp of the shard up to here
- * @param appendMillis time of its append, never before that of the batch in front
+ * @param appendMillis {@link LogTime} of its append, never before that of the batch in front
  * @param bytes its length
  * @param position bytes of the shard in front of it, dropped ones included
  */

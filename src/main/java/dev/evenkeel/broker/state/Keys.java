@@ -13,6 +13,7 @@ import java.util.Arrays;
  *            'S' topicId shard      shard
  *            'R' topicId shard      retention marks
  *            'D' topicId shard      how much there is of delayed messages
+ *            'C'                    time of the log
  *            'E'                    the highest epoch of a lease that was removed
  *            'G' name               group             (meta group)
  *            'L' name               lease of a group  (meta group)
@@ -80,6 +81,10 @@ public final class Keys {
 
   static byte[] counters() {
     return new byte[] {'N'};
+  }
+
+  static byte[] time() {
+    return new byte[] {'C'};
   }
 
   static byte[] epochFloor() {

@@ -42,6 +42,11 @@ public record Marks(List<Mark> list) {
     return new Marks(list.stream().filter(mark -> mark.millis() >= millis).toList());
   }
 
+  /** Without those after {@code millis}: written by a clock that was ahead. */
+  public Marks upTo(long millis) {
+    return new Marks(list.stream().filter(mark -> mark.millis() <= millis).toList());
+  }
+
   /** With one more, if {@code everyMillis} have passed since the last. */
   public Marks sampled(long now, long floor, long everyMillis) {
     if (!list.isEmpty() && now - list.get(list.size() - 1).millis() < everyMillis) {

@@ -9,7 +9,7 @@ import dev.evenkeel.wire.RecordCodec;
  *
  * @param epoch lower ones are fenced
  * @param formerEpoch the epoch known before, or -1
- * @param usedMillis when it last appended or opened an epoch here
+ * @param usedMillis {@link LogTime} when it last appended or opened an epoch here
  * @param publisherOf whose handlers publish under it, or null: an ordinary producer. The sequences
  *     of such a one have gaps, and go on from epoch to epoch
  */

@@ -10,7 +10,7 @@ import dev.evenkeel.wire.Bytes;
  * @param start first offset kept
  * @param end next offset to be assigned
  * @param maxTimestamp largest timestamp of any message ever appended, or {@link Long#MIN_VALUE}
- * @param appendMillis latest time of an append, never going back
+ * @param appendMillis {@link LogTime} of the last append
  * @param startPosition bytes ever dropped from its front
  * @param endPosition bytes ever appended
  * @param dropped messages that a limit dropped before some group consumed them

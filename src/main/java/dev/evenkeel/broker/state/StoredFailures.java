@@ -30,7 +30,7 @@ public final class StoredFailures {
   /**
    * What is due at {@code nowMillis}.
    *
-   * @param nowMillis the leader's clock
+   * @param nowMillis the time of the log, see {@link LogTime}
    */
   public RetryAnswer answer(RetryRequest request, long nowMillis) {
     RetryAnswer.Known known = request.first() ? known(nowMillis) : null;

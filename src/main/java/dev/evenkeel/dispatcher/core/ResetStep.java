@@ -54,6 +54,10 @@ sealed interface ResetStep {
         if (drain == null) {
           yield new DrainIt(new Drain("", nowMillis + lockTimeMillis));
         }
+        Drain bounded = ShardStep.bounded(drain, lockTimeMillis, nowMillis);
+        if (bounded != drain) {
+          yield new DrainIt(bounded);
+        }
         yield drain.deadlineMillis() <= nowMillis ? new Reset() : new Wait(drain.deadlineMillis());
       }
     };

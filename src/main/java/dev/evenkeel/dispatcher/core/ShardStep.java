@@ -39,6 +39,9 @@ public sealed interface ShardStep {
 
   record DrainTo(Drain drain) implements ShardStep {}
 
+  /** Clocks of dispatchers that differ by less are left as they are. */
+  long CLOCKS_APART_MILLIS_MAX = 1_000;
+
   Wait IDLE = new Wait(Long.MAX_VALUE);
 
   /**
@@ -68,6 +71,17 @@ public sealed interface ShardStep {
     };
   }
 
+  /**
+   * A drain as it may be: nobody waits for longer than the lock time. A deadline that is further
+   * away was set by a dispatcher whose clock was ahead of this one's.
+   */
+  static Drain bounded(Drain drain, long lockTimeMillis, long nowMillis) {
+    long latest = nowMillis + lockTimeMillis;
+    return drain.deadlineMillis() <= latest + CLOCKS_APART_MILLIS_MAX
+        ? drain
+        : new Drain(drain.to(), latest);
+  }
+
   private static ShardStep stay(Lease lease) {
     return lease.drain() == null ? IDLE : new DrainTo(null);
   }
@@ -82,9 +96,13 @@ public sealed interface ShardStep {
     if (drain == null) {
       return new DrainTo(new Drain(to, nowMillis + lockTimeMillis));
     }
+    Drain bounded = bounded(drain, lockTimeMillis, nowMillis);
     if (!drain.to().equals(to)) {
       // The deadline stays: redirecting again and again must not put it off.
-      return new DrainTo(new Drain(to, drain.deadlineMillis()));
+      return new DrainTo(new Drain(to, bounded.deadlineMillis()));
+    }
+    if (bounded != drain) {
+      return new DrainTo(bounded);
     }
     if (target == null) {
       return IDLE;

@@ -54,7 +54,7 @@ class FailureTest {
   private RetryAnswer answer(Long... inHand) {
     RetryRequest request = new RetryRequest("g", SHARD, 1, true, List.of(inHand), 100, 1 << 20);
     RetryAnswer found =
-        rig.data.read(store -> new StoredFailures(store, KEY).answer(request, rig.now));
+        rig.data.read(store -> new StoredFailures(store, KEY).answer(request, rig.time()));
     RetryAnswer read = RetryAnswer.decode(found.encode().view());
     assertThat(read.nextInMillis()).isEqualTo(found.nextInMillis());
     return found;

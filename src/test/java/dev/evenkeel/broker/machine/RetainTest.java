@@ -5,11 +5,21 @@ import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.decide.RetainDecider;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.LogTime;
+import dev.evenkeel.broker.state.Marks;
 import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.RetryRequest;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
 class RetainTest {
@@ -20,8 +30,7 @@ class RetainTest {
     return rig.tables().shard(SHARD);
   }
 
-  private void retainAt(long millis) {
-    rig.now = millis;
+  private void retain() {
     rig.run(new DataCommand.Retain());
   }
 
@@ -33,7 +42,7 @@ class RetainTest {
   void keepsEverythingWhileNoGroupReads() {
     rig.open(new TopicConfig(0, -1, -1));
     rig.fill(SHARD, 10);
-    retainAt(rig.now + 1000 * HOUR);
+    rig.pass(100 * HOUR);
     assertThat(shard().start()).isZero();
   }
 
@@ -48,13 +57,11 @@ class RetainTest {
     rig.grant("fast", SHARD, "a", 0);
     commit("fast", 40);
     commit("slow", 25);
-    long consumedAt = rig.now;
-    for (long t = consumedAt; t < consumedAt + 24 * HOUR; t += HOUR / 4) {
-      retainAt(t);
-    }
+    retain();
+    rig.pass(24 * HOUR - 1);
     assertThat(shard().start()).isZero();
 
-    retainAt(consumedAt + 24 * HOUR);
+    rig.pass(1);
     assertThat(shard().start()).as("the batch that holds offset 25 begins at 20").isEqualTo(20);
     assertThat(shard().bytes()).isEqualTo(bytes / 2);
     assertThat(shard().dropped()).isZero();
@@ -69,13 +76,13 @@ class RetainTest {
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "a", 0);
     commit("g", 10);
-    retainAt(rig.now);
+    retain();
     rig.grant("late", SHARD, "a", 0);
-    retainAt(rig.now + 1000);
+    rig.pass(1000);
     assertThat(shard().start()).isZero();
     commit("late", 10);
     for (int i = 0; i < 50; i++) {
-      retainAt(rig.now + 42);
+      rig.pass(42);
     }
     assertThat(shard().start()).isEqualTo(10);
     assertThat(shard().bytes()).isZero();
@@ -86,11 +93,12 @@ class RetainTest {
   void ageDropsWhatNobodyConsumedAndCountsIt() {
     rig.open(new TopicConfig(HOUR, HOUR, -1));
     rig.fill(SHARD, 10);
-    rig.now += HOUR;
+    rig.pass(HOUR);
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "a", 0);
     commit("g", 4);
-    retainAt(rig.now + 1);
+    assertThat(shard().start()).isZero();
+    rig.pass(1);
     assertThat(shard().start()).isEqualTo(10);
     assertThat(shard().dropped()).isEqualTo(6);
     assertThat(rig.tables().lease("g", SHARD).committed()).as("moves up").isEqualTo(10);
@@ -104,7 +112,7 @@ class RetainTest {
     }
     long each = shard().bytes() / 10;
     rig.run(new DataCommand.ConfigureShards(1, new TopicConfig(HOUR, -1, 3 * each + 1)));
-    retainAt(rig.now);
+    retain();
     assertThat(shard().start()).isEqualTo(70);
     assertThat(shard().bytes()).isEqualTo(3 * each);
     assertThat(shard().dropped()).isEqualTo(70);
@@ -114,15 +122,127 @@ class RetainTest {
   void forgetsProducersThatAreSilentOrTooMany() {
     rig.open(TopicConfig.DEFAULT);
     rig.append(SHARD, batch(1, 0, 0, 1));
-    rig.now += RetainDecider.PRODUCER_IDLE_MILLIS_MAX;
+    rig.pass(RetainDecider.PRODUCER_IDLE_MILLIS_MAX);
     for (int id = 2; id <= RetainDecider.PRODUCERS_MAX + 4; id++) {
       rig.now++;
       rig.append(SHARD, batch(id, 0, 0, 1));
     }
-    retainAt(rig.now);
+    retain();
     assertThat(rig.tables().producers()).hasSize(RetainDecider.PRODUCERS_MAX);
     assertThat(rig.append(SHARD, batch(1, 0, 1, 1)).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
     assertThat(rig.append(SHARD, batch(4, 0, 1, 1)).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
     assertThat(rig.append(SHARD, batch(5, 0, 1, 1)).ok()).isTrue();
+  }
+
+  /** One leader whose clock is ahead by ten years, for an hour, after which another leads. */
+  private void aLeaderWithAWrongClock() {
+    long right = rig.now;
+    rig.now += 10 * 365 * 24 * HOUR;
+    rig.pass(HOUR);
+    rig.now = right + HOUR;
+    retain();
+  }
+
+  @Test
+  void aLeaderWhoseClockIsAheadDropsNothing() {
+    rig.open(new TopicConfig(2 * HOUR, 3 * HOUR, -1));
+    rig.fill(SHARD, 10);
+    rig.append(SHARD, batch(1, 0, 0, 1));
+    rig.grant("g", SHARD, "a", 0);
+    commit("g", 11);
+    retain();
+    aLeaderWithAWrongClock();
+    assertThat(shard().start()).as("an hour has passed").isZero();
+    assertThat(rig.append(SHARD, batch(1, 0, 1, 1)).ok()).as("its producer is known").isTrue();
+  }
+
+  @Test
+  void aLeaderWhoseClockWasAheadDoesNotStopRetention() {
+    rig.open(new TopicConfig(2 * HOUR, -1, -1));
+    rig.run(new DataCommand.OpenShards(2, "aged", List.of(0), new TopicConfig(HOUR, 3 * HOUR, -1)));
+    Shard aged = new Shard(2, 0);
+    rig.grant("g", SHARD, "a", 0);
+    aLeaderWithAWrongClock();
+    long right = rig.now;
+    rig.now += 10 * 365 * 24 * HOUR;
+    rig.fill(SHARD, 10);
+    rig.fill(aged, 10);
+    commit("g", 10);
+    retain();
+    rig.append(SHARD, batch(1, 0, 0, 1));
+    rig.now = right;
+    retain();
+    rig.pass(3 * HOUR + 1);
+    assertThat(shard().start()).as("consumed more than two hours ago").isEqualTo(10);
+    assertThat(rig.tables().shard(aged).start()).as("older than three hours").isEqualTo(10);
+    rig.pass(RetainDecider.PRODUCER_IDLE_MILLIS_MAX);
+    assertThat(rig.append(SHARD, batch(1, 0, 1, 1)).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
+  }
+
+  @Test
+  void timeWithoutALeaderDoesNotCount() {
+    rig.open(new TopicConfig(2 * HOUR, 3 * HOUR, -1));
+    rig.fill(SHARD, 10);
+    rig.append(SHARD, batch(1, 0, 0, 1));
+    rig.grant("g", SHARD, "a", 0);
+    commit("g", 11);
+    retain();
+    rig.now += 300 * HOUR;
+    rig.pass(HOUR);
+    assertThat(shard().start()).isZero();
+    assertThat(rig.append(SHARD, batch(1, 0, 1, 1)).ok()).isTrue();
+    rig.pass(HOUR);
+    assertThat(shard().start()).isEqualTo(11);
+  }
+
+  @Test
+  void marksFromTheFutureAreGivenUp() {
+    Marks marks = Marks.NONE.sampled(100, 1, 10).sampled(900, 5, 10);
+    assertThat(marks.upTo(200).sampled(200, 2, 10))
+        .isEqualTo(Marks.NONE.sampled(100, 1, 10).sampled(200, 2, 10));
+  }
+
+  /** Each entry brings what its leader's clock says. */
+  @Property(tries = 300)
+  void timeGoesOnInShortStepsWhateverClocksSay(@ForAll List<Long> clocks) {
+    LogTime time = LogTime.first(0);
+    for (long clock : clocks) {
+      LogTime next = time.at(clock);
+      assertThat(next.millis() - time.millis()).isBetween(0L, LogTime.STEP_MILLIS_MAX);
+      assertThat(next.at(clock)).as("the clock stands still").isEqualTo(next);
+      assertThat(next.at(clock == Long.MAX_VALUE ? clock : clock + 1).millis())
+          .isEqualTo(next.millis() + (clock == Long.MAX_VALUE ? 0 : 1));
+      time = next;
+    }
+  }
+
+  /** A message waits for its next attempt by the time of the log, too. */
+  @Test
+  void aRetryOfALeaderWhoseClockIsAheadIsDueInTime() {
+    rig.open(TopicConfig.DEFAULT);
+    rig.fill(SHARD, 1);
+    rig.grant("g", SHARD, "a", 0);
+    retain();
+    long right = rig.now;
+    rig.now += 10 * 365 * 24 * HOUR;
+    Outcome failed =
+        new Outcome.Failed(0, 1, Outcome.Way.MOVED, 5_000, 0, "broken", new byte[] {1});
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, 1, List.of(failed)));
+    assertThat(retriesDue()).isZero();
+    rig.now = right;
+    retain();
+    rig.pass(4_999);
+    assertThat(retriesDue()).isZero();
+    rig.pass(1);
+    assertThat(retriesDue()).isEqualTo(1);
+  }
+
+  private int retriesDue() {
+    RetryRequest request = new RetryRequest("g", SHARD, 1, true, List.of(), 100, 1 << 20);
+    LeaseKey key = new LeaseKey(SHARD, "g");
+    return rig.data
+        .read(store -> new StoredFailures(store, key).answer(request, rig.time()))
+        .due()
+        .size();
   }
 }

@@ -69,6 +69,19 @@ public final class Rig {
     return data.tables();
   }
 
+  /** The time of the log. */
+  public long time() {
+    return tables().timeAt(now).millis();
+  }
+
+  /** Time passes, and retention runs each minute, as on a leader. */
+  public void pass(long millis) {
+    for (long end = now + millis; now < end; ) {
+      now = Math.min(end, now + 60_000);
+      run(new DataCommand.Retain());
+    }
+  }
+
   public Reply run(DataCommand command) {
     return ReplyCodec.decode(entry(Entry.of(command, now)));
   }

@@ -49,7 +49,7 @@ final class Bench {
   /** Runs that do nothing about what they are told. */
   final Set<String> ignoring = new TreeSet<>();
 
-  /** What the log refuses next, instead of applying. */
+  /** What the log refuses next, instead of applying; it always takes active time. */
   Refusal refuseNext;
 
   /** The log takes the next request, and nobody learns of it. */
@@ -306,8 +306,14 @@ final class Bench {
       write(a);
     } else if (action instanceof Action.WriteMeta a) {
       boolean no = refuseMoves != null && a.command() instanceof MetaCommand.RecordMoves;
-      Reply reply =
-          no ? Reply.refused(refuseMoves, "as told") : refuse(() -> log.apply(a.command(), now));
+      Reply reply;
+      if (no) {
+        reply = Reply.refused(refuseMoves, "as told");
+      } else if (a.command() instanceof MetaCommand.AddActiveTime) {
+        reply = log.apply(a.command(), now);
+      } else {
+        reply = refuse(() -> log.apply(a.command(), now));
+      }
       run(core.metaWritten(a.id(), reply, now));
     } else if (action instanceof Action.ForgetLeases a) {
       log.apply(a.command());

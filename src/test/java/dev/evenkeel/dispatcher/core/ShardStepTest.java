@@ -27,6 +27,17 @@ class ShardStepTest {
   }
 
   @Test
+  void aDeadlineOfAClockThatWasAheadIsBroughtBack() {
+    Lease draining = OWNED.draining(new Drain("b", 3_600_150));
+    Drain bounded = new Drain("b", 150);
+    assertThat(alive(draining, "b", 100)).isEqualTo(new ShardStep.DrainTo(bounded));
+    assertThat(alive(draining, "c", 100)).isEqualTo(new ShardStep.DrainTo(new Drain("c", 150)));
+    assertThat(alive(OWNED.draining(bounded), "b", 120)).isEqualTo(new ShardStep.Wait(150));
+    assertThat(ResetStep.next(draining, ShardStep.Owner.ALIVE, true, 50, 0, 100))
+        .isEqualTo(new ResetStep.DrainIt(bounded));
+  }
+
+  @Test
   void shardThatNobodyWantsIsDrainedToAnybody() {
     assertThat(alive(OWNED, null, 100)).isEqualTo(new ShardStep.DrainTo(new Drain("", 150)));
     assertThat(alive(OWNED.draining(new Drain("", 150)), null, 200)).isEqualTo(ShardStep.IDLE);
