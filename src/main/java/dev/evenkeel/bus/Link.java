@@ -59,7 +59,10 @@ public interface Link {
 
   /** A registration that can be ended. */
   interface Listening {
-    /** Completes when the cluster knows of it. */
+    /**
+     * Completes when the cluster knows of it. That may take until the cluster has expelled a lost
+     * node: whoever waits needs a time limit.
+     */
     Future<Void> registered();
 
     void end();

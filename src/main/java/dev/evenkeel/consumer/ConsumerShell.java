@@ -27,6 +27,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +46,13 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private static final long TICK_MILLIS = 50;
 
   private static final long START_MILLIS_MAX = 60_000;
+
+  /**
+   * Whoever pushes shall find somebody who listens, so the first heartbeat waits for that, but not
+   * longer: a part of the map of addresses may lie with a lost node until the cluster has expelled
+   * it. Heartbeats bring what nobody could push.
+   */
+  private static final long REGISTER_MILLIS_MAX = 1_000;
 
   private final Link link;
   private final ClusterDirectory directory;
@@ -239,11 +247,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
           pushes = link.listen(Addresses.member(instance), body -> onContext(() -> pushed(body)));
           ticker = link.vertx().setPeriodic(TICK_MILLIS, id -> onContext(this::tick));
           Future<Void> prepared = prepared();
-          // Whoever pushes must find somebody who listens; a heartbeat says where.
           Future<Void> served = level == null ? Future.succeededFuture() : level.begin();
-          pushes
-              .registered()
-              .transform(registered -> served)
+          Future.join(pushes.registered(), served)
+              .timeout(REGISTER_MILLIS_MAX, TimeUnit.MILLISECONDS)
               .transform(registered -> directory.view())
               .transform(view -> prepared)
               .onComplete(done -> onContext(this::begin));

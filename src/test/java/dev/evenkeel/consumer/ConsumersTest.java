@@ -123,6 +123,26 @@ class ConsumersTest {
     assertThat(consumer.ownedShards()).isZero();
   }
 
+  @Test
+  void worksAlthoughTheClusterDoesNotGetToKnowWhereItListens() {
+    cluster.registerNobody();
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.add(number(delivery));
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 10);
+    await(consumer.close());
+  }
+
   /** A handler with state, whose messages end when the test says so. */
   private static final class Held implements ConsumerHandler {
     final List<Promise<Void>> running = new CopyOnWriteArrayList<>();

@@ -75,6 +75,7 @@ final class FakeCluster implements Link {
   private int submitsToLose;
   private int deadRequests;
   private String leaderInView = "n1";
+  private Promise<Void> registered = Promise.promise();
 
   FakeCluster(Vertx vertx, int shards) {
     this.vertx = vertx;
@@ -82,6 +83,7 @@ final class FakeCluster implements Link {
     for (int i = 0; i < shards; i++) {
       logs.put(new Shard(1, i), new Log());
     }
+    registered.complete();
   }
 
   static Shard shard(int index) {
@@ -89,6 +91,11 @@ final class FakeCluster implements Link {
   }
 
   // What tests do
+
+  /** Nobody gets to know of who listens from now on, as while a part of the map is out of reach. */
+  synchronized void registerNobody() {
+    registered = Promise.promise();
+  }
 
   synchronized void append(int shard, List<Message> messages) {
     BatchBuilder builder = new BatchBuilder(1024);
@@ -490,7 +497,7 @@ final class FakeCluster implements Link {
     return new Listening() {
       @Override
       public Future<Void> registered() {
-        return Future.succeededFuture();
+        return registered.future();
       }
 
       @Override
@@ -508,7 +515,7 @@ final class FakeCluster implements Link {
     return new Listening() {
       @Override
       public Future<Void> registered() {
-        return Future.succeededFuture();
+        return registered.future();
       }
 
       @Override
