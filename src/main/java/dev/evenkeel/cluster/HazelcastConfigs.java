@@ -10,6 +10,7 @@ import com.hazelcast.config.ServerSocketEndpointConfig;
 import com.hazelcast.config.TcpIpConfig;
 import com.hazelcast.instance.EndpointQualifier;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Hazelcast's configuration for our members. Its defaults are made for big, slow-moving data grids;
@@ -142,13 +143,16 @@ final class HazelcastConfigs {
     set(config, "hazelcast.connection.monitor.max.faults", 2);
     set(config, "hazelcast.socket.connect.timeout.seconds", 2);
     set(config, "hazelcast.merge.first.run.delay.seconds", 5);
-    set(config, "hazelcast.merge.next.run.delay.seconds", 5);
+    set(config, "hazelcast.merge.next.run.delay.seconds", 2);
     set(config, "hazelcast.graceful.shutdown.max.wait", 3);
     set(config, "hazelcast.cluster.shutdown.timeout.seconds", 5);
     // Who fell apart from the others asks the nodes, and is told by those where their oldest member
     // is, which may be a client: that is kept for as long as this.
     set(config, "hazelcast.tcp.join.previously.joined.member.address.retention.seconds", 60);
     config.addListenerConfig(new ListenerConfig(new FormerClients()));
+    config.addListenerConfig(
+        new ListenerConfig(
+            new SplitBrainAid(TimeUnit.SECONDS.toMillis(MEMBER_SILENCE_SECONDS_MAX))));
   }
 
   private static void threads(Config config) {
