@@ -64,6 +64,11 @@ public final class Host {
     return directory;
   }
 
+  /** Changes the size of such a disk. */
+  static void resize(Path disk, long kibibytes) {
+    Commands.run("mount -o remount,size=" + kibibytes + "k " + disk);
+  }
+
   /** From now on loses so many of the packets that come from there; 100: it is cut off from it. */
   void lose(Host from, int percent) {
     if (percent == 0) {

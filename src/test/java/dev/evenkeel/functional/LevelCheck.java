@@ -34,7 +34,7 @@ import java.util.Set;
  * only.
  */
 public final class LevelCheck {
-  static final String MARK = "!";
+  public static final String MARK = "!";
 
   /** One stay of a member, in places of the file: a place is the number of lines before it. */
   private static final class Stay {

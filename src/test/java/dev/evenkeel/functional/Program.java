@@ -45,11 +45,12 @@ public final class Program {
   }
 
   /**
-   * Runs a class of the tests with the fat jar, and nothing else, on its class path.
+   * Runs a class of the tests with the fat jar, and nothing else, on its class path; its standard
+   * input is the caller's to feed.
    *
    * @param classes the directory of the tests' classes
    */
-  public static Jar.Running startWithJar(
+  public static Jar.Running startFedWithJar(
       Surroundings surroundings,
       Path directory,
       String name,
@@ -63,6 +64,6 @@ public final class Program {
     command.addAll(jvmOptions);
     command.addAll(List.of("-cp", Jar.JAR + File.pathSeparator + classes, main));
     command.addAll(List.of(args));
-    return Jar.unfed(Jar.launch(command, surroundings, directory, name));
+    return Jar.launch(command, surroundings, directory, name);
   }
 }

@@ -1,0 +1,353 @@
+package dev.evenkeel.chaos;
+
+import dev.evenkeel.functional.Jar;
+import dev.evenkeel.functional.Node;
+import dev.evenkeel.functional.Program;
+import dev.evenkeel.functional.Trio;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The machines of a run: three nodes, each with a disk of its own, and three clients. Whoever ends
+ * without having been told to is started again, as a service manager would, and that is noted. May
+ * be used from several threads.
+ */
+final class Machines implements AutoCloseable {
+  private static final int DISK_MEBIBYTES = 448;
+  private static final int RATE_EACH = 200;
+  private static final long RESTART_NANOS = 5_000_000_000L;
+  private static final List<String> SMALL_JVM =
+      List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=48m");
+
+  private final Path directory;
+  private final Network network;
+  private final Map<String, Node> nodes = new LinkedHashMap<>();
+  private final Map<String, Jar.Running> clients = new LinkedHashMap<>();
+  private final Map<String, Integer> clientRuns = new LinkedHashMap<>();
+
+  /** Who is down on purpose, or may end by what is done to it. */
+  private final Set<String> down = new HashSet<>();
+
+  private final Set<String> mayEnd = new HashSet<>();
+  private final Map<String, Long> restartNanos = new LinkedHashMap<>();
+  private final Violations violations;
+  private final Trio trio;
+
+  Machines(Path directory, Network network, Violations violations) {
+    this.directory = directory;
+    this.network = network;
+    this.violations = violations;
+    List<Host> hosts = network.hosts(Schedule.NODES.toArray(String[]::new));
+    network.hosts(Schedule.CLIENTS.toArray(String[]::new));
+    for (Host host : hosts) {
+      Path own = directory.resolve(host.name());
+      host.disk(own.resolve("data"), DISK_MEBIBYTES);
+      Node node = Node.at(own, host.address(), host.surroundings(preloaded(own)));
+      nodes.put(host.name(), node.inJvm(jvm(256)));
+    }
+    trio =
+        new Trio(
+            directory,
+            List.copyOf(nodes.values()),
+            "--segment-bytes",
+            "8MiB",
+            "--tail-cache-bytes",
+            "2MiB",
+            "--snapshot-every-bytes",
+            "16MiB",
+            "--disk-free-min-bytes",
+            "32MiB");
+  }
+
+  private static List<String> jvm(int heapMebibytes) {
+    List<String> options = new ArrayList<>(SMALL_JVM);
+    options.add("-Xmx" + heapMebibytes + "m");
+    return options;
+  }
+
+  private Map<String, String> preloaded(Path own) {
+    if (network.noDelay().isPresent()) {
+      return Map.of();
+    }
+    setFaults(own, 0, 0, 0);
+    return Map.of(
+        "LD_PRELOAD",
+        network.programs().faults().toString(),
+        "CHAOS_FAULTS",
+        own.resolve("faults").toString());
+  }
+
+  /** See faults.c. */
+  private static void setFaults(Path own, long clockNanos, long fsyncMillis, long fsyncError) {
+    ByteBuffer bytes = ByteBuffer.allocate(24).order(ByteOrder.nativeOrder());
+    bytes.putLong(clockNanos).putLong(fsyncMillis).putLong(fsyncError).flip();
+    try (FileChannel file =
+        FileChannel.open(
+            own.resolve("faults"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      file.write(bytes, 0);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  void setFaults(String node, long clockNanos, long fsyncMillis, long fsyncError) {
+    setFaults(nodes.get(node).directory, clockNanos, fsyncMillis, fsyncError);
+  }
+
+  Trio trio() {
+    return trio;
+  }
+
+  Node node(String name) {
+    return nodes.get(name);
+  }
+
+  Network network() {
+    return network;
+  }
+
+  void startNodes() {
+    nodes.values().forEach(node -> node.begin().mayPause());
+    nodes.values().forEach(node -> node.awaitReady(trio.nodes));
+  }
+
+  // Clients
+
+  synchronized void startClient(String name) {
+    int run = clientRuns.merge(name, 1, Integer::sum);
+    Host host = network.host(name);
+    Jar.Running client =
+        Program.startFedWithJar(
+            host.surroundings(),
+            directory.resolve(name),
+            "run-" + run,
+            jvm(128),
+            testClasses(),
+            ChaosClient.class.getName(),
+            trio.cluster(),
+            name,
+            name + "." + run,
+            String.valueOf(RATE_EACH),
+            directory.resolve(name).resolve("events-" + run).toString());
+    clients.put(name, client.mayPause());
+    down.remove(name);
+  }
+
+  private static Path testClasses() {
+    try {
+      return Path.of(Machines.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  synchronized void tell(String client, String command) {
+    try {
+      OutputStream in = clients.get(client).process.getOutputStream();
+      in.write((command + "\n").getBytes(StandardCharsets.US_ASCII));
+      in.flush();
+    } catch (IOException e) {
+      violations.add("a client ended by itself", client + " does not hear '" + command + "'");
+    }
+  }
+
+  /** How often the present run of a client has printed a line. */
+  synchronized long told(String client, String line) {
+    return clients.get(client).out().lines().filter(line::equals).count();
+  }
+
+  synchronized Jar.Running client(String name) {
+    return clients.get(name);
+  }
+
+  /** All files that clients wrote events to. */
+  List<Path> events() throws IOException {
+    try (Stream<Path> files = Files.walk(directory, 2)) {
+      return files.filter(file -> file.getFileName().toString().startsWith("events")).toList();
+    }
+  }
+
+  /** All that clients printed, by the names of their runs. */
+  Map<String, List<String>> clientOutput() throws IOException {
+    Map<String, List<String>> output = new LinkedHashMap<>();
+    for (String client : Schedule.CLIENTS) {
+      for (int run = 1; run <= clientRuns.get(client); run++) {
+        Path file = directory.resolve(client).resolve("run-" + run + ".out");
+        output.put(client + "." + run, Files.readAllLines(file, StandardCharsets.ISO_8859_1));
+      }
+    }
+    return output;
+  }
+
+  // Processes
+
+  private Jar.Running running(String name) {
+    return nodes.containsKey(name) ? nodes.get(name).process() : clients.get(name);
+  }
+
+  synchronized void signal(String name, String signal) {
+    Commands.tryRun("kill -" + signal + " " + running(name).process.pid());
+  }
+
+  /** SIGKILL; it is not started again until it is told to. */
+  synchronized void kill(String name) {
+    down.add(name);
+    running(name).process.destroyForcibly().onExit().join();
+  }
+
+  /** SIGTERM; it must end in good order. */
+  void stop(String name) {
+    Jar.Running running;
+    synchronized (this) {
+      down.add(name);
+      running = running(name);
+    }
+    if (nodes.containsKey(name)) {
+      running.process.destroy();
+    } else {
+      tell(name, "leave");
+    }
+    if (!Conditions.within(90, () -> !running.process.isAlive())) {
+      violations.add("a program did not stop", name);
+      running.process.destroyForcibly().onExit().join();
+    } else if (running.process.exitValue() != 0) {
+      int status = running.process.exitValue();
+      violations.add("a program did not stop well", name + " status " + status);
+    }
+  }
+
+  synchronized void start(String name) {
+    if (running(name).process.isAlive()) {
+      return;
+    }
+    if (nodes.containsKey(name)) {
+      down.remove(name);
+      nodes.get(name).begin().mayPause();
+    } else {
+      startClient(name);
+    }
+  }
+
+  /** From now on it may end by itself, or may not any more. */
+  synchronized void mayEnd(String name, boolean may) {
+    if (may) {
+      mayEnd.add(name);
+    } else {
+      mayEnd.remove(name);
+    }
+  }
+
+  /** Starts again who has ended by itself. */
+  synchronized void supervise(long nowNanos, String since) {
+    for (String name : Stream.concat(nodes.keySet().stream(), clients.keySet().stream()).toList()) {
+      Jar.Running running = running(name);
+      boolean due =
+          nowNanos - restartNanos.getOrDefault(name, nowNanos - RESTART_NANOS) >= RESTART_NANOS;
+      if (!down.contains(name) && !running.process.isAlive() && due) {
+        String last = running.err().strip();
+        String what =
+            since
+                + " "
+                + name
+                + " status "
+                + running.process.exitValue()
+                + ": "
+                + last.substring(Math.max(0, last.length() - 400));
+        if (mayEnd.contains(name)) {
+          System.out.println("ended by its fault, starts again: " + what);
+        } else {
+          violations.add("a program ended by itself", what);
+        }
+        restartNanos.put(name, nowNanos);
+        start(name);
+      }
+    }
+  }
+
+  // Disks
+
+  private Path data(String node) {
+    return nodes.get(node).directory.resolve("data");
+  }
+
+  /** Leaves so much room on the node's disk. */
+  void fill(String node, long mebibytes) {
+    long used;
+    try {
+      FileStore disk = Files.getFileStore(data(node));
+      used = disk.getTotalSpace() - disk.getUsableSpace();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    // A disk of this size is full: nobody has to write what fills it.
+    Host.resize(data(node), Math.max(1, (used >> 10) + (mebibytes << 10)));
+  }
+
+  /** The disk has all its room again. */
+  void makeRoom(String node) {
+    Host.resize(data(node), DISK_MEBIBYTES << 10);
+  }
+
+  /** The node must be down. */
+  void wipe(String node) {
+    try (Stream<Path> files = Files.walk(data(node))) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        if (!file.equals(data(node))) {
+          Files.delete(file);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Changes a byte of so many files of logs and state. The node must be down. */
+  void rot(String node, int bytes, Random random) {
+    try (Stream<Path> files = Files.walk(data(node))) {
+      List<Path> all =
+          files
+              .filter(file -> Files.isRegularFile(file) && file.toFile().length() > 4_096)
+              .sorted()
+              .toList();
+      for (int i = 0; i < bytes && !all.isEmpty(); i++) {
+        Path file = all.get(random.nextInt(all.size()));
+        try (FileChannel channel =
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+          long place = (long) (random.nextDouble() * channel.size());
+          ByteBuffer one = ByteBuffer.allocate(1);
+          channel.read(one, place);
+          one.put(0, (byte) (one.get(0) ^ 1 << random.nextInt(8))).rewind();
+          channel.write(one, place);
+          System.out.println("  damaged byte " + place + " of " + file);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    clients.values().forEach(client -> client.process.destroyForcibly());
+    trio.close();
+  }
+}
