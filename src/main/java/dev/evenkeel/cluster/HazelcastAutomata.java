@@ -87,13 +87,16 @@ final class HazelcastAutomata implements SharedAutomata {
 
   private void told(Message<Buffer> message) {
     Buffer body = message.body();
-    if (body.length() != DedupKey.BYTES + Long.BYTES) {
+    if (body.length() != DedupKey.BYTES + 2 * Long.BYTES) {
       return;
     }
     long token = body.getLong(DedupKey.BYTES);
     Turns turns = listeners.get((int) (token >>> NUMBER_SHIFT));
     if (turns != null) {
-      turns.head(DedupKey.ofBytes(body.getBytes(0, DedupKey.BYTES)), token);
+      turns.head(
+          DedupKey.ofBytes(body.getBytes(0, DedupKey.BYTES)),
+          token,
+          body.getLong(DedupKey.BYTES + Long.BYTES));
     }
   }
 
@@ -103,8 +106,12 @@ final class HazelcastAutomata implements SharedAutomata {
   }
 
   private CompletionStage<byte[]> carry(int bucket, byte[] batch) {
-    long nowMillis = hazelcast.getCluster().getClusterTime();
-    return map.submitToKey(bucket, new DedupSteps(batch, nowMillis, BUCKET_KEYS_MAX));
+    return map.submitToKey(bucket, new DedupSteps(batch, nowMillis(), BUCKET_KEYS_MAX));
+  }
+
+  @Override
+  public long nowMillis() {
+    return hazelcast.getCluster().getClusterTime();
   }
 
   @Override
@@ -120,20 +127,16 @@ final class HazelcastAutomata implements SharedAutomata {
 
   @Override
   public void tell(DedupKey key, Claim head) {
+    Buffer body = Buffer.buffer(key.bytes()).appendLong(head.token());
     vertx
         .eventBus()
-        .send(
-            ADDRESS + head.worker().member(), Buffer.buffer(key.bytes()).appendLong(head.token()));
+        .send(ADDRESS + head.worker().member(), body.appendLong(head.waitsUntilMillis()));
   }
 
   @Override
   public CompletionStage<Integer> sweep(Set<String> alive) {
     return sweeps
-        .run(
-            vertx,
-            () ->
-                map.<byte[]>executeOnEntries(
-                    new DedupSweep(alive, hazelcast.getCluster().getClusterTime())))
+        .run(vertx, () -> map.<byte[]>executeOnEntries(new DedupSweep(alive, nowMillis())))
         .map(this::swept)
         .toCompletionStage();
   }

@@ -168,6 +168,11 @@ final class ClusterDedup implements DedupGate.Surroundings {
     }
 
     @Override
+    public long nowMillis() {
+      return 0;
+    }
+
+    @Override
     public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
       return CompletableFuture.failedStage(
           new RefusedException(Refusal.UNAVAILABLE, "not connected"));

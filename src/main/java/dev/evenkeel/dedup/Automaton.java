@@ -17,6 +17,8 @@ import java.util.function.Predicate;
  * <tr><td>BLOCK</td><td>enQueue A</td><td>BLOCK</td><td>ACCEPT, again</td></tr>
  * <tr><td>BLOCK</td><td>enQueue B</td><td>BLOCK</td><td>BLOCK, again</td></tr>
  * <tr><td>BLOCK</td><td>enQueue X</td><td>DECLINE, and at once BLOCK</td><td>DECLINE</td></tr>
+ * <tr><td>BLOCK, B may have begun</td><td>enQueue X</td><td>BLOCK, X is the tail</td>
+ * <td>BLOCK</td></tr>
  * <tr><td>BLOCK</td><td>deQueue A</td><td>PROCESS, B is the head</td><td>PASSED_ON</td></tr>
  * <tr><td>BLOCK</td><td>deQueue B</td><td>PROCESS</td><td>LEFT_QUEUE</td></tr>
  * <tr><td>BLOCK</td><td>deQueue X</td><td>BLOCK</td><td>NOT_HEAD</td></tr>
@@ -24,6 +26,9 @@ import java.util.function.Predicate;
  * <tr><td>PROCESS, BLOCK</td><td>drop those of the dead</td><td>as deQueue of each, the tail
  * first</td><td></td></tr>
  * </table>
+ *
+ * <p>A claim says until when it surely waits, and asks again before that. Past it the tail may have
+ * begun without being the head, or be over, so nobody is declined for its sake any more.
  *
  * <p>Every operation may be repeated: a claim that has a place keeps it, and one that has none
  * changes nothing when it leaves. So a head that was evicted and comes back late cannot push out
@@ -67,7 +72,8 @@ public class Automaton<C extends Claim> {
 
   /**
    * Asks for the head's place, else for the tail's. A claim for the work that the tail waits with
-   * takes its place: the work has come to another member, or is tried again.
+   * takes its place: the work has come to another member, or is tried again. So does any claim if
+   * the tail may not wait any more.
    *
    * @param nowMillis of the clock that all times of this automaton are from
    */
@@ -89,10 +95,15 @@ public class Automaton<C extends Claim> {
           return Answer.ACCEPT;
         }
         if (claim.same(tail)) {
+          if (claim.waitsUntilMillis() > tail.waitsUntilMillis()) {
+            claim.sinceMillis = tail.sinceMillis;
+            tail = claim;
+          }
           return Answer.BLOCK;
         }
-        if (claim.sameWork(tail)) {
-          // Turned away for its own former claim's sake, it would never be done.
+        if (claim.sameWork(tail) || nowMillis >= tail.waitsUntilMillis()) {
+          // Turned away for the sake of its own former claim, or of one that has begun and may not
+          // see what it brings, it would never be done.
           claim.sinceMillis = nowMillis;
           tail = claim;
           return Answer.BLOCK;

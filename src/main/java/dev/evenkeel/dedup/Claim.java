@@ -44,6 +44,11 @@ public class Claim {
     return worker.work() != 0 && worker.work() == other.worker.work();
   }
 
+  /** While it waits: no sooner than this does it begin without being the head. */
+  public long waitsUntilMillis() {
+    return Long.MAX_VALUE;
+  }
+
   @Override
   public String toString() {
     return worker.member() + "/" + worker.lane() + "#" + token;

@@ -18,6 +18,8 @@ import java.util.concurrent.atomic.LongAdder;
  *       besides. The same request again answers the same, and ACCEPT if the place ahead is empty by
  *       now.
  *   <li>Where nothing answers for {@link Settings#unguardedMillis}, the request goes ahead without.
+ *       Nobody may be declined for its sake then: so each request says until when it surely waits,
+ *       and none is sent shortly before it goes ahead.
  *   <li>A process that is told that a claim is the head which it does not know (a step that ran
  *       late, or whose giving back was lost) gives it back.
  * </ul>
@@ -41,6 +43,21 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     /** Asks again after 2 s, goes ahead after 10. */
     public static Settings of(long headMillisMax) {
       return new Settings(headMillisMax, 2_000, 10_000);
+    }
+
+    /** So long after it asked last, a waiter surely waits: longer than until it asks again. */
+    long waitsMillis() {
+      return unguardedMillis * 2 / 5;
+    }
+
+    /** It goes ahead so much later, for the clocks of processes differ a little. */
+    long spareMillis() {
+      return unguardedMillis / 10;
+    }
+
+    /** When nothing was heard for so long, it asks no more. */
+    long asksMillis() {
+      return unguardedMillis - waitsMillis() - spareMillis();
     }
   }
 
@@ -88,9 +105,6 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       synchronized (ticket) {
         asks =
             ticket.stage == SharedTicket.Stage.ASKED || ticket.stage == SharedTicket.Stage.WAITING;
-        if (asks) {
-          ticket.claim = claim(seat, ticket.worker(), ticket.token());
-        }
       }
       if (asks) {
         ask(ticket, nowMillis);
@@ -98,10 +112,12 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     }
   }
 
-  private SharedClaim claim(Seat at, Worker worker, long token) {
+  private SharedClaim claim(Seat at, Worker worker, long token, long after) {
     long own = (long) at.number << NUMBER_SHIFT | plain(token);
     Worker there = new Worker(at.member, worker.lane(), worker.work());
-    return new SharedClaim(there, own, settings.headMillisMax);
+    // No two requests for a ticket have the same.
+    long waitsUntil = Math.max(after + 1, at.automata.nowMillis() + settings.waitsMillis());
+    return new SharedClaim(there, own, settings.headMillisMax, waitsUntil);
   }
 
   private static long plain(long token) {
@@ -112,21 +128,23 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   public Ticket<DedupKey> enQueue(DedupKey key, Worker worker, long nowMillis) {
     lastMillis = nowMillis;
     long token = sequence.incrementAndGet();
-    SharedTicket ticket = new SharedTicket(key, worker, claim(seat, worker, token), nowMillis);
+    SharedTicket ticket = new SharedTicket(key, worker, claim(seat, worker, token, 0), nowMillis);
     tickets.put(plain(token), ticket);
     ask(ticket, nowMillis);
     return ticket;
   }
 
   private void ask(SharedTicket ticket, long nowMillis) {
+    Seat at = seat;
     SharedClaim claim;
     synchronized (ticket) {
+      claim = claim(at, ticket.worker(), ticket.token(), ticket.claim.waitsUntilMillis());
       ticket.asking = true;
       ticket.asks++;
       ticket.askedMillis = nowMillis;
-      claim = ticket.claim;
+      ticket.claim = claim;
     }
-    seat.automata
+    at.automata
         .step(ticket.key, new StepRequest(StepRequest.Kind.ENQUEUE, claim))
         .whenComplete((reply, failure) -> answered(ticket, claim, reply));
   }
@@ -138,9 +156,10 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     Answer outcome = null;
     boolean leave;
     boolean remind = false;
+    boolean again = false;
     synchronized (ticket) {
       if (ticket.claim != claim) {
-        // Asked by a former attachment: another request is under way.
+        // Another request is under way, of a later attachment.
         return;
       }
       ticket.asking = false;
@@ -149,7 +168,9 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
         ticket.heardMillis = lastMillis;
         outcome = apply(ticket, reply.answer());
         remind = ticket.stage == SharedTicket.Stage.WAITING;
+        again = remind && ticket.told;
       }
+      ticket.told = false;
     }
     if (reply != null) {
       evicted.add(reply.evicted());
@@ -160,6 +181,10 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       ticket.complete(outcome);
     } else if (remind) {
       ticket.blocked();
+    }
+    if (again) {
+      ask(ticket, lastMillis);
+      return;
     }
     // Once for each time it is asked: a head that its own process does not know is found so.
     if (remind && reply.head() != null && (ticket.asks > 1 || reply.evicted() > 0)) {
@@ -195,32 +220,43 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     return answer;
   }
 
-  /** The cluster says that a claim of ours is the head. */
-  private void head(DedupKey key, long token) {
+  /**
+   * The cluster says that a claim of ours is the head. That may be long ago, and the map lost since
+   * then: if a request is under way, or was answered after the one that made it the head, it may
+   * wait again. Then the answer counts, or that of another request.
+   */
+  private void head(DedupKey key, long token, long waitsUntilMillis) {
     SharedTicket ticket = tickets.get(plain(token));
     if (ticket == null) {
       giveBackUnknown(key, token);
       return;
     }
     boolean begins;
+    boolean asks;
     synchronized (ticket) {
-      begins =
+      boolean turn =
           ticket.claim.token == token
               && ticket.leaving == null
               && (ticket.stage == SharedTicket.Stage.ASKED
                   || ticket.stage == SharedTicket.Stage.WAITING);
+      begins = turn && !ticket.asking && ticket.claim.waitsUntilMillis() == waitsUntilMillis;
+      asks = turn && !ticket.asking && !begins;
+      ticket.told |= turn && ticket.asking;
       if (begins) {
         ticket.stage = SharedTicket.Stage.AT_WORK;
       }
     }
     if (begins) {
       ticket.complete(Answer.ACCEPT);
+    } else if (asks) {
+      ask(ticket, lastMillis);
     }
   }
 
   private void giveBackUnknown(DedupKey key, long token) {
     Seat now = seat;
-    SharedClaim unknown = new SharedClaim(new Worker(now.member, 0), token, settings.headMillisMax);
+    SharedClaim unknown =
+        new SharedClaim(new Worker(now.member, 0), token, settings.headMillisMax, 0);
     now.automata
         .step(key, new StepRequest(StepRequest.Kind.DEQUEUE, unknown))
         .thenAccept(reply -> tellNext(key, reply));
@@ -291,7 +327,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     boolean ours =
         head.worker.member().equals(now.member) && head.token >>> NUMBER_SHIFT == now.number;
     if (ours) {
-      head(key, head.token);
+      head(key, head.token, head.waitsUntilMillis());
     } else {
       now.automata.tell(key, head);
     }
@@ -319,12 +355,17 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
           ticket.leaving == null
               && (ticket.stage == SharedTicket.Stage.ASKED
                   || ticket.stage == SharedTicket.Stage.WAITING);
-      goesAhead = pending && nowMillis - ticket.heardMillis >= settings.unguardedMillis;
+      long silent = nowMillis - ticket.heardMillis;
+      long asked = nowMillis - ticket.askedMillis;
+      goesAhead =
+          pending
+              && silent >= settings.unguardedMillis
+              && asked >= settings.waitsMillis() + settings.spareMillis();
       ask =
           pending
-              && !goesAhead
+              && silent < settings.asksMillis()
               && !ticket.asking
-              && nowMillis - ticket.askedMillis >= settings.askAgainMillis;
+              && asked >= settings.askAgainMillis;
       if (goesAhead) {
         ticket.stage = SharedTicket.Stage.AT_WORK;
       }

@@ -10,7 +10,10 @@ import java.util.concurrent.CompletionStage;
 public interface SharedAutomata {
   /** Told, on any thread, that a claim of this process is the head. May be told twice, or never. */
   interface Turns {
-    void head(DedupKey key, long token);
+    /**
+     * @param waitsUntilMillis of the claim, which tells by which request it became the head
+     */
+    void head(DedupKey key, long token, long waitsUntilMillis);
   }
 
   /** Name of this process in claims. Its end gives up all claims under it. */
@@ -24,6 +27,9 @@ public interface SharedAutomata {
   int listen(Turns turns);
 
   void forget(int number);
+
+  /** The clock by which steps are done; it may differ a little from that of other processes. */
+  long nowMillis();
 
   /** Does one step. It fails when nothing answers in time; then it is not known whether it ran. */
   CompletionStage<StepReply> step(DedupKey key, StepRequest request);

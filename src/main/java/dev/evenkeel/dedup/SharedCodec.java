@@ -12,13 +12,13 @@ import java.util.List;
  * or is malformed counts as no automaton, and an automaton that is lost costs one more run.
  */
 public final class SharedCodec {
-  private static final byte VERSION = 2;
+  private static final byte VERSION = 3;
   private static final int NONE = 0xff;
 
   /** More than any id of a cluster's member. */
   private static final int MEMBER_BYTES_MAX = 250;
 
-  private static final int CLAIM_BYTES = 1 + 5 * Long.BYTES;
+  private static final int CLAIM_BYTES = 1 + 6 * Long.BYTES;
 
   private static final StepRequest.Kind[] KINDS = StepRequest.Kind.values();
   private static final Answer[] ANSWERS = Answer.values();
@@ -216,7 +216,8 @@ public final class SharedCodec {
     }
     out.put((byte) name.length).put(name);
     out.putLong(claim.worker.lane()).putLong(claim.worker.work()).putLong(claim.token);
-    out.putLong(claim.headMillisMax).putLong(claim.sinceMillis);
+    out.putLong(claim.headMillisMax).putLong(claim.waitsUntilMillis());
+    out.putLong(claim.sinceMillis);
   }
 
   private static SharedClaim claim(ByteBuffer in) {
@@ -231,7 +232,7 @@ public final class SharedCodec {
     byte[] name = new byte[length];
     in.get(name);
     Worker worker = names.worker(name, in.getLong(), in.getLong());
-    return new SharedClaim(worker, in.getLong(), in.getLong(), in.getLong());
+    return new SharedClaim(worker, in.getLong(), in.getLong(), in.getLong(), in.getLong());
   }
 
   /** The last worker: most of what goes together is one member's, which is then kept once. */

@@ -33,6 +33,9 @@ final class SharedTicket implements Ticket<DedupKey> {
   /** A request for it is under way. */
   boolean asking;
 
+  /** It was said to be the head meanwhile. */
+  boolean told;
+
   /** How often it was asked for. */
   int asks;
 

@@ -45,7 +45,7 @@ class StepBatchesTest {
   }
 
   private CompletableFuture<StepReply> ask() {
-    SharedClaim claim = new SharedClaim(new Worker("m", 0), ++tokens, 1_000);
+    SharedClaim claim = new SharedClaim(new Worker("m", 0), ++tokens, 1_000, 1_000);
     return batches
         .step(new DedupKey(1, 1), new StepRequest(StepRequest.Kind.ENQUEUE, claim))
         .toCompletableFuture();

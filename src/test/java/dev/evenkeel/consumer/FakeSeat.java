@@ -66,6 +66,11 @@ final class FakeSeat implements SharedAutomata {
   }
 
   @Override
+  public long nowMillis() {
+    return 0;
+  }
+
+  @Override
   public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
     CompletableFuture<StepReply> future = new CompletableFuture<>();
     synchronized (this) {
@@ -84,7 +89,7 @@ final class FakeSeat implements SharedAutomata {
   public void tell(DedupKey key, Claim head) {
     Turns turns = listeners.get((int) (head.token() >>> 48));
     if (turns != null) {
-      turns.head(key, head.token());
+      turns.head(key, head.token(), head.waitsUntilMillis());
     }
   }
 

@@ -123,6 +123,30 @@ class AutomatonTest {
   }
 
   @Test
+  void nobodyIsDeclinedForTheSakeOfOneThatMayNotWaitAnyMore() {
+    Automaton<SharedClaim> automaton = new Automaton<>();
+    automaton.enQueue(shared("a", 1, 0), THEN);
+    automaton.enQueue(shared("b", 1, NOW), THEN);
+    assertThat(automaton.enQueue(shared("x", 1, NOW + 50), NOW - 1)).isEqualTo(Answer.DECLINE);
+    assertThat(automaton.enQueue(shared("b", 1, NOW + 9), NOW - 1))
+        .as("who asks again waits longer")
+        .isEqualTo(Answer.BLOCK);
+    assertThat(automaton.enQueue(shared("b", 1, NOW), NOW - 1))
+        .as("an older request that comes late takes nothing back")
+        .isEqualTo(Answer.BLOCK);
+    assertThat(automaton.enQueue(shared("x", 2, NOW + 50), NOW + 8)).isEqualTo(Answer.DECLINE);
+    assertThat(automaton.enQueue(shared("x", 3, NOW + 50), NOW + 9)).isEqualTo(Answer.BLOCK);
+    assertThat(automaton.tail().worker().member()).isEqualTo("x");
+    assertThat(automaton.enQueue(shared("b", 1, NOW + 60), NOW + 10))
+        .as("the former waiter may wait for that one")
+        .isEqualTo(Answer.DECLINE);
+  }
+
+  private static SharedClaim shared(String member, long token, long waitsUntil) {
+    return new SharedClaim(new Worker(member, 0), token, 1_000, waitsUntil);
+  }
+
+  @Test
   void aLaterRequestOfTheSameLaneIsAnotherOne() {
     Automaton<Claim> automaton = in(State.PROCESS);
     Claim later = new Claim(a.worker(), 2);

@@ -3,6 +3,7 @@ package dev.evenkeel.dedup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -27,12 +28,22 @@ class ClusteredCoordinatorTest {
   private final Map<String, Process> processes = new HashMap<>();
   private Random random = new Random(1);
   private boolean faults;
+
+  /** Which map it is: another one after each loss. */
+  private int lives;
+
   private long now;
+
+  /** Of all claims in the map, by process and token. */
+  private final Map<String, Ticket<DedupKey>> asked = new HashMap<>();
 
   private final class Process implements SharedAutomata {
     final String name;
     Turns turns;
     ClusteredCoordinator coordinator;
+
+    /** What it sends arrives, and no answer comes. */
+    boolean silent;
 
     Process(String name) {
       this.name = name;
@@ -57,16 +68,25 @@ class ClusteredCoordinatorTest {
     }
 
     @Override
+    public long nowMillis() {
+      return now;
+    }
+
+    @Override
     public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
       CompletableFuture<StepReply> reply = new CompletableFuture<>();
       byte[] bytes = SharedCodec.bytes(request);
-      network.add(() -> arrive(key, bytes, reply));
+      network.add(() -> arrive(key, bytes, reply, 0));
       return reply;
     }
 
-    private void arrive(DedupKey key, byte[] bytes, CompletableFuture<StepReply> reply) {
+    /**
+     * @param doneIn the map in which it was done already, or 0: it is not done in two
+     */
+    private void arrive(
+        DedupKey key, byte[] bytes, CompletableFuture<StepReply> reply, int doneIn) {
       int fault = faults ? random.nextInt(20) : 99;
-      if (fault == 0) {
+      if (fault == 0 || doneIn > 0 && doneIn != lives) {
         network.add(() -> reply.completeExceptionally(new IllegalStateException("lost")));
         return;
       }
@@ -74,11 +94,18 @@ class ClusteredCoordinatorTest {
       if (result.changed()) {
         store(key, result.stored());
       }
+      if (result.reply().answer() == Answer.DECLINE) {
+        Claim waits = SharedCodec.automaton(map.get(key)).tail();
+        Ticket<DedupKey> ticket = asked.get(waits.toString());
+        assertThat(ticket != null && turned(ticket))
+            .as("the waiter for whose sake another is declined has not begun")
+            .isFalse();
+      }
       StepReply answer = SharedCodec.reply(SharedCodec.bytes(result.reply()));
-      if (fault == 1) {
+      if (fault == 1 || silent) {
         network.add(() -> reply.completeExceptionally(new IllegalStateException("no reply")));
       } else if (fault == 2) {
-        network.add(() -> arrive(key, bytes, reply));
+        network.add(() -> arrive(key, bytes, reply, lives));
       } else {
         network.add(() -> reply.complete(answer));
       }
@@ -93,7 +120,7 @@ class ClusteredCoordinatorTest {
           () -> {
             Process to = processes.get(head.worker().member());
             if (to != null && to.turns != null) {
-              to.turns.head(key, head.token());
+              to.turns.head(key, head.token(), head.waitsUntilMillis());
             }
           });
     }
@@ -145,7 +172,10 @@ class ClusteredCoordinatorTest {
   }
 
   private Ticket<DedupKey> ask(Process process, int key) {
-    return process.coordinator.enQueue(key(key), new Worker(process.name, 0), now);
+    Ticket<DedupKey> ticket =
+        process.coordinator.enQueue(key(key), new Worker(process.name, 0), now);
+    asked.put(process.name + "/0#" + ticket.token(), ticket);
+    return ticket;
   }
 
   private static boolean turned(Ticket<DedupKey> ticket) {
@@ -157,7 +187,9 @@ class ClusteredCoordinatorTest {
     random = new Random(seed);
     network.clear();
     map.clear();
+    lives = 1;
     processes.clear();
+    asked.clear();
     now = 0;
     faults = true;
     List<Process> alive = new ArrayList<>();
@@ -173,11 +205,15 @@ class ClusteredCoordinatorTest {
         }
         case 4, 5, 6 -> deliver(random.nextInt(10));
         case 7, 8 -> leaveOne(tickets);
-        case 9 -> pass(random.nextInt(100));
+        case 9 -> pass(random.nextInt(random.nextInt(4) == 0 ? 1_000 : 100));
         case 10 -> alive.get(0).coordinator.sweep(now, names(alive));
         default -> {
-          if (random.nextInt(20) == 0) {
+          if (random.nextInt(4) == 0) {
+            Process process = alive.get(random.nextInt(alive.size()));
+            process.silent = !process.silent;
+          } else if (random.nextInt(20) == 0) {
             map.clear();
+            lives++;
           } else if (alive.size() > 1 && random.nextInt(50) == 0) {
             Process dead = alive.remove(1);
             processes.remove(dead.name);
@@ -187,6 +223,7 @@ class ClusteredCoordinatorTest {
       }
     }
     faults = false;
+    alive.forEach(process -> process.silent = false);
     for (int i = 0; i < 400 && !(tickets.isEmpty() && map.isEmpty()); i++) {
       settle();
       pass(100);
@@ -212,7 +249,9 @@ class ClusteredCoordinatorTest {
       return;
     }
     List<Ticket<DedupKey>> all = new ArrayList<>(tickets.keySet());
-    all.sort((x, y) -> Long.compare(x.token(), y.token()));
+    all.sort(
+        Comparator.comparing((Ticket<DedupKey> each) -> each.worker().member())
+            .thenComparing(Ticket::token));
     Ticket<DedupKey> ticket = all.get(random.nextInt(all.size()));
     tickets.remove(ticket).coordinator.deQueue(ticket, now);
   }
@@ -244,6 +283,69 @@ class ClusteredCoordinatorTest {
     pass(1);
     assertThat(turned(ticket)).isTrue();
     assertThat(a.coordinator.figures().unguarded()).isOne();
+  }
+
+  @Example
+  void nobodyIsDeclinedForTheSakeOfOneThatWentAheadWithoutAnAnswer() {
+    Process a = new Process("a");
+    Process b = new Process("b");
+    Process c = new Process("c");
+    ask(a, 1);
+    settle();
+    b.silent = true;
+    Ticket<DedupKey> waiter = ask(b, 1);
+    settle();
+    for (int i = 0; i < 20; i++) {
+      Ticket<DedupKey> earlier = ask(c, 1);
+      settle();
+      assertThat(turned(waiter)).isFalse();
+      assertThat(earlier.answer()).as("asked after %s ms", 100 * i).isNotNull();
+      c.coordinator.deQueue(earlier, now);
+      settle();
+      pass(100);
+    }
+    assertThat(turned(waiter)).isTrue();
+    Ticket<DedupKey> later = ask(c, 1);
+    settle();
+    assertThat(later.answer()).isEqualTo(Answer.BLOCK);
+  }
+
+  @Example
+  void nobodyIsDeclinedForTheSakeOfOneThatIsOverAndCouldNotGiveBack() {
+    Process a = new Process("a");
+    Process b = new Process("b");
+    Process c = new Process("c");
+    ask(a, 1);
+    settle();
+    b.silent = true;
+    Ticket<DedupKey> waiter = ask(b, 1);
+    settle();
+    pass(2_000);
+    assertThat(turned(waiter)).isTrue();
+    b.coordinator.deQueue(waiter, now);
+    network.clear();
+    Ticket<DedupKey> later = ask(c, 1);
+    settle();
+    assertThat(later.answer()).isEqualTo(Answer.BLOCK);
+  }
+
+  @Example
+  void whileAWaiterIsAnsweredOthersAreDeclinedForItsSake() {
+    Process a = new Process("a");
+    Process b = new Process("b");
+    Process c = new Process("c");
+    ask(a, 1);
+    settle();
+    Ticket<DedupKey> waiter = ask(b, 1);
+    settle();
+    for (int i = 0; i < 40; i++) {
+      pass(100);
+      settle();
+      Ticket<DedupKey> other = ask(c, 1);
+      settle();
+      assertThat(other.answer()).isEqualTo(Answer.DECLINE);
+    }
+    assertThat(turned(waiter)).isFalse();
   }
 
   @Example

@@ -19,7 +19,8 @@ class SharedBucketTest {
 
   private static KeyedStep step(Kind kind, int key, String member, long token) {
     SharedClaim claim =
-        new SharedClaim(new Worker(member, token % 3, 31L * member.hashCode() + token), token, 100);
+        new SharedClaim(
+            new Worker(member, token % 3, 31L * member.hashCode() + token), token, 100, 1L << 40);
     return new KeyedStep(key(key), new StepRequest(kind, claim));
   }
 

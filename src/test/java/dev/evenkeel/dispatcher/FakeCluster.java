@@ -114,6 +114,11 @@ final class FakeCluster implements ClusterMember {
     }
 
     @Override
+    public long nowMillis() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
       throw new UnsupportedOperationException();
     }

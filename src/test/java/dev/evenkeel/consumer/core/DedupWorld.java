@@ -10,6 +10,7 @@ import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.dedup.SharedStep;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.dedup.StepRequest;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,19 +33,26 @@ final class DedupWorld {
   private final BiConsumer<Long, Runnable> after;
 
   /**
-   * How long a loss of the map shows: the longest handler, and as long for a handler to be free.
+   * How long a loss of the map, or a run without an answer, shows: the longest handler, and as long
+   * for a handler to be free.
    */
   private static final long LOSS_MILLIS = 8_000;
 
   private static final int REPLY_MILLIS_MAX = 20;
 
   private final Map<String, Integer> working = new HashMap<>();
-  private long clearedMillis = Long.MIN_VALUE / 2;
+  private long overlapMillis = Long.MIN_VALUE / 2;
   private final Map<String, Long> lastDeclined = new HashMap<>();
 
   /** When the last run that ended well began. */
   private final Map<String, Long> lastGoodRun = new HashMap<>();
 
+  /** Until when nothing answers a member. */
+  private final Map<String, Long> silentUntil = new HashMap<>();
+
+  private final List<ClusteredCoordinator> coordinators = new ArrayList<>();
+  private final boolean silences;
+  private long unguarded;
   long declined;
   long runs;
   boolean calm;
@@ -53,18 +61,34 @@ final class DedupWorld {
     this.random = random;
     this.now = now;
     this.after = after;
+    silences = random.nextBoolean();
   }
 
   ClusteredCoordinator coordinator(String member) {
-    return new ClusteredCoordinator(
-        new Seat(member),
-        new ClusteredCoordinator.Settings(60_000, 2_000, 30_000),
-        now.getAsLong());
+    ClusteredCoordinator.Settings settings =
+        silences
+            ? new ClusteredCoordinator.Settings(60_000, 400, 2_000)
+            : new ClusteredCoordinator.Settings(60_000, 2_000, 30_000);
+    ClusteredCoordinator made =
+        new ClusteredCoordinator(new Seat(member), settings, now.getAsLong());
+    coordinators.add(made);
+    return made;
+  }
+
+  /** Whether nothing answers the member now. */
+  private boolean silent(String member) {
+    if (calm || !silences) {
+      return false;
+    }
+    if (random.nextInt(200) == 0) {
+      silentUntil.put(member, now.getAsLong() + random.nextInt(6_000));
+    }
+    return now.getAsLong() < silentUntil.getOrDefault(member, 0L);
   }
 
   void clear() {
     map.clear();
-    clearedMillis = now.getAsLong();
+    overlapMillis = now.getAsLong();
   }
 
   /** A crash ends its handlers; nobody tells the automata. */
@@ -90,8 +114,13 @@ final class DedupWorld {
       return;
     }
     runs++;
+    long ahead = coordinators.stream().mapToLong(each -> each.figures().unguarded()).sum();
+    if (ahead > unguarded) {
+      unguarded = ahead;
+      overlapMillis = now.getAsLong();
+    }
     int atOnce = working.merge(key, 1, Integer::sum);
-    if (now.getAsLong() - clearedMillis > LOSS_MILLIS) {
+    if (now.getAsLong() - overlapMillis > LOSS_MILLIS) {
       assertThat(atOnce).as("at work on " + key).isEqualTo(1);
     }
   }
@@ -143,7 +172,7 @@ final class DedupWorld {
           () -> {
             SharedAutomata.Turns to = turns.get(head.worker().member());
             if (to != null) {
-              to.head(key, head.token());
+              to.head(key, head.token(), head.waitsUntilMillis());
             }
           });
     }
@@ -173,10 +202,16 @@ final class DedupWorld {
     }
 
     @Override
+    public long nowMillis() {
+      return now.getAsLong();
+    }
+
+    @Override
     public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
       CompletableFuture<StepReply> reply = new CompletableFuture<>();
       byte[] bytes = SharedCodec.bytes(request);
-      int fault = calm ? 99 : random.nextInt(40);
+      // Of a silent member either what it sends is lost, or the answers.
+      int fault = silent(member) ? random.nextInt(2) : calm ? 99 : random.nextInt(40);
       if (fault == 0) {
         after.accept(500L, () -> fail(reply));
         return reply;
