@@ -12,6 +12,7 @@ import dev.evenkeel.log.PeerLine;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -107,7 +108,15 @@ public final class BrokerNode implements AutoCloseable {
       Map<String, DataState> byName) {
     return group.equals(LogNode.META)
         ? meta
-        : byName.computeIfAbsent(group, any -> new DataState(directory, stores, tailBytesMax));
+        : byName.computeIfAbsent(
+            group,
+            any ->
+                new DataState(
+                    directory,
+                    stores,
+                    tailBytesMax,
+                    FeatureLevel.reads(),
+                    () -> meta.tables().featureLevel()));
   }
 
   private static ThreadFactory threads(String prefix) {

@@ -2,6 +2,7 @@ package dev.evenkeel.bus;
 
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,8 +14,24 @@ import java.util.TreeMap;
  * @param node the node that answers
  * @param host where the other nodes find it, or null if it does not know
  * @param groups meta first, then the data groups in their order
+ * @param levels what kinds of log entries there may be
  */
-public record NodeLogs(String node, String host, List<Group> groups) {
+public record NodeLogs(String node, String host, List<Group> groups, Levels levels) {
+
+  /**
+   * See {@link FeatureLevel}.
+   *
+   * @param read the highest that the node reads
+   * @param cluster the highest that all nodes read, as far as this node has applied meta
+   */
+  public record Levels(int read, int cluster) {
+    /** Of a node of a build that does not say. */
+    public static final Levels FIRST = new Levels(FeatureLevel.FIRST, FeatureLevel.FIRST);
+  }
+
+  public NodeLogs(String node, String host, List<Group> groups) {
+    this(node, host, groups, Levels.FIRST);
+  }
 
   /**
    * @param leader node id, or null if this node knows of none
@@ -44,7 +61,7 @@ public record NodeLogs(String node, String host, List<Group> groups) {
       out.i32(group.ineligible().size());
       group.ineligible().forEach((reason, detail) -> out.text(reason).text(detail));
     }
-    return out;
+    return out.i32(levels.read()).i32(levels.cluster());
   }
 
   /**
@@ -74,6 +91,8 @@ public record NodeLogs(String node, String host, List<Group> groups) {
       }
       groups.add(new Group(name, leader, term, leads, commit, applied, match, ineligible));
     }
-    return new NodeLogs(node, host, groups);
+    // Builds from before there were levels end here.
+    Levels levels = in.remaining() == 0 ? Levels.FIRST : new Levels(in.i32(), in.i32());
+    return new NodeLogs(node, host, groups, levels);
   }
 }

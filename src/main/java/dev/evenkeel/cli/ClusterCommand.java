@@ -40,8 +40,8 @@ final class ClusterCommand extends CommandGroup {
 
   private static String statusText(JsonObject cluster) {
     Table nodes =
-        new Table("NODE", "ALIVE", "HOST")
-            .rows(cluster.getJsonArray("nodes"), "node", "alive", "host");
+        new Table("NODE", "ALIVE", "HOST", "READS LEVEL")
+            .rows(cluster.getJsonArray("nodes"), "node", "alive", "host", "featureLevel");
     Table logs =
         new Table("LOG", "LEADER", "TERM", "COMMITTED", "APPLIED", "BEHIND")
             .rows(cluster.getJsonArray("logs"), ClusterCommand::logCells);
@@ -49,6 +49,8 @@ final class ClusterCommand extends CommandGroup {
         + cluster.getString("cluster")
         + "\ndispatcher  "
         + cluster.getString("dispatcher", "none")
+        + "\nlevel       "
+        + (cluster.getInteger("featureLevel") == null ? "?" : cluster.getInteger("featureLevel"))
         + "\n\n"
         + nodes.text()
         + "\n"

@@ -14,17 +14,28 @@ public interface ReplicatedState {
   void open() throws IOException;
 
   /**
+   * Looks at an entry that this node is about to append as the leader. Called on the appending
+   * thread, before the entry is in the log; it must return at once.
+   *
+   * @param head the first part of the entry; the whole entry unless it is a joined one
+   * @throws dev.evenkeel.model.RefusedException if the entry must not get into the log: it is
+   *     malformed, or some node of the cluster could not read it
+   */
+  default void admit(ByteBuffer head) {}
+
+  /**
    * Applies one committed entry. An index at or below {@link #appliedIndex()} has been applied
    * before (after a restart the log replays from its last snapshot, which is older than the live
    * state): it must change nothing, and its reply is not used.
    *
    * <p>An exception is a bug or a broken disk: the node stops, for it could only go on with a state
-   * that differs from the others'.
+   * that differs from the others'. The applied position has not moved then.
    *
    * @param entry a read-only view of the entry's bytes, which are never changed or used again: the
    *     state may keep it or slices of it without copying. What it keeps holds the whole entry in
    *     memory.
    * @return the reply to whoever appended it
+   * @throws UnreadableEntryException if another version of the program is needed to read the entry
    */
   ByteBuffer apply(long term, long index, ByteBuffer entry);
 

@@ -9,6 +9,23 @@ import java.util.List;
 public sealed interface DataCommand {
 
   /**
+   * Refuses what can be right in no state. It runs before the command is logged: what is in the log
+   * may be older than this check, so deciders do not count on it.
+   *
+   * @throws RefusedException INVALID or TOO_LARGE, saying what would be right
+   */
+  void check();
+
+  private static void checkLease(String group, Shard shard) {
+    Names.check("group", group);
+    shard.check();
+  }
+
+  private static RefusedException invalid(String detail) {
+    return new RefusedException(Refusal.INVALID, detail);
+  }
+
+  /**
    * Opens shards of a topic; those that are open already stay as they are.
    *
    * @param epochFloor leases made from now on begin above it: a former topic of that name may have
@@ -22,15 +39,36 @@ public sealed interface DataCommand {
     public OpenShards(int topicId, String topic, List<Integer> shards, TopicConfig config) {
       this(topicId, topic, shards, config, 0);
     }
+
+    @Override
+    public void check() {
+      Names.check("topic", topic);
+      shards.forEach(shard -> new Shard(topicId, shard).check());
+      config.check();
+      if (epochFloor < 0) {
+        throw invalid("epoch floor " + epochFloor + ": use 0 or more");
+      }
+    }
   }
 
   /**
    * Drops all shards of a topic that this log group holds, with their leases. Answers {@link
    * Reply.OfNumber}: no lease that was dropped here ever had a higher epoch.
    */
-  record DropShards(int topicId) implements DataCommand {}
+  record DropShards(int topicId) implements DataCommand {
+    @Override
+    public void check() {
+      new Shard(topicId, 0).check();
+    }
+  }
 
-  record ConfigureShards(int topicId, TopicConfig config) implements DataCommand {}
+  record ConfigureShards(int topicId, TopicConfig config) implements DataCommand {
+    @Override
+    public void check() {
+      new Shard(topicId, 0).check();
+      config.check();
+    }
+  }
 
   /**
    * Gives a shard to a member: compare and set. Refuses FENCED unless the lease's epoch is {@code
@@ -87,6 +125,21 @@ public sealed interface DataCommand {
         StartAt start) {
       this(group, shard, owner, instance, expectedEpoch, start, 0);
     }
+
+    @Override
+    public void check() {
+      checkLease(group, shard);
+      if (groupTerm == 0) {
+        Names.check("member", owner);
+      } else {
+        Names.checkHolder(owner);
+      }
+      Names.checkInstance("a grant", instance);
+      if (groupTerm < 0 || expectedEpoch < 0) {
+        throw invalid(
+            "group term " + groupTerm + ", epoch " + expectedEpoch + ": neither can be negative");
+      }
+    }
   }
 
   /**
@@ -94,7 +147,15 @@ public sealed interface DataCommand {
    * the lease has that epoch. Answers {@link Reply.OfLease}.
    */
   record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
-      implements DataCommand {}
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+      if (drain != null && (drain.to() == null || drain.to().length() > Limits.NAME_CHARS_MAX)) {
+        throw invalid("a drain names the next owner, or \"\" if any member may be it");
+      }
+    }
+  }
 
   /**
    * Progress of an owner. Refuses FENCED unless the lease is held at {@code epoch}. A lower offset
@@ -118,6 +179,11 @@ public sealed interface DataCommand {
     public Commit(String group, Shard shard, long epoch, long offset, long emptyStateOffset) {
       this(group, shard, epoch, offset, emptyStateOffset, null);
     }
+
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
   }
 
   /**
@@ -130,7 +196,12 @@ public sealed interface DataCommand {
    * @param to where the group goes on; an offset must be from the first kept to the next message
    */
   record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
-      implements DataCommand {}
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
 
   /**
    * The producer under which the owner's handlers publish in this {@link Generation}; one that the
@@ -138,7 +209,12 @@ public sealed interface DataCommand {
    * {@link Reply.OfLease}.
    */
   record SetPublisher(String group, Shard shard, long epoch, long producerId)
-      implements DataCommand {}
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
 
   /**
    * Opens an epoch of the producer under which handlers of a group on a shard publish, and fences
@@ -151,7 +227,12 @@ public sealed interface DataCommand {
    * @param fresh nothing was published under this id: it replaces that of the group and shard
    */
   record OpenPublisher(long producerId, int epoch, String group, Shard input, boolean fresh)
-      implements DataCommand {}
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, input);
+    }
+  }
 
   /**
    * The owner lets go. Refuses FENCED unless the lease is held at {@code epoch}; a repeat after it
@@ -161,7 +242,12 @@ public sealed interface DataCommand {
    * @param stateOffset the offset that {@code state} stands for; -1 with a null state
    */
   record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
-      implements DataCommand {}
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
 
   /**
    * What became of messages that failed, in order. Refuses FENCED unless the lease is held at
@@ -169,25 +255,55 @@ public sealed interface DataCommand {
    * room, and which must stay where they are.
    */
   record RecordOutcomes(String group, Shard shard, long epoch, List<Outcome> outcomes)
-      implements DataCommand {}
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+      for (Outcome outcome : outcomes) {
+        if (outcome instanceof Outcome.Failed failed
+            && failed.error() != null
+            && failed.error().length() > Limits.ERROR_CHARS_MAX) {
+          throw invalid("an error has at most " + Limits.ERROR_CHARS_MAX + " letters");
+        }
+      }
+    }
+  }
 
   /**
    * Puts dead letters back among the retries, with no attempt counted. Answers {@link
    * Reply.OfOffsets}: those that were there.
    */
-  record ReplayDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {}
+  record ReplayDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
 
   /** Drops dead letters. Answers {@link Reply.OfOffsets}: those that were there. */
-  record DropDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {}
+  record DropDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
 
   /** Drops all leases of a group, with its retries and dead letters. */
-  record ForgetLeases(String group) implements DataCommand {}
+  record ForgetLeases(String group) implements DataCommand {
+    @Override
+    public void check() {
+      Names.check("group", group);
+    }
+  }
 
   /**
    * Fences every lower epoch of a producer in this log group. Refuses PRODUCER_FENCED if a higher
    * one is known. Answers {@link Reply.OfSequences}: the last sequence taken of the former epoch.
    */
-  record OpenProducer(long producerId, int epoch) implements DataCommand {}
+  record OpenProducer(long producerId, int epoch) implements DataCommand {
+    @Override
+    public void check() {}
+  }
 
   /**
    * Moves delayed batches that are due, by the time of the entry, into their shards: the one due
@@ -197,11 +313,17 @@ public sealed interface DataCommand {
    * @param batchesMax most of them, 1 or more
    * @param bytesMax at least one, more only within this
    */
-  record DeliverDue(int batchesMax, int bytesMax) implements DataCommand {}
+  record DeliverDue(int batchesMax, int bytesMax) implements DataCommand {
+    @Override
+    public void check() {}
+  }
 
   /**
    * Applies retention, and forgets producers idle for too long. Written by the leader's timer, so
    * that every replica drops the same messages.
    */
-  record Retain() implements DataCommand {}
+  record Retain() implements DataCommand {
+    @Override
+    public void check() {}
+  }
 }

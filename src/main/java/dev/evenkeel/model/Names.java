@@ -5,6 +5,9 @@ public final class Names {
   /** What the name of a dispatcher that holds a lease begins with; the node's follows. */
   public static final String DISPATCHER_HOLDER = "dispatcher@";
 
+  /** Longest id of a member's run. */
+  public static final int INSTANCE_CHARS_MAX = 4 * Limits.NAME_CHARS_MAX;
+
   private Names() {}
 
   /**
@@ -56,6 +59,20 @@ public final class Names {
       return name;
     }
     return check("member", name);
+  }
+
+  /**
+   * Returns the id of a member's run if it is 1 to {@link #INSTANCE_CHARS_MAX} letters.
+   *
+   * @param of what needs it, for the error
+   * @throws RefusedException {@link Refusal#INVALID} otherwise
+   */
+  public static String checkInstance(String of, String instance) {
+    if (instance == null || instance.isEmpty() || instance.length() > INSTANCE_CHARS_MAX) {
+      throw new RefusedException(
+          Refusal.INVALID, of + " needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
+    }
+    return instance;
   }
 
   /** For messages: without control characters. */

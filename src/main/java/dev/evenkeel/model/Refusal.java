@@ -48,7 +48,9 @@ public enum Refusal {
    * The message is in the log, committed by a majority, but was not known to be on every replica in
    * time; the detail names the nodes that are missing.
    */
-  REPLICAS_MISSING(false);
+  REPLICAS_MISSING(false),
+  /** A bug: the node could not decide about the request. Nothing changed. */
+  INTERNAL(false);
 
   private static final Refusal[] VALUES = values();
 

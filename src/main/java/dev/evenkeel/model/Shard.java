@@ -8,6 +8,20 @@ package dev.evenkeel.model;
  * @param shard index of the shard within the topic, from 0
  */
 public record Shard(int topicId, int shard) implements Comparable<Shard> {
+  /**
+   * @throws RefusedException INVALID unless there may be such a shard
+   */
+  public void check() {
+    if (topicId < 1 || shard < 0 || shard >= Limits.SHARDS_MAX) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "shard "
+              + this
+              + ": topics count from 1, and shards from 0 to "
+              + (Limits.SHARDS_MAX - 1));
+    }
+  }
+
   @Override
   public int compareTo(Shard other) {
     int byTopic = Integer.compare(topicId, other.topicId);

@@ -10,4 +10,18 @@ package dev.evenkeel.model;
  */
 public record TopicConfig(long retentionMillis, long ageMillisMax, long shardBytesMax) {
   public static final TopicConfig DEFAULT = new TopicConfig(24L * 3600 * 1000, -1, -1);
+
+  /**
+   * @throws RefusedException INVALID unless it makes sense
+   */
+  public void check() {
+    if (retentionMillis < 0) {
+      throw new RefusedException(
+          Refusal.INVALID, "retention of " + retentionMillis + " ms: use 0 or more");
+    }
+    if (ageMillisMax < -1 || shardBytesMax < -1) {
+      throw new RefusedException(
+          Refusal.INVALID, "limits of age and size are 0 or more, or -1 for none");
+    }
+  }
 }

@@ -58,7 +58,7 @@ public final class RocksStore implements Store {
 
   private volatile boolean closing;
 
-  private record Applied(long term, long index) {}
+  private record Applied(long term, long index, byte[] note) {}
 
   private RocksStore(
       Path directory,
@@ -74,11 +74,17 @@ public final class RocksStore implements Store {
     this.families = families;
     byte[] position = database.get(families.get(0), APPLIED_KEY);
     if (position == null) {
-      applied = new Applied(0, -1);
+      applied = new Applied(0, -1, null);
     } else {
       ByteBuffer in = ByteBuffer.wrap(position);
-      applied = new Applied(in.getLong(), in.getLong());
+      applied = new Applied(in.getLong(), in.getLong(), note(in));
     }
+  }
+
+  private static byte[] note(ByteBuffer in) {
+    byte[] note = new byte[in.remaining()];
+    in.get(note);
+    return note.length == 0 ? null : note;
   }
 
   /**
@@ -113,6 +119,11 @@ public final class RocksStore implements Store {
   @Override
   public long appliedTerm() {
     return applied.term();
+  }
+
+  @Override
+  public byte[] appliedNote() {
+    return applied.note();
   }
 
   @Override
@@ -239,7 +250,7 @@ public final class RocksStore implements Store {
     }
   }
 
-  void commit(WriteBatch batch, List<DeletedRange> ranges, long term, long index)
+  void commit(WriteBatch batch, List<DeletedRange> ranges, long term, long index, byte[] note)
       throws IOException {
     enter();
     try {
@@ -247,10 +258,14 @@ public final class RocksStore implements Store {
         throw new IllegalStateException(
             "entry " + index + " written after entry " + applied.index());
       }
-      byte[] position = ByteBuffer.allocate(16).putLong(term).putLong(index).array();
-      batch.put(families.get(0), APPLIED_KEY, position);
+      int noteBytes = note == null ? 0 : note.length;
+      ByteBuffer position = ByteBuffer.allocate(16 + noteBytes).putLong(term).putLong(index);
+      if (note != null) {
+        position.put(note);
+      }
+      batch.put(families.get(0), APPLIED_KEY, position.array());
       database.write(writeOptions, batch);
-      applied = new Applied(term, index);
+      applied = new Applied(term, index, note);
       ranges.forEach(deletedRanges::add);
     } catch (RocksDBException e) {
       throw asIoException("cannot write to the store in " + directory, e);

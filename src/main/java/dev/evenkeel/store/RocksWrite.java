@@ -1,6 +1,7 @@
 package dev.evenkeel.store;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,7 @@ final class RocksWrite implements Store.Write {
       // buffer that is used again, rather than into a new array and from there into native memory.
       batch.put(store.family(table), scratch.key(key), scratch.value(value));
     } catch (RocksDBException e) {
-      throw new IllegalStateException("cannot collect a change: " + e.getMessage(), e);
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
     }
   }
 
@@ -39,7 +40,7 @@ final class RocksWrite implements Store.Write {
     try {
       batch.put(store.family(table), key, value);
     } catch (RocksDBException e) {
-      throw new IllegalStateException("cannot collect a change: " + e.getMessage(), e);
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
     }
   }
 
@@ -49,7 +50,7 @@ final class RocksWrite implements Store.Write {
     try {
       batch.delete(store.family(table), key);
     } catch (RocksDBException e) {
-      throw new IllegalStateException("cannot collect a change: " + e.getMessage(), e);
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
     }
   }
 
@@ -59,7 +60,7 @@ final class RocksWrite implements Store.Write {
     try {
       batch.deleteRange(store.family(table), from, to);
     } catch (RocksDBException e) {
-      throw new IllegalStateException("cannot collect a change: " + e.getMessage(), e);
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
     }
     if (ranges.isEmpty()) {
       ranges = new ArrayList<>();
@@ -68,9 +69,9 @@ final class RocksWrite implements Store.Write {
   }
 
   @Override
-  public void commit(long term, long index) throws IOException {
+  public void commit(long term, long index, byte[] note) throws IOException {
     checkOpen();
-    store.commit(batch, ranges, term, index);
+    store.commit(batch, ranges, term, index, note);
     close();
   }
 

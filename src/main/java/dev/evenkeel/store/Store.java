@@ -35,6 +35,9 @@ public interface Store extends Closeable {
   /** Term of that entry, or 0. */
   long appliedTerm();
 
+  /** The note of the last write, or null if it had none. */
+  byte[] appliedNote();
+
   /** Starts collecting changes; they become visible and survive together, or not at all. */
   Write begin();
 
@@ -69,8 +72,17 @@ public interface Store extends Closeable {
      */
     void deleteRange(Table table, byte[] from, byte[] to);
 
-    /** Applies all changes and the position of the log entry in one write. */
-    void commit(long term, long index) throws IOException;
+    /**
+     * Applies all changes and the position of the log entry in one write.
+     *
+     * @param note a few bytes to be kept beside the position; null: none
+     */
+    void commit(long term, long index, byte[] note) throws IOException;
+
+    /** Without a note. */
+    default void commit(long term, long index) throws IOException {
+      commit(term, index, null);
+    }
 
     /** Drops the changes unless they were committed. */
     @Override

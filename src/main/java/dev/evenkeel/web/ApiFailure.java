@@ -64,8 +64,8 @@ record ApiFailure(int status, String error, String message) {
           GROUP_ACTIVE ->
           409;
       case TOO_LARGE -> 413;
-      // Nothing that came by HTTP can be: it is what lies on the disk.
-      case CORRUPT -> 500;
+      // Nothing that came by HTTP can be corrupt: it is what lies on the disk.
+      case CORRUPT, INTERNAL -> 500;
       case OVERLOADED -> 429;
       // The API answers with the position and who is missing; this is for whatever else says it.
       case REPLICAS_MISSING -> 504;

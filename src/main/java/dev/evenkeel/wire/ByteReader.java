@@ -1,5 +1,6 @@
 package dev.evenkeel.wire;
 
+import dev.evenkeel.model.MalformedException;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.nio.BufferUnderflowException;
@@ -10,7 +11,8 @@ import java.nio.charset.StandardCharsets;
  * Reads what {@link Bytes} wrote. Every read is checked against what is left, so that a malformed
  * length costs an exception and no memory.
  *
- * <p>All methods throw {@link RefusedException} ({@link Refusal#INVALID}) when the bytes end early.
+ * <p>All methods throw {@link MalformedException} ({@link Refusal#INVALID}) when the bytes end
+ * early.
  */
 public final class ByteReader {
   private final ByteBuffer in;
@@ -143,8 +145,8 @@ public final class ByteReader {
     }
   }
 
-  private static RefusedException malformed(String what) {
-    return new RefusedException(Refusal.INVALID, "malformed record: " + what);
+  private static MalformedException malformed(String what) {
+    return new MalformedException(Refusal.INVALID, "malformed record: " + what);
   }
 
   /** For callers that read the buffer themselves. */

@@ -3,15 +3,16 @@ package dev.evenkeel.wire;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.MalformedException;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Bytes of commands: a tag, then the fields. Tags are never used again for another meaning, so that
- * an old log stays readable.
+ * an old log stays readable. A new tag belongs to a {@link FeatureLevel}, and a tag never gets
+ * another field.
  */
 public final class CommandCodec {
   private CommandCodec() {}
@@ -60,7 +61,25 @@ public final class CommandCodec {
       out.u8(13).text(c.group()).text(c.holder()).text(c.instance()).i64(c.expectedTerm());
     } else if (command instanceof MetaCommand.ReleaseGroupLease c) {
       out.u8(14).text(c.group()).text(c.instance()).i64(c.term());
+    } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
+      out.u8(18).i32(c.level());
+    } else {
+      throw new IllegalStateException("no bytes for " + command);
     }
+  }
+
+  /** The {@link FeatureLevel} that a node needs to read the command. */
+  static int level(MetaCommand command, int tag) {
+    if (command instanceof MetaCommand.RaiseFeatureLevel raise) {
+      return raise.level();
+    }
+    return tag <= 14 ? FeatureLevel.FIRST : 2;
+  }
+
+  /** The {@link FeatureLevel} that a node needs to read the command. */
+  static int level(DataCommand command, int tag) {
+    boolean first = tag <= 15 || tag == 20 || tag >= 32 && tag <= 35;
+    return first ? FeatureLevel.FIRST : 2;
   }
 
   public static MetaCommand meta(ByteReader in) {
@@ -98,6 +117,7 @@ public final class CommandCodec {
           case 15 -> new MetaCommand.RemoveTopic(in.i32(), in.i64());
           case 16 -> new MetaCommand.SeeGroup(in.text(), RecordCodec.texts(in));
           case 17 -> new MetaCommand.AddActiveTime(in.i64());
+          case 18 -> new MetaCommand.RaiseFeatureLevel(in.i32());
           default -> throw unknown(tag);
         };
     in.end();
@@ -185,6 +205,8 @@ public final class CommandCodec {
       out.u8(35).i64(c.producerId()).i32(c.epoch()).text(c.group());
       RecordCodec.write(out, c.input());
       out.bool(c.fresh());
+    } else {
+      throw new IllegalStateException("no bytes for " + command);
     }
   }
 
@@ -276,7 +298,7 @@ public final class CommandCodec {
     return List.copyOf(numbers);
   }
 
-  private static RefusedException unknown(int tag) {
-    return new RefusedException(Refusal.WRONG_VERSION, "unknown command " + tag);
+  private static MalformedException unknown(int tag) {
+    return new MalformedException(Refusal.WRONG_VERSION, "unknown command " + tag);
   }
 }

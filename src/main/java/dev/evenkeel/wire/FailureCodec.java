@@ -1,9 +1,10 @@
 package dev.evenkeel.wire;
 
 import dev.evenkeel.model.DeadLetter;
+import dev.evenkeel.model.MalformedException;
+import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -38,6 +39,27 @@ public final class FailureCodec {
     return List.copyOf(outcomes);
   }
 
+  /**
+   * Reads the copies of the messages, as those who get them later must.
+   *
+   * @throws MalformedException if one cannot be read
+   */
+  public static void checkCopies(List<Outcome> outcomes) {
+    for (Outcome outcome : outcomes) {
+      byte[] copy =
+          outcome instanceof Outcome.Failed failed
+              ? failed.copy()
+              : outcome instanceof Outcome.Parked parked ? parked.copy() : null;
+      if (copy != null) {
+        Message message = MessageCodec.decode(copy);
+        if (message.payload() == null || message.headers().containsValue(null)) {
+          throw new MalformedException(
+              Refusal.INVALID, "the copy of message " + outcome.offset() + " lacks a part");
+        }
+      }
+    }
+  }
+
   private static Outcome outcome(ByteReader in) {
     int tag = in.u8();
     return switch (tag) {
@@ -52,7 +74,7 @@ public final class FailureCodec {
               in.blob());
       case PARKED -> new Outcome.Parked(in.i64(), in.i64(), in.blob());
       case SETTLED -> new Outcome.Settled(in.i64());
-      default -> throw new RefusedException(Refusal.WRONG_VERSION, "unknown outcome " + tag);
+      default -> throw new MalformedException(Refusal.WRONG_VERSION, "unknown outcome " + tag);
     };
   }
 

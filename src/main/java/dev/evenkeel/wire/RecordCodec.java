@@ -7,9 +7,9 @@ import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.MalformedException;
 import dev.evenkeel.model.MoveRecord;
 import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import dev.evenkeel.model.TopicConfig;
@@ -214,7 +214,7 @@ public final class RecordCodec {
 
   private static int form(String what, int form, int from, int to) {
     if (form < from || form > to) {
-      throw new RefusedException(
+      throw new MalformedException(
           Refusal.WRONG_VERSION, what + " of form " + form + ": this node reads up to " + to);
     }
     return form;
@@ -304,7 +304,7 @@ public final class RecordCodec {
 
   static <E extends Enum<E>> E constant(E[] values, int ordinal) {
     if (ordinal >= values.length) {
-      throw new RefusedException(
+      throw new MalformedException(
           Refusal.INVALID, "malformed record: no " + values[0].getDeclaringClass() + " " + ordinal);
     }
     return values[ordinal];

@@ -4,8 +4,10 @@ import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
@@ -39,6 +41,7 @@ import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.RecordCodec;
 import dev.evenkeel.wire.ReplyCodec;
 import io.vertx.core.Future;
@@ -578,5 +581,30 @@ class BrokerVerticleTest {
             () ->
                 log.entries.stream()
                     .anyMatch(e -> Entry.read(ByteBuffer.wrap(e)).body().get(0) == 10));
+  }
+
+  @Test
+  void theFeatureLevelIsRaisedWhenEveryNodeReadsIt() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1", "n2"));
+    MetaState second = bench.nodes.get("n2").meta();
+    await().until(() -> second.tables().featureLevel() == FeatureLevel.NEWEST);
+  }
+
+  @Test
+  void aCommandThatMakesNoSenseDoesNotGetIntoTheLog() throws Exception {
+    begin(Bench.one());
+    Shard shard = new Shard(bench.create("t", 1).id(), 0);
+    FakeCluster.Group log = bench.cluster.group("d" + bench.groupOf(shard));
+    int before = log.entries.size();
+    for (DataCommand command :
+        List.of(
+            new DataCommand.ReplayDeadLetters(null, shard, List.of(1L)),
+            new DataCommand.DropDeadLetters(null, shard, List.of(1L)),
+            new DataCommand.ForgetLeases(null))) {
+      assertThatThrownBy(() -> bench.submit("n1", bench.groupOf(shard), command))
+          .isInstanceOfSatisfying(
+              RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID));
+    }
+    assertThat(log.entries).hasSize(before);
   }
 }

@@ -139,6 +139,12 @@ final class FakeCluster implements AutoCloseable {
               new RefusedException(Refusal.NOT_LEADER, leader == null ? "" : leader));
           return future;
         }
+        try {
+          states.get(nodeId).admit(parts.get(0).duplicate());
+        } catch (RefusedException refused) {
+          future.completeExceptionally(refused);
+          return future;
+        }
         ByteArrayOutputStream joined = new ByteArrayOutputStream();
         for (ByteBuffer part : parts) {
           byte[] bytes = new byte[part.remaining()];

@@ -41,6 +41,7 @@ public final class MemoryStore implements Store {
     private final Map<Table, NavigableMap<byte[], byte[]>> tables = new EnumMap<>(Table.class);
     private long index = -1;
     private long term;
+    private byte[] note;
 
     Contents() {
       for (Table table : Table.values()) {
@@ -51,6 +52,8 @@ public final class MemoryStore implements Store {
     void write(DataOutputStream out) throws IOException {
       out.writeLong(index);
       out.writeLong(term);
+      out.writeInt(note == null ? 0 : note.length);
+      out.write(note == null ? new byte[0] : note);
       for (NavigableMap<byte[], byte[]> rows : tables.values()) {
         out.writeInt(rows.size());
         for (Map.Entry<byte[], byte[]> row : rows.entrySet()) {
@@ -67,6 +70,8 @@ public final class MemoryStore implements Store {
       try (DataInputStream in = new DataInputStream(Files.newInputStream(file))) {
         contents.index = in.readLong();
         contents.term = in.readLong();
+        byte[] note = in.readNBytes(in.readInt());
+        contents.note = note.length == 0 ? null : note;
         for (NavigableMap<byte[], byte[]> rows : contents.tables.values()) {
           int count = in.readInt();
           for (int i = 0; i < count; i++) {
@@ -129,6 +134,13 @@ public final class MemoryStore implements Store {
   public long appliedTerm() {
     synchronized (contents) {
       return contents.term;
+    }
+  }
+
+  @Override
+  public byte[] appliedNote() {
+    synchronized (contents) {
+      return contents.note;
     }
   }
 
@@ -208,11 +220,12 @@ public final class MemoryStore implements Store {
     }
 
     @Override
-    public void commit(long term, long index) {
+    public void commit(long term, long index, byte[] note) {
       synchronized (contents) {
         changes.forEach(Runnable::run);
         contents.term = term;
         contents.index = index;
+        contents.note = note;
       }
     }
 

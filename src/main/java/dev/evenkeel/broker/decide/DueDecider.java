@@ -13,6 +13,8 @@ import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.Batch;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,7 +102,8 @@ public final class DueDecider {
     try {
       return Batch.next(ByteBuffer.wrap(bytes));
     } catch (RefusedException damaged) {
-      throw new IllegalStateException("the delayed batch " + key + " is damaged on disk", damaged);
+      throw new UncheckedIOException(
+          new IOException("the delayed batch " + key + " is damaged on disk", damaged));
     }
   }
 }

@@ -10,6 +10,7 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.DeadLetter;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
@@ -131,6 +132,7 @@ public final class FailureDecider {
 
   /** Puts dead letters back. */
   public Decision<Change> replay(DataCommand.ReplayDeadLetters command) {
+    Names.check("group", command.group());
     if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
       return tooMany(command.offsets());
     }
@@ -159,6 +161,7 @@ public final class FailureDecider {
 
   /** Drops dead letters. */
   public Decision<Change> drop(DataCommand.DropDeadLetters command) {
+    Names.check("group", command.group());
     if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
       return tooMany(command.offsets());
     }

@@ -30,16 +30,7 @@ public final class GroupLeaseDecider {
 
   public Decision<MetaChange> grant(MetaCommand.GrantGroupLease command) {
     Names.checkHolder(command.holder());
-    String instance = command.instance();
-    if (instance == null
-        || instance.isEmpty()
-        || instance.length() > LeaseDecider.INSTANCE_CHARS_MAX) {
-      return Decision.refused(
-          Refusal.INVALID,
-          "a group lease needs an instance of 1 to "
-              + LeaseDecider.INSTANCE_CHARS_MAX
-              + " letters");
-    }
+    String instance = Names.checkInstance("a group lease", command.instance());
     if (tables.group(command.group()) == null) {
       return unknown(command.group());
     }

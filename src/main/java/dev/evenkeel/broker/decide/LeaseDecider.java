@@ -24,9 +24,6 @@ import java.util.List;
  * <p>Replies carry leases without the bytes of their state.
  */
 public final class LeaseDecider {
-  /** Longest id of a member's run. */
-  static final int INSTANCE_CHARS_MAX = 4 * Limits.NAME_CHARS_MAX;
-
   private final DataTables tables;
   private final Store store;
 
@@ -42,11 +39,7 @@ public final class LeaseDecider {
     } else {
       Names.checkHolder(command.owner());
     }
-    String instance = command.instance();
-    if (instance == null || instance.isEmpty() || instance.length() > INSTANCE_CHARS_MAX) {
-      return Decision.refused(
-          Refusal.INVALID, "a grant needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
-    }
+    String instance = Names.checkInstance("a grant", command.instance());
     if (command.groupTerm() < 0) {
       return Decision.refused(
           Refusal.INVALID, "group term of " + command.groupTerm() + ": it cannot be negative");

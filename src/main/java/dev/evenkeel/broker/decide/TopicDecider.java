@@ -7,7 +7,6 @@ import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import java.util.List;
 
@@ -34,10 +33,7 @@ public final class TopicDecider {
               + " shards: use 1 to "
               + Limits.SHARDS_MAX);
     }
-    Decision<MetaChange> badConfig = checked(command.config());
-    if (badConfig != null) {
-      return badConfig;
-    }
+    command.config().check();
     TopicInfo taken = tables.topic(name);
     if (taken != null) {
       return Decision.refused(Refusal.TOPIC_EXISTS, exists(taken));
@@ -83,8 +79,8 @@ public final class TopicDecider {
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       return unknown(String.valueOf(command.topicId()));
     }
-    Decision<MetaChange> badConfig = checked(command.config());
-    return badConfig != null ? badConfig : put(topic.configured(command.config()));
+    command.config().check();
+    return put(topic.configured(command.config()));
   }
 
   public Decision<MetaChange> delete(MetaCommand.DeleteTopic command) {
@@ -116,18 +112,5 @@ public final class TopicDecider {
 
   private static Decision<MetaChange> unknown(String topic) {
     return Decision.refused(Refusal.UNKNOWN_TOPIC, "there is no topic " + topic);
-  }
-
-  /** The refusal of a configuration that makes no sense, or null. */
-  private static Decision<MetaChange> checked(TopicConfig config) {
-    if (config.retentionMillis() < 0) {
-      return Decision.refused(
-          Refusal.INVALID, "retention of " + config.retentionMillis() + " ms: use 0 or more");
-    }
-    if (config.ageMillisMax() < -1 || config.shardBytesMax() < -1) {
-      return Decision.refused(
-          Refusal.INVALID, "limits of age and size are 0 or more, or -1 for none");
-    }
-    return null;
   }
 }

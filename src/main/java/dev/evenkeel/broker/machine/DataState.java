@@ -28,14 +28,18 @@ import dev.evenkeel.wire.AppendResults.Result;
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FailureCodec;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.ReplyCodec;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
+import java.util.function.IntSupplier;
 
 /**
  * State machine of a data group: shards, leases and what is remembered of producers.
@@ -43,18 +47,39 @@ import java.util.function.BiConsumer;
  * <p>It keeps views of the entries that it appends from (see {@link TailCache}): an entry's bytes
  * must stay as they are after {@link #apply}, as long as something refers to them.
  */
-public final class DataState extends StoredState {
+public final class DataState extends StoredState<DataState.Request> {
   private final TailCache tail;
   private final List<DataListener> listeners = new CopyOnWriteArrayList<>();
+  private final IntSupplier levelOfCluster;
   private volatile DataTables tables = new DataTables();
+
+  /** What an entry asks for. */
+  sealed interface Request {}
+
+  private record Batches(List<AppendBody.Item> items) implements Request {}
+
+  private record Single(DataCommand command) implements Request {}
+
+  /** For a log whose nodes all read what this build reads. */
+  public DataState(Path directory, StoreOpener opener, long tailBytesMax) {
+    this(directory, opener, tailBytesMax, FeatureLevel.reads(), FeatureLevel::reads);
+  }
 
   /**
    * @param directory of the live store
    * @param tailBytesMax how much of the newest batches to hold in memory
+   * @param levelRead the highest {@link FeatureLevel} that this node reads
+   * @param levelOfCluster the highest that every node reads
    */
-  public DataState(Path directory, StoreOpener opener, long tailBytesMax) {
-    super(directory, opener);
+  public DataState(
+      Path directory,
+      StoreOpener opener,
+      long tailBytesMax,
+      int levelRead,
+      IntSupplier levelOfCluster) {
+    super(directory, opener, levelRead);
     tail = new TailCache(tailBytesMax);
+    this.levelOfCluster = levelOfCluster;
   }
 
   /** The state in memory; another one after a snapshot was restored. */
@@ -92,20 +117,40 @@ public final class DataState extends StoredState {
   }
 
   @Override
-  Outcome decide(Store store, long index, Entry entry) {
-    LogTime time = tables.timeAt(entry.nowMillis());
-    if (entry.type() == Entry.APPEND) {
+  Request read(Entry entry) {
+    return switch (entry.type()) {
+      case Entry.APPEND -> new Batches(AppendBody.read(entry.body()));
+      case Entry.DATA_COMMAND -> new Single(CommandCodec.data(new ByteReader(entry.body())));
+      default ->
+          throw new RefusedException(
+              Refusal.WRONG_VERSION, "entry of type " + entry.type() + " in a data group");
+    };
+  }
+
+  @Override
+  void check(Request request) {
+    if (request instanceof Single single) {
+      single.command().check();
+      if (single.command() instanceof DataCommand.RecordOutcomes record) {
+        FailureCodec.checkCopies(record.outcomes());
+      }
+    }
+  }
+
+  @Override
+  int levelOfCluster() {
+    return levelOfCluster.getAsInt();
+  }
+
+  @Override
+  Outcome decide(Store store, long index, long nowMillis, Request request) {
+    LogTime time = tables.timeAt(nowMillis);
+    if (request instanceof Batches batches) {
       AppendDecider decider = new AppendDecider(tables, time);
-      List<Result> results = decider.decide(AppendBody.read(entry.body()));
-      byte[] reply = new AppendResults(index, results).encode();
-      return new Decided(at(time, decider.changes()), ByteBuffer.wrap(reply));
+      List<Result> results = decider.decide(batches.items());
+      return new Decided(at(time, decider.changes()), encode(index, results));
     }
-    if (entry.type() != Entry.DATA_COMMAND) {
-      throw new RefusedException(
-          Refusal.WRONG_VERSION, "entry of type " + entry.type() + " in a data group");
-    }
-    DataCommand command = CommandCodec.data(new ByteReader(entry.body()));
-    Decision<Change> decision = decide(store, command, time);
+    Decision<Change> decision = decide(store, ((Single) request).command(), time);
     return new Decided(at(time, decision.changes()), encode(decision.reply()));
   }
 
@@ -149,13 +194,24 @@ public final class DataState extends StoredState {
       return new LeaseDecider(tables, store).publisher(c);
     } else if (command instanceof DataCommand.OpenPublisher c) {
       return new PublisherDecider(tables, time.millis()).open(c);
+    } else if (command instanceof DataCommand.Retain) {
+      return new RetainDecider(tables, store, time.millis()).decide();
     }
-    return new RetainDecider(tables, store, time.millis()).decide();
+    throw new IllegalStateException("nobody decides about " + command);
   }
 
   @Override
-  Outcome refuse(RefusedException refused) {
-    return new Decided(List.of(), encode(Reply.refused(refused.refusal(), refused.getMessage())));
+  Outcome refuse(long index, Request request, Refusal refusal, String detail) {
+    if (request instanceof Batches batches) {
+      Result refused = new Result(refusal, 0);
+      List<Result> all = Collections.nCopies(batches.items().size(), refused);
+      return new Decided(List.of(), encode(index, all));
+    }
+    return new Decided(List.of(), encode(Reply.refused(refusal, detail)));
+  }
+
+  private static ByteBuffer encode(long index, List<Result> results) {
+    return ByteBuffer.wrap(new AppendResults(index, results).encode());
   }
 
   private static ByteBuffer encode(Reply reply) {

@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.decide.Decision;
+import dev.evenkeel.broker.decide.FeatureLevelDecider;
 import dev.evenkeel.broker.decide.GroupDecider;
 import dev.evenkeel.broker.decide.GroupLeaseDecider;
 import dev.evenkeel.broker.decide.MoveDecider;
@@ -11,11 +12,11 @@ import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Reply;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.ReplyCodec;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -24,14 +25,21 @@ import java.util.List;
 /**
  * State machine of the meta group: topics, groups and their leases, moves, and ids of producers.
  */
-public final class MetaState extends StoredState {
+public final class MetaState extends StoredState<MetaCommand> {
   private volatile MetaTables tables = new MetaTables();
 
   /**
    * @param directory of the live store
    */
   public MetaState(Path directory, StoreOpener opener) {
-    super(directory, opener);
+    this(directory, opener, FeatureLevel.reads());
+  }
+
+  /**
+   * @param levelRead the highest {@link FeatureLevel} that this node reads
+   */
+  public MetaState(Path directory, StoreOpener opener, int levelRead) {
+    super(directory, opener, levelRead);
   }
 
   /** The state in memory; another one after a snapshot was restored. */
@@ -45,12 +53,32 @@ public final class MetaState extends StoredState {
   }
 
   @Override
-  Outcome decide(Store store, long index, Entry entry) {
+  MetaCommand read(Entry entry) {
     if (entry.type() != Entry.META_COMMAND) {
       throw new RefusedException(
           Refusal.WRONG_VERSION, "entry of type " + entry.type() + " in the meta group");
     }
-    return new Decided(decide(CommandCodec.meta(new ByteReader(entry.body())), entry.nowMillis()));
+    return CommandCodec.meta(new ByteReader(entry.body()));
+  }
+
+  @Override
+  void check(MetaCommand command) {
+    command.check();
+  }
+
+  @Override
+  int levelOfCluster() {
+    return tables.featureLevel();
+  }
+
+  @Override
+  boolean raisesTo(MetaCommand command, int wanted) {
+    return command instanceof MetaCommand.RaiseFeatureLevel raise && raise.level() == wanted;
+  }
+
+  @Override
+  Outcome decide(Store store, long index, long nowMillis, MetaCommand command) {
+    return new Decided(decide(command, nowMillis));
   }
 
   private Decision<MetaChange> decide(MetaCommand command, long now) {
@@ -78,22 +106,26 @@ public final class MetaState extends StoredState {
       return new GroupLeaseDecider(tables).release(c);
     } else if (command instanceof MetaCommand.RecordMoves c) {
       return new MoveDecider(tables.moves()).record(c);
+    } else if (command instanceof MetaCommand.RegisterProducer c) {
+      return new RegisterDecider(tables).register(c);
+    } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
+      return new FeatureLevelDecider(tables).raise(c);
     }
-    return new RegisterDecider(tables).register((MetaCommand.RegisterProducer) command);
+    throw new IllegalStateException("nobody decides about " + command);
   }
 
   @Override
-  Outcome refuse(RefusedException refused) {
-    return new Decided(Decision.refused(refused.refusal(), refused.getMessage()));
+  Outcome refuse(long index, MetaCommand command, Refusal refusal, String detail) {
+    return new Decided(Decision.refused(refusal, detail));
   }
 
   private final class Decided implements Outcome {
     private final List<MetaChange> changes;
-    private final Reply reply;
+    private final ByteBuffer reply;
 
     Decided(Decision<MetaChange> decision) {
       changes = decision.changes();
-      reply = decision.reply();
+      reply = ByteBuffer.wrap(ReplyCodec.encode(decision.reply()));
     }
 
     @Override
@@ -108,7 +140,7 @@ public final class MetaState extends StoredState {
 
     @Override
     public ByteBuffer reply() {
-      return ByteBuffer.wrap(ReplyCodec.encode(reply));
+      return reply;
     }
   }
 }

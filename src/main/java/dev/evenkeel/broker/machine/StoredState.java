@@ -1,33 +1,69 @@
 package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.log.UnreadableEntryException;
+import dev.evenkeel.model.MalformedException;
+import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What both state machines share: an entry is decided, its changes are written together with its
  * position in one write, and only then do they show in memory. A write that fails leaves memory as
  * it was, and the log stops.
+ *
+ * <p>What can go wrong with an entry, and what it comes to:
+ *
+ * <pre>
+ * of a feature level that this node does not read   the node stops, its position does not move
+ * malformed                                         the node stops, its position does not move
+ * refused by its decider                            the reply says so, nothing else changes
+ * its decider throws: a bug                         refused INTERNAL, counted, logged as an error
+ * the store cannot be read or written               the node stops, its position does not move
+ * an Error, such as too little memory               the node stops, its position does not move
+ * </pre>
+ *
+ * The third and the fourth depend on the state and the entry alone, so every replica comes to the
+ * same. The others may happen on one node alone, which therefore must not go on.
+ *
+ * @param <C> what a decider gets: a command, or batches
  */
-abstract class StoredState implements ReplicatedState {
+abstract class StoredState<C> implements ReplicatedState {
+  private static final Logger LOG = LoggerFactory.getLogger(StoredState.class);
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
+  private final String name;
   private final LiveStore live;
+  private final int levelRead;
+  private final LongAdder failedDecisions = new LongAdder();
   private volatile long appliedIndex = -1;
   private volatile long appliedTerm;
+  private volatile int level = FeatureLevel.FIRST;
 
-  StoredState(Path directory, StoreOpener opener) {
+  /**
+   * @param directory of the live store; its name is that of the log group
+   * @param levelRead the highest {@link FeatureLevel} that this node reads
+   */
+  StoredState(Path directory, StoreOpener opener, int levelRead) {
+    name = String.valueOf(directory.getFileName());
     live = new LiveStore(directory, opener);
+    this.levelRead = levelRead;
   }
 
   /** What an entry came to. */
   interface Outcome {
+    /** Depends on nothing but the outcome, as deciding does. */
     void write(Store.Write write);
 
     /** Lets it show in memory, after it has been written. */
@@ -39,10 +75,27 @@ abstract class StoredState implements ReplicatedState {
   /** Reads all of memory back from the store. */
   abstract void load(Store store);
 
-  abstract Outcome decide(Store store, long index, Entry entry);
+  /**
+   * The command, or the batches, of an entry.
+   *
+   * @throws RefusedException if there is no such entry in a log of this kind
+   */
+  abstract C read(Entry entry);
 
-  /** The outcome of an entry that cannot be read: it changes nothing. */
-  abstract Outcome refuse(RefusedException refused);
+  /**
+   * Refuses a command that must not get into the log; batches have been checked before.
+   *
+   * @throws RefusedException as {@link ReplicatedState#admit}
+   */
+  abstract void check(C command);
+
+  /** The highest feature level of entries that every node of the cluster reads. */
+  abstract int levelOfCluster();
+
+  abstract Outcome decide(Store store, long index, long nowMillis, C command);
+
+  /** The outcome of an entry that changes nothing. */
+  abstract Outcome refuse(long index, C command, Refusal refusal, String detail);
 
   @Override
   public final void open() throws IOException {
@@ -52,33 +105,151 @@ abstract class StoredState implements ReplicatedState {
 
   private void loadAll() {
     Store store = live.store();
+    StateNote note = StateNote.decode(store.appliedNote());
+    if (note.level() > levelRead) {
+      throw new UnreadableEntryException(
+          "the state of log group " + name + " needs " + advice(note.level()), null);
+    }
     load(store);
+    level = note.level();
     appliedIndex = store.appliedIndex();
     appliedTerm = store.appliedTerm();
   }
 
+  private String advice(int needed) {
+    String version = FeatureLevel.class.getPackage().getImplementationVersion();
+    return "feature level "
+        + needed
+        + ", and this node"
+        + (version == null ? "" : " of version " + version)
+        + " reads up to level "
+        + levelRead
+        + ": start it with the version that the other nodes run";
+  }
+
   @Override
-  public final ByteBuffer apply(long term, long index, ByteBuffer entry) {
+  public final void admit(ByteBuffer head) {
+    int needed = Entry.level(head);
+    if (needed > levelRead) {
+      throw new RefusedException(Refusal.WRONG_VERSION, "the entry needs " + advice(needed));
+    }
+    Entry entry = Entry.read(head);
+    C command = entry.type() == Entry.APPEND ? null : read(entry);
+    if (command != null) {
+      check(command);
+    }
+    if (needed > levelOfCluster() && !raisesTo(command, needed)) {
+      throw new RefusedException(
+          Refusal.UNAVAILABLE,
+          "this needs feature level "
+              + needed
+              + ", and the cluster is at level "
+              + levelOfCluster()
+              + " until every node runs a version that reads it");
+    }
+  }
+
+  /** Whether the command is the one that takes the cluster to the level. */
+  boolean raisesTo(C command, int wanted) {
+    return false;
+  }
+
+  @Override
+  public final ByteBuffer apply(long term, long index, ByteBuffer bytes) {
     if (index <= appliedIndex) {
       return NOTHING;
     }
-    Store store = live.store();
-    Outcome outcome;
-    try {
-      outcome = decide(store, index, Entry.read(entry));
-    } catch (RefusedException refused) {
-      outcome = refuse(refused);
+    int needed = readable(index, () -> Entry.level(bytes));
+    if (needed > levelRead) {
+      throw new UnreadableEntryException("log entry " + index + " needs " + advice(needed), null);
     }
-    try (Store.Write write = store.begin()) {
-      outcome.write(write);
-      write.commit(term, index);
+    Entry entry = readable(index, () -> Entry.read(bytes));
+    C command = readable(index, () -> read(entry));
+    Store store = live.store();
+    StateNote note = new StateNote(Math.max(level, needed));
+    Outcome outcome = decided(store, index, entry.nowMillis(), command);
+    try {
+      outcome = written(store, term, index, command, outcome, note);
     } catch (IOException e) {
       throw new UncheckedIOException("log entry " + index + " could not be written", e);
     }
+    level = note.level();
     appliedIndex = index;
     appliedTerm = term;
     outcome.show();
     return outcome.reply();
+  }
+
+  private static <T> T readable(long index, Supplier<T> reading) {
+    try {
+      return reading.get();
+    } catch (RefusedException refused) {
+      throw new UnreadableEntryException(
+          "log entry "
+              + index
+              + " cannot be read by this version ("
+              + refused.getMessage()
+              + "): start this node with the version that the other nodes run",
+          refused);
+    }
+  }
+
+  private Outcome decided(Store store, long index, long nowMillis, C command) {
+    try {
+      return decide(store, index, nowMillis, command);
+    } catch (MalformedException damaged) {
+      // Not the command, which was read before, but what this node's store holds.
+      throw new IllegalStateException("a record of the state cannot be read", damaged);
+    } catch (RefusedException refused) {
+      return refuse(index, command, refused.refusal(), refused.getMessage());
+    } catch (UncheckedIOException broken) {
+      throw broken;
+    } catch (RuntimeException bug) {
+      return failed(index, command, bug);
+    }
+  }
+
+  private Outcome written(
+      Store store, long term, long index, C command, Outcome outcome, StateNote note)
+      throws IOException {
+    try (Store.Write write = store.begin()) {
+      try {
+        outcome.write(write);
+      } catch (UncheckedIOException broken) {
+        throw broken;
+      } catch (RuntimeException bug) {
+        write.close();
+        return written(store, term, index, command, failed(index, command, bug), note);
+      }
+      write.commit(term, index, note.encode());
+    }
+    return outcome;
+  }
+
+  private Outcome failed(long index, C command, RuntimeException bug) {
+    failedDecisions.increment();
+    LOG.error(
+        "log group {}: entry {} is refused on every node, because deciding about it failed: this is"
+            + " a bug, please report it",
+        name,
+        index,
+        bug);
+    return refuse(
+        index,
+        command,
+        Refusal.INTERNAL,
+        "a bug in Evenkeel: deciding about log entry "
+            + index
+            + " of "
+            + name
+            + " failed with "
+            + bug.getClass().getSimpleName()
+            + "; nothing changed");
+  }
+
+  /** Entries that were refused because deciding about them failed, since the node started. */
+  public final long failedDecisions() {
+    return failedDecisions.sum();
   }
 
   @Override

@@ -2,12 +2,15 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.DiskUse;
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.bus.meters.FigureTable;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Rows;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.wire.FeatureLevel;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -68,10 +71,12 @@ final class BrokerFigures {
             "Log entries that the leader has committed and a follower does not have",
             "log",
             "follower");
-    logs.add(new LogFigures(node.log().meta(), node.meta()::bytesOnDisk, scope));
+    MetaState meta = node.meta();
+    logs.add(new LogFigures(node.log().meta(), meta::bytesOnDisk, meta::failedDecisions, scope));
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
-      logs.add(new LogFigures(group.log(), group.state()::bytesOnDisk, scope));
+      DataState state = group.state();
+      logs.add(new LogFigures(group.log(), state::bytesOnDisk, state::failedDecisions, scope));
       queueFigures(group, i);
     }
     logs.forEach(each -> leaders.add(new LeaderWatch(each.log(), scope)));
@@ -110,6 +115,14 @@ final class BrokerFigures {
   }
 
   private void nodeFigures() {
+    gauge(
+        "evenkeel.feature.level",
+        "Feature level of the cluster: the highest of log entries that every node reads",
+        () -> node.meta().tables().featureLevel());
+    gauge(
+        "evenkeel.feature.level.read",
+        "Highest feature level of log entries that this node reads",
+        FeatureLevel::reads);
     gauge("evenkeel.fetch.waiting", "Long polls that wait", () -> lastQueues.fetchesWaiting());
     gauge("evenkeel.reads.waiting", "Reads that wait for a disk thread", node::readsWaiting);
     gauge("evenkeel.disk.free.bytes", "Free space where the data is", node.disk()::freeBytes);

@@ -304,7 +304,7 @@ public final class ControlService {
 
   private Future<Buffer> readLogs(ByteReader in) {
     in.end();
-    NodeLogs logs = LogFacts.of(node.log(), node.host());
+    NodeLogs logs = LogFacts.of(node);
     return Future.succeededFuture(Frames.answer(logs.encode().view()));
   }
 

@@ -132,11 +132,13 @@ final class DueTimer {
     if (failure != null) {
       failuresInRow++;
       LOG.debug("delayed messages of {} wait: {}", group.log().name(), failure.toString());
-    } else {
+    } else if (ReplyCodec.decode(reply) instanceof Reply.OfDelivered done) {
       failuresInRow = 0;
-      if (ReplyCodec.decode(reply) instanceof Reply.OfDelivered done && done.messages() > 0) {
+      if (done.messages() > 0) {
         meters.delivered(done.messages(), done.lateMillis());
       }
+    } else {
+      failuresInRow++;
     }
     look();
   }

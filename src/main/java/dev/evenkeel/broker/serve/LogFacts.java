@@ -1,9 +1,11 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,10 +15,13 @@ import java.util.TreeMap;
 final class LogFacts {
   private LogFacts() {}
 
-  static NodeLogs of(LogNode log, String host) {
+  static NodeLogs of(BrokerNode node) {
+    LogNode log = node.log();
     List<NodeLogs.Group> groups = new ArrayList<>();
     log.all().forEach(each -> groups.add(group(each)));
-    return new NodeLogs(log.nodeId(), host, groups);
+    NodeLogs.Levels levels =
+        new NodeLogs.Levels(FeatureLevel.reads(), node.meta().tables().featureLevel());
+    return new NodeLogs(log.nodeId(), node.host(), groups, levels);
   }
 
   private static NodeLogs.Group group(LogGroup group) {

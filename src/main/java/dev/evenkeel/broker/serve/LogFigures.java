@@ -17,10 +17,18 @@ final class LogFigures {
 
   /**
    * @param storeBytes may wait for the disk
+   * @param failedDecisions from any thread
    */
-  LogFigures(LogGroup log, LongSupplier storeBytes, MeterScope scope) {
+  LogFigures(
+      LogGroup log, LongSupplier storeBytes, LongSupplier failedDecisions, MeterScope scope) {
     this.log = log;
     this.storeBytes = storeBytes;
+    scope.counter(
+        "evenkeel.log.failed.decisions",
+        "Log entries that every node refused because deciding about them failed: a bug",
+        failedDecisions,
+        "log",
+        log.name());
     String name = log.name();
     // Asked at the moment of looking: it is at hand.
     scope.gauge(

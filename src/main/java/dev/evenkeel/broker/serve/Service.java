@@ -34,6 +34,9 @@ public final class Service {
   private final ControlService control;
   private final TopicProcedures topics;
   private final BrokerFigures figures;
+  private final PeerLogs peers;
+  private final LevelRaiser levels;
+  private boolean asking;
 
   /** The log goes on telling of leaders after the verticle's context has ended. */
   private volatile boolean closed;
@@ -72,7 +75,16 @@ public final class Service {
     fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax(), meters);
     control = new ControlService(node, groups, fetches, commands, topics, vertx, meters);
     figures = new BrokerFigures(node, groups, context, this::queues, scope);
-    log.meta().onLeadership(leadership -> announce(onContext, ClusterView.META, leadership));
+    List<String> others = log.nodes().stream().filter(each -> !each.equals(node.nodeId())).toList();
+    peers = new PeerLogs(vertx, others);
+    levels = new LevelRaiser(log.meta(), node.meta(), others, node::nowMillis);
+    log.meta()
+        .onLeadership(
+            leadership -> {
+              announce(onContext, ClusterView.META, leadership);
+              onContext.execute(this::lookAtPeers);
+            });
+    onContext.execute(this::lookAtPeers);
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
       int index = i;
@@ -181,6 +193,21 @@ public final class Service {
   /** Takes up what was left undone; called from time to time. */
   public void reconcile() {
     topics.reconcile();
+    lookAtPeers();
+  }
+
+  private void lookAtPeers() {
+    if (closed || asking || !levels.asks()) {
+      return;
+    }
+    asking = true;
+    peers
+        .ask()
+        .onComplete(
+            answers -> {
+              asking = false;
+              levels.look(answers.result());
+            });
   }
 
   /** Fetches that wait for messages now. */

@@ -91,6 +91,10 @@ public final class Keys {
     return new byte[] {'E'};
   }
 
+  static byte[] featureLevel() {
+    return new byte[] {'F'};
+  }
+
   static byte[] move(long number) {
     return ByteBuffer.allocate(9).put((byte) 'M').putLong(number).array();
   }

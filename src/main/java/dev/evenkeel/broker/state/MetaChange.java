@@ -146,4 +146,16 @@ public sealed interface MetaChange {
       tables.moves.remove(number);
     }
   }
+
+  record PutFeatureLevel(int level) implements MetaChange {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.META, Keys.featureLevel(), new Bytes(4).i32(level).toArray());
+    }
+
+    @Override
+    public void show(MetaTables tables) {
+      tables.featureLevel = level;
+    }
+  }
 }

@@ -6,6 +6,7 @@ import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.RecordCodec;
 import java.util.Collection;
 import java.util.Collections;
@@ -25,6 +26,7 @@ public final class MetaTables {
   final Map<String, NamedProducer> producers = new ConcurrentHashMap<>();
   final MoveTable moves = new MoveTable();
   volatile Counters counters = Counters.FIRST;
+  volatile int featureLevel = FeatureLevel.FIRST;
 
   /**
    * Numbers that only grow.
@@ -97,6 +99,7 @@ public final class MetaTables {
             case 'P' -> new MetaChange.PutProducer(NamedProducer.decode(value)).show(tables);
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.move(in));
             case 'N' -> tables.counters = Counters.decode(in);
+            case 'F' -> tables.featureLevel = in.i32();
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
           }
         });
@@ -151,6 +154,11 @@ public final class MetaTables {
 
   public int namedProducers() {
     return producers.size();
+  }
+
+  /** The highest {@link FeatureLevel} that every node has said it reads. */
+  public int featureLevel() {
+    return featureLevel;
   }
 
   /** From any thread. */

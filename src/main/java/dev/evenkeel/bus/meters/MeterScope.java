@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +39,7 @@ public final class MeterScope implements AutoCloseable {
   private final List<FigureTable> tables = new ArrayList<>();
 
   /** Function counters refer to these weakly. */
-  private final List<LongAdder> counted = new ArrayList<>();
+  private final List<Object> counted = new ArrayList<>();
 
   private Supplier<Future<?>> reading;
   private Future<?> underWay = Future.succeededFuture();
@@ -90,6 +91,18 @@ public final class MeterScope implements AutoCloseable {
             .tags(tags)
             .register(registry));
     return adder;
+  }
+
+  /** A counter that somebody else keeps, from any thread. */
+  public void counter(String name, String help, LongSupplier count, String... tags) {
+    synchronized (this) {
+      counted.add(count);
+    }
+    keep(
+        FunctionCounter.builder(name, count, LongSupplier::getAsLong)
+            .description(help)
+            .tags(tags)
+            .register(registry));
   }
 
   /** A gauge that is read when somebody looks, on any thread: NaN if it is unknown. */

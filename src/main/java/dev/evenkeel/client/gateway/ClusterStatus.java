@@ -54,7 +54,8 @@ final class ClusterStatus {
           new JsonObject()
               .put("node", node)
               .put("alive", answer.alive())
-              .put("host", answer.logs() == null ? null : answer.logs().host()));
+              .put("host", answer.logs() == null ? null : answer.logs().host())
+              .put("featureLevel", answer.logs() == null ? null : answer.logs().levels().read()));
     }
     JsonArray logs = new JsonArray();
     groupNames().forEach(name -> logs.add(log(name)));
@@ -62,8 +63,18 @@ final class ClusterStatus {
         .put("cluster", view.cluster())
         .put("node", view.node())
         .put("dispatcher", dispatcher)
+        .put("featureLevel", featureLevel())
         .put("nodes", nodes)
         .put("logs", logs);
+  }
+
+  /** It never goes down, and some may not know yet: the highest that anybody knows counts. */
+  private Integer featureLevel() {
+    return answers.values().stream()
+        .filter(answer -> answer.logs() != null)
+        .map(answer -> answer.logs().levels().cluster())
+        .max(Integer::compare)
+        .orElse(null);
   }
 
   private Collection<String> groupNames() {

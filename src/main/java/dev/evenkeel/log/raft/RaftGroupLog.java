@@ -145,6 +145,11 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
           new RefusedException(
               Refusal.UNAVAILABLE, stopped == null ? "the log is starting" : stopped));
     }
+    try {
+      adapter.state().admit(parts.get(0));
+    } catch (RefusedException refused) {
+      return CompletableFuture.failedFuture(refused);
+    }
     return submitter.submit(new PendingAppend(List.copyOf(parts), (int) bytes));
   }
 

@@ -1,6 +1,7 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.log.UnreadableEntryException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -130,7 +131,13 @@ final class StateAdapter extends BaseStateMachine {
     } catch (Throwable e) {
       events.failed(
           new IllegalStateException(
-              "group " + group + ": applying entry " + index + " failed: " + e, e));
+              "group "
+                  + group
+                  + ": "
+                  + (e instanceof UnreadableEntryException
+                      ? e.getMessage()
+                      : "applying entry " + index + " failed: " + e),
+              e));
       // The engine stops the group, so that nothing after this entry is applied.
       throw e;
     }

@@ -15,7 +15,6 @@ import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.AppendBody.Item;
 import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.AppendResults.Result;
-import dev.evenkeel.wire.ReplyCodec;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -134,14 +133,5 @@ class AppendTest {
     Reply late = rig.run(new DataCommand.OpenShards(1, "orders", List.of(0), TopicConfig.DEFAULT));
     assertThat(((Reply.Refused) late).refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
     assertThat(rig.run(new DataCommand.DropShards(1))).isEqualTo(new Reply.OfNumber(1));
-  }
-
-  @Test
-  void anEntryThatCannotBeReadChangesNothingButThePosition() {
-    byte[] before = rig.dump();
-    Reply reply = ReplyCodec.decode(rig.entry(new byte[] {1, 2, 0, 0}));
-    assertThat(((Reply.Refused) reply).refusal()).isEqualTo(Refusal.INVALID);
-    assertThat(rig.data.appliedIndex()).isEqualTo(1);
-    assertThat(rig.dump()).hasSameSizeAs(before);
   }
 }

@@ -99,6 +99,7 @@ final class Dice {
   private byte[] rare(long now) {
     TopicConfig config = new TopicConfig(upTo(100), upTo(2) * 200 - 1, upTo(2) * 500 - 1);
     return switch (upTo(9)) {
+      case 3 -> Entry.of(new DataCommand.ReplayDeadLetters(null, shard(), List.of(1L)), now);
       case 6 -> Entry.of(new DataCommand.ResetLease("g", shard(), upTo(6), start()), now);
       case 7 -> Entry.of(new DataCommand.OpenPublisher(2, 1 + upTo(3), "g", shard(), true), now);
       case 8 ->
@@ -107,7 +108,6 @@ final class Dice {
       case 0 -> Entry.of(new DataCommand.ForgetLeases("g"), now);
       case 1 -> Entry.of(new DataCommand.OpenShards(2, "more", List.of(0, 3), config), now);
       case 2 -> Entry.of(new DataCommand.DropShards(2), now);
-      case 3 -> new byte[] {1, (byte) upTo(4), 0};
       default -> Entry.of(new DataCommand.ConfigureShards(1, config), now);
     };
   }

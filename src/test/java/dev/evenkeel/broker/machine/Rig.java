@@ -65,6 +65,17 @@ public final class Rig {
     run(new DataCommand.OpenShards(1, "orders", List.of(0, 1), config));
   }
 
+  /** As after a restart of the node: all of memory is read back from the store. */
+  public void reopen() {
+    try {
+      data.close();
+      data = new DataState(directory.resolve("d0"), disk::open, 1 << 20);
+      data.open();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   public DataTables tables() {
     return data.tables();
   }

@@ -19,7 +19,8 @@ class ClusterStatusTest {
           "id", "n2", "n1", Arrays.asList("n1", null), List.of("n3", "n1", "n2"), List.of());
 
   private static ClusterStatus.Answer answer(String node, NodeLogs.Group... groups) {
-    NodeLogs logs = new NodeLogs(node, "host-" + node, List.of(groups));
+    NodeLogs.Levels levels = new NodeLogs.Levels(3, "n1".equals(node) ? 2 : 1);
+    NodeLogs logs = new NodeLogs(node, "host-" + node, List.of(groups), levels);
     return new ClusterStatus.Answer(true, NodeLogs.decode(new ByteReader(logs.encode().view())));
   }
 
@@ -60,9 +61,10 @@ class ClusterStatusTest {
     assertThat(json.getJsonArray("nodes"))
         .isEqualTo(
             new JsonArray(
-                "[{\"node\":\"n1\",\"alive\":true,\"host\":\"host-n1\"},"
-                    + "{\"node\":\"n2\",\"alive\":true,\"host\":\"host-n2\"},"
-                    + "{\"node\":\"n3\",\"alive\":false,\"host\":null}]"));
+                "[{\"node\":\"n1\",\"alive\":true,\"host\":\"host-n1\",\"featureLevel\":3},"
+                    + "{\"node\":\"n2\",\"alive\":true,\"host\":\"host-n2\",\"featureLevel\":3},"
+                    + "{\"node\":\"n3\",\"alive\":false,\"host\":null,\"featureLevel\":null}]"));
+    assertThat(json.getInteger("featureLevel")).as("some may not know yet").isEqualTo(2);
     assertThat(log(json, "meta"))
         .isEqualTo(
             new JsonObject(

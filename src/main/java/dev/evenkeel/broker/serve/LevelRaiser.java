@@ -1,0 +1,81 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.bus.NodeLogs;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * On the leader of meta: raises the {@link FeatureLevel} of the cluster when every node has said
+ * that it reads a higher one. Runs on one context.
+ */
+final class LevelRaiser {
+  private static final Logger LOG = LoggerFactory.getLogger(LevelRaiser.class);
+
+  private final LogGroup log;
+  private final MetaState meta;
+  private final List<String> others;
+  private final LongSupplier nowMillis;
+  private String told = "";
+
+  LevelRaiser(LogGroup log, MetaState meta, List<String> others, LongSupplier nowMillis) {
+    this.log = log;
+    this.meta = meta;
+    this.others = others;
+    this.nowMillis = nowMillis;
+  }
+
+  /** Whether it needs to know what the other nodes read. */
+  boolean asks() {
+    return log.leadership().ready() && FeatureLevel.reads() > meta.tables().featureLevel();
+  }
+
+  /** Looks at what the other nodes have said; those who did not answer are not among them. */
+  void look(Map<String, NodeLogs> answers) {
+    if (!asks()) {
+      return;
+    }
+    int level = meta.tables().featureLevel();
+    int all = FeatureLevel.reads();
+    TreeSet<String> behind = new TreeSet<>();
+    for (String node : others) {
+      NodeLogs logs = answers.get(node);
+      int reads = logs == null ? FeatureLevel.FIRST : logs.levels().read();
+      all = Math.min(all, reads);
+      if (reads <= level) {
+        behind.add(node);
+      }
+    }
+    if (all > level) {
+      raise(all);
+    } else if (!behind.toString().equals(told)) {
+      told = behind.toString();
+      LOG.info(
+          "the cluster stays at feature level {} until these nodes say that they read more: {}",
+          level,
+          behind);
+    }
+  }
+
+  private void raise(int level) {
+    byte[] entry = Entry.of(new MetaCommand.RaiseFeatureLevel(level), nowMillis.getAsLong());
+    log.append(List.of(ByteBuffer.wrap(entry)))
+        .whenComplete(
+            (reply, failure) -> {
+              if (failure == null) {
+                LOG.info("the cluster is at feature level {}: every node reads it", level);
+              } else {
+                LOG.info("the feature level is not raised yet: {}", failure.toString());
+              }
+            });
+  }
+}

@@ -1,0 +1,37 @@
+package dev.evenkeel.wire;
+
+/**
+ * What kinds of log entries a build knows. Every entry names the level that a node needs to read it
+ * (see {@link Entry}). A node that meets an entry above its own level stops. A leader appends an
+ * entry only if every node of the cluster has said that it reads this level.
+ *
+ * <pre>
+ * level   new in it
+ * 1       the entries of the first build
+ * 2       RaiseFeatureLevel; AddActiveTime, SeeGroup with its topics; RemoveTopic and OpenShards with
+ *         a floor of epochs
+ * </pre>
+ *
+ * A new command, a new field of a command, and another outcome of a known command all need a new
+ * level, once the last one has been in a release. {@link CommandCodec} says which command needs
+ * which.
+ */
+public final class FeatureLevel {
+  public static final int FIRST = 1;
+
+  /** The highest level that this build reads. */
+  public static final int NEWEST = 2;
+
+  /**
+   * System property that makes a node read less than its build can. The cluster then stays at that
+   * level, and the nodes can go back to the former version.
+   */
+  public static final String MAX_PROPERTY = "evenkeel.feature.level.max";
+
+  private FeatureLevel() {}
+
+  /** The highest level that this node reads. */
+  public static int reads() {
+    return Math.max(FIRST, Math.min(NEWEST, Integer.getInteger(MAX_PROPERTY, NEWEST)));
+  }
+}

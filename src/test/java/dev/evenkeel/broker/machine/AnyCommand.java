@@ -1,0 +1,121 @@
+package dev.evenkeel.broker.machine;
+
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.model.Message;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Outcome;
+import dev.evenkeel.model.Shard;
+import dev.evenkeel.wire.MessageCodec;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * Commands of every kind with values of every kind: those that make sense, and those that no
+ * program of ours sends. A new kind of command is made without a change here.
+ */
+final class AnyCommand {
+  private static final long[] ODD = {
+    -1, 0, 1, 2, 3, 7, 100, Integer.MAX_VALUE, Integer.MIN_VALUE, Long.MAX_VALUE, Long.MIN_VALUE
+  };
+  private static final String[] TEXTS = {
+    "g", "g", "g", "h", "a", "orders", "", ".", "dispatcher@n1", "\uffff", "x".repeat(1_100)
+  };
+
+  private static final GroupPolicy[] POLICIES = {
+    GroupPolicy.SHARDED, GroupPolicy.of(GroupPolicy.MODE_LEVEL), GroupPolicy.of("singleton")
+  };
+
+  private final Random random;
+
+  AnyCommand(Random random) {
+    this.random = random;
+  }
+
+  DataCommand data() {
+    return (DataCommand) any(pick(DataCommand.class.getPermittedSubclasses()));
+  }
+
+  MetaCommand meta() {
+    return (MetaCommand) any(pick(MetaCommand.class.getPermittedSubclasses()));
+  }
+
+  /** A command of this kind. */
+  <T> T of(Class<T> kind) {
+    return kind.cast(any(kind));
+  }
+
+  private <T> T pick(T[] of) {
+    return of[random.nextInt(of.length)];
+  }
+
+  private Object any(Type type) {
+    if (type instanceof ParameterizedType list) {
+      List<Object> items = new ArrayList<>();
+      for (int i = random.nextInt(4); i > 0; i--) {
+        Object item = any(list.getActualTypeArguments()[0]);
+        if (item != null) {
+          items.add(item);
+        }
+      }
+      return items;
+    }
+    Class<?> kind = (Class<?>) type;
+    if (kind == String.class) {
+      return random.nextInt(8) == 0 ? null : pick(TEXTS);
+    } else if (kind == long.class || kind == Long.class && random.nextBoolean()) {
+      return random.nextBoolean() ? random.nextInt(9) : ODD[random.nextInt(ODD.length)];
+    } else if (kind == Long.class || kind == Drain.class && random.nextInt(3) == 0) {
+      return kind == Long.class && random.nextBoolean() ? (Long) 5L : null;
+    } else if (kind == int.class || kind == Integer.class) {
+      return random.nextBoolean() ? random.nextInt(9) : (int) ODD[random.nextInt(ODD.length)];
+    } else if (kind == boolean.class) {
+      return random.nextBoolean();
+    } else if (kind == byte[].class) {
+      return bytes();
+    } else if (kind == Shard.class && random.nextInt(4) > 0) {
+      return new Shard(1, random.nextInt(2));
+    } else if (kind == Outcome.class) {
+      return any(pick(Outcome.class.getPermittedSubclasses()));
+    } else if (kind == GroupPolicy.class && random.nextBoolean()) {
+      return pick(POLICIES);
+    } else if (kind.isEnum()) {
+      return pick(kind.getEnumConstants());
+    }
+    return record(kind);
+  }
+
+  private byte[] bytes() {
+    return switch (random.nextInt(5)) {
+      case 0 -> null;
+      case 1 -> new byte[random.nextInt(9)];
+      default ->
+          MessageCodec.encode(new Message(new byte[1], Map.of("h", new byte[1]), 1, new byte[5]));
+    };
+  }
+
+  private Object record(Class<?> kind) {
+    RecordComponent[] parts = kind.getRecordComponents();
+    Object[] values = new Object[parts.length];
+    Class<?>[] types = new Class<?>[parts.length];
+    for (int i = 0; i < parts.length; i++) {
+      types[i] = parts[i].getType();
+      values[i] = any(parts[i].getGenericType());
+      if (types[i] == long.class || types[i] == Long.class) {
+        values[i] = values[i] == null ? null : (Object) ((Number) values[i]).longValue();
+      }
+    }
+    try {
+      return kind.getDeclaredConstructor(types).newInstance(values);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(kind + " of " + Arrays.toString(values), e);
+    }
+  }
+}
