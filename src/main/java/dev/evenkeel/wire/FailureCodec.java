@@ -7,6 +7,7 @@ import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** Bytes of outcomes and of dead letters. */
 public final class FailureCodec {
@@ -52,7 +53,8 @@ public final class FailureCodec {
               : outcome instanceof Outcome.Parked parked ? parked.copy() : null;
       if (copy != null) {
         Message message = MessageCodec.decode(copy);
-        if (message.payload() == null || message.headers().containsValue(null)) {
+        if (message.payload() == null
+            || message.headers().values().stream().anyMatch(Objects::isNull)) {
           throw new MalformedException(
               Refusal.INVALID, "the copy of message " + outcome.offset() + " lacks a part");
         }

@@ -23,6 +23,7 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Message;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Refusal;
@@ -42,6 +43,7 @@ import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.FeatureLevel;
+import dev.evenkeel.wire.MessageCodec;
 import dev.evenkeel.wire.RecordCodec;
 import dev.evenkeel.wire.ReplyCodec;
 import io.vertx.core.Future;
@@ -51,6 +53,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -175,7 +178,7 @@ class BrokerVerticleTest {
     get(bench.append(shard, batch(0, 0, 0, 3)));
     bench.grant("g", shard, "a", 0);
     int group = bench.groupOf(shard);
-    byte[] copy = {1};
+    byte[] copy = MessageCodec.encode(new Message(null, Map.of(), 1, new byte[] {1}));
     List<Outcome> outcomes =
         List.of(
             new Outcome.Failed(1, 1, Outcome.Way.MOVED, 3_000, Outcome.NO_LANE, "broken", copy),

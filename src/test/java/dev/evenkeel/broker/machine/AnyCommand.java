@@ -96,6 +96,7 @@ final class AnyCommand {
     return switch (random.nextInt(5)) {
       case 0 -> null;
       case 1 -> new byte[random.nextInt(9)];
+      case 2 -> MessageCodec.encode(new Message(null, Map.of(), 1, new byte[0]));
       default ->
           MessageCodec.encode(new Message(new byte[1], Map.of("h", new byte[1]), 1, new byte[5]));
     };

@@ -11,6 +11,7 @@ import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.Mutants;
 import dev.evenkeel.wire.ReplyCodec;
 import java.nio.ByteBuffer;
@@ -43,6 +44,7 @@ class EntryFuzzTest {
     int admitted = 0;
     for (int i = 0; i < 500; i++) {
       Rig rig = Rig.opened();
+      rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.NEWEST));
       Object command = any.of(kind);
       if (admitted(rig, entry(command))) {
         admitted++;
@@ -120,6 +122,7 @@ class EntryFuzzTest {
       Random random = new Random(seed + run);
       AnyCommand any = new AnyCommand(random);
       Rig rig = new Rig();
+      rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.NEWEST));
       for (int i = 0; i < ENTRIES; i++) {
         MetaCommand command = any.meta();
         if (command instanceof MetaCommand.RaiseFeatureLevel) {
