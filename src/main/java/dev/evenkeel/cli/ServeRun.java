@@ -4,6 +4,7 @@ import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.web.WebVerticle;
@@ -155,6 +156,7 @@ final class ServeRun {
       NodeMeters meters)
       throws InterruptedException, Ended {
     LocalObjects.put(vertx, ClusterMember.class, member);
+    LocalObjects.put(vertx, NodesInSight.class, member::dataMembers);
     CompletableFuture<String> webId = undeployed(vertx, "web");
     CompletableFuture<String> brokerId = undeployed(vertx, "broker");
     CompletableFuture<String> dispatcherId = undeployed(vertx, "dispatcher");

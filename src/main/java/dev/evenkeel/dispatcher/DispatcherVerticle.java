@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
@@ -105,6 +106,7 @@ public final class DispatcherVerticle extends VerticleBase {
             member -> {
               ownCluster = member;
               cluster = member;
+              LocalObjects.put(vertx, NodesInSight.class, member::dataMembers);
               return begin();
             });
   }

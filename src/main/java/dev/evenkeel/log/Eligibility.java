@@ -18,7 +18,9 @@ public final class Eligibility {
     /** A file of this node's copy of the state or of the log cannot be read any more. */
     DAMAGED,
     /** The disk is nearly full. */
-    DISK_FULL
+    DISK_FULL,
+    /** This node is not in the cluster's view of members, so that programs cannot reach it. */
+    OUT_OF_VIEW
   }
 
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();

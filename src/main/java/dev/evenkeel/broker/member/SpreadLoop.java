@@ -1,5 +1,8 @@
 package dev.evenkeel.broker.member;
 
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.NodesInSight;
+import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import io.vertx.core.Context;
@@ -9,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +31,7 @@ final class SpreadLoop {
   private final LogNode log;
   private final Supplier<Peer> own;
   private final LeaderSpread decider = new LeaderSpread();
+  private final ViewWatch view = new ViewWatch();
   private volatile boolean stopped;
   private volatile long timer = -1;
 
@@ -49,7 +54,13 @@ final class SpreadLoop {
     if (log.nodes().size() == 1) {
       return;
     }
-    timer = vertx.setPeriodic(CHECK_MILLIS, id -> look());
+    timer =
+        vertx.setPeriodic(
+            CHECK_MILLIS,
+            id -> {
+              judgeView();
+              look();
+            });
     for (LogGroup group : log.all()) {
       group.eligibility().onChange(() -> lookIfUnfit(group));
       group.onLeadership(leadership -> lookIfUnfit(group));
@@ -60,6 +71,31 @@ final class SpreadLoop {
   void stop() {
     stopped = true;
     vertx.cancelTimer(timer);
+  }
+
+  private void judgeView() {
+    NodesInSight inSight = LocalObjects.get(vertx, NodesInSight.class);
+    if (inSight == null) {
+      return;
+    }
+    int seen = inSight.count();
+    int nodes = log.nodes().size();
+    boolean outside = view.outside(seen, nodes, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    for (LogGroup group : log.all()) {
+      if (outside) {
+        group
+            .eligibility()
+            .add(
+                Reason.OUT_OF_VIEW,
+                "the cluster's view of members has "
+                    + seen
+                    + " of "
+                    + nodes
+                    + " nodes here: repair the network between the nodes");
+      } else {
+        group.eligibility().remove(Reason.OUT_OF_VIEW);
+      }
+    }
   }
 
   private void lookIfUnfit(LogGroup group) {
