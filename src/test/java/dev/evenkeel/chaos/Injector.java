@@ -2,7 +2,6 @@ package dev.evenkeel.chaos;
 
 import dev.evenkeel.functional.Jar;
 import dev.evenkeel.functional.Node;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -152,23 +151,24 @@ final class Injector {
     }
   }
 
-  /** As an operator would, by another node, until it is done. */
+  /** As an operator would, by another node, until the empty one is ready. */
   private void replace(String node) {
     String by = Schedule.NODES.stream().filter(other -> !other.equals(node)).findFirst().get();
     List<String> answers = new ArrayList<>();
+    Node empty = machines.node(node);
     boolean done =
         Conditions.within(
             120 * Jar.crowding(),
             () -> {
-              String answer =
-                  machines.node(by).post("/api/cluster/nodes/" + node + "/replace", "").body();
-              answers.add(answer);
-              return "DONE".equals(new JsonObject(answer).getString("state"));
+              if (machines.isUp(node) && empty.get("/health/ready").statusCode() == 200) {
+                return true;
+              }
+              answers.add(
+                  machines.node(by).post("/api/cluster/nodes/" + node + "/replace", "").body());
+              return false;
             });
     if (!done) {
-      String last = answers.isEmpty() ? "no answer" : answers.get(answers.size() - 1);
-      violations.add("a node was not replaced", node + ": " + last);
+      violations.add("a node was not replaced", node + ": " + answers);
     }
-    awaitReady(node);
   }
 }

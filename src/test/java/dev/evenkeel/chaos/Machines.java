@@ -247,6 +247,10 @@ final class Machines implements AutoCloseable {
     }
   }
 
+  synchronized boolean isUp(String name) {
+    return running(name).process.isAlive();
+  }
+
   /** From now on it may end by itself, or may not any more. */
   synchronized void mayEnd(String name, boolean may) {
     if (may) {
