@@ -5,6 +5,7 @@ import dev.evenkeel.broker.state.FailureEntry;
 import dev.evenkeel.broker.state.FailureEntry.Kind;
 import dev.evenkeel.broker.state.FailureKeys;
 import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.Lanes;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.model.DeadLetter;
@@ -19,6 +20,7 @@ import java.util.List;
 final class FailureBook {
   private final LeaseKey key;
   private final FailureKeys keys;
+  private final Lanes lanes;
   private final FailureEdits edits;
   private int waiting;
   private int parked;
@@ -27,8 +29,9 @@ final class FailureBook {
   private int marks;
   private long bytes;
 
-  FailureBook(LeaseKey key, FailureStand stand, FailureEdits edits) {
+  FailureBook(LeaseKey key, FailureStand stand, Lanes lanes, FailureEdits edits) {
     this.key = key;
+    this.lanes = lanes;
     this.edits = edits;
     keys = new FailureKeys(key);
     waiting = stand.waiting();
@@ -263,9 +266,17 @@ final class FailureBook {
 
   /** The lowest offset of a lane, or -1. */
   private long headOf(long lane) {
-    byte[] from = keys.lane(lane, 0);
-    byte[] head = edits.first(from, keys.lane(lane, Long.MAX_VALUE));
-    return head == null ? -1 : FailureKeys.offset(head);
+    byte[] added = edits.added(keys.lane(lane, 0), keys.lane(lane, Long.MAX_VALUE));
+    long head = added == null ? -1 : FailureKeys.offset(added);
+    for (long offset : lanes.of(key, lane)) {
+      if (head >= 0 && head <= offset) {
+        return head;
+      }
+      if (!edits.deletes(keys.lane(lane, offset))) {
+        return offset;
+      }
+    }
+    return head;
   }
 
   private void mark(long offset) {

@@ -202,7 +202,7 @@ public final class FailureDecider {
   }
 
   private FailureBook book(LeaseKey key) {
-    return new FailureBook(key, tables.failures(key), new FailureEdits(store));
+    return new FailureBook(key, tables.failures(key), tables.lanes(), new FailureEdits(store));
   }
 
   private static Decision<Change> tooMany(List<Long> offsets) {

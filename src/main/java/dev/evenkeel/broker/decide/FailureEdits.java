@@ -48,22 +48,30 @@ final class FailureEdits {
     edits.put(key, GONE);
   }
 
-  /** The first key from {@code from} (inclusive) to {@code to} (exclusive), or null. */
-  byte[] first(byte[] from, byte[] to) {
-    byte[] added = null;
+  boolean deletes(byte[] key) {
+    return edits.get(key) == GONE;
+  }
+
+  /** The first key that was put here, from {@code from} to {@code to} (exclusive), or null. */
+  byte[] added(byte[] from, byte[] to) {
     for (var each : edits.subMap(from, true, to, false).entrySet()) {
       if (each.getValue() != GONE) {
-        added = each.getKey();
-        break;
+        return each.getKey();
       }
     }
+    return null;
+  }
+
+  /** The first key from {@code from} (inclusive) to {@code to} (exclusive), or null. */
+  byte[] first(byte[] from, byte[] to) {
+    byte[] added = added(from, to);
     try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, from, to)) {
       while (cursor.next()) {
         byte[] key = cursor.key();
         if (added != null && Arrays.compareUnsigned(added, key) <= 0) {
           return added;
         }
-        if (edits.get(key) != GONE) {
+        if (!deletes(key)) {
           return key;
         }
       }

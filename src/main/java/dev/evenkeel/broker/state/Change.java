@@ -243,6 +243,8 @@ public sealed interface Change {
     @Override
     public void show(DataTables tables) {
       tables.failures.put(key, stand);
+      FailureKeys keys = new FailureKeys(key);
+      rows.forEach(row -> tables.lanes.row(key, keys, row.key(), row.value() != null));
     }
   }
 
@@ -258,6 +260,7 @@ public sealed interface Change {
     @Override
     public void show(DataTables tables) {
       tables.failures.remove(key);
+      tables.lanes.remove(key);
     }
   }
 

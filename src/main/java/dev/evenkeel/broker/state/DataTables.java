@@ -27,6 +27,7 @@ public final class DataTables {
   final NavigableMap<Shard, ShardRecord> shards = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, Lease> leases = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, FailureStand> failures = new ConcurrentSkipListMap<>();
+  final Lanes lanes = new Lanes();
   final DelayTable delays = new DelayTable();
   final Map<Shard, Marks> marks = new HashMap<>();
   final Map<Long, ProducerRecord> producers = new HashMap<>();
@@ -79,7 +80,19 @@ public final class DataTables {
             tables.rings.put(Keys.ring(key), Ring.decode(value));
           }
         });
+    tables.failures.keySet().forEach(key -> tables.loadLanes(store, key));
     return tables;
+  }
+
+  private void loadLanes(Store store, LeaseKey key) {
+    FailureKeys keys = new FailureKeys(key);
+    byte[] from = keys.part(FailureKeys.LANE);
+    byte[] to = keys.part(FailureKeys.LANE + 1);
+    try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, from, to)) {
+      while (cursor.next()) {
+        lanes.row(key, keys, cursor.key(), true);
+      }
+    }
   }
 
   interface Row {
@@ -159,6 +172,11 @@ public final class DataTables {
   /** Leases of a group, sorted by shard. */
   public List<LeaseKey> leasesOf(String group) {
     return leases.keySet().stream().filter(key -> key.group().equals(group)).toList();
+  }
+
+  /** What waits in the lanes of groups and shards; only for the applying thread. */
+  public Lanes lanes() {
+    return lanes;
   }
 
   /** How much the group has of failures on the shard; from any thread. */

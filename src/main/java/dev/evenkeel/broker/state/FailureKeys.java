@@ -80,6 +80,11 @@ public final class FailureKeys {
     return part(PARTS);
   }
 
+  /** Whether a key of the same group and shard is of that part. */
+  boolean isOf(int part, byte[] key) {
+    return key[prefix.length] == part;
+  }
+
   /** The number that a key ends with: its offset. */
   public static long offset(byte[] key) {
     return ByteBuffer.wrap(key).getLong(key.length - 8);

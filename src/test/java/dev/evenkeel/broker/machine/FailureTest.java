@@ -14,8 +14,11 @@ import dev.evenkeel.model.Reply;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.RetryAnswer;
 import dev.evenkeel.wire.RetryRequest;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.Size;
@@ -144,6 +147,54 @@ class FailureTest {
     record(1, new Outcome.Settled(5), new Outcome.Settled(8), new Outcome.Settled(6));
     assertThat(stand().moved()).isZero();
     assertThat(answer().known().lanes()).isEmpty();
+  }
+
+  /** A scan walks over all that was deleted in its range, for as long as the engine keeps it. */
+  @Test
+  void aLaneIsNotScannedForItsFirst() throws IOException {
+    AtomicInteger scans = new AtomicInteger();
+    rig.data.close();
+    rig.data =
+        new DataState(
+            rig.directory.resolve("d0"), directory -> counted(rig.disk.open(directory), scans), 0);
+    rig.data.open();
+    scans.set(0);
+    record(1, failed(0, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(1, 7, COPY));
+    for (long offset = 0; offset < 15; offset++) {
+      record(1, new Outcome.Parked(offset + 2, 7, COPY), new Outcome.Settled(offset));
+    }
+    assertThat(stand().moved()).isEqualTo(2);
+    assertThat(scans).hasValue(0);
+    rig.now += 1_000;
+    assertThat(due()).as("in order, as ever").containsExactly(15L, 16L);
+  }
+
+  /** Counts scans of the table of failures. */
+  private static Store counted(Store store, AtomicInteger scans) {
+    return (Store)
+        Proxy.newProxyInstance(
+            Store.class.getClassLoader(),
+            new Class<?>[] {Store.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("scan") && arguments[0] == Store.Table.FAILURES) {
+                scans.incrementAndGet();
+              }
+              return method.invoke(store, arguments);
+            });
+  }
+
+  /** A lane is in memory, too, and read back from the disk. */
+  @Test
+  void aLaneGoesOnInOrderAfterARestart() throws IOException {
+    record(1, failed(3, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(5, 7, COPY));
+    rig.data.close();
+    rig.data = new DataState(rig.directory.resolve("d0"), rig.disk::open, 0);
+    rig.data.open();
+    record(1, new Outcome.Parked(8, 7, COPY));
+    assertThat(stand().parked()).as("8 waits behind 3").isEqualTo(2);
+    record(1, new Outcome.Settled(3));
+    assertThat(due()).containsExactly(5L, 8L);
+    assertThat(stand().parked()).isEqualTo(1);
   }
 
   @Test
