@@ -50,6 +50,7 @@ public final class BrokerNode implements AutoCloseable {
   private final MetaState meta;
   private final List<DataState> data;
   private final DiskGuard disk;
+  private final ClusterClock clock;
   private final ThreadPoolExecutor readers;
   private final ScheduledExecutorService periodic;
 
@@ -60,6 +61,9 @@ public final class BrokerNode implements AutoCloseable {
     this.meta = meta;
     this.data = data;
     this.disk = disk;
+    clock =
+        new ClusterClock(
+            settings.clockMillis(), () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     readers =
         new ThreadPoolExecutor(
             READ_THREADS,
@@ -178,8 +182,13 @@ public final class BrokerNode implements AutoCloseable {
     }
   }
 
+  /** What the cluster takes for the time, in milliseconds since 1970. */
   public long nowMillis() {
-    return settings.clockMillis().getAsLong();
+    return clock.millis();
+  }
+
+  public ClusterClock clock() {
+    return clock;
   }
 
   public String nodeId() {

@@ -40,7 +40,7 @@ public final class Jar {
    * Most do not run long enough to be worth compiling well either; the long form of the tests runs
    * them as users do.
    */
-  static final List<String> USUAL_OPTIONS =
+  public static final List<String> USUAL_OPTIONS =
       Integer.getInteger("evenkeel.rounds", 1) > 1
           ? List.of()
           : List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");

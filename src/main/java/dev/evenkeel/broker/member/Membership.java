@@ -54,6 +54,7 @@ public final class Membership implements PeerLine {
   private volatile Consumer<String> hints = hint -> {};
   private volatile BrokerNode broker;
   private volatile SpreadLoop spread;
+  private volatile ClockLoop clocks;
 
   /** Guarded by this. */
   private Invitation invitation;
@@ -112,6 +113,10 @@ public final class Membership implements PeerLine {
   /** The logs are open: others may be replaced from here. */
   public void attach(BrokerNode opened) {
     broker = opened;
+    List<String> others = new ArrayList<>(opened.log().nodes());
+    others.remove(node);
+    clocks = new ClockLoop(bus.join(), calls, opened.clock(), others);
+    clocks.start();
   }
 
   /** The node is ready: it may be given leaderships, and gives away what is another's. */
@@ -141,6 +146,9 @@ public final class Membership implements PeerLine {
     }
     if (spread != null) {
       spread.stop();
+    }
+    if (clocks != null) {
+      clocks.stop();
     }
     if (consumer != null) {
       consumer.unregister();
@@ -197,6 +205,8 @@ public final class Membership implements PeerLine {
     JsonObject question = request.toJsonObject();
     return switch (question.getString("action", "")) {
       case "card" -> Future.succeededFuture(framed(own().toBuffer()));
+      case ClockLoop.ACTION ->
+          Future.succeededFuture(framed(ClockLoop.answer(opened().clock()).toBuffer()));
       case "join" -> join(question);
       case "removeVoters" -> {
         LogGroup group = group(question);
@@ -246,11 +256,15 @@ public final class Membership implements PeerLine {
   }
 
   private LogNode log() {
+    return opened().log();
+  }
+
+  private BrokerNode opened() {
     BrokerNode opened = broker;
     if (opened == null) {
       throw new RefusedException(Refusal.UNAVAILABLE, "node " + node + " is starting");
     }
-    return opened.log();
+    return opened;
   }
 
   private LogGroup group(JsonObject question) {

@@ -43,6 +43,7 @@ final class BrokerFigures {
   private final List<LeaderWatch> leaders = new ArrayList<>();
   private final List<LogFigures> logs = new ArrayList<>();
   private final FigureTable followerLag;
+  private final FigureTable clockSkew;
   private final TopicFigures topics;
   private final DiskUse logDisk;
   private final DiskUse storeDisk;
@@ -73,6 +74,11 @@ final class BrokerFigures {
             "follower");
     MetaState meta = node.meta();
     logs.add(new LogFigures(node.log().meta(), meta::bytesOnDisk, meta::failedDecisions, scope));
+    clockSkew =
+        scope.table(
+            "evenkeel.clock.skew.seconds",
+            "By how much the clock of another node is ahead of this node's",
+            "node");
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
       DataState state = group.state();
@@ -123,6 +129,10 @@ final class BrokerFigures {
         "evenkeel.feature.level.read",
         "Highest feature level of log entries that this node reads",
         FeatureLevel::reads);
+    gauge(
+        "evenkeel.clock.correction.seconds",
+        "What this node adds to its clock, because it differs from those of most nodes",
+        () -> node.clock().correctionMillis() / 1e3);
     gauge("evenkeel.fetch.waiting", "Long polls that wait", () -> lastQueues.fetchesWaiting());
     gauge("evenkeel.reads.waiting", "Reads that wait for a disk thread", node::readsWaiting);
     gauge("evenkeel.disk.free.bytes", "Free space where the data is", node.disk()::freeBytes);
@@ -170,6 +180,9 @@ final class BrokerFigures {
           });
     }
     followerLag.show(lag);
+    Rows skew = new Rows(1_000);
+    node.clock().skewMillis().forEach((other, millis) -> skew.add(millis / 1e3, other));
+    clockSkew.show(skew);
     attempt(topics::read);
     attempt(logDisk::measure);
     attempt(storeDisk::measure);

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.ClusterClock;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Reply;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +36,7 @@ final class DueTimer {
   private final ServedGroup group;
   private final Vertx vertx;
   private final Executor context;
-  private final LongSupplier nowMillis;
+  private final ClusterClock clock;
   private final RequestMeters meters;
   private final AtomicBoolean told = new AtomicBoolean();
   private long timer = NO_TIMER;
@@ -46,18 +46,14 @@ final class DueTimer {
   private boolean closed;
 
   /**
-   * @param nowMillis the clock that messages are due by, as long as this node leads
+   * @param clock which messages are due by, as long as this node leads
    */
   DueTimer(
-      ServedGroup group,
-      Vertx vertx,
-      Executor context,
-      LongSupplier nowMillis,
-      RequestMeters meters) {
+      ServedGroup group, Vertx vertx, Executor context, ClusterClock clock, RequestMeters meters) {
     this.group = group;
     this.vertx = vertx;
     this.context = context;
-    this.nowMillis = nowMillis;
+    this.clock = clock;
     this.meters = meters;
   }
 
@@ -83,13 +79,13 @@ final class DueTimer {
       // The answer, or the news of a leader, brings it here again.
       return;
     }
-    if (!leadership.ready()) {
+    if (!leadership.ready() || !clock.settled()) {
       lookIn(NOT_READY_MILLIS);
       return;
     }
     long wait =
         DeliverySchedule.waitMillis(
-            nowMillis.getAsLong(),
+            clock.millis(),
             group.state().tables().delays().nextDueMillis(),
             (System.nanoTime() - lastNanos) / 1_000_000,
             failuresInRow);
@@ -113,8 +109,7 @@ final class DueTimer {
   private void deliver() {
     underWay = true;
     lastNanos = System.nanoTime();
-    byte[] entry =
-        Entry.of(new DataCommand.DeliverDue(BATCHES_MAX, BYTES_MAX), nowMillis.getAsLong());
+    byte[] entry = Entry.of(new DataCommand.DeliverDue(BATCHES_MAX, BYTES_MAX), clock.millis());
     append(entry)
         .whenComplete((reply, failure) -> context.execute(() -> delivered(reply, failure)));
   }

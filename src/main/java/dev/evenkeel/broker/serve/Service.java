@@ -88,7 +88,7 @@ public final class Service {
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
       int index = i;
-      DueTimer due = new DueTimer(group, vertx, onContext, node::nowMillis, meters);
+      DueTimer due = new DueTimer(group, vertx, onContext, node.clock(), meters);
       dueTimers.add(due);
       Announcer announcer = new Announcer(group, fetches, vertx, onContext, due);
       announcers.add(announcer);

@@ -1,0 +1,75 @@
+package dev.evenkeel.broker.member;
+
+import dev.evenkeel.broker.ClusterClock;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Asks the other nodes for their clocks from time to time, and says when some differ. */
+final class ClockLoop {
+  private static final Logger LOG = LoggerFactory.getLogger(ClockLoop.class);
+
+  /** The action of the membership address that answers a node's clock. */
+  static final String ACTION = "clock";
+
+  private static final long ASK_MILLIS = 2_000;
+  private static final long ANSWER_MILLIS_MAX = 1_000;
+
+  private final Vertx vertx;
+  private final PeerCalls calls;
+  private final ClusterClock clock;
+  private final List<String> others;
+  private final Set<String> apart = new HashSet<>();
+  private volatile long timer = -1;
+
+  ClockLoop(Vertx vertx, PeerCalls calls, ClusterClock clock, List<String> others) {
+    this.vertx = vertx;
+    this.calls = calls;
+    this.clock = clock;
+    this.others = others;
+  }
+
+  static JsonObject answer(ClusterClock clock) {
+    return new JsonObject().put("clockMillis", clock.ownMillis());
+  }
+
+  void start() {
+    if (!others.isEmpty()) {
+      clock.ask(others.size() + 1);
+      timer = vertx.setPeriodic(1, ASK_MILLIS, id -> others.forEach(this::ask));
+    }
+  }
+
+  void stop() {
+    vertx.cancelTimer(timer);
+  }
+
+  private void ask(String node) {
+    long asked = clock.steadyMillis();
+    calls
+        .ask(node, new JsonObject().put("action", ACTION), ANSWER_MILLIS_MAX)
+        .onSuccess(answer -> heard(node, answer, asked))
+        .onFailure(
+            silent -> LOG.debug("the clock of {} is not known: {}", node, silent.toString()));
+  }
+
+  private synchronized void heard(String node, Buffer answer, long asked) {
+    clock.heard(node, answer.toJsonObject().getLong("clockMillis"), asked);
+    long skew = clock.skewMillis().get(node);
+    boolean differs = Math.abs(skew) > ClusterClock.APART_MILLIS_MAX;
+    if (differs && apart.add(node)) {
+      LOG.warn(
+          "the clock of {} is {} ms {} the clock of this node: see that NTP runs on both",
+          node,
+          Math.abs(skew),
+          skew > 0 ? "ahead of" : "behind");
+    } else if (!differs && apart.remove(node)) {
+      LOG.info("the clock of {} agrees with that of this node again", node);
+    }
+  }
+}
