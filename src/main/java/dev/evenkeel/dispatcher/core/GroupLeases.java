@@ -66,7 +66,7 @@ final class GroupLeases {
     GroupLease before = groups.leases().of(lease.group());
     groups.leases().take(lease);
     Group group = groups.get(lease.group());
-    if (group != null && group.state().leading().applies() && !lease.equals(before)) {
+    if (group != null && !lease.equals(before)) {
       retryAt.remove(lease.group());
       group.plan().retarget();
     }
@@ -104,7 +104,10 @@ final class GroupLeases {
     out.add(new Action.Answer(request, assignments.of(state, state.holder)));
   }
 
-  /** Mode singleton: this member shall have the group's lease. It is asked for once at a time. */
+  /**
+   * This member shall have the group's lease, or, where nobody leads, the group a higher term. It
+   * is asked for once at a time.
+   */
   void elected(GroupState state, Member elected, long nowMillis) {
     if (mayAsk(state, nowMillis)) {
       take(state, elected, nowMillis);
@@ -165,7 +168,7 @@ final class GroupLeases {
       GroupState state = group.state();
       if (state.holder != null && state.groupTerm == 0 && mayAsk(state, nowMillis)) {
         take(state, state.holder, nowMillis);
-      } else if (state.leading().applies()
+      } else if (!state.heldAsAWhole()
           && retryAt.containsKey(state.name())
           && mayAsk(state, nowMillis)) {
         retryAt.remove(state.name());

@@ -272,6 +272,13 @@ final class GroupPlan {
           sink);
     } else if (step instanceof ShardStep.GrantTo && !mayGrant) {
       heldBack.add(shard);
+    } else if (lease != null && lease.groupTerm() > group.grantTerm()) {
+      // What is known of the group's lease is old, or the lease is of before the group was
+      // forgotten. The meta log tells, or gives a higher term; that makes a new plan.
+      if (!group.heldAsAWhole()) {
+        sink.lead(targetMember);
+      }
+      wakeTimes.set(shard, nowMillis + settings.retryMillis());
     } else if (step instanceof ShardStep.GrantTo grant) {
       if (owner == ShardStep.Owner.DEAD) {
         group.takenAway.add(shard);
@@ -285,7 +292,7 @@ final class GroupPlan {
               epoch,
               group.info.start(),
               // Whoever had the whole group before may not grant again.
-              Math.max(group.grantTerm(), lease == null ? 0 : lease.groupTerm()),
+              group.grantTerm(),
               targetMember.beat().memberTimeoutMillis()),
           shard,
           handovers.formerOwner(shard, lease),
@@ -377,7 +384,10 @@ final class GroupPlan {
   interface WriteSink {
     void write(Shard shard, DataCommand command);
 
-    /** Mode singleton: nothing stands in the way of this member any more. */
+    /**
+     * The group needs a higher term. In mode singleton, nothing stands in the way of this member
+     * any more.
+     */
     void lead(Member elected);
   }
 

@@ -26,6 +26,7 @@ public final class GroupState {
   private final Leavers leavers = new Leavers();
   private final StuckBook stuck = new StuckBook();
   private final LeaseBook book = new LeaseBook();
+  private final KnownGroupLeases groupLeases;
   private final Leading leading;
   private final ShardResets resets = new ShardResets();
   private final Map<String, Assignment> given = new HashMap<>();
@@ -69,6 +70,7 @@ public final class GroupState {
     this.agenda = agenda;
     this.ends = ends;
     this.members = new MemberTable(endings);
+    this.groupLeases = leases;
     this.leading = new Leading(this, leases);
   }
 
@@ -104,9 +106,12 @@ public final class GroupState {
     return leading.applies() ? leading.lease().term() : 0;
   }
 
-  /** The term that grants name. */
+  /**
+   * The term that grants name: in mode level that of this node's holder, else the last that the
+   * meta log is known to have given. A shard whose lease has a higher one is not granted.
+   */
   long grantTerm() {
-    return leading.applies() ? leading.lease().term() : groupTerm;
+    return heldAsAWhole() ? groupTerm : groupLeases.of(name).term();
   }
 
   /** Shards that the group shall be reset on. */

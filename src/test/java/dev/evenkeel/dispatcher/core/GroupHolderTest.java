@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
@@ -80,9 +82,7 @@ class GroupHolderTest {
   @Test
   void aTermThatWasNotKnownIsReadAndTakenAgain() {
     bench.send(a);
-    bench.log.apply(
-        new dev.evenkeel.model.MetaCommand.GrantGroupLease("g", "dispatcher@n9", "d9", 0),
-        bench.now);
+    bench.log.apply(new MetaCommand.GrantGroupLease("g", "dispatcher@n9", "d9", 0), bench.now);
     bench.run(bench.core.appoint("g", "d1", bench.now));
     bench.send(first);
     bench.pass(2_000, a, first);
@@ -100,5 +100,53 @@ class GroupHolderTest {
     bench.run(bench.core.appoint("g", null, bench.now));
     bench.pass(1_000, sharded);
     assertThat(bench.owners()).isEqualTo("ccc");
+  }
+
+  /** Another dispatcher has had shard 0 at that term, and let go. */
+  private void hadByAnother(long term, boolean inMeta) {
+    Shard shard = new Shard(1, 0);
+    if (inMeta) {
+      bench.log.apply(
+          new MetaCommand.GrantGroupLease("g", "dispatcher@n9", "d9", term - 1), bench.now);
+    }
+    long epoch = bench.lease(0).epoch();
+    bench.log.apply(new DataCommand.Grant("g", shard, "dispatcher@n9", "d9", epoch, null, term));
+    bench.log.apply(new DataCommand.Release("g", shard, epoch + 1, 0, -1, null));
+    bench.clear();
+    bench.run(bench.core.leaseChanged(LeaseChange.of(bench.lease(0)), bench.now));
+  }
+
+  @Test
+  void whoDoesNotKnowTheTermLearnsItFromTheMetaLogBeforeItGrants() {
+    Heartbeat sharded = bench.beat("c");
+    bench.send(sharded);
+    assertThat(bench.lease(0).groupTerm()).isZero();
+    hadByAnother(1, true);
+    bench.pass(1_000, sharded);
+    assertThat(bench.owners()).isEqualTo("ccc");
+    assertThat(bench.lease(0).groupTerm()).isEqualTo(1);
+    List<String> kinds =
+        bench.actions.stream().map(each -> each.getClass().getSimpleName()).toList();
+    assertThat(kinds.indexOf("ReadGroupLeases")).isNotNegative();
+    assertThat(kinds.indexOf("ReadGroupLeases")).isLessThan(kinds.indexOf("Write"));
+  }
+
+  @Test
+  void whatIsLeftOfAHigherTermIsOutgrown() {
+    Heartbeat sharded = bench.beat("c");
+    bench.send(sharded);
+    hadByAnother(3, false);
+    bench.pass(5_000, sharded);
+    assertThat(bench.owners()).isEqualTo("ccc");
+    assertThat(bench.log.groupLeases.get("g").term()).isGreaterThanOrEqualTo(3);
+  }
+
+  @Test
+  void aFormerHolderGrantsNothingAtATermThatIsNotItsOwn() {
+    held();
+    hadByAnother(2, true);
+    bench.pass(3_000, a, b, first);
+    assertThat(bench.owners()).isEqualTo("-" + "dispatcher@n1".repeat(2));
+    assertThat(bench.writes()).isEmpty();
   }
 }
