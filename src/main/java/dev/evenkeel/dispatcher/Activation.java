@@ -408,7 +408,7 @@ final class Activation {
     } else if (action instanceof Action.ForgetLeases a) {
       brokers
           .submitEverywhere(a.command())
-          .onSuccess(all -> run(core.leasesForgotten(a.id(), all, clock.millis())));
+          .onSuccess(floor -> run(core.leasesForgotten(a.id(), floor, clock.millis())));
     } else if (action instanceof Action.ReadView a) {
       brokers
           .view()

@@ -194,17 +194,24 @@ final class Brokers {
         request(Addresses.control(node), Frames.request(Op.SUBMIT_META, body), localOptions));
   }
 
-  /** Does not fail: true if every data group has taken it. */
-  Future<Boolean> submitEverywhere(DataCommand command) {
+  /** Does not fail: the highest number that a data group answers; null if one has not taken it. */
+  Future<Long> submitEverywhere(DataCommand command) {
     List<Future<Reply>> replies = new ArrayList<>();
     for (int i = 0; i < dataLeaders.size(); i++) {
       replies.add(submit(i, command));
     }
     return Future.join(replies)
         .map(
-            joined ->
-                !replies.isEmpty()
-                    && replies.stream().noneMatch(r -> r.result() instanceof Reply.Refused));
+            joined -> {
+              Long highest = null;
+              for (Future<Reply> each : replies) {
+                if (!(each.result() instanceof Reply.OfNumber of)) {
+                  return null;
+                }
+                highest = highest == null ? of.number() : Math.max(highest, of.number());
+              }
+              return highest;
+            });
   }
 
   private Future<Reply> reply(Future<Buffer> answer) {

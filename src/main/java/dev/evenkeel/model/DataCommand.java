@@ -288,8 +288,23 @@ public sealed interface DataCommand {
     }
   }
 
-  /** Drops all leases of a group, with its retries and dead letters. */
-  record ForgetLeases(String group) implements DataCommand {
+  /**
+   * Drops all leases of a group, with its retries and dead letters, after the meta log has
+   * forgotten its record. Refuses FENCED if a lease of the group, or an epoch that its handlers
+   * publish in, is above {@code epochMax}: then the group was made anew. No lease that is made here
+   * from now on has a lower epoch, so that a repeat which comes late drops nothing. Answers {@link
+   * Reply.OfNumber}: leases made here from now on have epochs above it.
+   *
+   * @param epochMax the highest epoch of the group's leases that the sender knows; 0: drops them
+   *     whatever their epochs are, as entries of before there was a limit do
+   */
+  record ForgetLeases(String group, long epochMax) implements DataCommand {
+
+    /** Whatever the epochs are. */
+    public ForgetLeases(String group) {
+      this(group, 0);
+    }
+
     @Override
     public void check() {
       Names.check("group", group);

@@ -172,7 +172,10 @@ public final class CommandCodec {
       RecordCodec.write(out, c.shard());
       out.i64(c.epoch()).i64(c.offset()).i64(c.stateOffset()).blob(c.state());
     } else if (command instanceof DataCommand.ForgetLeases c) {
-      out.u8(8).text(c.group());
+      out.u8(c.epochMax() == 0 ? 8 : 37).text(c.group());
+      if (c.epochMax() != 0) {
+        out.i64(c.epochMax());
+      }
     } else if (command instanceof DataCommand.OpenProducer c) {
       out.u8(9).i64(c.producerId()).i32(c.epoch());
     } else if (command instanceof DataCommand.Retain) {
@@ -273,6 +276,7 @@ public final class CommandCodec {
           case 35 ->
               new DataCommand.OpenPublisher(
                   in.i64(), in.i32(), in.text(), RecordCodec.shard(in), in.bool());
+          case 37 -> new DataCommand.ForgetLeases(in.text(), in.i64());
           case 36 ->
               new DataCommand.Grant(
                   in.text(),

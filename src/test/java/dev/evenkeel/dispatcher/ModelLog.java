@@ -14,6 +14,7 @@ import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -79,11 +80,13 @@ public final class ModelLog {
       return put(before.reset(c.to().value()));
     }
     if (command instanceof DataCommand.ForgetLeases c) {
-      Map<Shard, Lease> gone = leases.remove(c.group());
-      if (gone != null) {
-        gone.values().forEach(lease -> epochFloor = Math.max(epochFloor, lease.epoch()));
+      Collection<Lease> gone = leases.getOrDefault(c.group(), Map.of()).values();
+      if (gone.stream().anyMatch(lease -> lease.epoch() > c.epochMax())) {
+        return Reply.refused(Refusal.FENCED, "a higher epoch");
       }
-      return Reply.DONE;
+      leases.remove(c.group());
+      epochFloor = Math.max(epochFloor, c.epochMax());
+      return new Reply.OfNumber(epochFloor);
     }
     throw new IllegalArgumentException(command.toString());
   }

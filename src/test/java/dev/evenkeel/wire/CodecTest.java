@@ -83,6 +83,7 @@ class CodecTest {
           new DataCommand.SetPublisher("g", SHARD, 4, 99),
           new DataCommand.OpenPublisher(99, 4, "g", SHARD, true),
           new DataCommand.ForgetLeases("g"),
+          new DataCommand.ForgetLeases("g", 7),
           new DataCommand.OpenProducer(9, 2),
           new DataCommand.Retain());
 

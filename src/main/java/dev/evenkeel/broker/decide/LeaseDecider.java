@@ -219,10 +219,29 @@ public final class LeaseDecider {
   }
 
   public Decision<Change> forget(DataCommand.ForgetLeases command) {
-    List<Change> changes = remove(tables, tables.leasesOf(command.group()));
+    List<LeaseKey> keys = tables.leasesOf(command.group());
+    long highest = new PublisherDecider(tables, 0).highestEpoch(command.group());
+    for (LeaseKey key : keys) {
+      highest = Math.max(highest, tables.lease(key.group(), key.shard()).epoch());
+    }
+    if (command.epochMax() != 0 && highest > command.epochMax()) {
+      return Decision.refused(
+          Refusal.FENCED,
+          "group '"
+              + command.group()
+              + "' has epoch "
+              + highest
+              + " here, above "
+              + command.epochMax()
+              + ": it was made anew");
+    }
+    long floor = Math.max(tables.epochFloor(), Math.max(highest, command.epochMax()));
+    List<Change> changes = new ArrayList<>();
+    keys.forEach(key -> changes.add(new Change.RemoveLease(key)));
+    changes.addAll(raise(tables, floor));
     tables.failuresOf(command.group()).forEach(key -> changes.add(new Change.RemoveFailures(key)));
     changes.addAll(new PublisherDecider(tables, 0).forgetGroup(command.group()));
-    return Decision.of(changes);
+    return new Decision<>(changes, new Reply.OfNumber(floor));
   }
 
   /** Removes leases, and remembers the highest epoch of any. */

@@ -99,6 +99,17 @@ public final class PublisherDecider {
     return changes;
   }
 
+  /** The highest epoch in which handlers of the group publish here; 0: they do not. */
+  long highestEpoch(String group) {
+    long highest = 0;
+    for (LeaseKey key : tables.publishers()) {
+      if (key.group().equals(group)) {
+        highest = Math.max(highest, tables.publisher(key).epoch());
+      }
+    }
+    return highest;
+  }
+
   /** Everything that handlers of the topic's messages publish under. */
   List<Change> forgetInputs(int topicId) {
     List<Change> changes = new ArrayList<>();

@@ -237,10 +237,10 @@ public final class DispatcherCore {
   /**
    * Answers {@link Action.ForgetLeases}.
    *
-   * @param everywhere every data log group has taken it
+   * @param floor the highest number that a data log group answered; null unless all have taken it
    */
-  public List<Action> leasesForgotten(long id, boolean everywhere, long nowMillis) {
-    desk.admit(records.leasesForgotten(id, everywhere), nowMillis);
+  public List<Action> leasesForgotten(long id, Long floor, long nowMillis) {
+    desk.admit(records.leasesForgotten(id, floor), nowMillis);
     return done(nowMillis);
   }
 

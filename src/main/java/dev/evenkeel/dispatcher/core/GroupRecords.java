@@ -21,6 +21,8 @@ import java.util.TreeSet;
 final class GroupRecords {
   private record Ref(String group, MetaCommand command) {}
 
+  private record Forget(String group, long epochMax) {}
+
   private final DispatcherSettings settings;
   private final Groups groups;
   private final TopicView view;
@@ -29,7 +31,7 @@ final class GroupRecords {
   private final ActiveTime time;
   private final Outbox out;
   private final Map<Long, Ref> writes = new HashMap<>();
-  private final Map<Long, String> forgets = new HashMap<>();
+  private final Map<Long, Forget> forgets = new HashMap<>();
 
   /** Reads on their way, each with the {@link #sequence} of its beginning. */
   private final Map<Long, Long> reads = new HashMap<>();
@@ -100,9 +102,11 @@ final class GroupRecords {
       return List.of();
     }
     if (ref.command() instanceof MetaCommand.ForgetGroup) {
-      groups.remove(ref.group());
+      state.info = null;
       groups.leases().forget(ref.group());
       moves.forget(ref.group());
+      forgetLeases(state, 0);
+      return List.of();
     } else if (reply instanceof Reply.OfGroup of) {
       show(groups.get(ref.group()), of.group());
     }
@@ -169,7 +173,11 @@ final class GroupRecords {
 
   /** Marks a group with members as seen; begins to forget one that was absent for long. */
   void tend(GroupState state) {
-    if (state.info == null || state.metaInFlight || state.forgetting || !time.known()) {
+    if (state.info == null) {
+      tendWithoutRecord(state);
+      return;
+    }
+    if (state.metaInFlight || state.forgetting || !time.known()) {
       return;
     }
     if (!state.members().live().isEmpty()) {
@@ -180,11 +188,18 @@ final class GroupRecords {
       }
     } else if (state.members().isEmpty()
         && time.millis() - state.info.seenMillis() >= settings.groupForgetMillis()) {
-      // Leases first: if this is cut short, the record is still there to begin again.
+      // The record first: only the leader of the meta log can drop that, so no dispatcher of old
+      // begins this. If it is cut short, leases without a record tell the next dispatcher.
       state.forgetting = true;
-      long id = out.nextId();
-      forgets.put(id, state.name());
-      out.add(new Action.ForgetLeases(id, new DataCommand.ForgetLeases(state.name())));
+      write(state, new MetaCommand.ForgetGroup(state.name()));
+    }
+  }
+
+  private void tendWithoutRecord(GroupState state) {
+    boolean left = state.members().isEmpty() && !state.book().all().isEmpty();
+    boolean asked = forgets.values().stream().anyMatch(f -> f.group().equals(state.name()));
+    if (!state.metaInFlight && !asked && (state.forgetting || left)) {
+      forgetLeases(state, 0);
     }
   }
 
@@ -196,20 +211,49 @@ final class GroupRecords {
   }
 
   /**
+   * Drops what the data groups have of a group without a record. Until that is done the group is
+   * not made anew, so that none of it comes back.
+   *
+   * @param floor leases may have epochs up to here, known or not
+   */
+  private void forgetLeases(GroupState state, long floor) {
+    long epochMax = Math.max(1, floor);
+    for (Lease lease : state.book().all()) {
+      epochMax = Math.max(epochMax, lease.epoch());
+    }
+    state.forgetting = true;
+    long id = out.nextId();
+    forgets.put(id, new Forget(state.name(), epochMax));
+    out.add(new Action.ForgetLeases(id, new DataCommand.ForgetLeases(state.name(), epochMax)));
+  }
+
+  /**
    * A group's leases were dropped.
    *
-   * @param everywhere every data log group has taken it
+   * @param floor the highest number that a data log group answered; null unless all have taken it
    * @return heartbeats that waited for it, to be looked at again
    */
-  List<HeldBeats.Held> leasesForgotten(long id, boolean everywhere) {
-    String name = forgets.remove(id);
-    if (name == null) {
+  List<HeldBeats.Held> leasesForgotten(long id, Long floor) {
+    Forget forget = forgets.remove(id);
+    if (forget == null) {
       return List.of();
     }
+    String name = forget.group();
     GroupState state = groups.get(name).state();
-    if (!everywhere) {
-      state.forgetting = false;
-      return held.ofGroup(name);
+    if (floor == null) {
+      // It is tried again when the group is tended, with what is read of its leases until then.
+      for (HeldBeats.Held each : held.ofGroup(name)) {
+        out.refuse(
+            each.request(),
+            Refusal.UNAVAILABLE,
+            "group '" + name + "' is being forgotten, and a log group has no leader: try again");
+      }
+      return List.of();
+    }
+    if (floor > forget.epochMax()) {
+      // A request of an earlier dispatcher with a higher number may still be on its way.
+      forgetLeases(state, floor);
+      return List.of();
     }
     for (Lease lease : state.book().all()) {
       String topic = view.topics().name(lease.shard().topicId());
@@ -217,7 +261,7 @@ final class GroupRecords {
         out.add(new Action.Ownership(name, topic, lease.shard(), null));
       }
     }
-    write(state, new MetaCommand.ForgetGroup(name));
-    return List.of();
+    groups.remove(name);
+    return held.ofGroup(name);
   }
 }

@@ -181,6 +181,27 @@ class LeaseTest {
   }
 
   @Test
+  void aLateRequestToForgetDropsNothingOfAGroupThatWasMadeAnew() {
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("g", SHARD, "b", 1);
+    DataCommand forget = new DataCommand.ForgetLeases("g", 2);
+    assertThat(refusal(new DataCommand.ForgetLeases("g", 1))).isEqualTo(Refusal.FENCED);
+    assertThat(lease().epoch()).isEqualTo(2);
+    assertThat(rig.run(forget)).isEqualTo(new Reply.OfNumber(2));
+    assertThat(lease()).isNull();
+    rig.grant("g", SHARD, "a", 0);
+    assertThat(refusal(forget)).isEqualTo(Refusal.FENCED);
+    assertThat(lease().epoch()).isEqualTo(3);
+  }
+
+  @Test
+  void whereTheGroupHadNothingItsEpochsBeginAboveTheLimitToo() {
+    rig.run(new DataCommand.ForgetLeases("g", 7));
+    assertThat(rig.grant("g", SHARD, "a", 0).epoch()).isEqualTo(8);
+    assertThat(refusal(new DataCommand.ForgetLeases("g", 7))).isEqualTo(Refusal.FENCED);
+  }
+
+  @Test
   void epochsGoOnAfterAGroupWasForgotten() throws Exception {
     rig.grant("g", SHARD, "a", 0);
     rig.grant("g", SHARD, "b", 1);

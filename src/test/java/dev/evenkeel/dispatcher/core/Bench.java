@@ -66,6 +66,9 @@ final class Bench {
   /** What the log refuses commands of the history with, or null. */
   Refusal refuseMoves;
 
+  /** No request to forget leases reaches the data groups. */
+  boolean loseForgets;
+
   /** Commands about shards are applied, but nobody learns of it. */
   boolean loseAnswers;
 
@@ -316,8 +319,13 @@ final class Bench {
       }
       run(core.metaWritten(a.id(), reply, now));
     } else if (action instanceof Action.ForgetLeases a) {
-      log.apply(a.command());
-      run(core.leasesForgotten(a.id(), true, now));
+      Reply reply =
+          loseForgets
+              ? Reply.refused(Refusal.UNAVAILABLE, "as told")
+              : refuse(() -> log.apply(a.command()));
+      run(
+          core.leasesForgotten(
+              a.id(), reply instanceof Reply.OfNumber of ? (Long) of.number() : null, now));
     } else if (action instanceof Action.ReadView a) {
       run(core.viewRead(a.id(), List.copyOf(log.topics), now));
     } else if (action instanceof Action.ReadLeases a) {

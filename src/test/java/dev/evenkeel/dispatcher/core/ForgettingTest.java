@@ -1,0 +1,95 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * How a group that was absent for long is forgotten: its record first, then what it has in data
+ * groups.
+ */
+class ForgettingTest {
+  private static final long HOUR = 3_600_000;
+
+  private final Bench bench = Bench.withShards(2);
+  private final Heartbeat again = bench.beat("a", "a2", 200);
+
+  @BeforeEach
+  void groupThatStopped() {
+    bench.settings = DispatcherSettings.DEFAULT.withJoinWindow(0, 0).withGroupForget(HOUR);
+    bench.activate(List.of());
+    Heartbeat member = bench.beat("a");
+    bench.send(member);
+    bench.send(Bench.leaving(member));
+    bench.pass(HOUR / 2);
+    bench.clear();
+  }
+
+  private List<DataCommand.ForgetLeases> forgets() {
+    return bench.actions.stream()
+        .filter(Action.ForgetLeases.class::isInstance)
+        .map(each -> ((Action.ForgetLeases) each).command())
+        .toList();
+  }
+
+  private boolean askedToForget() {
+    return bench.metaWrites().stream().anyMatch(MetaCommand.ForgetGroup.class::isInstance);
+  }
+
+  @Test
+  void aDispatcherOfOldThatCannotDropTheRecordTouchesNoLease() {
+    bench.refuseNext = Refusal.NOT_LEADER;
+    for (long passed = 0; passed < HOUR && !askedToForget(); passed += 5_000) {
+      bench.pass(5_000);
+    }
+    assertThat(askedToForget()).isTrue();
+    assertThat(bench.log.groups).containsKey("g");
+    assertThat(bench.log.leases).containsKey("g");
+    assertThat(forgets()).isEmpty();
+  }
+
+  @Test
+  void theNextDispatcherDropsTheLeasesOfAGroupWithoutARecord() {
+    bench.loseForgets = true;
+    bench.pass(HOUR);
+    assertThat(bench.log.groups).isEmpty();
+    assertThat(bench.log.leases).containsKey("g");
+    bench.activate(List.of());
+    bench.loseForgets = false;
+    bench.pass(20_000);
+    assertThat(bench.log.leases).isEmpty();
+  }
+
+  @Test
+  void whoComesBackMeanwhileWaitsUntilAllIsForgotten() {
+    bench.loseForgets = true;
+    bench.pass(HOUR);
+    long epoch = bench.lease(0).epoch();
+    assertThat(bench.send(again)).as("it waits").isNull();
+    bench.pass(5_000);
+    bench.loseForgets = false;
+    bench.pass(5_000);
+    bench.send(again);
+    bench.pass(5_000, again);
+    assertThat(bench.owners()).isEqualTo("aa");
+    assertThat(bench.lease(0).epoch()).isGreaterThan(epoch);
+    DataCommand.ForgetLeases late = forgets().get(0);
+    assertThat(bench.log.apply(late)).isInstanceOf(Reply.Refused.class);
+    assertThat(bench.owners()).isEqualTo("aa");
+  }
+
+  @Test
+  void aHigherNumberOfAnEarlierDispatcherIsTakenOver() {
+    bench.log.apply(new DataCommand.ForgetLeases("g", 40));
+    bench.pass(HOUR);
+    assertThat(forgets()).extracting(DataCommand.ForgetLeases::epochMax).contains(40L);
+    assertThat(bench.log.groups).isEmpty();
+  }
+}
