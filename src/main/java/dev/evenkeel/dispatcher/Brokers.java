@@ -183,7 +183,15 @@ final class Brokers {
   private Future<Reply> submit(int dataGroup, DataCommand command) {
     Bytes body = new Bytes().i32(dataGroup);
     CommandCodec.write(body, command);
-    return reply(toLeader(dataGroup, Frames.request(Op.SUBMIT_DATA, body)));
+    return reply(toLeader(dataGroup, Frames.request(Op.SUBMIT_DATA, body)))
+        .compose(
+            reply ->
+                reply instanceof Reply.Refused no
+                        && no.refusal() == Refusal.WRONG_VERSION
+                        && command instanceof DataCommand.Grant grant
+                        && !grant.withUsualTimeout().equals(grant)
+                    ? submit(dataGroup, grant.withUsualTimeout())
+                    : Future.succeededFuture(reply));
   }
 
   /** Does not fail: a refusal is a reply. */

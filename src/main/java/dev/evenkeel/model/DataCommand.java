@@ -95,6 +95,11 @@ public sealed interface DataCommand {
       long ownerTimeoutMillis)
       implements DataCommand {
 
+    /** The same as nodes of before there was a timeout in it can read it. */
+    public Grant withUsualTimeout() {
+      return new Grant(group, shard, owner, instance, expectedEpoch, start, groupTerm);
+    }
+
     /** To an owner with the usual timeout. */
     public Grant(
         String group,
@@ -138,6 +143,13 @@ public sealed interface DataCommand {
       if (groupTerm < 0 || expectedEpoch < 0) {
         throw invalid(
             "group term " + groupTerm + ", epoch " + expectedEpoch + ": neither can be negative");
+      }
+      if (ownerTimeoutMillis < 1 || ownerTimeoutMillis > Limits.MEMBER_TIMEOUT_MILLIS_MAX) {
+        throw invalid(
+            "owner timeout of "
+                + ownerTimeoutMillis
+                + " ms: use 1 to "
+                + Limits.MEMBER_TIMEOUT_MILLIS_MAX);
       }
     }
   }
@@ -308,6 +320,9 @@ public sealed interface DataCommand {
     @Override
     public void check() {
       Names.check("group", group);
+      if (epochMax < 0) {
+        throw invalid("highest epoch " + epochMax + ": it cannot be negative");
+      }
     }
   }
 

@@ -9,7 +9,7 @@ package dev.evenkeel.wire;
  * level   new in it
  * 1       the entries of the first build
  * 2       RaiseFeatureLevel; AddActiveTime, SeeGroup with its topics; RemoveTopic and OpenShards with
- *         a floor of epochs
+ *         a floor of epochs; Grant with the owner's timeout; ForgetLeases up to an epoch
  * </pre>
  *
  * A new command, a new field of a command, and another outcome of a known command all need a new
@@ -18,6 +18,9 @@ package dev.evenkeel.wire;
  */
 public final class FeatureLevel {
   public static final int FIRST = 1;
+
+  /** From here on a grant names the owner's timeout. */
+  public static final int OWNER_TIMEOUT = 2;
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 2;

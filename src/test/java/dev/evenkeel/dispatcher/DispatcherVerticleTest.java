@@ -13,6 +13,7 @@ import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.ShardMark;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.log.Leadership;
@@ -21,6 +22,7 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
@@ -37,6 +39,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -137,10 +140,22 @@ class DispatcherVerticleTest {
               120_000,
               // The tests name the shards that move.
               new Heartbeat.Wishes("average", null, 0),
-              List.of(),
+              marks(),
               tally,
               false,
               flow));
+    }
+
+    /** It takes up what it is told that it owns. */
+    private List<ShardMark> marks() {
+      return told.stream()
+          .max(Comparator.comparingLong(Assignment::revision))
+          .map(last -> last.shards().stream().map(TestMember::mark).toList())
+          .orElse(List.of());
+    }
+
+    private static ShardMark mark(Assignment.Owned owned) {
+      return new ShardMark(owned.shard(), owned.epoch(), null, null, null);
     }
 
     synchronized void silence() {
@@ -568,6 +583,15 @@ class DispatcherVerticleTest {
             5_000,
             50_000);
     assertThat(refusal(beat(beat))).isEqualTo(Refusal.UNKNOWN_TOPIC);
+  }
+
+  @Test
+  void brokersOfAFormerVersionGrantWithoutTheTimeout() {
+    broker.former();
+    lead(1);
+    new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    assertThat(lease(0).ownerTimeoutMillis()).isEqualTo(Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
   }
 
   @Test

@@ -27,6 +27,9 @@ final class FakeBroker {
   private final Vertx vertx;
   private volatile boolean mute;
 
+  /** It reads no grant with a timeout, as the first build. */
+  private volatile boolean former;
+
   FakeBroker(Vertx vertx, ModelLog log) {
     this.vertx = vertx;
     this.log = log;
@@ -37,6 +40,10 @@ final class FakeBroker {
   /** From now on it refuses to read shards, or does so again. */
   void mute(boolean on) {
     mute = on;
+  }
+
+  void former() {
+    former = true;
   }
 
   private void view(Message<Buffer> message) {
@@ -62,7 +69,13 @@ final class FakeBroker {
           switch (op) {
             case SUBMIT_DATA -> {
               in.i32();
-              yield submit(CommandCodec.data(in));
+              DataCommand command = CommandCodec.data(in);
+              boolean unknown =
+                  command instanceof DataCommand.Grant grant
+                      && !grant.equals(grant.withUsualTimeout());
+              yield former && unknown
+                  ? Frames.refusal(Refusal.WRONG_VERSION, "unknown command 36")
+                  : submit(command);
             }
             case SUBMIT_META ->
                 answer(log.apply(CommandCodec.meta(in), System.currentTimeMillis()));

@@ -25,6 +25,7 @@ import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.CommandCodec;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.RecordCodec;
 import dev.evenkeel.wire.ReplyCodec;
 import io.vertx.core.Future;
@@ -155,7 +156,15 @@ public final class ControlService {
     requireAllowed(allowed, command);
     group.requireLeader();
     return meters.commanded(
-        command, commands.append(group.log(), Entry.of(command, node.nowMillis())));
+        command, commands.append(group.log(), Entry.of(readable(command), node.nowMillis())));
+  }
+
+  /** While a node of a former version is there, shards must find owners all the same. */
+  private DataCommand readable(DataCommand command) {
+    return command instanceof DataCommand.Grant grant
+            && node.meta().tables().featureLevel() < FeatureLevel.OWNER_TIMEOUT
+        ? grant.withUsualTimeout()
+        : command;
   }
 
   private Future<Buffer> submitMeta(ByteReader in) {
