@@ -1,6 +1,7 @@
 package dev.evenkeel.wire;
 
 import dev.evenkeel.model.Limits;
+import dev.evenkeel.model.MalformedException;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.nio.ByteBuffer;
@@ -102,6 +103,17 @@ public record Batch(ByteBuffer bytes) {
     bytes.putInt(20, epoch);
     bytes.putLong(24, firstSequence);
     bytes.putInt(CRC_AT, crc(bytes));
+    return this;
+  }
+
+  /**
+   * Walks over the messages without making any: the bytes after the header must be as many messages
+   * as it says, no more and no less. A reader of such a batch never fails.
+   *
+   * @throws MalformedException INVALID
+   */
+  public Batch checkMessages() {
+    new BatchWalk(bytes).overAll(count());
     return this;
   }
 

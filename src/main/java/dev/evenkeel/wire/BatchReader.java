@@ -1,5 +1,6 @@
 package dev.evenkeel.wire;
 
+import dev.evenkeel.model.MalformedException;
 import dev.evenkeel.model.Message;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -7,13 +8,15 @@ import java.util.Map;
 /**
  * Reads the messages of a batch in order.
  *
- * <p>{@link #next()} throws {@code RefusedException} (INVALID) if the batch's inside is malformed.
+ * <p>If the batch's inside is malformed, {@link #next()} throws {@link MalformedException} at the
+ * first message that it cannot read, and at each behind it: {@link #giveUp} passes over one.
  */
 public final class BatchReader {
   private final ByteReader in;
   private final long firstTimestamp;
   private final long endOffset;
   private long nextOffset;
+  private MalformedException broken;
 
   BatchReader(Batch batch, long baseOffset) {
     in =
@@ -38,7 +41,25 @@ public final class BatchReader {
     return endOffset;
   }
 
+  /** Passes over a message that cannot be read; nor can those behind it. */
+  public void giveUp() {
+    nextOffset++;
+  }
+
   public Message next() {
+    if (broken != null) {
+      throw broken;
+    }
+    try {
+      return read();
+    } catch (MalformedException malformed) {
+      // Where the next one begins is unknown.
+      broken = malformed;
+      throw malformed;
+    }
+  }
+
+  private Message read() {
     int keyLength = in.varint();
     byte[] key = keyLength == 0 ? null : in.raw(keyLength - 1);
     long timestamp = firstTimestamp + in.varlong();

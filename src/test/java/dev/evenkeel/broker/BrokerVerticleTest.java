@@ -610,4 +610,19 @@ class BrokerVerticleTest {
     }
     assertThat(log.entries).hasSize(before);
   }
+
+  @Test
+  void aBatchThatIsMalformedInsideDoesNotGetIntoTheLog() throws Exception {
+    begin(Bench.one());
+    Shard shard = new Shard(bench.create("t", 1).id(), 0);
+    FakeCluster.Group log = bench.cluster.group("d" + bench.groupOf(shard));
+    int before = log.entries.size();
+    Batch batch = batch(0, 0, 0, 3);
+    batch.bytes().putInt(32, 7);
+    batch.stamped(0, 0, 0);
+    RefusedException refused = refusal(bench.append(shard, batch));
+    assertThat(refused.refusal()).isEqualTo(Refusal.INVALID);
+    assertThat(refused).hasMessage("malformed batch: message 4 of 7 ends early");
+    assertThat(log.entries).hasSize(before);
+  }
 }

@@ -42,7 +42,7 @@ class BatchFuzzTest {
       }
       try {
         for (AppendBody.Item item : AppendBody.read(ByteBuffer.wrap(Mutants.of(body, random)))) {
-          Batch batch = item.batch().verified();
+          Batch batch = item.batch().verified().checkMessages();
           assertThat(written)
               .as("seed %d, mutant %d: a batch that was never written", seed, mutant)
               .contains(batch.bytes());
@@ -80,9 +80,15 @@ class BatchFuzzTest {
         batch.putInt(32, random.nextInt(Limits.BATCH_MESSAGES_MAX + 2));
       }
       batch.putInt(Batch.CRC_AT, Batch.crc(batch));
+      boolean admitted = false;
       try {
-        read(Batch.next(batch).verified());
+        Batch whole = Batch.next(batch).verified();
+        admitted = isAdmitted(whole);
+        read(whole);
       } catch (RefusedException refusal) {
+        assertThat(admitted)
+            .as("seed %d, mutant %d: a broker took it: %s", seed, mutant, refusal)
+            .isFalse();
         assertThat(refusal.refusal())
             .as("seed %d, mutant %d: %s", seed, mutant, refusal)
             .isIn(Refusal.INVALID, Refusal.TOO_LARGE);
@@ -90,6 +96,15 @@ class BatchFuzzTest {
       }
     }
     assertThat(refused).isGreaterThan(Mutants.COUNT / 4);
+  }
+
+  private static boolean isAdmitted(Batch batch) {
+    try {
+      batch.checkMessages();
+      return true;
+    } catch (RefusedException refusal) {
+      return false;
+    }
   }
 
   private static void read(Batch batch) {

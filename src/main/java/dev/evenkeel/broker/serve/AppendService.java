@@ -53,7 +53,7 @@ public final class AppendService {
     disk.requireRoom();
     int messages = 0;
     for (AppendBody.Item item : items) {
-      messages += item.batch().verified().count();
+      messages += item.batch().verified().checkMessages().count();
     }
     return appenders
         .get(group)

@@ -127,14 +127,32 @@ final class MessagesApi {
         BatchReader reader = placed.batch().verified().reader(placed.baseOffset());
         while (reader.hasNext() && !full()) {
           long at = reader.nextOffset();
-          Message message = reader.next();
+          JsonObject shown = show(reader, at);
           if (at >= offset) {
-            messages.add(json(at, message));
+            messages.add(shown);
             next = at + 1;
           }
         }
       }
       return next;
+    }
+
+    /** One whose bytes are no message is shown as such: it keeps nobody from what lies behind. */
+    private JsonObject show(BatchReader reader, long offset) {
+      try {
+        return json(offset, reader.next());
+      } catch (RefusedException malformed) {
+        reader.giveUp();
+        bytes += 64;
+        return new JsonObject()
+            .put("shard", shard.shard())
+            .put("offset", offset)
+            .putNull("key")
+            .putNull("payload")
+            .putNull("timestamp")
+            .put("headers", new JsonObject())
+            .put("unreadable", malformed.getMessage());
+      }
     }
 
     private JsonObject json(long offset, Message message) {

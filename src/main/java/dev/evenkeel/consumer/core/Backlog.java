@@ -1,6 +1,8 @@
 package dev.evenkeel.consumer.core;
 
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.BatchReader;
 import java.util.ArrayDeque;
 
@@ -9,8 +11,15 @@ final class Backlog {
   /** A batch, with the first of its offsets that is wanted. */
   private record Waiting(FetchAnswer.Placed placed, long from) {}
 
+  private static final byte[] NOTHING = new byte[0];
+
   private final ArrayDeque<Waiting> batches = new ArrayDeque<>();
   private BatchReader reader;
+  private Batch current;
+
+  /** The batch has a malformed inside, and its bytes were given out. */
+  private boolean shown;
+
   private int share;
   private long wantedFrom;
 
@@ -35,9 +44,8 @@ final class Backlog {
   }
 
   /**
-   * The next message as a task of {@code hold}, or null.
-   *
-   * @throws dev.evenkeel.model.RefusedException INVALID if the batch's inside is malformed
+   * The next message as a task of {@code hold}, or null. What is malformed inside of a batch comes
+   * as tasks that are {@link Task#unreadable}, one for each offset that the batch has taken.
    */
   Task next(Hold hold) {
     while (reader == null || !reader.hasNext()) {
@@ -46,15 +54,39 @@ final class Backlog {
         reader = null;
         return null;
       }
-      share = share(waiting.placed());
-      reader = waiting.placed().batch().reader(waiting.placed().baseOffset());
-      wantedFrom = waiting.from();
-      while (reader.nextOffset() < wantedFrom) {
-        reader.next();
-      }
+      begin(waiting);
     }
     long offset = reader.nextOffset();
-    return new Task(hold, offset, reader.next(), share);
+    try {
+      return new Task(hold, offset, reader.next(), share);
+    } catch (RefusedException malformed) {
+      reader.giveUp();
+      // With the first of them, all that there is to be looked at.
+      byte[] bytes = shown ? NOTHING : copy(current);
+      shown = true;
+      return Task.unreadable(hold, offset, bytes, share, false, malformed);
+    }
+  }
+
+  private static byte[] copy(Batch batch) {
+    byte[] bytes = new byte[batch.length()];
+    batch.bytes().get(0, bytes);
+    return bytes;
+  }
+
+  private void begin(Waiting waiting) {
+    share = share(waiting.placed());
+    current = waiting.placed().batch();
+    reader = current.reader(waiting.placed().baseOffset());
+    wantedFrom = waiting.from();
+    shown = false;
+    while (reader.nextOffset() < wantedFrom) {
+      try {
+        reader.next();
+      } catch (RefusedException malformed) {
+        reader.giveUp();
+      }
+    }
   }
 
   /** Drops everything, and says how much that was. */

@@ -219,17 +219,18 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   @Override
   public Task next(long now) {
-    if (running >= options.getParallel()
-        || ready.isEmpty()
-        || !mayStart(now)
-        || !machine.failing().mayStart(running, now)) {
-      return null;
-    }
-    Task task = ready.next(hold -> take(hold, false, now));
-    if (task != null) {
+    while (!ready.isEmpty() && mayBegin(now)) {
+      Task task = ready.next(hold -> take(hold, false, now));
+      if (task == null) {
+        return null;
+      }
       running++;
+      if (task.unreadable == null) {
+        return task;
+      }
+      failed(task, task.unreadable, now);
     }
-    return task;
+    return null;
   }
 
   // For a gate between this and the handlers
@@ -240,7 +241,15 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    * to be at any event.
    */
   Task hold(long now) {
-    return ready.isEmpty() || !mayStart(now) ? null : ready.next(hold -> take(hold, true, now));
+    while (!ready.isEmpty() && mayStart(now)) {
+      Task task = ready.next(hold -> take(hold, true, now));
+      if (task == null || task.unreadable == null) {
+        return task;
+      }
+      begin(task);
+      failed(task, task.unreadable, now);
+    }
+    return null;
   }
 
   /** Whether a message that {@link #hold} gave is still wanted. */
@@ -320,18 +329,13 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   private Task take(Hold hold, boolean held, long now) {
-    try {
-      Task task = held ? hold.nextHeld(now) : hold.next(now);
-      Hold.Dropped passed = hold.passed();
-      if (passed != Hold.Dropped.NONE) {
-        machine.puller().dropped(passed, now);
-        machine.puller().fetch(hold, now);
-      }
-      return task;
-    } catch (RefusedException e) {
-      machine.puller().malformed(hold, e, now);
-      return null;
+    Task task = held ? hold.nextHeld(now) : hold.next(now);
+    Hold.Dropped passed = hold.passed();
+    if (passed != Hold.Dropped.NONE) {
+      machine.puller().dropped(passed, now);
+      machine.puller().fetch(hold, now);
     }
+    return task;
   }
 
   @Override

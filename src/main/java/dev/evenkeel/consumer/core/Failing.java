@@ -128,6 +128,11 @@ final class Failing {
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
       return;
     }
+    if (task.unreadable != null) {
+      // Another attempt does not help, and it says nothing of what handlers need.
+      lost(task, cause, now);
+      return;
+    }
     if (breaker.failed(task.attempt, running, now)) {
       reports.error(
           "most messages fail: it pauses, tries one message at a time, and does not count what"
@@ -147,16 +152,23 @@ final class Failing {
     long delay = policy.delayAfter(task.attempt);
     if (delay >= 0) {
       tell(task, "it is tried again in " + seconds(delay), cause);
-    } else if (policy.stops()) {
-      hold.givenBack = true;
+      record(task, delay, cause, now);
+    } else {
+      lost(task, cause, now);
+    }
+  }
+
+  /** There is no further attempt. */
+  private void lost(Task task, Throwable cause, long now) {
+    if (policy.stops()) {
+      task.hold.givenBack = true;
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
       out.accept(new Action.Stop(text(task, "the consumer ends"), cause));
       return;
-    } else {
-      boolean broadcast = options.getMode() == ConsumerOptions.Mode.BROADCAST;
-      tell(task, broadcast ? "it is passed over" : "it goes to the dead letters", cause);
     }
-    record(task, delay, cause, now);
+    boolean broadcast = options.getMode() == ConsumerOptions.Mode.BROADCAST;
+    tell(task, broadcast ? "it is passed over" : "it goes to the dead letters", cause);
+    record(task, -1, cause, now);
   }
 
   private void tell(Task task, String then, Throwable cause) {
@@ -330,12 +342,7 @@ final class Failing {
   }
 
   void retriesFetched(Hold hold, RetryRequest request, RetryAnswer answer, long now) {
-    try {
-      List<Task> came = hold.retries.answered(hold, request, answer, now);
-      came.forEach(task -> puller.added(task));
-    } catch (RefusedException e) {
-      reports.error(hold + ": a retry cannot be read", e);
-    }
+    hold.retries.answered(hold, request, answer, now).forEach(puller::added);
   }
 
   void retriesFailed(Hold hold, RetryRequest request, RefusedException refused, long now) {

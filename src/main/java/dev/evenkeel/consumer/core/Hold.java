@@ -273,11 +273,7 @@ public final class Hold {
     return messages;
   }
 
-  /**
-   * The next message to run, or null.
-   *
-   * @throws dev.evenkeel.model.RefusedException INVALID if a batch is malformed inside
-   */
+  /** The next message to run, or null. */
   Task next(long nowMillis) {
     Task task = take(nowMillis);
     if (task != null) {

@@ -1,6 +1,7 @@
 package dev.evenkeel.consumer.core;
 
 import dev.evenkeel.model.Outcome;
+import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.wire.MessageCodec;
 import dev.evenkeel.wire.RetryAnswer;
 import dev.evenkeel.wire.RetryRequest;
@@ -301,9 +302,7 @@ final class HoldFailures {
       if (!inOrder) {
         askAt(now);
       } else if (!inHand.has(retry.offset())) {
-        Task task =
-            new Task(
-                hold, retry.offset(), MessageCodec.decode(retry.copy()), retry.copy().length, true);
+        Task task = task(hold, retry);
         task.attempt = retry.attempts() + 1;
         task.laneHash = retry.lane();
         waitingLanes.remove(retry.lane());
@@ -312,6 +311,15 @@ final class HoldFailures {
       }
     }
     return came;
+  }
+
+  private static Task task(Hold hold, RetryAnswer.Retry retry) {
+    byte[] copy = retry.copy();
+    try {
+      return new Task(hold, retry.offset(), MessageCodec.decode(copy), copy.length, true);
+    } catch (RefusedException e) {
+      return Task.unreadable(hold, retry.offset(), copy, copy.length, true, e);
+    }
   }
 
   private void learn(RetryAnswer.Known of, long now) {

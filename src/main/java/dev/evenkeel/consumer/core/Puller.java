@@ -115,12 +115,6 @@ final class Puller {
     }
   }
 
-  /** A batch turned out to be malformed inside: it and what came after it are dropped. */
-  void malformed(Hold hold, RefusedException e, long now) {
-    dropped(hold.dropBacklog(), now);
-    unreadable(hold, hold.fetchOffset, e, now);
-  }
-
   /** Data that cannot be read is never handed out: the shard waits, visibly, and fetches again. */
   private void unreadable(Hold hold, long offset, RefusedException e, long now) {
     if (hold.corruptOffset != offset) {

@@ -3,6 +3,8 @@ package dev.evenkeel.consumer.core;
 import dev.evenkeel.consumer.Delivery;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Outcome;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
 
 /** A message on its way through a handler, with all its tries. */
 public final class Task implements MessageSource.Handed {
@@ -43,6 +45,9 @@ public final class Task implements MessageSource.Handed {
   /** Of its last attempt, or null. */
   Effects effects;
 
+  /** Why no handler can have it, or null: its bytes are no message. */
+  RefusedException unreadable;
+
   Task(Hold hold, long offset, Message message, int bytes) {
     this(hold, offset, message, bytes, false);
   }
@@ -53,6 +58,21 @@ public final class Task implements MessageSource.Handed {
     this.offset = offset;
     this.message = message;
     this.bytes = bytes;
+  }
+
+  /**
+   * A message that cannot be read.
+   *
+   * @param bytes what is known of it, kept as its payload
+   */
+  static Task unreadable(
+      Hold hold, long offset, byte[] bytes, int share, boolean retry, RefusedException why) {
+    Task task = new Task(hold, offset, new Message(null, null, 0, bytes), share, retry);
+    task.unreadable =
+        new RefusedException(
+            Refusal.CORRUPT,
+            "the message cannot be read (" + why.getMessage() + "), so no handler got it");
+    return task;
   }
 
   /** An attempt begins whose handler may publish: what the one before wanted is forgotten. */

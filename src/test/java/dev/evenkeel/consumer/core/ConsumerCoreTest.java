@@ -16,6 +16,7 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.BatchBuilder;
+import dev.evenkeel.wire.MessageCodec;
 import dev.evenkeel.wire.RetryAnswer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -134,6 +135,99 @@ class ConsumerCoreTest {
     core.leaseRead(take(Action.ReadLease.class).hold(), reset, now);
     assertThat(take(Action.CallAssign.class).shard())
         .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
+  }
+
+  /** With a right checksum, {@code count} in its header and three messages. */
+  private static Batch malformed(int count) {
+    Batch batch = batch("a", "b", "c");
+    batch.bytes().putInt(32, count);
+    return batch.stamped(1, 0, 0);
+  }
+
+  @Test
+  void whatIsMalformedInABatchGoesToTheDeadLettersAndTheGroupGoesOn() {
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    FetchAnswer answer =
+        new FetchAnswer(
+            0,
+            8,
+            List.of(
+                new FetchAnswer.Placed(0, malformed(7)), new FetchAnswer.Placed(7, batch("d"))));
+    core.fetched(fetch.hold(), fetch.request(), answer, now);
+    for (long offset : new long[] {0, 1, 2}) {
+      core.finished(next(offset), now);
+    }
+    List<Outcome.Failed> dead = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      assertThat(core.next(now)).as("the shard keeps its order").isNull();
+      Action.RecordOutcomes told = take(Action.RecordOutcomes.class);
+      told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
+      core.recorded(told.hold(), told.command(), List.of(), now);
+    }
+    core.finished(next(7), now);
+    assertThat(dead).extracting(Outcome.Failed::offset).containsExactly(3L, 4L, 5L, 6L);
+    assertThat(dead).allMatch(each -> each.way() == Outcome.Way.DEAD && each.attempt() == 1);
+    assertThat(dead).allMatch(each -> each.error().startsWith("CORRUPT: the message cannot be"));
+    assertThat(MessageCodec.decode(dead.get(0).copy()).payload())
+        .as("the batch, to be looked at")
+        .hasSize(malformed(7).length());
+    tick(5_000);
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(8);
+  }
+
+  @Test
+  void aConsumerThatStopsAtFailuresStopsAtWhatItCannotRead() {
+    options.setOnFailure(ConsumerOptions.OnFailure.STOP);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(0, malformed(4)), now);
+    for (long offset : new long[] {0, 1, 2}) {
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    assertThat(take(Action.Stop.class).cause())
+        .hasMessageContaining("the message cannot be read", "no handler got it");
+  }
+
+  @Test
+  void aRetryThatCannotBeReadKeepsNobodyElseWaiting() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 9, -1, null), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, 9, 2, List.of()), now);
+    tick(0);
+    Action.FetchRetries asked = take(Action.FetchRetries.class);
+    byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
+    RetryAnswer answer =
+        new RetryAnswer(
+            -1,
+            List.of(
+                new RetryAnswer.Retry(3, 1, Outcome.NO_LANE, new byte[] {9, 9}),
+                new RetryAnswer.Retry(4, 1, Outcome.NO_LANE, sound)),
+            RetryAnswer.Known.NOTHING);
+    core.retriesFetched(asked.hold(), asked.request(), answer, now);
+    next(4);
+    assertThat(take(Action.RecordOutcomes.class).command().outcomes())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Outcome.Failed.class,
+            failed -> {
+              assertThat(failed.offset()).isEqualTo(3);
+              assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
+            });
   }
 
   @Test
