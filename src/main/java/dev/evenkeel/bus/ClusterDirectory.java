@@ -9,6 +9,8 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -39,12 +41,20 @@ public final class ClusterDirectory {
   /** How many are asked for one view. */
   private static final int BROKERS_ASKED_MAX = 4;
 
+  /** A node that has something to answer for longer than this is asked whether it answers. */
+  private static final long LOOK_MILLIS = 2_000;
+
   private final Link link;
   private final Link.Listening topicChanges;
   private final Link.Listening leaderChanges;
   private final LeaderWatch watch = new LeaderWatch();
   private final List<Runnable> onLeaders = new CopyOnWriteArrayList<>();
   private final long timer;
+  private final long lookTimer;
+
+  /** Nodes that are asked at present whether they answer. */
+  private final Set<String> questioned = ConcurrentHashMap.newKeySet();
+
   private volatile ClusterView current;
   private volatile boolean closed;
 
@@ -55,7 +65,15 @@ public final class ClusterDirectory {
   private boolean askAgain;
 
   public ClusterDirectory(Link link) {
+    this(link, LOOK_MILLIS);
+  }
+
+  /**
+   * @param lookMillis a node that has something to answer for longer is asked whether it answers
+   */
+  ClusterDirectory(Link link, long lookMillis) {
     this.link = link;
+    lookTimer = link.vertx().setPeriodic(lookMillis, id -> lookForSilence(lookMillis));
     topicChanges = link.listen(Addresses.TOPIC_CHANGES, body -> changed());
     leaderChanges = link.listen(Addresses.LEADER_CHANGES, this::announced);
     timer =
@@ -247,6 +265,26 @@ public final class ClusterDirectory {
   }
 
   /**
+   * Asks nodes that have had something to answer for long whether they answer anything. What the
+   * others say does not tell, nor what is answered to a heartbeat: it goes to one node.
+   */
+  private void lookForSilence(long lookMillis) {
+    long now = LeaderWatch.nowMillis();
+    for (String node : watch.awaited(now - lookMillis)) {
+      if (!closed && questioned.add(node)) {
+        link.request(Addresses.data(node), Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)
+            .onComplete(
+                answered -> {
+                  questioned.remove(node);
+                  if (answered.failed()) {
+                    watch.silent(node, now);
+                  }
+                });
+      }
+    }
+  }
+
+  /**
    * Called, on any thread, when a node has announced that it leads: what waited for a leader may be
    * tried at once.
    */
@@ -260,7 +298,8 @@ public final class ClusterDirectory {
   }
 
   /**
-   * The outcome of a request to the shard's leader, or INDETERMINATE as soon as another one leads.
+   * The outcome of a request to the shard's leader, or INDETERMINATE as soon as another one leads
+   * or the leader answers nothing any more.
    */
   public <T> Future<T> whileLeads(Shard shard, String node, Future<T> request) {
     ClusterView view = current;
@@ -300,6 +339,7 @@ public final class ClusterDirectory {
   public void close() {
     closed = true;
     link.vertx().cancelTimer(timer);
+    link.vertx().cancelTimer(lookTimer);
     topicChanges.end();
     leaderChanges.end();
   }

@@ -204,6 +204,21 @@ class BrokerVerticleTest {
     return answer.result();
   }
 
+  @Test
+  void anOwnerThatAsksAgainHasGivenUpItsFormerFetch() throws Exception {
+    begin(Bench.one());
+    bench.grant("g", shard, "a", 0);
+    bench.grant("h", shard, "a", 0);
+    Future<FetchAnswer> former = bench.fetch("g", shard, 1, 0, 15_000);
+    Future<FetchAnswer> ofAnother = bench.fetch("h", shard, 1, 0, 15_000);
+    Future<FetchAnswer> again = bench.fetch("g", shard, 1, 0, 15_000);
+    assertThat(withoutAWait(former).batches()).isEmpty();
+    assertThat(ofAnother.isComplete()).isFalse();
+    get(bench.append(shard, batch(0, 0, 0, 1)));
+    assertThat(get(again).batches()).hasSize(1);
+    assertThat(get(ofAnother).batches()).hasSize(1);
+  }
+
   private FetchRequest atTheEnd(int failuresTold, int waitMillis) {
     return new FetchRequest("g", shard, 2, 3, 1 << 20, 1 << 20, failuresTold, waitMillis);
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
@@ -39,6 +40,39 @@ class ClusterDirectoryTest {
   void close() {
     directory.close();
     result(vertx.close());
+  }
+
+  @Test
+  void whatANodeWasAskedIsGivenUpWhenItDoesNotAnswerALaterQuestion() {
+    directory.close();
+    ClusterDirectory fresh = new ClusterDirectory(link, 50);
+    try {
+      AtomicInteger questions = new AtomicInteger();
+      Promise<Buffer> fetch = Promise.promise();
+      Promise<Buffer> other = Promise.promise();
+      Promise<Buffer> silence = Promise.promise();
+      link.serve(Addresses.data("a"), body -> silence.future());
+      link.serve(
+          Addresses.data("b"),
+          body -> {
+            questions.incrementAndGet();
+            return Future.succeededFuture(Frames.refusal(Refusal.INVALID, "empty"));
+          });
+      Future<Buffer> lost = fresh.whileLeads(0, "a", fetch.future());
+      Future<Buffer> waits = fresh.whileLeads(1, "b", other.future());
+      await().until(lost::isComplete);
+      assertThat(lost.cause())
+          .isInstanceOfSatisfying(
+              RefusedException.class,
+              refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INDETERMINATE));
+      int asked = questions.get();
+      await().until(() -> questions.get() > asked + 1);
+      assertThat(waits.isComplete()).as("of a node that answers").isFalse();
+      other.complete(Buffer.buffer());
+      assertThat(result(waits)).isEqualTo(Buffer.buffer());
+    } finally {
+      fresh.close();
+    }
   }
 
   @Test

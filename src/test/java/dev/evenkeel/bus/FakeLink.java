@@ -63,7 +63,22 @@ public final class FakeLink implements Link {
     if (server == null || state != State.CONNECTED) {
       promise.fail(new RefusedException(Refusal.UNAVAILABLE, "nobody listens at " + address));
     } else {
-      vertx.runOnContext(none -> answer(server, body).onComplete(promise));
+      vertx.runOnContext(
+          none ->
+              answer(server, body)
+                  .onComplete(
+                      answered -> {
+                        if (answered.succeeded()) {
+                          promise.tryComplete(answered.result());
+                        } else {
+                          promise.tryFail(answered.cause());
+                        }
+                      }));
+      vertx.setTimer(
+          timeoutMillis,
+          none ->
+              promise.tryFail(
+                  new RefusedException(Refusal.INDETERMINATE, "no answer from " + address)));
     }
     return promise.future();
   }

@@ -218,6 +218,7 @@ public final class FetchService {
     }
     Promise<Buffer> promise = Promise.promise();
     Shard shard = request.shard();
+    endFormer(request);
     Waiting[] self = new Waiting[1];
     long timer =
         vertx.setTimer(
@@ -228,6 +229,19 @@ public final class FetchService {
     waitingCount++;
     // What was applied between the look and the wait has announced itself already, or will.
     return promise.future();
+  }
+
+  /** An owner that asks again has given up its former fetch, whose answer would go nowhere. */
+  private void endFormer(FetchRequest request) {
+    Set<Waiting> of = waiting.get(request.shard());
+    if (of == null || request.group().isEmpty()) {
+      return;
+    }
+    for (Waiting each : List.copyOf(of)) {
+      if (each.request().group().equals(request.group())) {
+        finish(each, () -> Future.succeededFuture(nothing(each.request())));
+      }
+    }
   }
 
   private interface Serving {

@@ -67,6 +67,10 @@ public final class Hold {
   FetchRequest fetch;
 
   long fetchAskedMillis;
+
+  /** Nobody knows what became of the last fetch. */
+  boolean fetchLost;
+
   long fetchRetryMillis;
   long fetchOffset;
 

@@ -16,6 +16,9 @@ final class Puller {
   /** A fetch that brought nothing, and did not wait either, is not repeated sooner. */
   private static final long EMPTY_GAP_MILLIS = 100;
 
+  /** After a fetch without an answer the next one waits so long: it may get none either. */
+  private static final int AFTER_LOSS_MILLIS = 1_000;
+
   private final ConsumerOptions options;
   private final FlowControl flow;
   private final HoldMachine.Owner owner;
@@ -75,7 +78,9 @@ final class Puller {
             flow.fetchBytes(options.getFetchBytesMax(), owner.holds()),
             flow.fetchMessages(owner.holds()),
             hold.retries.told(),
-            options.getFetchWaitMillis());
+            hold.fetchLost
+                ? Math.min(AFTER_LOSS_MILLIS, options.getFetchWaitMillis())
+                : options.getFetchWaitMillis());
     out.accept(new Action.Fetch(hold, hold.fetch));
     if (hold.firstFetchMillis < 0) {
       hold.firstFetchMillis = now;
@@ -88,6 +93,7 @@ final class Puller {
     if (answer.batches().isEmpty() && now - hold.fetchAskedMillis < EMPTY_GAP_MILLIS) {
       hold.fetchRetryMillis = now + EMPTY_GAP_MILLIS;
     }
+    hold.fetchLost = false;
     hold.logEnd = answer.endOffset();
     hold.retries.hinted(answer.failures(), now);
     for (FetchAnswer.Placed placed : answer.batches()) {
@@ -133,6 +139,7 @@ final class Puller {
 
   /** A fetch was refused, but not because the shard is another's. */
   void failed(Hold hold, RefusedException refused, long now) {
+    hold.fetchLost = refused.refusal() == Refusal.INDETERMINATE;
     long start = refused.refusal() == Refusal.OFFSET_OUT_OF_RANGE ? startOf(refused) : -1;
     if (start > hold.fetchOffset) {
       skipped(hold, start);

@@ -851,6 +851,23 @@ class ConsumerCoreTest {
   }
 
   @Test
+  void afterAFetchWithoutAnAnswerTheNextWaitsForAMoment() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    Action.Fetch first = take(Action.Fetch.class);
+    assertThat(first.request().waitMillis()).isEqualTo(ConsumerOptions.DEFAULT_FETCH_WAIT_MILLIS);
+    core.fetchFailed(first.hold(), first.request(), refused(Refusal.INDETERMINATE), now);
+    tick(5_000);
+    Action.Fetch again = take(Action.Fetch.class);
+    assertThat(again.request().waitMillis()).isEqualTo(1_000);
+    core.fetched(again.hold(), again.request(), new FetchAnswer(0, 1, List.of()), now);
+    tick(100);
+    assertThat(take(Action.Fetch.class).request().waitMillis())
+        .isEqualTo(ConsumerOptions.DEFAULT_FETCH_WAIT_MILLIS);
+  }
+
+  @Test
   void retriesThatOthersAddedAreAskedForBeforeThoseThatWait() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
