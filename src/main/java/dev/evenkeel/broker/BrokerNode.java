@@ -3,13 +3,13 @@ package dev.evenkeel.broker;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.StoreOpener;
+import dev.evenkeel.broker.machine.StoredState;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLine;
-import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.FeatureLevel;
@@ -90,37 +90,36 @@ public final class BrokerNode implements AutoCloseable {
         new DiskGuard(
             settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
     disk.check();
+    DamageMarks damage = new DamageMarks(settings.dataDirectory());
     MetaState meta = new MetaState(live.resolve(LogNode.META), stores);
     Map<String, DataState> byName = new ConcurrentHashMap<>();
     LogNode log =
         logs.start(
             settings.logSettings(),
-            name -> state(name, live.resolve(name), stores, settings.tailBytesMax(), meta, byName),
+            name -> {
+              StoredState<?> state =
+                  name.equals(LogNode.META)
+                      ? meta
+                      : byName.computeIfAbsent(
+                          name,
+                          any ->
+                              new DataState(
+                                  live.resolve(name),
+                                  stores,
+                                  settings.tailBytesMax(),
+                                  FeatureLevel.reads(),
+                                  () -> meta.tables().featureLevel()));
+              state.onDamage(detail -> damage.note(name, detail));
+              return state;
+            },
             line);
+    for (LogGroup group : log.all()) {
+      damage.watch(group);
+    }
     List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();
     BrokerNode node = new BrokerNode(settings, log, meta, data, disk);
     node.begin();
     return node;
-  }
-
-  private static ReplicatedState state(
-      String group,
-      Path directory,
-      StoreOpener stores,
-      long tailBytesMax,
-      MetaState meta,
-      Map<String, DataState> byName) {
-    return group.equals(LogNode.META)
-        ? meta
-        : byName.computeIfAbsent(
-            group,
-            any ->
-                new DataState(
-                    directory,
-                    stores,
-                    tailBytesMax,
-                    FeatureLevel.reads(),
-                    () -> meta.tables().featureLevel()));
   }
 
   private static ThreadFactory threads(String prefix) {
@@ -155,7 +154,9 @@ public final class BrokerNode implements AutoCloseable {
   /** Measures the free space, and what follows from it; called every second. */
   public void checkDisk() {
     disk.check();
-    String low = disk.low();
+    String exhausted = disk.exhausted();
+    log.holdEntries(exhausted);
+    String low = exhausted == null ? disk.low() : "it takes no entries: " + exhausted;
     for (LogGroup group : log.all()) {
       if (low == null) {
         group.eligibility().remove(Reason.DISK_FULL);

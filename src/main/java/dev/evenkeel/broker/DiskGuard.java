@@ -62,8 +62,14 @@ public final class DiskGuard {
       return;
     }
     lastFreeBytes = free;
-    low = free >= limit(low, 5, 6) ? null : text(free);
-    exhausted = free >= limit(exhausted, 2, 3) ? null : text(free);
+    low = reason(low, free, limit(low, 5, 6));
+    String takenBefore = exhausted;
+    exhausted = reason(exhausted, free, limit(exhausted, 2, 3));
+    if (exhausted != null && takenBefore == null) {
+      LOG.error("this node takes no entries from other leaders: {}", exhausted);
+    } else if (exhausted == null && takenBefore != null) {
+      LOG.info("there is room again in {}: this node takes entries", directory);
+    }
     String before = full;
     full = free >= freeBytesMin ? null : text(free);
     if (full != null && before == null) {
@@ -77,6 +83,14 @@ public final class DiskGuard {
   private long limit(String before, int quarters, int quartersAfter) {
     int count = before == null ? quarters : quartersAfter;
     return freeBytesMin / 4 * count + freeBytesMin % 4 * count / 4;
+  }
+
+  /** The line stays as it was while there is too little. */
+  private String reason(String before, long free, long limit) {
+    if (free >= limit) {
+      return null;
+    }
+    return before == null ? text(free) : before;
   }
 
   private String text(long free) {

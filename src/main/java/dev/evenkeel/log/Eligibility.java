@@ -38,10 +38,10 @@ public final class Eligibility {
     return reasons;
   }
 
-  /** Notes a reason; of one that is known already the first line stays. */
+  /** Notes a reason, or another line for one that is known. */
   public void add(Reason reason, String detail) {
     synchronized (this) {
-      if (reasons.containsKey(reason)) {
+      if (detail.equals(reasons.get(reason))) {
         return;
       }
       Map<Reason, String> more = new EnumMap<>(Reason.class);

@@ -19,9 +19,9 @@ public interface LogGroup {
    *
    * <p>The future completes, on any thread, with the state's reply: then the entry is committed by
    * a majority, fsynced there, and applied here. It fails with {@code RefusedException}: NOT_LEADER
-   * (the detail is the leader's node id or empty; the entry is not in the log), OVERLOADED or
-   * UNAVAILABLE (not in the log), TOO_LARGE (not in the log), INDETERMINATE (it may or may not be),
-   * and, not in the log, with what {@link ReplicatedState#admit} refuses.
+   * (the detail is the leader's node id or empty; the entry is not in the log), OVERLOADED,
+   * DISK_FULL or UNAVAILABLE (not in the log), TOO_LARGE (not in the log), INDETERMINATE (it may or
+   * may not be), and, not in the log, with what {@link ReplicatedState#admit} refuses.
    */
   CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts);
 

@@ -28,6 +28,15 @@ public interface LogNode extends AutoCloseable {
     return all;
   }
 
+  /**
+   * While there is a reason, for lack of disk space, this node takes no entries and no snapshots
+   * from leaders. It votes and knows who leads as ever, and falls behind. Where it leads, large
+   * entries are refused DISK_FULL.
+   *
+   * @param reason a line for people; null: it takes them again
+   */
+  default void holdEntries(String reason) {}
+
   /** Stops serving, flushes and closes. Blocks; never call it on an event loop. */
   @Override
   void close();

@@ -17,6 +17,7 @@ import org.rocksdb.CompactRangeOptions;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 import org.slf4j.Logger;
@@ -364,6 +365,17 @@ public final class RocksStore implements Store {
     } else if (why != null && why.contains("No space left")) {
       advice = "; free some disk space";
     }
-    return new IOException(what + ": " + why + advice, e);
+    return isDamage(e)
+        ? new DamagedStoreException(what + ": " + why, e)
+        : new IOException(what + ": " + why + advice, e);
+  }
+
+  private static boolean isDamage(RocksDBException e) {
+    Status status = e.getStatus();
+    String why = String.valueOf(e.getMessage());
+    return status != null
+        && (status.getCode() == Status.Code.Corruption
+            || status.getCode() == Status.Code.IOError
+                && (why.contains("No such file") || why.contains("Input/output error")));
   }
 }

@@ -18,6 +18,8 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.log.Eligibility;
+import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupLease;
@@ -441,6 +443,12 @@ class BrokerVerticleTest {
     RefusedException refused = refusal(bench.fetch("g", shard, 1, 7, 0));
     assertThat(refused.refusal()).isEqualTo(Refusal.CORRUPT);
     assertThat(refused.getMessage()).contains("'orders' shard 0 offset 6");
+    LogGroup group = bench.nodes.get("n1").log().data().get(0);
+    assertThat(group.eligibility().reasons())
+        .containsExactly(Map.entry(Eligibility.Reason.DAMAGED, refused.getMessage()));
+    assertThat(bench.nodes.get("n1").log().meta().eligibility().eligible()).isTrue();
+    assertThat(bench.nodes.get("n1").dataDirectory().resolve("damaged/d0"))
+        .hasContent(refused.getMessage());
     assertThat(get(bench.fetch("g", shard, 1, 8, 0)).batches()).hasSize(1);
   }
 

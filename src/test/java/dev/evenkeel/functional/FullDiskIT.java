@@ -41,8 +41,15 @@ class FullDiskIT {
             .contains("n1 should not lead meta, d0, d1, d2: DISK_FULL, ");
         assertThat(full.get("/metrics").body())
             .contains("evenkeel_log_ineligible{log=\"d0\",reason=\"disk_full\"} 1");
-        awaitWritten(other, other.written("events") + 10_000);
+        awaitWritten(other, other.written("events") + 5_000);
+        disk.fill(LIMIT_MEBIBYTES / 2 - 8);
+        Awaitility.await("n1 takes no entries")
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> other.read("/api/cluster").contains("it takes no entries"));
+        awaitWritten(other, other.written("events") + 5_000);
+        assertThat(full.process().process.isAlive()).isTrue();
         disk.empty();
+        trio.awaitCaughtUp(full);
         awaitLeads(other, "n1", true);
         assertThat(ineligible(other)).isEmpty();
         lines = feeder.finish();

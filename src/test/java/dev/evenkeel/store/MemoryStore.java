@@ -20,7 +20,7 @@ import java.util.TreeMap;
 
 /** A store in memory, for tests and simulations. */
 public final class MemoryStore implements Store {
-  private static final String CHECKPOINT = "memory-store";
+  private static final String CHECKPOINT = "CURRENT";
 
   /** What survives closing a store: the tables of each directory. */
   public static final class Disk {

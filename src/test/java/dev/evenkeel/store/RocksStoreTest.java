@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -213,6 +214,55 @@ class RocksStoreTest {
     assertThatThrownBy(() -> RocksStore.open(temp.resolve("store"), shared))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("cannot open the store");
+  }
+
+  /** Whether it is in a table file or in a blob file, which a value this large goes to. */
+  @Test
+  void aFlippedByteIsDamageAndAMissingFileToo() throws IOException {
+    for (int bytes : new int[] {100, 10_000}) {
+      for (boolean missing : new boolean[] {false, true}) {
+        Path directory = temp.resolve("rotten-" + bytes + missing);
+        try (RocksStore whole = RocksStore.open(directory, shared);
+            Store.Write write = whole.begin()) {
+          for (int i = 0; i < 100; i++) {
+            write.put(Table.BATCHES, key("k" + i), new byte[bytes]);
+          }
+          write.commit(1, 1);
+        }
+        spoil(directory, missing);
+        assertThatThrownBy(() -> readAll(directory))
+            .satisfies(e -> assertThat(DamagedStoreException.in(e)).isNotNull());
+      }
+    }
+    assertThat(DamagedStoreException.in(new IOException("x", new IOException("y")))).isNull();
+  }
+
+  /** The largest file: that with the values. */
+  private static void spoil(Path directory, boolean missing) throws IOException {
+    Path largest;
+    try (Stream<Path> files = Files.list(directory)) {
+      largest =
+          files
+              .filter(file -> file.toString().matches(".*[.](sst|blob)"))
+              .max(Comparator.comparing(file -> file.toFile().length()))
+              .orElseThrow();
+    }
+    if (missing) {
+      Files.delete(largest);
+      return;
+    }
+    byte[] bytes = Files.readAllBytes(largest);
+    bytes[bytes.length / 3] ^= 1;
+    Files.write(largest, bytes);
+  }
+
+  private void readAll(Path directory) throws IOException {
+    try (RocksStore rotten = RocksStore.open(directory, shared);
+        Store.Cursor cursor = rotten.scan(Table.BATCHES, key("a"), key("z"))) {
+      while (cursor.next()) {
+        assertThat(cursor.value()).isNotEmpty();
+      }
+    }
   }
 
   @Test

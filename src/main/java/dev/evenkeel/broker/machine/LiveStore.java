@@ -3,17 +3,12 @@ package dev.evenkeel.broker.machine;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.store.Store;
+import dev.evenkeel.store.StoreFiles;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.Comparator;
-import java.util.List;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /**
  * The store that a state machine works on. Readers of other threads hold a lock, so that a snapshot
@@ -44,7 +39,7 @@ final class LiveStore {
                   + " ("
                   + cause.getMessage()
                   + "): if it is damaged, delete it, and it is made again from the snapshot and the"
-                  + " log");
+                  + " log; if these are damaged too, replace the node");
       told.addSuppressed(e);
       throw told;
     } finally {
@@ -76,15 +71,11 @@ final class LiveStore {
 
   /** Puts a copy of a snapshot into the store's place; {@code then} runs before anyone reads it. */
   void replace(Path snapshot, Runnable then) throws IOException {
-    Path fresh = directory.resolveSibling(directory.getFileName() + ".restoring");
-    delete(fresh);
-    copy(snapshot, fresh);
     lock.writeLock().lock();
     try {
       closeStore();
-      delete(directory);
-      // A crash here leaves no store: the log then restores the snapshot again.
-      Files.move(fresh, directory, StandardCopyOption.ATOMIC_MOVE);
+      // A crash here leaves no store, or the old one: the log then restores the snapshot again.
+      StoreFiles.replace(directory, snapshot);
       store = opener.open(directory);
       then.run();
     } finally {
@@ -106,37 +97,6 @@ final class LiveStore {
       Store closing = store;
       store = null;
       closing.close();
-    }
-  }
-
-  private static void copy(Path from, Path to) throws IOException {
-    List<Path> files;
-    try (Stream<Path> walk = Files.walk(from)) {
-      files = walk.sorted().toList();
-    }
-    for (Path file : files) {
-      Path target = to.resolve(from.relativize(file).toString());
-      if (Files.isDirectory(file)) {
-        Files.createDirectories(target);
-      } else {
-        Files.copy(file, target);
-        try (FileChannel channel = FileChannel.open(target, StandardOpenOption.WRITE)) {
-          channel.force(true);
-        }
-      }
-    }
-  }
-
-  private static void delete(Path directory) throws IOException {
-    if (!Files.exists(directory)) {
-      return;
-    }
-    List<Path> files;
-    try (Stream<Path> walk = Files.walk(directory)) {
-      files = walk.sorted(Comparator.reverseOrder()).toList();
-    }
-    for (Path file : files) {
-      Files.delete(file);
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.evenkeel.log.UnreadableEntryException;
 import dev.evenkeel.model.MalformedException;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.store.DamagedStoreException;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.FeatureLevel;
@@ -13,6 +14,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -39,7 +41,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param <C> what a decider gets: a command, or batches
  */
-abstract class StoredState<C> implements ReplicatedState {
+public abstract class StoredState<C> implements ReplicatedState {
   private static final Logger LOG = LoggerFactory.getLogger(StoredState.class);
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
@@ -47,6 +49,7 @@ abstract class StoredState<C> implements ReplicatedState {
   private final LiveStore live;
   private final int levelRead;
   private final LongAdder failedDecisions = new LongAdder();
+  private volatile Consumer<String> onDamage = detail -> {};
   private volatile long appliedIndex = -1;
   private volatile long appliedTerm;
   private volatile int level = FeatureLevel.FIRST;
@@ -59,6 +62,26 @@ abstract class StoredState<C> implements ReplicatedState {
     name = String.valueOf(directory.getFileName());
     live = new LiveStore(directory, opener);
     this.levelRead = levelRead;
+  }
+
+  /**
+   * From now on {@code handler} hears when what is on disk is found damaged, with a line for
+   * people; on any thread that may wait for a disk.
+   */
+  public final void onDamage(Consumer<String> handler) {
+    onDamage = handler;
+  }
+
+  /** Something that was read from the store is not what had been written. */
+  public final void damaged(String detail) {
+    onDamage.accept(detail);
+  }
+
+  private void tellIfDamaged(Throwable failure) {
+    DamagedStoreException damage = DamagedStoreException.in(failure);
+    if (damage != null) {
+      damaged(damage.getMessage());
+    }
   }
 
   /** What an entry came to. */
@@ -99,8 +122,13 @@ abstract class StoredState<C> implements ReplicatedState {
 
   @Override
   public final void open() throws IOException {
-    live.open();
-    loadAll();
+    try {
+      live.open();
+      loadAll();
+    } catch (IOException | RuntimeException e) {
+      tellIfDamaged(e);
+      throw e;
+    }
   }
 
   private void loadAll() {
@@ -159,6 +187,15 @@ abstract class StoredState<C> implements ReplicatedState {
     if (index <= appliedIndex) {
       return NOTHING;
     }
+    try {
+      return applyNew(term, index, bytes);
+    } catch (UncheckedIOException e) {
+      tellIfDamaged(e);
+      throw e;
+    }
+  }
+
+  private ByteBuffer applyNew(long term, long index, ByteBuffer bytes) {
     int needed = readable(index, () -> Entry.level(bytes));
     if (needed > levelRead) {
       throw new UnreadableEntryException("log entry " + index + " needs " + advice(needed), null);
@@ -197,9 +234,10 @@ abstract class StoredState<C> implements ReplicatedState {
   private Outcome decided(Store store, long index, long nowMillis, C command) {
     try {
       return decide(store, index, nowMillis, command);
-    } catch (MalformedException damaged) {
+    } catch (MalformedException malformed) {
       // Not the command, which was read before, but what this node's store holds.
-      throw new IllegalStateException("a record of the state cannot be read", damaged);
+      damaged("a record of the state cannot be read: " + malformed.getMessage());
+      throw new IllegalStateException("a record of the state cannot be read", malformed);
     } catch (RefusedException refused) {
       return refuse(index, command, refused.refusal(), refused.getMessage());
     } catch (UncheckedIOException broken) {
@@ -264,12 +302,22 @@ abstract class StoredState<C> implements ReplicatedState {
 
   @Override
   public final void snapshot(Path directory) throws IOException {
-    live.store().checkpoint(directory);
+    try {
+      live.store().checkpoint(directory);
+    } catch (IOException | RuntimeException e) {
+      tellIfDamaged(e);
+      throw e;
+    }
   }
 
   @Override
   public final void restore(Path directory) throws IOException {
-    live.replace(directory, this::loadAll);
+    try {
+      live.replace(directory, this::loadAll);
+    } catch (IOException | RuntimeException e) {
+      tellIfDamaged(e);
+      throw e;
+    }
   }
 
   @Override
@@ -292,6 +340,11 @@ abstract class StoredState<C> implements ReplicatedState {
    * @throws RefusedException UNAVAILABLE if it is closed
    */
   public final <T> T read(Function<Store, T> reader) {
-    return live.read(reader);
+    try {
+      return live.read(reader);
+    } catch (UncheckedIOException e) {
+      tellIfDamaged(e);
+      throw e;
+    }
   }
 }

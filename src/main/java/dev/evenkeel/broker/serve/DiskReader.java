@@ -8,6 +8,7 @@ import dev.evenkeel.broker.state.TailCache.Cached;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.DamagedStoreException;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.Batch;
 import java.io.UncheckedIOException;
@@ -40,8 +41,12 @@ final class DiskReader {
               .state()
               .read(store -> read(store, group, shard, offset, end, bytesMax, messagesMax));
     } catch (UncheckedIOException e) {
-      // The store keeps checksums of its own, and misses its files.
-      throw corrupt(group, shard, offset, e.getCause().getMessage());
+      // The store keeps checksums of its own, and misses its files. It has told of that.
+      DamagedStoreException damage = DamagedStoreException.in(e);
+      if (damage == null) {
+        throw new RefusedException(Refusal.UNAVAILABLE, e.getCause().getMessage());
+      }
+      throw refusal(place(group, shard, offset, damage.getMessage()));
     }
     if (found.isEmpty()) {
       ShardRecord now = group.shard(shard);
@@ -98,6 +103,9 @@ final class DiskReader {
       }
       return new Cached(offset, batch.verified());
     } catch (RefusedException damaged) {
+      if (first && damaged.refusal() == Refusal.WRONG_VERSION) {
+        throw damaged;
+      }
       if (first) {
         throw corrupt(group, shard, offset, damaged.getMessage());
       }
@@ -107,8 +115,16 @@ final class DiskReader {
 
   private static RefusedException corrupt(
       ServedGroup group, Shard shard, long offset, String reason) {
-    String text =
-        group.nameOf(shard) + " offset " + offset + " on " + group.nodeId() + ": " + reason;
+    String text = place(group, shard, offset, reason);
+    group.state().damaged(text);
+    return refusal(text);
+  }
+
+  private static String place(ServedGroup group, Shard shard, long offset, String reason) {
+    return group.nameOf(shard) + " offset " + offset + " on " + group.nodeId() + ": " + reason;
+  }
+
+  private static RefusedException refusal(String text) {
     LOG.error("damaged data is not served: {}", text);
     return new RefusedException(Refusal.CORRUPT, text);
   }

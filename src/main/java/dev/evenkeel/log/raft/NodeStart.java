@@ -204,7 +204,8 @@ final class NodeStart {
           };
       StateAdapter adapter =
           new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes(), events);
-      RaftGroupLog group = new RaftGroupLog(name, id, cluster.voter(), this::peer, adapter, thread);
+      RaftGroupLog group =
+          new RaftGroupLog(name, id, cluster.voter(), this::peer, adapter, thread, node::holding);
       byId.put(id, group);
       return group;
     };
@@ -222,6 +223,7 @@ final class NodeStart {
     Parameters parameters = new Parameters();
     PeerGuard guard = new PeerGuard(self.getId());
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
+    SerialRpc.holding(parameters, node::holding);
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(self.getId())
@@ -372,8 +374,8 @@ final class NodeStart {
               + group
               + "' lacks entry "
               + applied.getIndex()
-              + ", which had been applied: files of the log are missing or cut off; restore the data"
-              + " directory from a backup");
+              + ", which had been applied: files of the log are missing or cut off; restore the"
+              + " data directory from a backup");
     }
   }
 

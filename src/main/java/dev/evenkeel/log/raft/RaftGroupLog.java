@@ -47,6 +47,9 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private static final long TRANSFER_MILLIS_MAX = 5_000;
   private static final long SNAPSHOT_MILLIS_MAX = 60_000;
 
+  /** Without room on the disk larger entries are refused: progress and retention go on. */
+  private static final int SMALL_BYTES = 4_096;
+
   /** For so long a new leader that should not lead does not serve, but looks for another. */
   private static final long YIELD_NANOS = TimeUnit.SECONDS.toNanos(3);
 
@@ -56,10 +59,12 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private final RaftPeerId self;
   private final StateAdapter adapter;
   private final Executor executor;
+  private final SerialRpc.Holding holding;
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
   private final Submitter submitter;
   private final ReplicaWatch replicas;
+  private final LogReadCheck readCheck = new LogReadCheck();
   private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
   private final Eligibility eligibility = new Eligibility();
   private volatile Leadership leadership = Leadership.UNKNOWN;
@@ -80,6 +85,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
    * @param peers where a voter is
    * @param executor one thread: listeners are told there, one after another; requests other than
    *     appends are sent from there
+   * @param holding why there is no room for large entries, or null
    */
   RaftGroupLog(
       String name,
@@ -87,13 +93,15 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
       String self,
       Function<String, RaftPeer> peers,
       StateAdapter adapter,
-      Executor executor) {
+      Executor executor,
+      SerialRpc.Holding holding) {
     this.name = name;
     this.id = id;
     this.self = RaftPeerId.valueOf(self);
     this.peers = peers;
     this.adapter = adapter;
     this.executor = executor;
+    this.holding = holding;
     submitter = new Submitter("log-submit-" + name, this);
     replicas = new ReplicaWatch(new RaftReplicas(this, this.self, () -> division));
   }
@@ -144,6 +152,10 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
       return CompletableFuture.failedFuture(
           new RefusedException(
               Refusal.UNAVAILABLE, stopped == null ? "the log is starting" : stopped));
+    }
+    String noRoom = holding.get();
+    if (noRoom != null && bytes > SMALL_BYTES) {
+      return CompletableFuture.failedFuture(new RefusedException(Refusal.DISK_FULL, noRoom));
     }
     try {
       adapter.state().admit(parts.get(0));
@@ -212,6 +224,23 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     LOG.info("group {}: {}", name, now);
     tell(adapter.state()::leadershipChanged, now);
     listeners.forEach(listener -> tell(listener, now));
+  }
+
+  /** Looks whether this node can read what its followers need. On the executor only; may wait. */
+  void checkReading() {
+    RaftServer.Division running = division;
+    if (running == null || stopped != null) {
+      return;
+    }
+    String damage =
+        readCheck.check(
+            System.nanoTime(),
+            followers(),
+            running.getRaftLog().getLastCommittedIndex(),
+            index -> running.getRaftLog().get(index));
+    if (damage != null && stopped == null) {
+      eligibility.add(Eligibility.Reason.DAMAGED, damage);
+    }
   }
 
   private static void tell(Consumer<Leadership> listener, Leadership now) {

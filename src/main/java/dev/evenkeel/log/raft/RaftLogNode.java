@@ -43,6 +43,7 @@ public final class RaftLogNode implements LogNode {
   private final CompletableFuture<Void> serverClosed = new CompletableFuture<>();
   private final AtomicBoolean serverClosing = new AtomicBoolean();
   private volatile RaftServer server;
+  private volatile String holding;
 
   RaftLogNode(
       String nodeId, Path directory, ClusterFile cluster, DirectoryLock lock, GroupMaker maker) {
@@ -118,6 +119,16 @@ public final class RaftLogNode implements LogNode {
     return List.copyOf(groups.subList(1, groups.size()));
   }
 
+  @Override
+  public void holdEntries(String reason) {
+    holding = reason;
+  }
+
+  /** Why this node takes no entries now, or null. */
+  String holding() {
+    return holding;
+  }
+
   /** The name under which this node votes. */
   String voter() {
     return cluster.voter();
@@ -153,6 +164,7 @@ public final class RaftLogNode implements LogNode {
         fail(new IllegalStateException("group " + group.name() + ": the log engine stopped"));
       }
       group.refresh();
+      group.checkReading();
     }
     marks.write(groups);
   }

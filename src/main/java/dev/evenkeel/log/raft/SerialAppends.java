@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -23,9 +24,14 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
  * The leader counts it for the majority of 13 to 15, and can never send these again. A leader
  * repeats requests whenever one was refused while others were on their way, as when a follower
  * comes back under load.
+ *
+ * <p>A follower without room on its disk takes nothing: each request with entries counts as a
+ * heartbeat, so that it goes on knowing its leader, and is refused, so that the leader sends it
+ * again. When there is room, the follower catches up as any that was away.
  */
 final class SerialAppends implements InvocationHandler {
   private static final String APPEND = "appendEntriesAsync";
+  private static final String SNAPSHOT = "installSnapshot";
 
   private final RaftServer server;
 
@@ -33,17 +39,20 @@ final class SerialAppends implements InvocationHandler {
   private final Map<ByteString, AtomicReference<CompletableFuture<?>>> lines =
       new ConcurrentHashMap<>();
 
-  private SerialAppends(RaftServer server) {
+  private final SerialRpc.Holding holding;
+
+  private SerialAppends(RaftServer server, SerialRpc.Holding holding) {
     this.server = server;
+    this.holding = holding;
   }
 
   /** The server as the wire shall see it. */
-  static RaftServer before(RaftServer server) {
+  static RaftServer before(RaftServer server, SerialRpc.Holding holding) {
     return (RaftServer)
         Proxy.newProxyInstance(
             RaftServer.class.getClassLoader(),
             new Class<?>[] {RaftServer.class},
-            new SerialAppends(server));
+            new SerialAppends(server, holding));
   }
 
   @Override
@@ -53,6 +62,10 @@ final class SerialAppends implements InvocationHandler {
         && args[0] instanceof AppendEntriesRequestProto request
         && request.getEntriesCount() > 0) {
       return inLine(request);
+    }
+    String reason = method.getName().equals(SNAPSHOT) ? holding.get() : null;
+    if (reason != null) {
+      throw new IOException(reason);
     }
     try {
       return method.invoke(server, args);
@@ -75,6 +88,11 @@ final class SerialAppends implements InvocationHandler {
 
   private void append(
       AppendEntriesRequestProto request, CompletableFuture<AppendEntriesReplyProto> mine) {
+    String reason = holding.get();
+    if (reason != null) {
+      refuse(request, mine, reason);
+      return;
+    }
     try {
       server
           .appendEntriesAsync(request)
@@ -88,6 +106,20 @@ final class SerialAppends implements InvocationHandler {
               });
     } catch (Exception e) {
       mine.completeExceptionally(e);
+    }
+  }
+
+  private void refuse(
+      AppendEntriesRequestProto request,
+      CompletableFuture<AppendEntriesReplyProto> mine,
+      String reason) {
+    IOException refusal = new IOException(reason);
+    try {
+      server
+          .appendEntriesAsync(request.toBuilder().clearEntries().build())
+          .whenComplete((reply, failure) -> mine.completeExceptionally(refusal));
+    } catch (Exception e) {
+      mine.completeExceptionally(refusal);
     }
   }
 }

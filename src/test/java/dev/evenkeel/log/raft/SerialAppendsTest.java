@@ -11,6 +11,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
@@ -28,7 +29,8 @@ class SerialAppendsTest {
 
   private final List<Taken> taken = new ArrayList<>();
   private IOException refusal;
-  private final RaftServer server = SerialAppends.before(follower());
+  private String full;
+  private final RaftServer server = SerialAppends.before(follower(), () -> full);
 
   /** A follower that answers when the test says so. */
   private RaftServer follower() {
@@ -118,5 +120,28 @@ class SerialAppendsTest {
   void everything_else_goes_straight_through() {
     assertThat(server.getId()).isEqualTo(RaftPeerId.valueOf("n1"));
     assertThatThrownBy(server::start).isInstanceOf(IOException.class).hasMessage("broken");
+  }
+
+  @Test
+  void without_room_entries_and_snapshots_are_refused_and_the_leader_stays_known()
+      throws IOException {
+    full = "no room";
+    CompletableFuture<AppendEntriesReplyProto> refused =
+        server.appendEntriesAsync(request(ONE, 10, 3));
+    assertThat(taken).hasSize(1);
+    assertThat(taken.get(0).request.getEntriesCount()).as("a heartbeat").isZero();
+    assertThat(taken.get(0).request.getServerRequest().getRaftGroupId())
+        .isEqualTo(request(ONE, 10, 3).getServerRequest().getRaftGroupId());
+    answer(0);
+    assertThatThrownBy(refused::join).hasMessageContaining("no room");
+    assertThatThrownBy(
+            () -> server.installSnapshot(InstallSnapshotRequestProto.getDefaultInstance()))
+        .hasMessage("no room");
+    full = null;
+    CompletableFuture<AppendEntriesReplyProto> next =
+        server.appendEntriesAsync(request(ONE, 10, 3));
+    assertThat(taken.get(1).request.getEntriesCount()).isEqualTo(3);
+    answer(1);
+    assertThat(next).isCompleted();
   }
 }

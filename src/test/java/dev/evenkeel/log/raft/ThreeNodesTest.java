@@ -131,6 +131,43 @@ class ThreeNodesTest {
   }
 
   @Test
+  void aFollowerWithoutRoomTakesNothingFollowsOnAndCatchesUp() throws Exception {
+    appends.append("first");
+    awaitEntriesEverywhere();
+    String full = other();
+    long before = d0(full).status().appliedIndex();
+    nodes.get(full).node.holdEntries("no room");
+    String large = "x".repeat(1 << 20);
+    for (int i = 0; i < 20; i++) {
+      appends.append(large + i);
+    }
+    // What was under way when it ran full may have been taken.
+    assertThat(d0(full).status().appliedIndex()).isLessThan(before + 10);
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(() -> Objects.equals(d0(full).leadership().leader(), leader()));
+    assertThat(nodes.get(full).node.failure()).isNotDone();
+    nodes.get(full).node.holdEntries(null);
+    awaitEntriesEverywhere();
+  }
+
+  @Test
+  void aLeaderWithoutRoomTakesSmallEntriesOnly() {
+    nodes.values().forEach(node -> node.node.holdEntries("no room"));
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(
+            () -> {
+              RefusedException refused = appends.appendAt(d0(leader()), "x".repeat(5_000));
+              return refused != null && refused.refusal() == Refusal.DISK_FULL;
+            });
+    nodes.get(other()).node.holdEntries(null);
+    appends.append("small");
+    nodes.values().forEach(node -> node.node.holdEntries(null));
+    awaitEntriesEverywhere();
+  }
+
+  @Test
   void anEntryIsOnAllDisksOnlyWhenEachNodeHasIt() throws Exception {
     appends.append("first");
     Replicas all = replicas(-1, 60_000);

@@ -1,0 +1,107 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The files of the node that leads a log group rot while it is stopped. */
+class DamagedCopyIT {
+  private static final int MESSAGES = 6_000;
+
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(600)
+  void another_leads_and_serves_all_and_a_replacement_gets_a_sound_copy() throws IOException {
+    try (Trio trio = new Trio(directory).start()) {
+      trio.node(1).createTopic("events", 3);
+      Path input = Lines.write(directory.resolve("input"), MESSAGES, 50);
+      Jar.Result produced = trio.produceFile("producer", "events", input).await();
+      assertThat(produced.status()).as(produced.err()).isZero();
+      Node rotten = trio.node(1);
+      Node asked = trio.node(2);
+      awaitLeader(asked, "d2", "n1");
+
+      assertThat(rotten.stop().status()).isZero();
+      // What it served from memory it reads from its disk from now on.
+      spoil(rotten.directory.resolve("data/live/d2"));
+      rotten.begin();
+      rotten.awaitReady();
+      awaitLeader(asked, "d2", "n1");
+      Jar.Running consumer = trio.consume("c", "events", "g");
+      asked.awaitConsumed("g", MESSAGES);
+      JsonObject log = log(asked, "d2");
+      assertThat(log.getString("leader")).isNotEqualTo("n1");
+      assertThat(log.getJsonArray("ineligible").getJsonObject(0).getString("reason"))
+          .isEqualTo("DAMAGED");
+      assertThat(asked.admin("cluster", "status").out())
+          .contains("n1 should not lead d2: DAMAGED, ");
+      Jar.Result consumed = consumer.stop();
+      assertThat(consumed.status()).as(consumed.err()).isZero();
+      DeliveryCheck check = new DeliveryCheck(Lines.read(List.of(consumer.out)));
+      assertThat(check.distinct()).isEqualTo(MESSAGES);
+
+      // As the documentation says it.
+      rotten.stop();
+      Files.move(rotten.directory.resolve("data"), rotten.directory.resolve("data.damaged"));
+      rotten.begin();
+      Awaitility.await("the empty node waits")
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> asked.tryAdmin("cluster", "replace", "n1").status() == 0);
+      rotten.awaitReady();
+      awaitLeader(asked, "d2", "n1");
+      assertThat(log(asked, "d2").getJsonArray("ineligible")).isEmpty();
+      trio.consume("again", "events", "h");
+      asked.awaitConsumed("h", MESSAGES);
+      assertThat(log(asked, "d2").getString("leader")).isEqualTo("n1");
+    }
+  }
+
+  /** Flips a byte in the middle of every file that holds values. */
+  private static void spoil(Path live) throws IOException {
+    List<Path> files = new ArrayList<>();
+    try (Stream<Path> found = Files.list(live)) {
+      found
+          .filter(file -> file.toString().matches(".*[.](sst|blob)"))
+          .max(Comparator.comparing(file -> file.toFile().length()))
+          .ifPresent(files::add);
+    }
+    assertThat(files).isNotEmpty();
+    for (Path file : files) {
+      try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+        bytes.seek(bytes.length() / 2);
+        int before = bytes.read();
+        bytes.seek(bytes.length() / 2);
+        bytes.write(before ^ 1);
+      }
+    }
+  }
+
+  private static void awaitLeader(Node asked, String group, String node) {
+    Awaitility.await(node + " leads " + group)
+        .atMost(Duration.ofSeconds(120))
+        .until(() -> node.equals(log(asked, group).getString("leader")));
+  }
+
+  private static JsonObject log(Node asked, String group) {
+    return new JsonObject(asked.read("/api/cluster"))
+        .getJsonArray("logs").stream()
+            .map(JsonObject.class::cast)
+            .filter(log -> log.getString("group").equals(group))
+            .findFirst()
+            .orElseThrow();
+  }
+}
