@@ -113,9 +113,11 @@ final class ServeRun {
     membership.onHint(hint -> System.err.println("node " + config.node() + ": " + hint));
     CompletableFuture<BrokerNode> nodeStart = parts.brokerNode(engines, membership);
     // Both to their end, so that whatever runs is also ended.
-    teardown.addBlocking("log", () -> closeIfStarted(nodeStart));
-    teardown.add(
-        "cluster", () -> Future.fromCompletionStage(memberStart).compose(ClusterMember::close));
+    teardown.addTogether(
+        "log",
+        () -> closeIfStarted(nodeStart),
+        "cluster",
+        () -> Future.fromCompletionStage(memberStart).compose(ClusterMember::close));
     teardown.addBlocking("membership", membership::close);
     engines
         .logFailure()

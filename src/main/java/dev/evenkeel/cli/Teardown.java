@@ -14,6 +14,9 @@ import org.slf4j.LoggerFactory;
 final class Teardown {
   private static final Logger LOG = LoggerFactory.getLogger(Teardown.class);
 
+  /** A step that takes longer is told: it is what makes an end slow. */
+  private static final long SLOW_MILLIS = 500;
+
   private record Step(String name, Supplier<CompletionStage<?>> end) {}
 
   private final Deque<Step> steps = new ArrayDeque<>();
@@ -25,17 +28,30 @@ final class Teardown {
 
   /** Ends something by a call that blocks. */
   void addBlocking(String name, Runnable end) {
+    steps.push(new Step(name, () -> onThread(name, end)));
+  }
+
+  /**
+   * Ends two things that do not need each other at the same time; the first by a call that blocks.
+   */
+  void addTogether(String name, Runnable end, String other, Supplier<Future<?>> otherEnd) {
     steps.push(
         new Step(
-            name,
+            name + " and " + other,
             () ->
-                CompletableFuture.runAsync(
-                    end,
-                    task -> {
-                      Thread thread = new Thread(task, "evenkeel-end-" + name);
-                      thread.setDaemon(true);
-                      thread.start();
-                    })));
+                CompletableFuture.allOf(
+                    onThread(name, end),
+                    otherEnd.get().toCompletionStage().toCompletableFuture())));
+  }
+
+  private static CompletableFuture<Void> onThread(String name, Runnable end) {
+    return CompletableFuture.runAsync(
+        end,
+        task -> {
+          Thread thread = new Thread(task, "evenkeel-end-" + name);
+          thread.setDaemon(true);
+          thread.start();
+        });
   }
 
   /** Blocks. A step that fails or takes too long does not keep the next ones from running. */
@@ -43,6 +59,7 @@ final class Teardown {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millisMax);
     while (!steps.isEmpty()) {
       Step step = steps.pop();
+      long begun = System.nanoTime();
       try {
         long left = Math.max(TimeUnit.MILLISECONDS.toNanos(100), deadline - System.nanoTime());
         step.end().get().toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
@@ -51,6 +68,10 @@ final class Teardown {
         return;
       } catch (Exception e) {
         LOG.warn("{} did not end in good order: {}", step.name(), e.toString());
+      }
+      long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
+      if (took >= SLOW_MILLIS) {
+        LOG.info("{} took {} ms to end", step.name(), took);
       }
     }
   }

@@ -144,7 +144,9 @@ final class HazelcastConfigs {
     set(config, "hazelcast.socket.connect.timeout.seconds", 2);
     set(config, "hazelcast.merge.first.run.delay.seconds", 5);
     set(config, "hazelcast.merge.next.run.delay.seconds", 2);
-    set(config, "hazelcast.graceful.shutdown.max.wait", 3);
+    // Who leaves moves its parts of the maps to others. Each has a copy elsewhere, and the log and
+    // the next heartbeats fill them again, so nobody need wait long.
+    set(config, "hazelcast.graceful.shutdown.max.wait", 1);
     set(config, "hazelcast.cluster.shutdown.timeout.seconds", 5);
     // Who fell apart from the others asks the nodes, and is told by those where their oldest member
     // is, which may be a client: that is kept for as long as this.

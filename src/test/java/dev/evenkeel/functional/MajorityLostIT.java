@@ -43,7 +43,9 @@ class MajorityLostIT {
             .hasSizeBetween(1, 2)
             .noneMatch(line -> line.startsWith("acked 1"))
             .noneMatch(line -> line.contains("Exception"));
-        assertThat(last.get("/health/ready").statusCode()).isEqualTo(503);
+        Awaitility.await("it is not ready")
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> last.get("/health/ready").statusCode() == 503);
         assertThat(last.get("/health/live").statusCode()).isEqualTo(200);
         assertThat(producer.process.isAlive()).isTrue();
         assertThat(consumer.process.isAlive()).isTrue();

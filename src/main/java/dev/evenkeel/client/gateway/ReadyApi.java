@@ -8,13 +8,18 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.util.concurrent.TimeUnit;
 
-/** Whether the cluster can serve: every log group has a leader, and the dispatcher answers. */
+/**
+ * Whether the cluster can serve: every log group has a leader, and the dispatcher answers. A change
+ * of leaders does not show: see {@link SteadyReadiness}.
+ */
 final class ReadyApi {
   private static final long TIMEOUT_MILLIS = 2_000;
 
   private final Link link;
   private final ClusterCalls calls;
+  private final SteadyReadiness readiness = new SteadyReadiness();
 
   ReadyApi(Link link, ClusterCalls calls) {
     this.link = link;
@@ -23,10 +28,19 @@ final class ReadyApi {
 
   /** Refuses with UNAVAILABLE and the reason; tried once, so that the answer comes soon. */
   Future<Object> answer() {
-    return calls.view().compose(this::ask);
+    return calls
+        .view()
+        .compose(this::ask)
+        .transform(
+            asked -> {
+              long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+              return readiness.seen(asked.succeeded(), now)
+                  ? Future.succeededFuture(new JsonObject().put("ready", true))
+                  : Future.failedFuture(asked.cause());
+            });
   }
 
-  private Future<Object> ask(ClusterView view) {
+  private Future<Void> ask(ClusterView view) {
     if (view.metaLeader() == null) {
       throw unavailable("the meta log has no leader");
     }
@@ -38,7 +52,7 @@ final class ReadyApi {
     JsonObject question = new JsonObject().putNull("rebalances").put("limit", 0);
     return link.request(Addresses.groups(view.metaLeader()), question.toBuffer(), TIMEOUT_MILLIS)
         .map(Frames::answerBody)
-        .<Object>map(answer -> new JsonObject().put("ready", true))
+        .<Void>mapEmpty()
         .recover(
             failure ->
                 Future.failedFuture(
