@@ -102,10 +102,7 @@ final class GroupRecords {
       return List.of();
     }
     if (ref.command() instanceof MetaCommand.ForgetGroup) {
-      state.info = null;
-      groups.leases().forget(ref.group());
-      moves.forget(ref.group());
-      forgetLeases(state, 0);
+      recordForgotten(state);
       return List.of();
     } else if (reply instanceof Reply.OfGroup of) {
       show(groups.get(ref.group()), of.group());
@@ -113,8 +110,19 @@ final class GroupRecords {
     return held.ofGroup(ref.group());
   }
 
+  private void recordForgotten(GroupState state) {
+    state.info = null;
+    groups.leases().forget(state.name());
+    moves.forget(state.name());
+    forgetLeases(state, 0);
+  }
+
   private void refused(GroupState state, Ref ref, Reply.Refused refused) {
     if (ref.command() instanceof MetaCommand.ForgetGroup) {
+      if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
+        recordForgotten(state);
+        return;
+      }
       state.forgetting = false;
     }
     if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
@@ -188,18 +196,38 @@ final class GroupRecords {
       }
     } else if (state.members().isEmpty()
         && time.millis() - state.info.seenMillis() >= settings.groupForgetMillis()) {
-      // The record first: only the leader of the meta log can drop that, so no dispatcher of old
-      // begins this. If it is cut short, leases without a record tell the next dispatcher.
-      state.forgetting = true;
-      write(state, new MetaCommand.ForgetGroup(state.name()));
+      forget(state);
     }
+  }
+
+  /**
+   * Forgets a group. The record goes first, also if there seems to be none: only the leader of the
+   * meta log learns that it is gone, so no dispatcher of old touches the leases. If this is cut
+   * short, leases without a record tell the next dispatcher.
+   */
+  private void forget(GroupState state) {
+    state.forgetting = true;
+    write(state, new MetaCommand.ForgetGroup(state.name()));
+  }
+
+  /**
+   * A member comes to a group. What is left of one that was forgotten goes before it is made anew.
+   *
+   * @return whether the member has to wait for that
+   */
+  boolean forgetsFirst(GroupState state) {
+    boolean left = state.info == null && !state.book().all().isEmpty();
+    if (left && !state.metaInFlight && !state.forgetting) {
+      forget(state);
+    }
+    return state.forgetting;
   }
 
   private void tendWithoutRecord(GroupState state) {
     boolean left = state.members().isEmpty() && !state.book().all().isEmpty();
     boolean asked = forgets.values().stream().anyMatch(f -> f.group().equals(state.name()));
     if (!state.metaInFlight && !asked && (state.forgetting || left)) {
-      forgetLeases(state, 0);
+      forget(state);
     }
   }
 

@@ -144,7 +144,7 @@ final class HeartbeatDesk {
     }
     Group group = groups.get(beat.group());
     GroupInfo info = group == null ? null : group.state().info;
-    if (group != null && group.state().forgetting) {
+    if (group != null && records.forgetsFirst(group.state())) {
       refuseDropped(held.forGroup(arrival));
     } else if (info == null) {
       agree(arrival, null);

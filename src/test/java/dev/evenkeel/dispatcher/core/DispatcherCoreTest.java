@@ -9,6 +9,7 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Drain;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
@@ -355,8 +356,13 @@ class DispatcherCoreTest {
     }
 
     @Test
-    void grantsNameTheTermThatTheLeaseHasSoThatAGroupMayLeaveModeLevel() {
+    void grantsNameTheTermOfTheMetaLogSoThatAGroupMayLeaveModeLevel() {
       Bench bench = Bench.withShards(1);
+      bench.log.apply(
+          new MetaCommand.DeclareGroup(
+              "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, false, null),
+          bench.now);
+      bench.log.groupLeases.put("g", new GroupLease("g", 7, null, null));
       bench.log.apply(
           new DataCommand.Grant("g", new Shard(1, 0), "z", "z1", 0, StartAt.EARLIEST, 7));
       bench.activate(List.of());

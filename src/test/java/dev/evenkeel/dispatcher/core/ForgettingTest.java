@@ -67,6 +67,39 @@ class ForgettingTest {
     assertThat(bench.log.leases).isEmpty();
   }
 
+  /** A dispatcher of old reads leases of the present, and a meta log of the past. */
+  @Test
+  void aDispatcherThatKnowsNoRecordAsksTheMetaLogFirst() {
+    bench.send(again);
+    bench.pass(5_000, again);
+    assertThat(bench.owners()).isEqualTo("aa");
+    var record = bench.log.groups.remove("g");
+    bench.activate(List.of());
+    bench.log.groups.put("g", record);
+    bench.clear();
+    bench.refuseNext = Refusal.NOT_LEADER;
+    bench.send(bench.beat("b"));
+    assertThat(askedToForget()).isTrue();
+    assertThat(forgets()).isEmpty();
+    assertThat(bench.owners()).isEqualTo("aa");
+  }
+
+  @Test
+  void whoComesWhileLeasesAreLeftOfAForgottenGroupFindsNothingOfIt() {
+    bench.loseForgets = true;
+    bench.pass(HOUR);
+    bench.activate(List.of());
+    bench.loseForgets = false;
+    assertThat(bench.log.leases).containsKey("g");
+    long epoch = bench.lease(0).epoch();
+    bench.clear();
+    bench.send(again);
+    bench.pass(1_000, again);
+    assertThat(forgets()).hasSize(1);
+    assertThat(bench.owners()).isEqualTo("aa");
+    assertThat(bench.lease(0).epoch()).isGreaterThan(epoch);
+  }
+
   @Test
   void whoComesBackMeanwhileWaitsUntilAllIsForgotten() {
     bench.loseForgets = true;
