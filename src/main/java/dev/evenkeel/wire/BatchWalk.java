@@ -53,7 +53,10 @@ final class BatchWalk {
       return false;
     }
     for (int i = 0; i < headers; i++) {
-      if (!over(varint()) || !over(varint())) {
+      if (!over(varint())) { // the name
+        return false;
+      }
+      if (!over(varint())) { // the value
         return false;
       }
     }
