@@ -2,6 +2,7 @@ package dev.evenkeel.broker;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.json.JsonArray;
@@ -44,6 +45,20 @@ public record BrokerSettings(
   public static final long SEGMENT_BYTES_MAX = 16L << 20;
   public static final long TAIL_BYTES_MAX = 16L << 20;
   public static final long DISK_FREE_BYTES_MIN = 256L << 20;
+
+  static final List<String> KEYS =
+      List.of(
+          "node",
+          "data",
+          "peers",
+          "dataGroups",
+          "snapshotEveryEntries",
+          "snapshotEveryBytes",
+          "segmentBytesMax",
+          "tailBytesMax",
+          "diskFreeBytesMin");
+
+  private static final List<String> PEER_KEYS = List.of("node", "host", "raftPort", "listenHost");
 
   public BrokerSettings {
     Names.check("node", nodeId);
@@ -106,6 +121,7 @@ public record BrokerSettings(
     JsonArray array = json.getJsonArray("peers", new JsonArray());
     for (int i = 0; i < array.size(); i++) {
       JsonObject peer = array.getJsonObject(i);
+      Nearest.requireKnown("key of a peer", peer.fieldNames(), PEER_KEYS);
       String host = peer.getString("host", "localhost");
       peers.add(
           new LogSettings.Peer(

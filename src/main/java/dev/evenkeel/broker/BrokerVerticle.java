@@ -11,6 +11,7 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
@@ -18,8 +19,10 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.MessageConsumer;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -59,6 +62,9 @@ public final class BrokerVerticle extends VerticleBase {
   /** How often everybody is told who leads what. */
   private static final long LEADERS_MILLIS = 2_000;
 
+  /** Keys of its configuration. */
+  public static final Set<String> KEYS = keys();
+
   private final CompletionStage<BrokerNode> given;
   private final List<MessageConsumer<?>> consumers = new ArrayList<>();
   private Engines engines;
@@ -72,6 +78,13 @@ public final class BrokerVerticle extends VerticleBase {
   private RequestMeters meters;
   private long reconcileTimer = -1;
   private long leadersTimer = -1;
+
+  private static Set<String> keys() {
+    Set<String> keys = new LinkedHashSet<>(BrokerSettings.KEYS);
+    keys.addAll(ServeOptions.keys());
+    keys.addAll(List.of("engines", "dispatcher"));
+    return keys;
+  }
 
   /** For deployment by name. */
   public BrokerVerticle() {
@@ -89,6 +102,7 @@ public final class BrokerVerticle extends VerticleBase {
   /** Completes when the node is open and the cluster knows of every address. */
   @Override
   public Future<?> start() {
+    Nearest.requireKnown("configuration key", config().fieldNames(), KEYS);
     FrameCodec.register(vertx);
     return open().compose(this::serve);
   }

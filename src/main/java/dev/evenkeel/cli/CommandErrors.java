@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.model.RefusedException;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.model.Nearest;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Locale;

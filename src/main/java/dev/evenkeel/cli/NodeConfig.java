@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.model.RefusedException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package dev.evenkeel.client;
 import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.cluster.NodeSettings;
+import dev.evenkeel.model.Nearest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -17,7 +18,12 @@ public class ClientOptions {
 
   public ClientOptions() {}
 
+  /**
+   * @throws dev.evenkeel.model.RefusedException INVALID for an unknown key
+   */
   public ClientOptions(JsonObject json) {
+    Nearest.requireKnown(
+        "client option", json.fieldNames(), new ClientOptions().toJson().fieldNames());
     JsonArray array = json.getJsonArray("seeds");
     if (array != null) {
       List<String> texts = new ArrayList<>();

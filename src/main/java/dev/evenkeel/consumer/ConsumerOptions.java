@@ -2,12 +2,14 @@ package dev.evenkeel.consumer;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.model.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /** Options of a {@link Consumer}, from and to JSON, in the way of Vert.x options. */
 public class ConsumerOptions {
@@ -187,7 +189,11 @@ public class ConsumerOptions {
 
   public ConsumerOptions() {}
 
+  /**
+   * @throws dev.evenkeel.model.RefusedException INVALID for an unknown key
+   */
   public ConsumerOptions(JsonObject json) {
+    Nearest.requireKnown("consumer option", json.fieldNames(), keys());
     group = json.getString("group");
     member = json.getString("member");
     List<String> names = new ArrayList<>();
@@ -232,6 +238,11 @@ public class ConsumerOptions {
     breaker = json.getBoolean("breaker", breaker);
     holdFailed = json.getBoolean("holdFailed", holdFailed);
     delivery = constant(DeliveryPolicy.class, json, "delivery", delivery);
+  }
+
+  /** Keys that {@link #ConsumerOptions(JsonObject)} takes. */
+  public static Set<String> keys() {
+    return new ConsumerOptions().toJson().fieldNames();
   }
 
   private static <E extends Enum<E>> E constant(

@@ -9,41 +9,17 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.json.JsonObject;
 
 /**
  * A consumer to be deployed by name, {@code java:dev.evenkeel.consumer.ConsumerVerticle}. Several
  * instances are several members, so {@code member} must then be left out.
  *
- * <p>Configuration, as JSON:
- *
- * <pre>
- * handler              name of a public class with a public constructor without arguments that
- *                      implements {@link ConsumerHandler}, or {@link LeaderCareer} for mode
- *                      singleton; one is made for each instance
- * group                name of the group
- * topics               array of names of topics
- * member               name, unique in the group; made up if absent
- * mode                 "sharded" (default), "level" or "singleton"
- * dedup                what makes a message the same as another: "off" (default), "key", "payload"
- * dedupTimeoutMillis   with dedup: a handler keeps its key for so long at most, 60000
- * order                "shard" (default), "key" or "none"
- * parallel             most handlers at once, 16
- * startKind            where a new group begins: "EARLIEST" (default), "LATEST", "TIMESTAMP", "OFFSET"
- * startValue           milliseconds since 1970 for TIMESTAMP, the offset for OFFSET
- * heartbeatMillis      1000
- * memberTimeoutMillis  5000
- * lockTimeMillis       50000, also the longest time that undeploying takes
- * assignor             name of who gets which shard; what the group has if absent
- * stuckTimeoutMillis   a shard on which nothing is finished for so long is lost; never if absent
- * crashLockTimeMillis  0
- * pendingMessagesMax   3000
- * pendingBytesMax      16777216
- * fetchBytesMax        1048576
- * fetchWaitMillis      15000
- * commitMillis         5000
- * commitMessages       1000
- * handOutMessages      most messages of one shard that are handed out at once, 32
- * </pre>
+ * <p>Configuration, as JSON: {@code handler} (required), the name of a public class with a public
+ * constructor without arguments that implements {@link ConsumerHandler}, or {@link LeaderCareer}
+ * for mode singleton, of which one is made for each instance; and everything of {@link
+ * ConsumerOptions}, of which {@code group} and {@code topics} are required. Any other key is
+ * refused.
  *
  * <p>It uses the {@link Link} (and {@link ClusterDirectory}) that {@link LocalObjects} has for its
  * Vert.x; if there is none, the clustered Vert.x that it is deployed on.
@@ -56,10 +32,11 @@ public final class ConsumerVerticle extends VerticleBase {
   /** Completes when the dispatcher has taken the member in; fails as {@link Consumers#start}. */
   @Override
   public Future<?> start() {
-    ConsumerHandler handler = handler(config().getString("handler"));
+    JsonObject given = config().copy();
+    ConsumerHandler handler = handler((String) given.remove("handler"));
     ConsumerOptions options;
     try {
-      options = new ConsumerOptions(config());
+      options = new ConsumerOptions(given);
     } catch (ClassCastException | IllegalArgumentException e) {
       throw new RefusedException(Refusal.INVALID, "bad configuration: " + e.getMessage());
     }

@@ -1,9 +1,13 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.json.JsonObject;
+import java.lang.reflect.RecordComponent;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Configuration of the {@link DispatcherVerticle}, as JSON; every key may be left out.
@@ -36,10 +40,18 @@ public record DispatcherOptions(
     long joinWaitMillisMax,
     long groupForgetMillis) {
 
+  /** Keys of its configuration: the record's own names. */
+  public static List<String> keys() {
+    return Stream.of(DispatcherOptions.class.getRecordComponents())
+        .map(RecordComponent::getName)
+        .toList();
+  }
+
   /**
-   * @throws RefusedException INVALID if a value is out of its bounds
+   * @throws RefusedException INVALID for an unknown key, or if a value is out of its bounds
    */
   public static DispatcherOptions fromJson(JsonObject json) {
+    Nearest.requireKnown("configuration key", json.fieldNames(), keys());
     return new DispatcherOptions(
         number(json, "tickMillis", 250, 50, 1_000),
         number(json, "rebalanceMillis", 5_000, 100, 600_000),

@@ -1,8 +1,10 @@
 package dev.evenkeel.producer;
 
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.producer.spool.SpoolSettings.Fsync;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
+import java.util.Set;
 
 /** Options of a {@link Producer}, from and to JSON, in the way of Vert.x options. */
 public class ProducerOptions {
@@ -73,7 +75,11 @@ public class ProducerOptions {
 
   public ProducerOptions() {}
 
+  /**
+   * @throws dev.evenkeel.model.RefusedException INVALID for an unknown key
+   */
   public ProducerOptions(JsonObject json) {
+    Nearest.requireKnown("producer option", json.fieldNames(), keys());
     topic = json.getString("topic");
     name = json.getString("name", name);
     batchBytes = json.getInteger("batchBytes", batchBytes);
@@ -95,6 +101,11 @@ public class ProducerOptions {
     spoolFsyncMillis = json.getLong("spoolFsyncMillis", spoolFsyncMillis);
     spoolRestart = json.getBoolean("spoolRestart", spoolRestart);
     spoolResend = json.getBoolean("spoolResend", spoolResend);
+  }
+
+  /** Keys that {@link #ProducerOptions(JsonObject)} takes. */
+  public static Set<String> keys() {
+    return new ProducerOptions().toJson().fieldNames();
   }
 
   public JsonObject toJson() {

@@ -48,13 +48,15 @@ public class ProducerVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    String address = config().getString("address");
+    JsonObject given = config().copy();
+    String address = (String) given.remove("address");
     if (address == null || address.isEmpty()) {
       return Future.failedFuture(
           new RefusedException(Refusal.INVALID, "the configuration needs an 'address'"));
     }
+    ProducerOptions options = new ProducerOptions(given);
     return link()
-        .compose(link -> Producers.start(link, directory(link), new ProducerOptions(config())))
+        .compose(link -> Producers.start(link, directory(link), options))
         .compose(
             started -> {
               producer = started;

@@ -57,8 +57,8 @@ final class GroupRoutes {
 
   private void change(RoutingContext context, String action) {
     Requests.onlyQuery(context, List.of());
-    JsonObject question = Requests.object(context).copy();
-    ask(context, question.mergeIn(of(context, action)));
+    JsonObject question = Requests.question(context, action);
+    ask(context, Requests.ofPath(context, question, "group", "group"));
   }
 
   private static JsonObject of(RoutingContext context, String action) {

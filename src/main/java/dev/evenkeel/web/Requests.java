@@ -1,5 +1,6 @@
 package dev.evenkeel.web;
 
+import dev.evenkeel.model.Nearest;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
@@ -64,6 +65,34 @@ final class Requests {
     throw new WebException(ApiFailure.invalid("the body must be a JSON object"));
   }
 
+  /** A question of that action with the fields of the body. */
+  static JsonObject question(RoutingContext context, String action) {
+    JsonObject body = object(context);
+    if (body.containsKey("action")) {
+      throw new WebException(
+          ApiFailure.invalid("unknown field 'action': the path says what is to be done"));
+    }
+    return body.copy().put("action", action);
+  }
+
+  /** Puts in what the path says. The body may repeat it, but not say something else. */
+  static JsonObject ofPath(RoutingContext context, JsonObject body, String name, String field) {
+    String said = context.pathParam(name);
+    Object given = body.getValue(field);
+    if (given != null && !given.equals(said)) {
+      throw new WebException(
+          ApiFailure.invalid(
+              "the field '"
+                  + field
+                  + "' is '"
+                  + given
+                  + "', and the path says '"
+                  + said
+                  + "': leave the field out, or correct one of them"));
+    }
+    return body.put(field, said);
+  }
+
   static Object json(RoutingContext context) {
     Buffer body = body(context);
     if (body.length() == 0) {
@@ -91,12 +120,7 @@ final class Requests {
   static void onlyQuery(RoutingContext context, List<String> known) {
     for (String name : context.queryParams().names()) {
       if (!known.contains(name)) {
-        throw new WebException(
-            ApiFailure.invalid(
-                "unknown query parameter '"
-                    + name
-                    + "'"
-                    + (known.isEmpty() ? "" : ": known are " + String.join(", ", known))));
+        throw new WebException(ApiFailure.invalid(Nearest.unknown("query parameter", name, known)));
       }
     }
   }

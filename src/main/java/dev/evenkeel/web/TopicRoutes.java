@@ -50,18 +50,16 @@ final class TopicRoutes {
   }
 
   private void create(RoutingContext context) {
-    JsonObject question = Requests.object(context).copy().put("action", "create");
+    JsonObject question = Requests.question(context, "create");
     api.answer(context, 201, api.ask(Addresses.API_TOPICS, question));
   }
 
   private void configure(RoutingContext context) {
-    JsonObject question = Requests.object(context).copy();
-    String topic = context.pathParam("topic");
-    Object named = question.getValue("name");
-    if (named != null && !named.equals(topic)) {
+    JsonObject question = Requests.question(context, "configure");
+    if (!context.pathParam("topic").equals(question.getValue("name", context.pathParam("topic")))) {
       throw new WebException(ApiFailure.invalid("a topic cannot be renamed"));
     }
-    question.put("action", "configure").put("name", topic);
+    Requests.ofPath(context, question, "topic", "name");
     api.answer(context, 200, api.ask(Addresses.API_TOPICS, question));
   }
 
@@ -127,7 +125,7 @@ final class TopicRoutes {
       if (message.containsKey("messages")) {
         throw new WebException(ApiFailure.invalid("send many messages as a JSON array of them"));
       }
-      return message.copy().put("topic", topic);
+      return Requests.ofPath(context, message.copy(), "topic", "topic");
     }
     throw new WebException(
         ApiFailure.invalid("the body must be a message {\"key\",\"payload\"} or an array of them"));

@@ -1,6 +1,7 @@
 package dev.evenkeel.web;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.web.live.LiveHub;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -39,12 +40,16 @@ public final class WebVerticle extends VerticleBase {
   /** Watchers have nothing to say; what they may send is this small. */
   private static final int FRAME_BYTES_MAX = 4 << 10;
 
+  /** Keys of its configuration. */
+  public static final List<String> KEYS = List.of("host", "port", "node", "localOnly");
+
   private HttpServer server;
   private LiveHub live;
 
   @Override
   public Future<?> start() {
     JsonObject config = config() == null ? new JsonObject() : config();
+    Nearest.requireKnown("configuration key", config.fieldNames(), KEYS);
     Api api = new Api(vertx, config.getBoolean("localOnly", false));
     HttpServerOptions options =
         new HttpServerOptions()

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.model.Message;
+import dev.evenkeel.model.RefusedException;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -61,6 +62,13 @@ class ConsumerVerticleTest {
     Future<String> deployed = vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config));
     Awaitility.await().until(deployed::isComplete);
     return deployed.cause();
+  }
+
+  @Test
+  void refusesAKeyThatItDoesNotKnow() {
+    assertThat(failure(config(Counting.class.getName()).put("paralel", 4)))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("unknown consumer option 'paralel': did you mean 'parallel'?");
   }
 
   @Test

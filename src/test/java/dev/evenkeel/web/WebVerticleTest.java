@@ -107,6 +107,29 @@ class WebVerticleTest {
   }
 
   @Test
+  void aBodyMayRepeatWhatThePathSaysAndNotContradictIt() throws Exception {
+    api(Addresses.API_PRODUCE, question -> new JsonObject("{\"shard\":0,\"offset\":1}"));
+    api(Addresses.API_GROUPS, question -> new JsonObject().put("group", "g"));
+    JsonObject message = new JsonObject().put("payload", "p");
+    String messages = "/api/topics/t/messages";
+    assertThat(call(HttpMethod.POST, messages, message.copy().put("topic", "t")).statusCode())
+        .isEqualTo(200);
+    asked.clear();
+    assertInvalid(messages, message.copy().put("topic", "other"), "'topic' is 'other'");
+    JsonObject reset = new JsonObject().put("to", "earliest");
+    assertInvalid("/api/groups/g/offsets", reset.copy().put("group", "h"), "'group' is 'h'");
+    assertInvalid("/api/groups/g/offsets", reset.copy().put("action", "drop"), "'action'");
+    assertInvalid("/api/topics", new JsonObject().put("action", "delete"), "'action'");
+    assertThat(asked).as("nothing was done").isEmpty();
+  }
+
+  private void assertInvalid(String path, JsonObject body, String message) throws Exception {
+    HttpResponse<Buffer> answer = call(HttpMethod.POST, path, body);
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.bodyAsJsonObject().getString("message")).contains(message);
+  }
+
+  @Test
   void messagesAreSentAloneManyAndRaw() throws Exception {
     api(
         Addresses.API_PRODUCE,
@@ -277,8 +300,8 @@ class WebVerticleTest {
       assertThat(done.bodyAsJsonObject().getInteger("count")).isEqualTo(1);
       assertThat(asked.get(Addresses.API_GROUPS))
           .isEqualTo(named.copy().put("action", action).put("group", "g"));
-      // What the body says of the group and of what is to be done counts for nothing.
-      JsonObject all = new JsonObject("{\"all\":true,\"group\":\"x\",\"action\":\"list\"}");
+      // The body may repeat what the path says.
+      JsonObject all = new JsonObject("{\"all\":true,\"group\":\"g\"}");
       assertThat(call(HttpMethod.POST, path, all).statusCode()).isEqualTo(200);
       assertThat(asked.get(Addresses.API_GROUPS))
           .isEqualTo(new JsonObject().put("all", true).put("action", action).put("group", "g"));

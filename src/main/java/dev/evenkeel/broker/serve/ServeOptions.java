@@ -1,6 +1,9 @@
 package dev.evenkeel.broker.serve;
 
 import io.vertx.core.json.JsonObject;
+import java.lang.reflect.RecordComponent;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Limits of serving.
@@ -20,6 +23,13 @@ public record ServeOptions(
     long reconcileMillis) {
 
   public static final ServeOptions DEFAULT = new ServeOptions(3, 32L << 20, 20_000, 10_000, 2_000);
+
+  /** The records' own names. */
+  public static List<String> keys() {
+    return Stream.of(ServeOptions.class.getRecordComponents())
+        .map(RecordComponent::getName)
+        .toList();
+  }
 
   /** Values under the records' own names; the default for each that is absent. */
   public static ServeOptions fromJson(JsonObject json) {

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Acks;
@@ -109,6 +110,7 @@ public final class GatewayVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
+    Nearest.requireKnown("configuration key", config().fieldNames(), List.of());
     if (link != null) {
       return begin();
     }

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.gateway;
 
+import dev.evenkeel.model.Nearest;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.buffer.Buffer;
@@ -35,7 +36,7 @@ final class JsonFields {
   static void onlyFields(JsonObject json, List<String> known) {
     for (String field : json.fieldNames()) {
       if (!known.contains(field)) {
-        throw invalid("unknown field '" + field + "': known are " + String.join(", ", known));
+        throw invalid(Nearest.unknown("field", field, known));
       }
     }
   }

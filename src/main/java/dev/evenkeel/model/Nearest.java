@@ -1,14 +1,14 @@
-package dev.evenkeel.cli;
+package dev.evenkeel.model;
 
 import java.util.Collection;
 import java.util.Locale;
 
 /** Finds what somebody may have meant, by Damerau-Levenshtein distance. */
-final class Nearest {
+public final class Nearest {
   private Nearest() {}
 
   /** The candidate that is nearest to {@code text} and near enough to be a slip, or null. */
-  static String to(String text, Collection<String> candidates) {
+  public static String to(String text, Collection<String> candidates) {
     String best = null;
     int bestDistance = Integer.MAX_VALUE;
     for (String candidate : candidates) {
@@ -23,13 +23,34 @@ final class Nearest {
   }
 
   /** {@code ": did you mean 'x'?"}, or an empty text. */
-  static String hint(String text, Collection<String> candidates) {
+  public static String hint(String text, Collection<String> candidates) {
     String nearest = to(text, candidates);
     return nearest == null ? "" : ": did you mean '" + nearest + "'?";
   }
 
+  /** What to say of an unknown name: the nearest that is known, else all that are. */
+  public static String unknown(String kind, String name, Collection<String> known) {
+    String hint = hint(name, known);
+    String all = known.isEmpty() ? "" : ": known are " + String.join(", ", known);
+    return "unknown " + kind + " '" + name + "'" + (hint.isEmpty() ? all : hint);
+  }
+
+  /**
+   * Refuses what would be taken silently otherwise, a slip of the pen for example.
+   *
+   * @param kind of names, for the message
+   * @throws RefusedException INVALID, naming the first that is not known, and the nearest to it
+   */
+  public static void requireKnown(String kind, Collection<String> names, Collection<String> known) {
+    for (String name : names) {
+      if (!known.contains(name)) {
+        throw new RefusedException(Refusal.INVALID, unknown(kind, name, known));
+      }
+    }
+  }
+
   /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-  static int distance(String a, String b) {
+  public static int distance(String a, String b) {
     int[] beforeLast = new int[b.length() + 1];
     int[] last = new int[b.length() + 1];
     for (int j = 0; j <= b.length(); j++) {

@@ -1,0 +1,132 @@
+package dev.evenkeel.arch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.broker.BrokerVerticle;
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.gateway.GatewayVerticle;
+import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.dispatcher.DispatcherOptions;
+import dev.evenkeel.dispatcher.DispatcherVerticle;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.producer.ProducerVerticle;
+import dev.evenkeel.web.WebVerticle;
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Verticles take the keys that the page about them lists, and no others. */
+class VerticlesPageTest {
+  private static final Pattern NAME = Pattern.compile("`(\\w+)`");
+
+  private final String page;
+
+  VerticlesPageTest() throws IOException {
+    page = Files.readString(Path.of("src/site/markdown/verticles.md"));
+  }
+
+  /** Names in the first column of the table under a heading. */
+  private Set<String> listed(String verticle) {
+    int from = page.indexOf("\n## " + verticle + "\n");
+    assertThat(from).as(verticle).isPositive();
+    int to = page.indexOf("\n## ", from + 1);
+    Set<String> names = new TreeSet<>();
+    for (String line : page.substring(from, to).split("\n")) {
+      if (line.startsWith("| `")) {
+        Matcher name = NAME.matcher(line.substring(0, line.indexOf(" |", 1)));
+        while (name.find()) {
+          names.add(name.group(1));
+        }
+      }
+    }
+    return names;
+  }
+
+  private static Set<String> with(Collection<String> keys, String... more) {
+    Set<String> all = new HashSet<>(keys);
+    all.addAll(List.of(more));
+    return all;
+  }
+
+  @Test
+  void an_unknown_key_is_refused_with_the_nearest() {
+    assertRefused("paralel", "consumer option", "parallel", ConsumerOptions::new);
+    assertRefused("gruop", "consumer option", "group", ConsumerOptions::new);
+    assertRefused("batchByte", "producer option", "batchBytes", ProducerOptions::new);
+    assertRefused("seed", "client option", "seeds", ClientOptions::new);
+    assertRefused("tickMilli", "configuration key", "tickMillis", DispatcherOptions::fromJson);
+    assertThatThrownBy(() -> new ConsumerOptions(new JsonObject().put("colour", "red")))
+        .hasMessageContaining("unknown consumer option 'colour': known are group, member, topics");
+  }
+
+  private static void assertRefused(
+      String key, String kind, String nearest, Consumer<JsonObject> reader) {
+    assertThatThrownBy(() -> reader.accept(new JsonObject().put(key, 1)))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID))
+        .hasMessageContaining(
+            "unknown " + kind + " '" + key + "': did you mean '" + nearest + "'?");
+  }
+
+  @Test
+  void a_verticle_refuses_a_key_that_it_does_not_know() throws Exception {
+    Vertx vertx = Vertx.vertx();
+    try {
+      JsonObject config =
+          new JsonObject()
+              .put("handler", Object.class.getName())
+              .put("address", "in")
+              .put("hots", 1);
+      List<Supplier<Deployable>> verticles =
+          List.of(
+              BrokerVerticle::new,
+              DispatcherVerticle::new,
+              GatewayVerticle::new,
+              WebVerticle::new,
+              ProducerVerticle::new);
+      for (Supplier<Deployable> each : verticles) {
+        DeploymentOptions options = new DeploymentOptions().setConfig(config);
+        Throwable failure =
+            vertx
+                .deployVerticle(each.get(), options)
+                .map((Throwable) null)
+                .otherwise(cause -> cause)
+                .toCompletionStage()
+                .toCompletableFuture()
+                .get(60, TimeUnit.SECONDS);
+        assertThat(failure).as("%s", each.get().getClass()).isInstanceOf(RefusedException.class);
+        assertThat(failure.getMessage()).contains("unknown ");
+      }
+    } finally {
+      vertx.close().toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void every_key_has_its_row() {
+    assertThat(listed("BrokerVerticle")).isEqualTo(with(BrokerVerticle.KEYS));
+    assertThat(listed("DispatcherVerticle")).isEqualTo(with(DispatcherOptions.keys()));
+    assertThat(listed("WebVerticle")).isEqualTo(with(WebVerticle.KEYS));
+    assertThat(listed("ConsumerVerticle")).isEqualTo(with(ConsumerOptions.keys(), "handler"));
+    assertThat(listed("ProducerVerticle")).isEqualTo(with(ProducerOptions.keys(), "address"));
+  }
+}
