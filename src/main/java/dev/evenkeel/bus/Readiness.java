@@ -6,6 +6,7 @@ package dev.evenkeel.bus;
  */
 public final class Readiness {
   private volatile String obstacle;
+  private volatile boolean serving;
 
   /** One line for people, or null if nothing is known to keep it. */
   public String obstacle() {
@@ -14,5 +15,17 @@ public final class Readiness {
 
   public void setObstacle(String newObstacle) {
     obstacle = newObstacle;
+  }
+
+  /**
+   * Whether all parts of the node have started, and none is stopping. The cluster may well be able
+   * to serve before this node can.
+   */
+  public boolean serving() {
+    return serving;
+  }
+
+  public void setServing(boolean nowServing) {
+    serving = nowServing;
   }
 }

@@ -26,7 +26,10 @@ final class HealthRoutes {
     Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node));
   }
 
-  /** Ready: the gateway is there, every log group has a leader, and the dispatcher answers. */
+  /**
+   * Ready: all parts of the node have started, every log group has a leader, and the dispatcher
+   * answers.
+   */
   private void ready(RoutingContext context) {
     Readiness readiness = LocalObjects.get(context.vertx(), Readiness.class);
     String obstacle = readiness == null ? null : readiness.obstacle();
@@ -36,7 +39,13 @@ final class HealthRoutes {
     }
     api.ask(Addresses.API_TOPICS, new JsonObject().put("action", "ready"))
         .onSuccess(
-            ready -> Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node)))
+            ready -> {
+              if (readiness == null || readiness.serving()) {
+                live(context);
+              } else {
+                down(context, "the cluster serves, but this node is still starting, or stopping");
+              }
+            })
         .onFailure(failure -> down(context, ApiFailure.of(failure).message()));
   }
 

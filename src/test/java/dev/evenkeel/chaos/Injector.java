@@ -168,7 +168,9 @@ final class Injector {
               return false;
             });
     if (!done) {
-      violations.add("a node was not replaced", node + ": " + answers);
+      violations.add(
+          "a node was not replaced",
+          node + ": " + answers.subList(Math.max(0, answers.size() - 3), answers.size()));
     }
   }
 }

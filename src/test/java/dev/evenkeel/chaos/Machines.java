@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -35,6 +36,10 @@ final class Machines implements AutoCloseable {
   private static final int DISK_MEBIBYTES = 448;
   private static final int RATE_EACH = 200;
   private static final long RESTART_NANOS = 5_000_000_000L;
+
+  /** Files of the log, and of the state: what else a disk has nobody reads again. */
+  private static final Pattern HOLDS_DATA = Pattern.compile("log_.*|.*\\.(sst|blob)");
+
   private static final List<String> SMALL_JVM =
       List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=48m");
 
@@ -329,7 +334,8 @@ final class Machines implements AutoCloseable {
     try (Stream<Path> files = Files.walk(data(node))) {
       List<Path> all =
           files
-              .filter(file -> Files.isRegularFile(file) && file.toFile().length() > 4_096)
+              .filter(file -> HOLDS_DATA.matcher(file.getFileName().toString()).matches())
+              .filter(file -> file.toFile().length() > 4_096)
               .sorted()
               .toList();
       for (int i = 0; i < bytes && !all.isEmpty(); i++) {

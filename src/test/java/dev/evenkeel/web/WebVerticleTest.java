@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.Readiness;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.web.live.LiveHub;
@@ -390,6 +391,18 @@ class WebVerticleTest {
     HttpResponse<Buffer> after = get("/health/ready");
     assertThat(after.statusCode()).isEqualTo(200);
     assertThat(after.bodyAsJsonObject().getString("node")).isEqualTo("n7");
+  }
+
+  @Test
+  void readyOnlyWhenTheNodeIsToo() throws Exception {
+    api(Addresses.API_TOPICS, question -> new JsonObject());
+    Readiness readiness = new Readiness();
+    LocalObjects.put(vertx, Readiness.class, readiness);
+    HttpResponse<Buffer> before = get("/health/ready");
+    assertThat(before.statusCode()).as("others serve").isEqualTo(503);
+    assertThat(before.bodyAsJsonObject().getString("reason")).contains("starting");
+    readiness.setServing(true);
+    assertThat(get("/health/ready").statusCode()).isEqualTo(200);
   }
 
   @Test

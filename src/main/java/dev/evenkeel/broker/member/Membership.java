@@ -122,6 +122,7 @@ public final class Membership implements PeerLine {
   /** The node is ready: it may be given leaderships, and gives away what is another's. */
   public void serve() {
     serving = true;
+    readiness.setServing(true);
     spread = new SpreadLoop(bus.join(), calls, broker.log(), this::own);
     spread.start();
   }
@@ -129,6 +130,7 @@ public final class Membership implements PeerLine {
   /** Gives the leadership of every group away; completes within a few seconds in any case. */
   public Future<Void> handOver() {
     serving = false;
+    readiness.setServing(false);
     if (spread != null) {
       spread.stop();
     }
