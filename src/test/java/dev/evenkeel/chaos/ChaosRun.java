@@ -63,9 +63,10 @@ final class ChaosRun {
   }
 
   Violations run() throws IOException {
-    removeFormer();
     beginNanos = System.nanoTime();
     try (Network network = Network.open()) {
+      // Not before: a run that was killed may have left mounts there.
+      removeFormer();
       plan = Schedule.of(seed, faultMillis, Injector.possible(network));
       System.out.println("seed " + seed + ", faults:\n" + plan());
       try (Machines machines = new Machines(directory, network, violations)) {

@@ -34,7 +34,10 @@ import java.util.stream.Stream;
  */
 final class Machines implements AutoCloseable {
   private static final int DISK_MEBIBYTES = 448;
-  private static final int RATE_EACH = 200;
+
+  /** Messages a second of all clients together. */
+  private static final int RATE = Integer.getInteger("evenkeel.chaos.rate", 600);
+
   private static final long RESTART_NANOS = 5_000_000_000L;
 
   /** Files of the log, and of the state: what else a disk has nobody reads again. */
@@ -151,7 +154,7 @@ final class Machines implements AutoCloseable {
             trio.cluster(),
             name,
             name + "." + run,
-            String.valueOf(RATE_EACH),
+            String.valueOf(RATE / Schedule.CLIENTS.size()),
             directory.resolve(name).resolve("events-" + run).toString());
     clients.put(name, client.mayPause());
     down.remove(name);
