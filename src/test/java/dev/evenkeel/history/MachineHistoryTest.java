@@ -159,7 +159,10 @@ class MachineHistoryTest {
     if (luck == 0) {
       unknown.run();
       if (random.nextBoolean()) {
-        underWay.add(execution::get);
+        underWay.add(
+            () -> {
+              var unanswered = execution.get();
+            });
       }
       return;
     }
