@@ -14,7 +14,10 @@ final class Seeds {
   /** The seed to run alone. */
   static final String SEED = "evenkeel.sim.seed";
 
-  private static final int TRACE_LINES = 60;
+  /** How many events are printed of a seed that fails. */
+  static final String TRACE = "evenkeel.sim.trace";
+
+  static final int TRACE_LINES = 60;
 
   private Seeds() {}
 
@@ -65,7 +68,7 @@ final class Seeds {
   }
 
   private static int lines() {
-    return Integer.getInteger("evenkeel.sim.trace", TRACE_LINES);
+    return Integer.getInteger(TRACE, TRACE_LINES);
   }
 
   /**

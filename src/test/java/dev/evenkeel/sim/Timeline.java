@@ -7,7 +7,8 @@ import java.util.function.Supplier;
 
 /** Virtual time: one event after another, in an order that the seed alone decides. */
 final class Timeline {
-  private static final int TRACE_LINES_MAX = 400;
+  private static final int TRACE_LINES_MAX =
+      Math.max(400, Integer.getInteger(Seeds.TRACE, Seeds.TRACE_LINES));
 
   private record Event(long at, long order, Actor actor, String what, Runnable task) {}
 

@@ -129,12 +129,8 @@ public final class LeaseDecider {
     }
     next = next.withStateAt(command.stateOffset());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
-    if (command.state() == null) {
-      return Decision.of(
-          List.of(new Change.PutLease(next), new Change.PutLeaseState(key, new byte[0])));
-    }
-    return progressed(
-        next, new Change.PutLease(next), new Change.PutLeaseState(key, command.state()));
+    byte[] state = command.state() == null ? new byte[0] : command.state();
+    return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
   }
 
   /** Sets the group to another place, without an owner, at the next epoch and generation. */

@@ -219,6 +219,13 @@ class FailureTest {
   }
 
   @Test
+  void aCommitThatBeginsAStateForgetsWhatIsHeldAsAnyOther() {
+    record(1, failed(0, 1, Outcome.Way.HELD, 0));
+    rig.run(new DataCommand.Commit("g", SHARD, 1, 1, 0, null));
+    assertThat(stand()).isEqualTo(FailureStand.NONE);
+  }
+
+  @Test
   void deadLettersAreReplayedAndDropped() {
     record(1, dead(3, 1), dead(4, 1), dead(5, 1));
     assertThat(rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(3L, 9L))))
