@@ -4,7 +4,7 @@ package dev.evenkeel.sim;
 abstract class Actor {
   final String name;
 
-  /** What happens to it is put off until then, as with a stopped process; its clock goes on. */
+  /** What happens to it is put off until then, as with a stopped process; its clocks go on. */
   long pausedUntil;
 
   /** No message gets to it or away from it, and nobody tells. */

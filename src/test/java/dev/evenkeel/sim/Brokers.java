@@ -29,6 +29,7 @@ final class Brokers {
   private final Timeline time;
   private final SplittableRandom random;
   private final Ledger ledger;
+  private final DataGroup.Surroundings around;
   private final Runnable topicsChanged;
   private final MetaState meta;
   private final List<DataGroup> groups = new ArrayList<>();
@@ -44,6 +45,7 @@ final class Brokers {
     this.time = time;
     this.random = random;
     this.ledger = ledger;
+    this.around = around;
     this.topicsChanged = topicsChanged;
     MemoryStore.Disk disk = new MemoryStore.Disk();
     meta = new MetaState(Path.of("target", "sim", "meta"), disk::open);
@@ -75,7 +77,10 @@ final class Brokers {
   Reply submit(MetaCommand command) {
     Reply reply =
         ReplyCodec.decode(
-            meta.apply(1, metaIndex++, ByteBuffer.wrap(Entry.of(command, time.now()))));
+            meta.apply(
+                1,
+                metaIndex++,
+                ByteBuffer.wrap(Entry.of(command, around.nodes().any().clock.millis()))));
     time.note(() -> command + " -> " + reply);
     return reply;
   }

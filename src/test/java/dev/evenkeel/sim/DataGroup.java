@@ -51,8 +51,7 @@ final class DataGroup {
     /** Delayed messages; null: there are none. */
     Delays delays();
 
-    /** By how much the clock of a leader is wrong. */
-    long clockOffset();
+    SimNodes nodes();
   }
 
   private final Timeline time;
@@ -65,6 +64,7 @@ final class DataGroup {
   private final List<byte[]> log = new ArrayList<>();
   private final LongPolls fetches;
   private final LinkedHashSet<Shard> changed = new LinkedHashSet<>();
+  private SimNode leader;
   private long leaderlessUntil;
 
   /** Null: there are no delayed messages. */
@@ -76,6 +76,7 @@ final class DataGroup {
     this.ledger = ledger;
     this.bug = bug;
     this.around = around;
+    leader = around.nodes().any();
     MemoryStore.Disk disk = new MemoryStore.Disk();
     head = new DataState(Path.of("target", "sim", "head"), disk::open, 1 << 20);
     behind = new DataState(Path.of("target", "sim", "behind"), disk::open, 1 << 20);
@@ -90,8 +91,7 @@ final class DataGroup {
     timer =
         around.delays() == null
             ? null
-            : new SimDueTimer(
-                time, random, around.delays(), this, head, this::append, bug, around.clockOffset());
+            : new SimDueTimer(time, random, around.delays(), this, head, this::append, bug);
   }
 
   private final class Told implements DataListener {
@@ -127,6 +127,16 @@ final class DataGroup {
 
   // ---- Leaders
 
+  /** The clock that the leader writes into entries. */
+  long clockMillis() {
+    return leader.clock.millis();
+  }
+
+  /** Whether the leader knows the time as far as it will. */
+  boolean clockSettled() {
+    return leader.clock.settled();
+  }
+
   boolean led() {
     return time.now() >= leaderlessUntil;
   }
@@ -134,9 +144,11 @@ final class DataGroup {
   /** Another leader is chosen, which takes a while. */
   void changeLeader() {
     leaderlessUntil = time.now() + 100 + random.nextInt(1_500);
+    SimNode next = around.nodes().any();
+    time.in(leaderlessUntil - time.now(), null, null, () -> leader = next);
     time.note(() -> "a data group has no leader until " + leaderlessUntil);
     if (timer != null) {
-      timer.leaderChanges(leaderlessUntil - time.now(), around.clockOffset());
+      timer.leaderChanges(leaderlessUntil - time.now());
     }
     fetches.leaderChanges();
   }
@@ -168,7 +180,7 @@ final class DataGroup {
 
   /** A batch of messages. */
   void append(Shard shard, Batch batch) {
-    append(Rig.appendEntry(time.now(), new AppendBody.Item(shard, batch)));
+    append(Rig.appendEntry(clockMillis(), new AppendBody.Item(shard, batch)));
     wake();
   }
 
@@ -179,7 +191,7 @@ final class DataGroup {
 
   /** What brokers tell each other to do with shards. */
   void manage(DataCommand command) {
-    append(Entry.of(command, time.now()));
+    append(Entry.of(command, clockMillis()));
     wake();
   }
 
@@ -229,7 +241,8 @@ final class DataGroup {
 
   private ByteBuffer published(List<AppendBody.Item> asked) {
     List<AppendBody.Item> items = bug.published(asked, this::producerEpoch);
-    ByteBuffer reply = append(Rig.appendEntry(time.now(), items.toArray(AppendBody.Item[]::new)));
+    ByteBuffer reply =
+        append(Rig.appendEntry(clockMillis(), items.toArray(AppendBody.Item[]::new)));
     List<AppendResults.Result> results = AppendResults.decode(reply.duplicate()).results();
     for (int i = 0; i < items.size(); i++) {
       AppendBody.Item item = items.get(i);
@@ -262,14 +275,14 @@ final class DataGroup {
   private Reply apply(String group, Shard shard, DataCommand command, String sender) {
     Lease before = whole(group, shard);
     DataCommand seen = bug.command(command, before);
-    Reply reply = ReplyCodec.decode(append(Entry.of(seen, time.now())));
+    Reply reply = ReplyCodec.decode(append(Entry.of(seen, clockMillis())));
     Lease after = whole(group, shard);
     time.note(() -> command + " of " + sender + " -> " + reply);
     if (command instanceof DataCommand.RecordOutcomes c && reply instanceof Reply.OfOffsets no) {
       ledger.recorded(
           shard, c, no.offsets(), failures(group, shard).deadLetters(0, 1_000, 1 << 20));
     }
-    ledger.applied(shard, command, sender, before, after, reply, time.now());
+    ledger.applied(shard, command, sender, before, after, reply);
     wake();
     return reply;
   }
@@ -282,7 +295,7 @@ final class DataGroup {
     return head.tables().failures(new LeaseKey(shard, group));
   }
 
-  /** Retries that are due; the leader's clock is the world's. */
+  /** Retries that are due. */
   void fetchRetries(RetryRequest request, Network.Answer<RetryAnswer> answer) {
     if (!led()) {
       throw notLeader();
@@ -293,7 +306,7 @@ final class DataGroup {
     }
     RetryAnswer found =
         failures(request.group(), request.shard())
-            .answer(request, head.tables().timeAt(time.now()).millis());
+            .answer(request, head.tables().timeAt(clockMillis()).millis());
     answer.give(bug.retries(RetryAnswer.decode(found.encode().view())));
   }
 

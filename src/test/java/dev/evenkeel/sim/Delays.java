@@ -1,5 +1,6 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.broker.ClusterClock;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.wire.Batch;
@@ -12,7 +13,7 @@ import java.util.Map;
 
 /** Knows all delayed messages: which wait in the log, and which have got an offset, and when. */
 final class Delays {
-  /** By how much clocks may be wrong, each way. */
+  /** By how much clocks that are about right may be wrong, each way. */
   static final int SKEW_MILLIS_MAX = 750;
 
   private static final int PAYLOAD_BYTES = 16;
@@ -130,7 +131,7 @@ final class Delays {
   /** A handler is given a message; returns its offset. */
   long offset(long id, long nowMillis) {
     Delayed delayed = all.get((int) id);
-    if (delayed.dueMillis > nowMillis + SKEW_MILLIS_MAX) {
+    if (delayed.dueMillis > nowMillis + SKEW_MILLIS_MAX + ClusterClock.APART_MILLIS_MAX) {
       throw failure("handed out before it is due, at " + nowMillis, id, delayed);
     }
     return delayed.offset;

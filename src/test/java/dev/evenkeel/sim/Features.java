@@ -8,13 +8,18 @@ import java.util.SplittableRandom;
  * @param resets somebody resets the group on shards at any time
  * @param publishes handlers publish
  * @param delays some messages are delayed
+ * @param clocks wall clocks jump
  */
-record Features(boolean resets, boolean publishes, boolean delays) {
+record Features(boolean resets, boolean publishes, boolean delays, boolean clocks) {
   /** So that they are drawn apart from everything else. */
   private static final long SALT = 0x5DEECE66DL;
 
   static Features of(long seed) {
     SplittableRandom random = new SplittableRandom(seed ^ SALT);
-    return new Features(random.nextInt(4) == 0, random.nextInt(4) == 0, random.nextInt(4) == 0);
+    return new Features(
+        random.nextInt(4) == 0,
+        random.nextInt(4) == 0,
+        random.nextInt(4) == 0,
+        random.nextInt(3) == 0);
   }
 }

@@ -84,9 +84,9 @@ final class Ledger {
         track.left.set((int) outcome.offset());
       }
     }
-    BitSet gone = (BitSet) track.letters.clone();
+    Set<Long> gone = new HashSet<>(track.letters.keySet());
     for (DeadLetter letter : deadLetters) {
-      gone.clear((int) letter.offset());
+      gone.remove(letter.offset());
       if (letter.attempts() != World.ATTEMPTS) {
         throw failure("a dead letter after another number of attempts", letter);
       }
@@ -167,23 +167,16 @@ final class Ledger {
    * @param sender run of the consumer that sent it, or null
    * @param before the lease before it, with its state, or null
    * @param after the lease after it, with its state
-   * @param nowMillis by the leader's clock
    */
   void applied(
-      Shard shard,
-      DataCommand command,
-      String sender,
-      Lease before,
-      Lease after,
-      Reply reply,
-      long nowMillis) {
+      Shard shard, DataCommand command, String sender, Lease before, Lease after, Reply reply) {
     Track track = track(shard);
     if (after == null) {
       return;
     }
     boolean taken = !(reply instanceof Reply.Refused);
     if (command instanceof DataCommand.ResetLease reset && taken) {
-      reset(track, reset, before, after, nowMillis);
+      reset(track, reset, before, after);
       return;
     }
     if (track.dropped) {
@@ -263,8 +256,7 @@ final class Ledger {
     }
   }
 
-  private void reset(
-      Track track, DataCommand.ResetLease command, Lease before, Lease after, long nowMillis) {
+  private void reset(Track track, DataCommand.ResetLease command, Lease before, Lease after) {
     long epoch = before == null ? 0 : before.epoch();
     if (command.expectedEpoch() != epoch || !follows(before, after)) {
       throw failure("reset what was changed since it was looked at", command, after);
@@ -279,7 +271,7 @@ final class Ledger {
     if (after.owned() || after.drain() != null || after.state() != null) {
       throw failure("something is left after a reset", command, after);
     }
-    track.reset(command.to(), asked, after.epoch(), nowMillis);
+    track.reset(command.to(), asked, after.epoch());
     if (after.generation().number() != track.generation() || after.generation().producerId() > 0) {
       throw failure("no new generation after a reset", after.generation(), track.generation());
     }

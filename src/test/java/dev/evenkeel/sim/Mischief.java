@@ -21,6 +21,13 @@ final class Mischief {
     if (world.time.now() >= until) {
       return;
     }
+    if (world.clocksJump() && random.nextInt(3) == 0) {
+      if (random.nextBoolean()) {
+        world.nodes.setAnyClock();
+      } else {
+        world.setAnyClock();
+      }
+    }
     switch (world.trouble) {
       case NONE -> comeAndGo();
       case ONE_DISPATCHER -> withOneDispatcher(random.nextInt(14));

@@ -32,7 +32,7 @@ final class SimConsumer extends Actor {
   private final ConsumerOptions options;
   private final HeartbeatPlan plan;
   private final SplittableRandom random;
-  private final long clockOffset;
+  final Machine machine;
   private final long bornMillis;
   final SimCalls calls;
   List<String> topics;
@@ -57,8 +57,8 @@ final class SimConsumer extends Actor {
     this.topics = topics;
     random = new SplittableRandom(world.random.nextLong());
     options = world.consumerOptions().setMember(member).setTopics(topics);
-    clockOffset = world.random.nextInt(1_000_000);
-    bornMillis = world.time.now() + world.clockOffset();
+    machine = world.machine(member);
+    bornMillis = machine.wallMillis();
     boolean keepsState = world.keepsState();
     boolean publishes = world.features.publishes();
     core = new ConsumerCore(options, instance, keepsState, keepsState, publishes, random);
@@ -71,7 +71,7 @@ final class SimConsumer extends Actor {
 
   /** Its own monotonic clock. */
   long clock() {
-    return world.time.now() + clockOffset;
+    return machine.monotonicMillis();
   }
 
   private void tick() {

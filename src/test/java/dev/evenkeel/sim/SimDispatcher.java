@@ -38,7 +38,8 @@ final class SimDispatcher extends Actor {
   final DispatcherCore core;
   private final World world;
   private final boolean first;
-  private final long clockOffset;
+  private final SimNode node;
+  private final long wallAheadMillis;
   private final Map<Long, Network.Answer<Assignment>> requests = new HashMap<>();
 
   /** Requests of members that close, and runs whose closing was answered: they get no more. */
@@ -58,7 +59,8 @@ final class SimDispatcher extends Actor {
     super("dispatcher-" + term);
     this.world = world;
     this.first = first;
-    clockOffset = world.clockOffset();
+    node = world.nodes.any();
+    wallAheadMillis = node.machine.wallMillis() - node.machine.monotonicMillis();
     resets = new ResetRequests(world);
     core =
         new DispatcherCore(
@@ -67,8 +69,9 @@ final class SimDispatcher extends Actor {
     world.time.in(world.random.nextInt(50), this, "begins", () -> attempt(patientUntil));
   }
 
+  /** As the product's: the wall clock when it began, and what has passed since. */
   private long clock() {
-    return world.time.now() + clockOffset;
+    return node.machine.monotonicMillis() + wallAheadMillis;
   }
 
   private void attempt(long patientUntil) {

@@ -33,7 +33,6 @@ final class SimDueTimer {
   private final DataState state;
   private final Log log;
   private final Bug bug;
-  private long clockOffset;
   private long lastMillis;
   private long looks;
   private boolean first = true;
@@ -41,9 +40,6 @@ final class SimDueTimer {
   /** What was delivered last. */
   private AppendBody.Item delivered;
 
-  /**
-   * @param clockOffset of the first leader's clock
-   */
   SimDueTimer(
       Timeline time,
       SplittableRandom random,
@@ -51,8 +47,7 @@ final class SimDueTimer {
       DataGroup group,
       DataState state,
       Log log,
-      Bug bug,
-      long clockOffset) {
+      Bug bug) {
     this.time = time;
     this.random = random;
     this.delays = delays;
@@ -60,12 +55,6 @@ final class SimDueTimer {
     this.state = state;
     this.log = log;
     this.bug = bug;
-    this.clockOffset = clockOffset;
-  }
-
-  /** The leader's clock. */
-  private long clock() {
-    return time.now() + clockOffset;
   }
 
   // ---- Keeping them
@@ -74,7 +63,7 @@ final class SimDueTimer {
   AppendResults.Result keep(AppendBody.Item item) {
     Shard shard = item.shard();
     long before = state.tables().delays().of(shard).messages();
-    ByteBuffer reply = log.append(Rig.appendEntry(time.now(), item));
+    ByteBuffer reply = log.append(Rig.appendEntry(group.clockMillis(), item));
     AppendResults.Result result = AppendResults.decode(reply).results().get(0);
     boolean taken = state.tables().delays().of(shard).messages() > before;
     String end = taken ? " waits" : " -> " + result;
@@ -108,10 +97,14 @@ final class SimDueTimer {
 
   private void look() {
     long next = state.tables().delays().nextDueMillis();
-    long wait = DueBench.waitMillis(clock(), next, time.now() - lastMillis);
+    if (!group.clockSettled()) {
+      lookIn(1_000);
+      return;
+    }
+    long wait = DueBench.waitMillis(group.clockMillis(), next, time.now() - lastMillis);
     if (wait == 0) {
       lastMillis = time.now();
-      deliver(clock());
+      deliver(group.clockMillis());
       lookIn(1);
     } else if (wait != DueBench.NOTHING) {
       lookIn(wait);
@@ -147,8 +140,8 @@ final class SimDueTimer {
    * Another leads from {@code millis} from now on. What the one that goes has begun to deliver may
    * be in the log of the next one.
    */
-  void leaderChanges(long millis, long itsClockOffset) {
-    long clock = clock();
+  void leaderChanges(long millis) {
+    long clock = group.clockMillis();
     looks++;
     if (random.nextBoolean()) {
       time.in(millis, null, "a former leader's delivery", () -> deliver(clock));
@@ -163,7 +156,6 @@ final class SimDueTimer {
         null,
         () -> {
           first = false;
-          clockOffset = itsClockOffset;
           tell();
         });
   }
@@ -171,8 +163,8 @@ final class SimDueTimer {
   private void deliverAgain(AppendBody.Item item) {
     if (state.tables().shard(item.shard()) != null) {
       long end = state.tables().shard(item.shard()).end();
-      log.append(Rig.appendEntry(time.now(), item));
-      delays.delivered(item.shard(), item.batch(), end, time.now());
+      log.append(Rig.appendEntry(group.clockMillis(), item));
+      delays.delivered(item.shard(), item.batch(), end, Long.MAX_VALUE);
     }
   }
 }

@@ -98,7 +98,7 @@ final class SimHandler {
     Shard shard = new Shard(payload.getInt(), payload.getInt());
     long offset = payload.getLong();
     if (offset < 0) {
-      offset = world.delays.offset(-1 - offset, world.time.now());
+      offset = world.delays.offset(-1 - offset, world.knownMillis());
     }
     if (offset != delivery.offset() || shard.shard() != delivery.shard()) {
       throw new SimulationFailure("another message than was asked for: " + delivery);

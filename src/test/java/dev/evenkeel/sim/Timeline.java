@@ -19,6 +19,7 @@ final class Timeline {
   private final ArrayDeque<String> trace = new ArrayDeque<>();
   private final boolean tracing;
   private final Runnable afterEach;
+  private final long start;
   private long order;
   private long now;
   private long handled;
@@ -27,7 +28,8 @@ final class Timeline {
    * @param afterEach called after every event
    */
   Timeline(long start, boolean tracing, Runnable afterEach) {
-    this.now = start;
+    this.start = start;
+    now = start;
     this.tracing = tracing;
     this.afterEach = afterEach;
   }
@@ -86,7 +88,7 @@ final class Timeline {
       if (trace.size() == TRACE_LINES_MAX) {
         trace.removeFirst();
       }
-      trace.add(now + " " + line.get());
+      trace.add(now - start + " " + line.get());
     }
   }
 

@@ -22,8 +22,10 @@ final class Track {
   /** The log has a copy of them, or knows what has become of them: they left the window. */
   final BitSet left = new BitSet();
 
-  /** The log has them among the dead letters, also of an earlier generation. */
-  final BitSet letters = new BitSet();
+  /**
+   * When those failed last that the log has among the dead letters, also of an earlier generation.
+   */
+  final Map<Long, Long> letters = new HashMap<>();
 
   /** They became dead letters in this generation. */
   final BitSet dead = new BitSet();
@@ -38,7 +40,9 @@ final class Track {
 
   final Map<Long, StartAt> resets = new HashMap<>();
   private final List<Long> resetEpochs = new ArrayList<>();
-  private long resetMillis = -1;
+
+  /** The dead letters at the last reset. */
+  private Map<Long, Long> lettersBefore = Map.of();
 
   /** Where this generation began. */
   long base;
@@ -65,8 +69,8 @@ final class Track {
 
   void letters(List<DeadLetter> now) {
     for (DeadLetter letter : now) {
-      letters.set((int) letter.offset());
-      if (letter.lastFailedMillis() > resetMillis) {
+      letters.put(letter.offset(), letter.lastFailedMillis());
+      if (!letters.get(letter.offset()).equals(lettersBefore.get(letter.offset()))) {
         dead.set((int) letter.offset());
       }
     }
@@ -104,7 +108,7 @@ final class Track {
   }
 
   /** The shard was reset: from {@code offset} on everything is to be done again. */
-  void reset(StartAt to, long offset, long atEpoch, long nowMillis) {
+  void reset(StartAt to, long offset, long atEpoch) {
     int from = (int) offset;
     for (int skipped = left.nextClearBit(0); skipped < from; ) {
       handled.set(skipped);
@@ -119,6 +123,6 @@ final class Track {
     epoch = atEpoch;
     resets.put(atEpoch, to);
     resetEpochs.add(atEpoch);
-    resetMillis = nowMillis;
+    lettersBefore = Map.copyOf(letters);
   }
 }

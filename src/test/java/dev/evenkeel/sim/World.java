@@ -53,7 +53,10 @@ final class World implements DataGroup.Surroundings {
   private record Begun(Shard shard, int generation) {}
 
   static final String GROUP = "g";
-  static final long START = 1_000_000;
+
+  /** In 2023: clocks that are set back by days stay after 1970. */
+  static final long START = 1_700_000_000_000L;
+
   static final long MEMBER_TIMEOUT_MILLIS = 3_000;
   static final long LOCK_TIME_MILLIS = 4_000;
 
@@ -64,6 +67,7 @@ final class World implements DataGroup.Surroundings {
   final SplittableRandom random;
   final Ledger ledger = new Ledger();
   final Network network;
+  final SimNodes nodes;
   final Brokers brokers;
   final Bug bug;
   final Setup setup;
@@ -94,6 +98,11 @@ final class World implements DataGroup.Surroundings {
   private final TreeSet<String> places = new TreeSet<>();
   private final Map<String, Ghost> registry = new TreeMap<>();
   private final Map<Begun, BitSet> begun = new HashMap<>();
+  private final Map<String, Machine> machines = new TreeMap<>();
+
+  /** The machine that messages come from. */
+  final Machine producer;
+
   private int messagesLeft;
   private boolean faulty;
   private long nextTerm = 1;
@@ -114,6 +123,8 @@ final class World implements DataGroup.Surroundings {
     order = ConsumerOptions.Order.values()[random.nextInt(3)];
     keepsStatePercent = List.of(0, 100, 100, 70).get(random.nextInt(4));
     skewed = faulty && random.nextInt(3) == 0;
+    producer = new Machine(time, 0, clockOffset());
+    nodes = new SimNodes(this, random.nextBoolean());
     slowPercent = random.nextInt(15);
     hangPercent = faulty ? random.nextInt(3) : 0;
     failPercent = faulty ? random.nextInt(12) : 0;
@@ -202,10 +213,24 @@ final class World implements DataGroup.Surroundings {
     return order == ConsumerOptions.Order.SHARD || setup.parallelReleasesAreExact();
   }
 
-  /** Clocks of machines differ by so much. */
-  @Override
-  public long clockOffset() {
+  /** Clocks of machines that are about right differ by so much. */
+  long clockOffset() {
     return skewed ? random.nextInt(2 * Delays.SKEW_MILLIS_MAX) - Delays.SKEW_MILLIS_MAX : 0;
+  }
+
+  @Override
+  public SimNodes nodes() {
+    return nodes;
+  }
+
+  /** The time as far as the cluster can know it. */
+  long knownMillis() {
+    return !features.clocks() || nodes.knowTheTime() ? time.now() : Long.MAX_VALUE / 2;
+  }
+
+  /** Whether wall clocks may jump now. */
+  boolean clocksJump() {
+    return faulty && features.clocks();
   }
 
   @Override
@@ -303,8 +328,9 @@ final class World implements DataGroup.Surroundings {
         ByteBuffer payload = ByteBuffer.allocate(16);
         payload.putInt(shard.topicId()).putInt(shard.shard()).putLong(ledger.end(shard));
         byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
-        builder.add(new Message(bytes, Map.of(), time.now(), payload.array()));
-        ledger.appended(shard, key, time.now());
+        long millis = producer.wallMillis();
+        builder.add(new Message(bytes, Map.of(), millis, payload.array()));
+        ledger.appended(shard, key, millis);
       }
       brokers.of(shard).append(shard, builder.build(0, 0, 0));
     }
@@ -312,6 +338,21 @@ final class World implements DataGroup.Surroundings {
   }
 
   // ---- Consumers
+
+  /** A member comes back on its machine. */
+  Machine machine(String member) {
+    return machines.computeIfAbsent(
+        member, any -> new Machine(time, random.nextInt(1_000_000), clockOffset()));
+  }
+
+  /** Somebody sets the clock of a machine that is no node. */
+  void setAnyClock() {
+    List<Machine> all = new ArrayList<>(machines.values());
+    all.add(producer);
+    Machine machine = all.get(random.nextInt(all.size()));
+    long ahead = machine.wallAheadMillis() + SimNodes.jump(random);
+    machine.set(random.nextInt(3) == 0 ? clockOffset() : ahead);
+  }
 
   void join(String member) {
     List<String> names = new ArrayList<>();
@@ -539,6 +580,7 @@ final class World implements DataGroup.Surroundings {
     time.note(() -> "---- no faults from here on");
     faulty = false;
     network.calm();
+    nodes.calm();
     SimDispatcher last = newest();
     if (last == null || last.gone) {
       dispatchers.clear();
