@@ -95,7 +95,13 @@ final class LinkListening implements Link.Listening {
     ended = true;
     onEnd.accept(this);
     if (consumer != null) {
-      consumer.unregister();
+      try {
+        consumer.unregister();
+      } catch (RejectedExecutionException e) {
+        // The clustered Vert.x has gone, as when there is no cluster in sight, and with it what was
+        // registered there.
+        LOG.debug("nothing is registered at {} any more", address, e);
+      }
     }
   }
 }
