@@ -121,6 +121,7 @@ public final class ClusterMembers {
                     .setFileCachingEnabled(false)
                     .setClassPathResolvingEnabled(false));
     Vertx vertx = await(Vertx.builder().with(options).withClusterManager(manager).buildClustered());
+    vertx.exceptionHandler(new UncaughtFailures());
     try {
       return new HazelcastMember(vertx, manager.getHazelcastInstance(), manager.getNodeId(), true);
     } catch (RuntimeException e) {

@@ -12,6 +12,9 @@ import java.util.List;
 public final class LostPart implements AutoCloseable {
   static final String CLUSTER = "lost-part";
 
+  /** Its node listens there, and answers what it gets. */
+  static final String ADDRESS = "lost-part";
+
   private final Process process;
 
   /** Starts a process with a node and returns when it has joined. */
@@ -78,8 +81,14 @@ public final class LostPart implements AutoCloseable {
 
   public static void main(String[] args) throws Exception {
     int port = Integer.parseInt(args[0]);
+    ClusterMember node =
+        ClusterMembersTest.result(
+            ClusterMembers.node(settings(port, List.of(new HostPort("127.0.0.1", port)))));
     ClusterMembersTest.result(
-        ClusterMembers.node(settings(port, List.of(new HostPort("127.0.0.1", port)))));
+        node.vertx()
+            .eventBus()
+            .consumer(ADDRESS, message -> message.reply(message.body()))
+            .completion());
     System.out.println("ready");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     int clients = Integer.parseInt(in.readLine());
