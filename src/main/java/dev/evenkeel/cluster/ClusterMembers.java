@@ -109,6 +109,7 @@ public final class ClusterMembers {
 
   /** Blocks until the member has joined. */
   static HazelcastMember join(Config config, EventBusOptions bus) {
+    HazelcastClock.use();
     HazelcastClusterManager manager = new HazelcastClusterManager(config);
     VertxOptions options =
         new VertxOptions()

@@ -105,6 +105,31 @@ class ClocksIT {
     }
   }
 
+  @Test
+  void a_node_joins_while_the_clock_of_another_has_jumped() {
+    List<Node> nodes =
+        List.of(
+            node(1, Surroundings.NONE),
+            node(2, ahead("n2", Duration.ZERO)),
+            node(3, Surroundings.NONE));
+    try (Trio trio = new Trio(directory, nodes)) {
+      // The oldest tells whoever joins what time it is.
+      Node oldest = trio.begin(1);
+      eventually("n1 is the oldest").ignoreExceptions().until(() -> lives(oldest));
+      trio.begin(2);
+      trio.begin(3);
+      trio.nodes.forEach(Node::awaitReady);
+      ahead("n2", Duration.ofMinutes(1));
+      trio.node(3).kill();
+      trio.node(3).start();
+      trio.nodes.forEach(Node::awaitReady);
+    }
+  }
+
+  private static boolean lives(Node node) {
+    return node.get("/health/live").statusCode() == 200;
+  }
+
   private static Jar.Result consume(Node node, String name, int messages) {
     return Jar.startIn(
             Surroundings.NONE,
