@@ -39,6 +39,7 @@ final class Machines implements AutoCloseable {
   private static final int RATE = Integer.getInteger("evenkeel.chaos.rate", 600);
 
   private static final long RESTART_NANOS = 5_000_000_000L;
+  private static final int STATUS_OF_SIGTERM = 128 + 15;
 
   /** Files of the log, and of the state: what else a disk has nobody reads again. */
   private static final Pattern HOLDS_DATA = Pattern.compile("log_.*|.*\\.(sst|blob)");
@@ -237,10 +238,17 @@ final class Machines implements AutoCloseable {
     if (!Conditions.within(90, () -> !running.process.isAlive())) {
       violations.add("a program did not stop", name);
       running.process.destroyForcibly().onExit().join();
-    } else if (running.process.exitValue() != 0) {
+    } else if (running.process.exitValue() != 0 && !isStoppedBeforeItBegan(running)) {
       int status = running.process.exitValue();
       violations.add("a program did not stop well", name + " status " + status);
     }
+  }
+
+  /** A JVM that has just been started has nothing to end yet, and nobody who hears the signal. */
+  private static boolean isStoppedBeforeItBegan(Jar.Running running) {
+    return running.process.exitValue() == STATUS_OF_SIGTERM
+        && running.out().isEmpty()
+        && running.err().isEmpty();
   }
 
   synchronized void start(String name) {
