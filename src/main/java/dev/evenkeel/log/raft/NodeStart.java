@@ -224,6 +224,7 @@ final class NodeStart {
     PeerGuard guard = new PeerGuard(self.getId());
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
     SerialRpc.holding(parameters, node::holding);
+    SerialRpc.reading(parameters, id -> byId.get(id).readFailures());
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(self.getId())

@@ -64,9 +64,10 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private final AtomicLong calls = new AtomicLong();
   private final Submitter submitter;
   private final ReplicaWatch replicas;
-  private final LogReadCheck readCheck = new LogReadCheck();
   private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
   private final Eligibility eligibility = new Eligibility();
+  private final ReadFailures readFailures =
+      new ReadFailures(damage -> eligibility.add(Eligibility.Reason.DAMAGED, damage));
   private volatile Leadership leadership = Leadership.UNKNOWN;
 
   /**
@@ -108,6 +109,10 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
 
   RaftGroupId id() {
     return id;
+  }
+
+  ReadFailures readFailures() {
+    return readFailures;
   }
 
   StateAdapter adapter() {
@@ -224,23 +229,6 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     LOG.info("group {}: {}", name, now);
     tell(adapter.state()::leadershipChanged, now);
     listeners.forEach(listener -> tell(listener, now));
-  }
-
-  /** Looks whether this node can read what its followers need. On the executor only; may wait. */
-  void checkReading() {
-    RaftServer.Division running = division;
-    if (running == null || stopped != null) {
-      return;
-    }
-    String damage =
-        readCheck.check(
-            System.nanoTime(),
-            followers(),
-            running.getRaftLog().getLastCommittedIndex(),
-            index -> running.getRaftLog().get(index));
-    if (damage != null && stopped == null) {
-      eligibility.add(Eligibility.Reason.DAMAGED, damage);
-    }
   }
 
   private static void tell(Consumer<Leadership> listener, Leadership now) {
@@ -408,7 +396,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     return followers;
   }
 
-  private static String nodeOf(RaftPeerId peer) {
+  static String nodeOf(RaftPeerId peer) {
     return VoterId.node(peer.toString());
   }
 

@@ -164,7 +164,6 @@ public final class RaftLogNode implements LogNode {
         fail(new IllegalStateException("group " + group.name() + ": the log engine stopped"));
       }
       group.refresh();
-      group.checkReading();
     }
     marks.write(groups);
   }

@@ -55,7 +55,7 @@ class DamagedLogTest {
     if (damaged.equals(leader())) {
       assertThat(bad.eligibility().reasons()).containsOnlyKeys(Reason.DAMAGED);
       assertThat(bad.eligibility().reasons().get(Reason.DAMAGED))
-          .matches("entry \\d+ of the log cannot be read: .*");
+          .matches("an entry of the log that . needs cannot be read: .*");
     }
     String sound =
         nodes.keySet().stream()
