@@ -56,7 +56,7 @@ final class Brokers {
     }
     int count = 1 + random.nextInt(2);
     for (int i = 0; i < count; i++) {
-      groups.add(new DataGroup(time, random, ledger, bug, around));
+      groups.add(new DataGroup(i, time, random, ledger, bug, around));
     }
   }
 
@@ -106,12 +106,19 @@ final class Brokers {
 
   // ---- Topics
 
+  private interface Step {
+    void at(DataGroup group, Runnable done);
+  }
+
   /** At once, everywhere: for the beginning. */
   void create(String name, int shards) {
     if (submit(new MetaCommand.CreateTopic(name, shards, TopicConfig.DEFAULT))
         instanceof Reply.OfTopic of) {
       for (int i = 0; i < groups.size(); i++) {
-        open(of.topic(), i);
+        DataCommand.OpenShards open = open(of.topic(), i);
+        if (open != null) {
+          groups.get(i).begin(open);
+        }
       }
       submit(new MetaCommand.ActivateTopic(of.topic().id()));
       topicsChanged.run();
@@ -124,28 +131,29 @@ final class Brokers {
         instanceof Reply.OfTopic of) {
       topicsChanged.run();
       eachSlowly(
-          index -> open(of.topic(), index),
+          (group, done) -> {
+            DataCommand.OpenShards open = open(of.topic(), groups.indexOf(group));
+            if (open == null) {
+              done.run();
+            } else {
+              group.manage(open, done);
+            }
+          },
           () -> submit(new MetaCommand.ActivateTopic(of.topic().id())));
     }
   }
 
-  private void open(TopicInfo topic, int index) {
+  /** What a data group is told of a new topic; null: it has no shard of it. */
+  private DataCommand.OpenShards open(TopicInfo topic, int index) {
     List<Integer> shards =
         IntStream.range(0, topic.shards())
             .filter(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()) == index)
             .boxed()
             .toList();
-    if (!shards.isEmpty()) {
-      groups
-          .get(index)
-          .manage(
-              new DataCommand.OpenShards(
-                  topic.id(),
-                  topic.name(),
-                  shards,
-                  TopicConfig.DEFAULT,
-                  meta.tables().counters().epochFloor()));
-    }
+    long floor = meta.tables().counters().epochFloor();
+    return shards.isEmpty()
+        ? null
+        : new DataCommand.OpenShards(topic.id(), topic.name(), shards, TopicConfig.DEFAULT, floor);
   }
 
   void deleteSlowly(String name) {
@@ -154,7 +162,7 @@ final class Brokers {
       ledger.dropped(id);
       topicsChanged.run();
       eachSlowly(
-          index -> groups.get(index).manage(new DataCommand.DropShards(id)),
+          (group, done) -> group.manage(new DataCommand.DropShards(id), done),
           () -> submit(new MetaCommand.RemoveTopic(id, epochFloor())));
     }
   }
@@ -163,25 +171,22 @@ final class Brokers {
     return groups.stream().mapToLong(DataGroup::epochFloor).max().orElse(0);
   }
 
-  private interface Step {
-    void at(int index);
-  }
-
   private void eachSlowly(Step step, Runnable last) {
-    long delay = 0;
-    for (int i = 0; i < groups.size(); i++) {
-      int index = i;
-      delay += random.nextInt(300);
-      time.in(delay, null, "a step of a topic", () -> step.at(index));
-    }
-    time.in(
-        delay + random.nextInt(300),
-        null,
-        "the last step of a topic",
+    int[] left = {groups.size()};
+    Runnable done =
         () -> {
-          last.run();
-          topicsChanged.run();
-        });
+          if (--left[0] == 0) {
+            Runnable end =
+                () -> {
+                  last.run();
+                  topicsChanged.run();
+                };
+            time.in(random.nextInt(300), null, "the last step of a topic", end);
+          }
+        };
+    for (DataGroup group : groups) {
+      time.in(random.nextInt(600), null, "a step of a topic", () -> step.at(group, done));
+    }
   }
 
   // ---- Reading

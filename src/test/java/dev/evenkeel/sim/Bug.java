@@ -5,6 +5,7 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.RetryAnswer;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.LongToIntFunction;
 
@@ -22,6 +23,20 @@ interface Bug {
    */
   default DataCommand command(DataCommand command, Lease lease) {
     return command;
+  }
+
+  /** What a data group is told to do with shards. */
+  default DataCommand managed(DataCommand command) {
+    return command;
+  }
+
+  /**
+   * What a replica answers to an entry that it does not apply; null: it applies the entry.
+   *
+   * @param replica its number
+   */
+  default ByteBuffer passesOver(int replica, byte[] entry) {
+    return null;
   }
 
   /** What an owner is told of failures. */

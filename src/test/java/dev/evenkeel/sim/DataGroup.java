@@ -18,7 +18,6 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
-import dev.evenkeel.store.MemoryStore;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.Batch;
@@ -26,20 +25,17 @@ import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.ReplyCodec;
 import dev.evenkeel.wire.RetryAnswer;
 import dev.evenkeel.wire.RetryRequest;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
 
 /**
- * A data group of the brokers: the production state machine over a log in memory. It has a leader
- * most of the time; one that was deposed may serve reads for a moment, from a state that is behind,
- * and what was appended at a change of leaders is taken or lost, and nobody is told.
+ * A data group of the brokers: the production state machines of its replicas, see {@link SimLog}.
+ * It has a leader most of the time. One that was deposed may serve reads for a moment, from a state
+ * that is behind.
  */
 final class DataGroup {
   /** What the brokers of a group need of the world. */
@@ -54,64 +50,74 @@ final class DataGroup {
     SimNodes nodes();
   }
 
+  private static final int AGAIN_MILLIS = 100;
+
   private final Timeline time;
   private final SplittableRandom random;
   private final Ledger ledger;
   private final Bug bug;
   private final Surroundings around;
-  private final DataState head;
-  private final DataState behind;
-  private final List<byte[]> log = new ArrayList<>();
+  private final SimLog log;
   private final LongPolls fetches;
   private final LinkedHashSet<Shard> changed = new LinkedHashSet<>();
-  private SimNode leader;
-  private long leaderlessUntil;
 
   /** Null: there are no delayed messages. */
   private final SimDueTimer timer;
 
-  DataGroup(Timeline time, SplittableRandom random, Ledger ledger, Bug bug, Surroundings around) {
+  DataGroup(
+      int number,
+      Timeline time,
+      SplittableRandom random,
+      Ledger ledger,
+      Bug bug,
+      Surroundings around) {
     this.time = time;
     this.random = random;
     this.ledger = ledger;
     this.bug = bug;
     this.around = around;
-    leader = around.nodes().any();
-    MemoryStore.Disk disk = new MemoryStore.Disk();
-    head = new DataState(Path.of("target", "sim", "head"), disk::open, 1 << 20);
-    behind = new DataState(Path.of("target", "sim", "behind"), disk::open, 1 << 20);
-    try {
-      head.open();
-      behind.open();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    head.listen(new Told());
-    fetches = new LongPolls(time, random, head);
+    Consumer<Replica> opened = replica -> replica.state().listen(new Told(replica));
+    log = new SimLog(time, random, around, bug, "d" + number, opened, this::elected);
+    fetches = new LongPolls(time, random, this::state);
     timer =
-        around.delays() == null
-            ? null
-            : new SimDueTimer(time, random, around.delays(), this, head, this::append, bug);
+        around.delays() == null ? null : new SimDueTimer(time, random, around.delays(), this, bug);
   }
 
+  /** What a leader's broker hears. */
   private final class Told implements DataListener {
+    private final Replica replica;
+
+    Told(Replica replica) {
+      this.replica = replica;
+    }
+
+    private boolean leads() {
+      return replica == log.leader();
+    }
+
     @Override
     public void shardChanged(Shard shard) {
-      changed.add(shard);
+      if (leads()) {
+        changed.add(shard);
+      }
     }
 
     @Override
     public void leaseChanged(Lease lease) {
-      changed.add(lease.shard());
-      around.leaseChanged(LeaseChange.of(lease));
+      if (leads()) {
+        changed.add(lease.shard());
+        around.leaseChanged(LeaseChange.of(lease));
+      }
     }
 
     @Override
     public void leaseForgotten(Lease former) {
-      changed.add(former.shard());
-      around.leaseChanged(
-          new LeaseChange(
-              former.group(), former.shard(), former.epoch(), null, null, former.committed()));
+      if (leads()) {
+        changed.add(former.shard());
+        around.leaseChanged(
+            new LeaseChange(
+                former.group(), former.shard(), former.epoch(), null, null, former.committed()));
+      }
     }
 
     @Override
@@ -120,51 +126,56 @@ final class DataGroup {
     }
 
     @Override
-    public void everythingChanged() {
-      throw new IllegalStateException("no snapshot is restored here");
-    }
+    public void everythingChanged() {}
   }
 
   // ---- Leaders
 
+  boolean led() {
+    return log.led();
+  }
+
+  /** The leader's. */
+  DataState state() {
+    return log.leader().state();
+  }
+
   /** The clock that the leader writes into entries. */
   long clockMillis() {
-    return leader.clock.millis();
+    return log.leader().node.clock.millis();
   }
 
   /** Whether the leader knows the time as far as it will. */
   boolean clockSettled() {
-    return leader.clock.settled();
+    return log.leader().node.clock.settled();
   }
 
-  boolean led() {
-    return time.now() >= leaderlessUntil;
+  /** Another leader is chosen, or a node goes down for a while. */
+  void fault() {
+    if (random.nextInt(3) == 0) {
+      log.restartAny();
+    } else {
+      log.changeLeader();
+    }
+    if (!led()) {
+      fetches.leaderChanges();
+    }
   }
 
-  /** Another leader is chosen, which takes a while. */
-  void changeLeader() {
-    leaderlessUntil = time.now() + 100 + random.nextInt(1_500);
-    SimNode next = around.nodes().any();
-    time.in(leaderlessUntil - time.now(), null, null, () -> leader = next);
-    time.note(() -> "a data group has no leader until " + leaderlessUntil);
+  private void elected() {
+    changed.clear();
     if (timer != null) {
-      timer.leaderChanges(leaderlessUntil - time.now());
+      timer.elected();
     }
-    fetches.leaderChanges();
   }
 
-  private boolean staleRead() {
-    return around.faulty() && !log.isEmpty() && random.nextInt(25) == 0;
+  /** Whether all replicas have applied everything; fails if they differ. */
+  boolean allEqual() {
+    return log.allEqual();
   }
 
-  /** The state of a node that does not know yet that it was deposed. */
-  private DataState stale() {
-    int first = (int) behind.appliedIndex() + 1;
-    int upTo = first + random.nextInt(log.size() - first + 1);
-    for (int index = first; index < upTo; index++) {
-      behind.apply(1, index, ByteBuffer.wrap(log.get(index)));
-    }
-    return behind;
+  private DataState stateRead() {
+    return around.faulty() && random.nextInt(25) == 0 ? log.any().state() : state();
   }
 
   private static RefusedException notLeader() {
@@ -173,26 +184,44 @@ final class DataGroup {
 
   // ---- Writing
 
-  private ByteBuffer append(byte[] entry) {
-    log.add(entry);
-    return head.apply(1, log.size() - 1, ByteBuffer.wrap(entry));
-  }
-
-  /** A batch of messages. */
-  void append(Shard shard, Batch batch) {
-    append(Rig.appendEntry(clockMillis(), new AppendBody.Item(shard, batch)));
-    wake();
+  /** At once, everywhere: for the beginning. */
+  void begin(DataCommand command) {
+    log.begin(Entry.of(command, clockMillis()));
   }
 
   /** The highest epoch of a lease that was removed. */
   long epochFloor() {
-    return head.tables().epochFloor();
+    return log.newest().state().tables().epochFloor();
   }
 
-  /** What brokers tell each other to do with shards. */
-  void manage(DataCommand command) {
-    append(Entry.of(command, clockMillis()));
-    wake();
+  /** What brokers tell each other to do with shards; they do it again until it is done. */
+  void manage(DataCommand command, Runnable done) {
+    Runnable again = () -> time.in(AGAIN_MILLIS, null, null, () -> manage(command, done));
+    if (!led()) {
+      again.run();
+      return;
+    }
+    boolean[] over = new boolean[1];
+    log.append(
+        Entry.of(bug.managed(command), clockMillis()),
+        new SimLog.Writer() {
+          @Override
+          public void applied(DataState state, ByteBuffer reply) {
+            if (!over[0]) {
+              over[0] = true;
+              done.run();
+            }
+            wake();
+          }
+
+          @Override
+          public void unknown() {
+            if (!over[0]) {
+              over[0] = true;
+              again.run();
+            }
+          }
+        });
   }
 
   /**
@@ -202,97 +231,163 @@ final class DataGroup {
    */
   void submit(
       String group, Shard shard, DataCommand command, String sender, Network.Answer<Reply> answer) {
-    submit(() -> apply(group, shard, command, sender), answer);
+    DataCommand seen = bug.command(command, whole(state(), group, shard));
+    append(Entry.of(seen, clockMillis()), new OfLease(group, shard, command, sender, answer));
   }
 
-  /** A batch that is to be kept until it is due. */
+  /** Messages, which may be to be kept until they are due. */
   void append(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
-    submit(() -> timer.keep(item), answer);
+    byte[] entry = Rig.appendEntry(clockMillis(), item);
+    append(entry, item.delayed() ? timer.keeping(item, answer) : new OfMessages(item, answer));
   }
 
   /** Batches of what handlers publish, for any shards of this group. */
   void append(byte[] body, Network.Answer<ByteBuffer> answer) {
-    submit(() -> published(AppendBody.read(ByteBuffer.wrap(body.clone()))), answer);
+    List<AppendBody.Item> asked = AppendBody.read(ByteBuffer.wrap(body.clone()));
+    List<AppendBody.Item> items = bug.published(asked, this::producerEpoch);
+    byte[] entry = Rig.appendEntry(clockMillis(), items.toArray(AppendBody.Item[]::new));
+    append(entry, new OfOutputs(items, answer));
   }
 
-  private <T> void submit(Supplier<T> apply, Network.Answer<T> answer) {
-    if (led()) {
-      answer.give(apply.get());
-      return;
+  /** By the leader, or by one that does not know yet that it leads no more. */
+  void append(byte[] entry, SimLog.Writer writer) {
+    if (!led() && random.nextInt(4) == 0) {
+      throw notLeader();
     }
-    switch (random.nextInt(4)) {
-      case 0 -> throw notLeader();
-      case 1 -> answer.never();
-      default -> {
-        // It is in the log of a leader without followers: the next one may have it too, or not.
-        answer.never();
-        if (random.nextBoolean()) {
-          time.in(
-              leaderlessUntil - time.now(),
-              null,
-              "applied, and nobody knows",
-              () -> {
-                T unused = apply.get();
-              });
+    log.append(entry, writer);
+  }
+
+  private final class OfLease implements SimLog.Writer {
+    private final String group;
+    private final Shard shard;
+    private final DataCommand command;
+    private final String sender;
+    private final Network.Answer<Reply> answer;
+    private Lease before;
+
+    OfLease(
+        String group,
+        Shard shard,
+        DataCommand command,
+        String sender,
+        Network.Answer<Reply> answer) {
+      this.group = group;
+      this.shard = shard;
+      this.command = command;
+      this.sender = sender;
+      this.answer = answer;
+    }
+
+    @Override
+    public void before(DataState state) {
+      before = whole(state, group, shard);
+    }
+
+    @Override
+    public void applied(DataState state, ByteBuffer bytes) {
+      Reply reply = ReplyCodec.decode(bytes);
+      time.note(() -> command + " of " + sender + " -> " + reply);
+      if (command instanceof DataCommand.RecordOutcomes c && reply instanceof Reply.OfOffsets no) {
+        ledger.recorded(
+            shard, c, no.offsets(), failures(state, group, shard).deadLetters(0, 1_000, 1 << 20));
+      }
+      ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
+      answer.give(reply);
+      wake();
+    }
+
+    @Override
+    public void unknown() {
+      answer.never();
+    }
+  }
+
+  private final class OfMessages implements SimLog.Writer {
+    private final AppendBody.Item item;
+    private final Network.Answer<AppendResults.Result> answer;
+    private long end;
+
+    OfMessages(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
+      this.item = item;
+      this.answer = answer;
+    }
+
+    @Override
+    public void before(DataState state) {
+      ShardRecord shard = state.tables().shard(item.shard());
+      end = shard == null ? 0 : shard.end();
+    }
+
+    @Override
+    public void applied(DataState state, ByteBuffer reply) {
+      AppendResults.Result result = AppendResults.decode(reply).results().get(0);
+      time.note(() -> "batch for " + item.shard() + " -> " + result);
+      if (result.ok()) {
+        ledger.sent.taken(item, end, state.tables().shard(item.shard()).end(), result.value());
+      }
+      answer.give(result);
+      wake();
+    }
+
+    @Override
+    public void unknown() {
+      answer.never();
+    }
+  }
+
+  private final class OfOutputs implements SimLog.Writer {
+    private final List<AppendBody.Item> items;
+    private final Network.Answer<ByteBuffer> answer;
+
+    OfOutputs(List<AppendBody.Item> items, Network.Answer<ByteBuffer> answer) {
+      this.items = items;
+      this.answer = answer;
+    }
+
+    @Override
+    public void applied(DataState state, ByteBuffer reply) {
+      List<AppendResults.Result> results = AppendResults.decode(reply.duplicate()).results();
+      for (int i = 0; i < items.size(); i++) {
+        Shard shard = items.get(i).shard();
+        Batch batch = items.get(i).batch();
+        AppendResults.Result result = results.get(i);
+        time.note(
+            () ->
+                "output to "
+                    + shard
+                    + " of producer "
+                    + batch.producerId()
+                    + "@"
+                    + batch.producerEpoch()
+                    + " from "
+                    + batch.firstSequence()
+                    + " -> "
+                    + result);
+        if (result.ok() && result.value() != AppendResults.Result.OFFSET_FORGOTTEN) {
+          ledger.published(shard, batch);
         }
       }
+      answer.give(reply);
+      wake();
     }
-  }
 
-  private ByteBuffer published(List<AppendBody.Item> asked) {
-    List<AppendBody.Item> items = bug.published(asked, this::producerEpoch);
-    ByteBuffer reply =
-        append(Rig.appendEntry(clockMillis(), items.toArray(AppendBody.Item[]::new)));
-    List<AppendResults.Result> results = AppendResults.decode(reply.duplicate()).results();
-    for (int i = 0; i < items.size(); i++) {
-      AppendBody.Item item = items.get(i);
-      AppendResults.Result result = results.get(i);
-      time.note(
-          () ->
-              "output to "
-                  + item.shard()
-                  + " of producer "
-                  + item.batch().producerId()
-                  + "@"
-                  + item.batch().producerEpoch()
-                  + " from "
-                  + item.batch().firstSequence()
-                  + " -> "
-                  + result);
-      if (result.ok() && result.value() != AppendResults.Result.OFFSET_FORGOTTEN) {
-        ledger.published(item.shard(), item.batch());
-      }
+    @Override
+    public void unknown() {
+      answer.never();
     }
-    wake();
-    return reply;
   }
 
   private int producerEpoch(long id) {
-    ProducerRecord producer = head.tables().producer(id);
+    ProducerRecord producer = state().tables().producer(id);
     return producer == null ? 0 : producer.epoch();
   }
 
-  private Reply apply(String group, Shard shard, DataCommand command, String sender) {
-    Lease before = whole(group, shard);
-    DataCommand seen = bug.command(command, before);
-    Reply reply = ReplyCodec.decode(append(Entry.of(seen, clockMillis())));
-    Lease after = whole(group, shard);
-    time.note(() -> command + " of " + sender + " -> " + reply);
-    if (command instanceof DataCommand.RecordOutcomes c && reply instanceof Reply.OfOffsets no) {
-      ledger.recorded(
-          shard, c, no.offsets(), failures(group, shard).deadLetters(0, 1_000, 1 << 20));
-    }
-    ledger.applied(shard, command, sender, before, after, reply);
-    wake();
-    return reply;
-  }
-
-  private StoredFailures failures(String group, Shard shard) {
-    return head.read(store -> new StoredFailures(store, new LeaseKey(shard, group)));
+  private static StoredFailures failures(DataState state, String group, Shard shard) {
+    return state.read(store -> new StoredFailures(store, new LeaseKey(shard, group)));
   }
 
   FailureStand stand(String group, Shard shard) {
-    return head.tables().failures(new LeaseKey(shard, group));
+    return state().tables().failures(new LeaseKey(shard, group));
   }
 
   /** Retries that are due. */
@@ -300,32 +395,33 @@ final class DataGroup {
     if (!led()) {
       throw notLeader();
     }
-    Lease lease = lease(request.group(), request.shard());
+    Lease lease = state().tables().lease(request.group(), request.shard());
     if (lease == null || !lease.heldAt(request.epoch())) {
       throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
     }
     RetryAnswer found =
-        failures(request.group(), request.shard())
-            .answer(request, head.tables().timeAt(clockMillis()).millis());
+        failures(state(), request.group(), request.shard())
+            .answer(request, state().tables().timeAt(clockMillis()).millis());
     answer.give(bug.retries(RetryAnswer.decode(found.encode().view())));
   }
 
-  private Lease whole(String group, Shard shard) {
-    Lease lease = head.tables().lease(group, shard);
-    return lease == null || lease.state() == null ? lease : head.leaseWithState(group, shard);
+  private static Lease whole(DataState state, String group, Shard shard) {
+    Lease lease = state.tables().lease(group, shard);
+    return lease == null || lease.state() == null ? lease : state.leaseWithState(group, shard);
   }
 
   // ---- Reading
 
+  /** As it is by all that was applied. */
   Lease lease(String group, Shard shard) {
-    return head.tables().lease(group, shard);
+    return log.newest().state().tables().lease(group, shard);
   }
 
   void readLease(String group, Shard shard, Network.Answer<Lease> answer) {
     if (!led()) {
       throw notLeader();
     }
-    DataState state = staleRead() ? stale() : head;
+    DataState state = stateRead();
     if (state.tables().shard(shard) == null) {
       throw new RefusedException(Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
     }
@@ -333,12 +429,12 @@ final class DataGroup {
     if (lease == null) {
       throw new RefusedException(Refusal.UNKNOWN_GROUP, "no lease on " + shard);
     }
-    answer.give(lease.state() == null ? lease : state.leaseWithState(group, shard));
+    answer.give(whole(state, group, shard));
   }
 
   /** Shards with the leases of {@code group}, or of all if null. */
   List<ShardStatus> statuses(String group) {
-    DataState state = staleRead() ? stale() : head;
+    DataState state = stateRead();
     List<ShardStatus> statuses = new ArrayList<>();
     state
         .tables()
@@ -371,7 +467,7 @@ final class DataGroup {
       answer.never();
       return;
     }
-    fetches.fetch(staleRead() ? stale() : head, request, answer);
+    fetches.fetch(stateRead(), request, answer);
   }
 
   /** Looks again at the fetches that wait for what has changed. */

@@ -24,6 +24,10 @@ final class Ledger {
 
   private final Map<Shard, Track> tracks = new TreeMap<>();
   private final Set<Integer> droppedTopics = new HashSet<>();
+
+  /** Messages that are not delayed. */
+  final Sent sent = new Sent(this);
+
   private long moves;
 
   /** What handlers publish; null: nothing. */

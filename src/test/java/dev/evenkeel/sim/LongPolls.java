@@ -1,6 +1,8 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache;
@@ -10,10 +12,14 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
+import dev.evenkeel.store.Store;
+import dev.evenkeel.wire.Batch;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /** Serves the fetches of a data group, which wait if there is nothing yet. */
 final class LongPolls {
@@ -22,13 +28,13 @@ final class LongPolls {
 
   private final Timeline time;
   private final SplittableRandom random;
-  private final DataState head;
+  private final Supplier<DataState> leader;
   private final List<Waiting> waiting = new ArrayList<>();
 
-  LongPolls(Timeline time, SplittableRandom random, DataState head) {
+  LongPolls(Timeline time, SplittableRandom random, Supplier<DataState> leader) {
     this.time = time;
     this.random = random;
-    this.head = head;
+    this.leader = leader;
   }
 
   /**
@@ -50,7 +56,8 @@ final class LongPolls {
           if (!each.over()[0]) {
             waiting.remove(each);
             each.over()[0] = true;
-            answer.give(new FetchAnswer(0, request.offset(), failures(head, request), List.of()));
+            answer.give(
+                new FetchAnswer(0, request.offset(), failures(leader.get(), request), List.of()));
           }
         });
   }
@@ -91,14 +98,26 @@ final class LongPolls {
     if (nothing) {
       return new FetchAnswer(record.start(), record.end(), failures(state, request), placed);
     }
-    for (TailCache.Cached each :
-        state
-            .tail()
-            .read(
-                shard, request.offset(), record.end(), request.bytesMax(), request.messagesMax())) {
+    for (TailCache.Cached each : read(state, request, record.end())) {
       placed.add(new FetchAnswer.Placed(each.baseOffset(), each.batch()));
     }
     return new FetchAnswer(record.start(), record.end(), failures(state, request), placed);
+  }
+
+  /** From memory, or if the node has begun again since, one batch from the store. */
+  private static List<TailCache.Cached> read(DataState state, FetchRequest request, long end) {
+    Shard shard = request.shard();
+    List<TailCache.Cached> found =
+        state.tail().read(shard, request.offset(), end, request.bytesMax(), request.messagesMax());
+    return found.isEmpty()
+        ? state.read(store -> List.of(stored(store, shard, request.offset())))
+        : found;
+  }
+
+  private static TailCache.Cached stored(Store store, Shard shard, long offset) {
+    long base = BatchIndex.at(store, shard, offset).base();
+    byte[] bytes = store.get(Store.Table.BATCHES, Keys.batch(shard, base));
+    return new TailCache.Cached(base, Batch.next(ByteBuffer.wrap(bytes)).verified());
   }
 
   private static int failures(DataState state, FetchRequest request) {
@@ -113,7 +132,7 @@ final class LongPolls {
         continue;
       }
       try {
-        FetchAnswer found = serve(head, each.request());
+        FetchAnswer found = serve(leader.get(), each.request());
         if (found == null) {
           continue;
         }

@@ -93,7 +93,7 @@ final class Mischief {
         world.time.in(random.nextInt(9_000), consumer, null, () -> consumer.link(true));
       }
       case 8, 9 ->
-          world.brokers.groups().get(random.nextInt(world.brokers.groups().size())).changeLeader();
+          world.brokers.groups().get(random.nextInt(world.brokers.groups().size())).fault();
       case 10 -> topics();
       case 11 -> {
         List<String> names =

@@ -57,6 +57,11 @@ final class Settling {
         return problem;
       }
     }
+    for (DataGroup group : world.brokers.groups()) {
+      if (!group.allEqual()) {
+        return "a replica is behind";
+      }
+    }
     return uneven(owned);
   }
 

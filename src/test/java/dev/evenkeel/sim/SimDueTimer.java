@@ -5,7 +5,6 @@ import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.serve.DueBench;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.AppendResults;
@@ -21,17 +20,10 @@ import java.util.TreeMap;
  * each leader has its own clock.
  */
 final class SimDueTimer {
-  /** What the data group does with an entry. */
-  interface Log {
-    ByteBuffer append(byte[] entry);
-  }
-
   private final Timeline time;
   private final SplittableRandom random;
   private final Delays delays;
   private final DataGroup group;
-  private final DataState state;
-  private final Log log;
   private final Bug bug;
   private long lastMillis;
   private long looks;
@@ -40,39 +32,45 @@ final class SimDueTimer {
   /** What was delivered last. */
   private AppendBody.Item delivered;
 
-  SimDueTimer(
-      Timeline time,
-      SplittableRandom random,
-      Delays delays,
-      DataGroup group,
-      DataState state,
-      Log log,
-      Bug bug) {
+  SimDueTimer(Timeline time, SplittableRandom random, Delays delays, DataGroup group, Bug bug) {
     this.time = time;
     this.random = random;
     this.delays = delays;
     this.group = group;
-    this.state = state;
-    this.log = log;
     this.bug = bug;
   }
 
   // ---- Keeping them
 
   /** Keeps a batch until it is due. */
-  AppendResults.Result keep(AppendBody.Item item) {
+  SimLog.Writer keeping(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
     Shard shard = item.shard();
-    long before = state.tables().delays().of(shard).messages();
-    ByteBuffer reply = log.append(Rig.appendEntry(group.clockMillis(), item));
-    AppendResults.Result result = AppendResults.decode(reply).results().get(0);
-    boolean taken = state.tables().delays().of(shard).messages() > before;
-    String end = taken ? " waits" : " -> " + result;
-    time.note(() -> "delayed batch of " + shard + ", due " + item.dueMillis() + end);
-    if (taken) {
-      delays.taken(item.batch());
-      tell();
-    }
-    return result;
+    return new SimLog.Writer() {
+      private long before;
+
+      @Override
+      public void before(DataState state) {
+        before = state.tables().delays().of(shard).messages();
+      }
+
+      @Override
+      public void applied(DataState state, ByteBuffer reply) {
+        AppendResults.Result result = AppendResults.decode(reply).results().get(0);
+        boolean taken = state.tables().delays().of(shard).messages() > before;
+        String end = taken ? " waits" : " -> " + result;
+        time.note(() -> "delayed batch of " + shard + ", due " + item.dueMillis() + end);
+        if (taken) {
+          delays.taken(item.batch());
+          tell();
+        }
+        answer.give(result);
+      }
+
+      @Override
+      public void unknown() {
+        answer.never();
+      }
+    };
   }
 
   /** Something may be due earlier. */
@@ -96,7 +94,7 @@ final class SimDueTimer {
   }
 
   private void look() {
-    long next = state.tables().delays().nextDueMillis();
+    long next = group.state().tables().delays().nextDueMillis();
     if (!group.clockSettled()) {
       lookIn(1_000);
       return;
@@ -105,7 +103,6 @@ final class SimDueTimer {
     if (wait == 0) {
       lastMillis = time.now();
       deliver(group.clockMillis());
-      lookIn(1);
     } else if (wait != DueBench.NOTHING) {
       lookIn(wait);
     }
@@ -119,52 +116,53 @@ final class SimDueTimer {
   private void deliver(long clock) {
     DataCommand command = new DataCommand.DeliverDue(1 + random.nextInt(3), 1 << 20);
     Map<Shard, Long> ends = new TreeMap<>();
-    for (Shard shard : state.tables().delays().dueAt(bug.dueClock(clock))) {
-      ends.put(shard, state.tables().shard(shard).end());
-    }
-    Reply reply = ReplyCodec.decode(log.append(Entry.of(command, bug.dueClock(clock))));
-    time.note(() -> command + " at " + clock + " -> " + reply);
-    ends.forEach(
-        (shard, end) -> {
-          long now = state.tables().shard(shard).end();
-          for (TailCache.Cached each :
-              state.tail().read(shard, end, now, 1 << 20, Integer.MAX_VALUE)) {
-            delivered = new AppendBody.Item(shard, each.batch());
-            delays.delivered(shard, each.batch(), each.baseOffset(), clock);
+    group.append(
+        Entry.of(command, bug.dueClock(clock)),
+        new SimLog.Writer() {
+          @Override
+          public void before(DataState state) {
+            for (Shard shard : state.tables().delays().dueAt(bug.dueClock(clock))) {
+              ends.put(shard, state.tables().shard(shard).end());
+            }
+          }
+
+          @Override
+          public void applied(DataState state, ByteBuffer reply) {
+            time.note(() -> command + " at " + clock + " -> " + ReplyCodec.decode(reply));
+            ends.forEach((shard, end) -> delivered(state, shard, end, clock));
+            group.wake();
+            lookIn(1);
           }
         });
-    group.wake();
   }
 
-  /**
-   * Another leads from {@code millis} from now on. What the one that goes has begun to deliver may
-   * be in the log of the next one.
-   */
-  void leaderChanges(long millis) {
-    long clock = group.clockMillis();
+  private void delivered(DataState state, Shard shard, long from, long clock) {
+    long end = state.tables().shard(shard).end();
+    for (TailCache.Cached each : state.tail().read(shard, from, end, 1 << 20, Integer.MAX_VALUE)) {
+      delivered = new AppendBody.Item(shard, each.batch());
+      delays.delivered(shard, each.batch(), each.baseOffset(), clock);
+    }
+  }
+
+  /** Another leads. What the one before it has begun to deliver may be in its log. */
+  void elected() {
     looks++;
-    if (random.nextBoolean()) {
-      time.in(millis, null, "a former leader's delivery", () -> deliver(clock));
-    }
+    first = false;
     if (delivered != null && bug.newLeaderDeliversAgain()) {
-      AppendBody.Item again = delivered;
-      time.in(millis, null, null, () -> deliverAgain(again));
+      deliverAgain(delivered);
     }
-    time.in(
-        millis,
-        null,
-        null,
-        () -> {
-          first = false;
-          tell();
-        });
+    tell();
   }
 
   private void deliverAgain(AppendBody.Item item) {
-    if (state.tables().shard(item.shard()) != null) {
-      long end = state.tables().shard(item.shard()).end();
-      log.append(Rig.appendEntry(group.clockMillis(), item));
-      delays.delivered(item.shard(), item.batch(), end, Long.MAX_VALUE);
+    if (group.state().tables().shard(item.shard()) == null) {
+      return;
     }
+    group.append(
+        Rig.appendEntry(group.clockMillis(), item),
+        (state, reply) -> {
+          long end = state.tables().shard(item.shard()).end() - item.batch().count();
+          delays.delivered(item.shard(), item.batch(), end, Long.MAX_VALUE);
+        });
   }
 }

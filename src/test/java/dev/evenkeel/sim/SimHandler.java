@@ -97,9 +97,10 @@ final class SimHandler {
     ByteBuffer payload = ByteBuffer.wrap(delivery.message().payload());
     Shard shard = new Shard(payload.getInt(), payload.getInt());
     long offset = payload.getLong();
-    if (offset < 0) {
-      offset = world.delays.offset(-1 - offset, world.knownMillis());
-    }
+    offset =
+        offset < 0
+            ? world.delays.offset(-1 - offset, world.knownMillis())
+            : world.ledger.sent.offset(offset);
     if (offset != delivery.offset() || shard.shard() != delivery.shard()) {
       throw new SimulationFailure("another message than was asked for: " + delivery);
     }

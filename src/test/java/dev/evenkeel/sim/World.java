@@ -11,12 +11,8 @@ import dev.evenkeel.dispatcher.core.DispatcherSettings;
 import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.Move;
-import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicInfo;
-import dev.evenkeel.wire.BatchBuilder;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
@@ -103,7 +99,6 @@ final class World implements DataGroup.Surroundings {
   /** The machine that messages come from. */
   final Machine producer;
 
-  private int messagesLeft;
   private boolean faulty;
   private long nextTerm = 1;
   private int nextInstance = 1;
@@ -132,7 +127,7 @@ final class World implements DataGroup.Surroundings {
     strikePerMille = faulty && random.nextInt(3) > 0 ? random.nextInt(6) : 0;
     members = 2 + random.nextInt(4);
     rebalanceMillis = 1_000 + random.nextInt(4_000);
-    messagesLeft = 40 + random.nextInt(200);
+    int messages = 40 + random.nextInt(200);
     brokers = new Brokers(time, random, ledger, bug, this, this::topicsChanged);
     for (String topic : List.of("t", "u", "v").subList(0, 1 + random.nextInt(3))) {
       brokers.create(topic, 1 + random.nextInt(4));
@@ -163,7 +158,7 @@ final class World implements DataGroup.Surroundings {
             }
           });
     }
-    time.in(10, null, null, this::produce);
+    new SimProducer(this, producer, messages);
   }
 
   private Outputs outputs() {
@@ -311,30 +306,6 @@ final class World implements DataGroup.Surroundings {
             dispatchers.remove(dispatcher);
           });
     }
-  }
-
-  // ---- Producing
-
-  private void produce() {
-    List<TopicInfo> topics = brokers.inputTopics();
-    if (messagesLeft > 0 && !topics.isEmpty()) {
-      TopicInfo topic = topics.get(random.nextInt(topics.size()));
-      Shard shard = new Shard(topic.id(), random.nextInt(topic.shards()));
-      int count = Math.min(messagesLeft, 1 + random.nextInt(6));
-      messagesLeft -= count;
-      BatchBuilder builder = new BatchBuilder(256);
-      for (int i = 0; i < count; i++) {
-        String key = random.nextInt(5) == 0 ? null : "k" + random.nextInt(4);
-        ByteBuffer payload = ByteBuffer.allocate(16);
-        payload.putInt(shard.topicId()).putInt(shard.shard()).putLong(ledger.end(shard));
-        byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
-        long millis = producer.wallMillis();
-        builder.add(new Message(bytes, Map.of(), millis, payload.array()));
-        ledger.appended(shard, key, millis);
-      }
-      brokers.of(shard).append(shard, builder.build(0, 0, 0));
-    }
-    time.in(20 + random.nextInt(400), null, null, this::produce);
   }
 
   // ---- Consumers

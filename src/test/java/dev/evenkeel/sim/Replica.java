@@ -1,0 +1,148 @@
+package dev.evenkeel.sim;
+
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.store.MemoryStore;
+import dev.evenkeel.store.StoreFiles;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** The copy of a log group on one node: its log, and the production state machine behind it. */
+final class Replica {
+  private static final int TAIL_BYTES = 1 << 20;
+
+  final int number;
+  final SimNode node;
+
+  /** What it has of the log, from the first entry of all. */
+  final List<SimLog.Logged> log = new ArrayList<>();
+
+  /** The highest index that it knows to be committed. */
+  int committed = -1;
+
+  /** It can hand out its log from here on; what is before is in its snapshot only. */
+  int firstIndex;
+
+  boolean down;
+  private final MemoryStore.Disk disk = new MemoryStore.Disk();
+  private final Path directory;
+  private final Consumer<Replica> opened;
+  private final Bug bug;
+  private DataState state;
+  private int applied = -1;
+
+  /**
+   * @param opened hears of each state that takes the place of the one before
+   */
+  Replica(int number, SimNode node, Path directory, Consumer<Replica> opened, Bug bug) {
+    this.number = number;
+    this.node = node;
+    this.directory = directory;
+    this.opened = opened;
+    this.bug = bug;
+    open();
+  }
+
+  DataState state() {
+    return state;
+  }
+
+  /** The index up to which entries are applied. */
+  int applied() {
+    return applied;
+  }
+
+  int last() {
+    return log.size() - 1;
+  }
+
+  long lastTerm() {
+    return log.isEmpty() ? 0 : log.get(last()).term();
+  }
+
+  private void open() {
+    try {
+      state = new DataState(directory.resolve("state"), disk::open, TAIL_BYTES);
+      state.open();
+      opened.accept(this);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Applies the entry after those that it has applied; returns the reply, or null if none. */
+  ByteBuffer applyNext() {
+    SimLog.Logged entry = log.get(++applied);
+    if (entry.bytes() == null) {
+      return null;
+    }
+    ByteBuffer skipped = bug.passesOver(number, entry.bytes());
+    return skipped != null
+        ? skipped
+        : state.apply(entry.term(), applied, ByteBuffer.wrap(entry.bytes()));
+  }
+
+  /**
+   * The process begins again, with what was on disk.
+   *
+   * @param back of so many entries it does not know any more that it has applied them
+   */
+  void restart(int back) {
+    try {
+      state.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    int before = applied;
+    open();
+    committed = before;
+    applied = Math.max(firstIndex - 1, before - back);
+    while (applied < before) {
+      applyNext();
+    }
+  }
+
+  /** Keeps a snapshot, and none of the log that it stands for. */
+  void compact() {
+    try {
+      StoreFiles.delete(snapshot());
+      state.snapshot(snapshot());
+      firstIndex = applied + 1;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Takes the snapshot of {@code other} in the place of its own state. */
+  void install(Replica other) {
+    try {
+      log.clear();
+      log.addAll(other.log.subList(0, other.firstIndex));
+      applied = other.firstIndex - 1;
+      committed = applied;
+      firstIndex = applied + 1;
+      state.restore(other.snapshot());
+      compact();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Path snapshot() {
+    return directory.resolve("snapshot");
+  }
+
+  /** All of the state. */
+  byte[] dump() {
+    return state.read(store -> ((MemoryStore) store).dump());
+  }
+
+  @Override
+  public String toString() {
+    return "replica " + number + " (" + applied + " of " + last() + " applied)";
+  }
+}
