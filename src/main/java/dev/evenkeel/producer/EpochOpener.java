@@ -70,13 +70,31 @@ final class EpochOpener {
 
   /** The epoch after {@code epoch}; tried until {@link #stop()}. */
   Future<Opened> next(long producerId, int epoch) {
-    long untilNanos = System.nanoTime() + Long.MAX_VALUE / 2;
+    return claim(producerId, epoch).compose(claimed -> open(claimed.producerId(), claimed.epoch()));
+  }
+
+  /** An epoch that no data group knows yet. */
+  record Claimed(long producerId, int epoch) {}
+
+  /** The epoch after {@code epoch}, to be opened; tried until {@link #stop()}. */
+  Future<Claimed> claim(long producerId, int epoch) {
     if (name.isEmpty()) {
       // Nobody else knows this id, so the epochs are the producer's own to count.
-      return everywhere(producerId, epoch + 1, untilNanos);
+      return Future.succeededFuture(new Claimed(producerId, epoch + 1));
     }
-    return register(untilNanos)
-        .compose(given -> everywhere(given.producerId(), given.epoch(), untilNanos));
+    return register(untilStopped()).map(given -> new Claimed(given.producerId(), given.epoch()));
+  }
+
+  /**
+   * Opens a claimed epoch in every data group; tried until {@link #stop()}. A repeat answers as the
+   * first, as long as nothing was sent in the epoch.
+   */
+  Future<Opened> open(long producerId, int epoch) {
+    return everywhere(producerId, epoch, untilStopped());
+  }
+
+  private static long untilStopped() {
+    return System.nanoTime() + Long.MAX_VALUE / 2;
   }
 
   private Future<Reply.OfProducer> register(long untilNanos) {

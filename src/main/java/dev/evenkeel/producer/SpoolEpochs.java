@@ -11,9 +11,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Gives the runs of a spool their epochs: each is recorded in the spool, on the disk, before
- * anything is sent in it, and that all of the runs before is acknowledged is recorded before that.
- * On the producer's context.
+ * Gives the runs of a spool their epochs. On the producer's context.
+ *
+ * <p>Three steps, each on the disk before the next. What is acknowledged is recorded, and the epoch
+ * that is going to be opened: for it fences the one before as soon as one data group knows it. The
+ * data groups open it. It is recorded, and anything is sent in it. A program that ends in between
+ * leaves the second step to the next one, see {@link #resume}.
  */
 final class SpoolEpochs {
   private final EpochOpener opener;
@@ -80,24 +83,45 @@ final class SpoolEpochs {
    * @param former the run that has the epoch now; it may be the same
    * @param acked all up to here is in the log; all of {@code former}, if that is another run
    */
-  Future<EpochOpener.Opened> open(
-      int former, int run, SpoolRecord.Acked acked, long producerId, int epoch) {
-    return disk.run(
-            log -> {
-              log.acked(acked.frame(), acked.messages());
-              log.force();
-              return null;
+  Future<EpochOpener.Opened> open(int former, int run, SpoolRecord.Acked acked, int epoch) {
+    return opener
+        .claim(identity.producerId(), epoch)
+        .compose(
+            claimed -> {
+              if (claimed.producerId() != identity.producerId()) {
+                throw new RefusedException(
+                    Refusal.PRODUCER_FENCED,
+                    "the name of this spool's producer belongs to another one now");
+              }
+              Map<Integer, Long> known = run == former ? new HashMap<>(taken) : Map.of();
+              SpoolRecord.Opening opening =
+                  new SpoolRecord.Opening(run, claimed.producerId(), claimed.epoch(), known);
+              return disk.run(
+                  log -> {
+                    log.acked(acked.frame(), acked.messages());
+                    log.append(opening);
+                    log.force();
+                    return opening;
+                  });
             })
-        .compose(none -> opener.next(producerId, epoch))
-        .compose(opened -> record(former, run, opened));
+        .compose(opening -> resume(former, opening));
   }
 
-  private Future<EpochOpener.Opened> record(int former, int run, EpochOpener.Opened opened) {
-    if (opened.producerId() != identity.producerId()) {
-      throw new RefusedException(
-          Refusal.PRODUCER_FENCED, "the name of this spool's producer belongs to another one now");
-    }
-    Map<Integer, Long> begin = run == former ? basesAfter(opened) : Map.of();
+  /**
+   * Opens an epoch that is recorded as being opened.
+   *
+   * @param former the run that has the epoch now
+   */
+  Future<EpochOpener.Opened> resume(int former, SpoolRecord.Opening opening) {
+    return opener
+        .open(opening.producerId(), opening.epoch())
+        .compose(opened -> record(former, opening, opened));
+  }
+
+  private Future<EpochOpener.Opened> record(
+      int former, SpoolRecord.Opening opening, EpochOpener.Opened opened) {
+    int run = opening.run();
+    Map<Integer, Long> begin = run == former ? basesAfter(opening, opened) : Map.of();
     if (run != former) {
       lostMessages = lostMessages + lost(former, opened);
     }
@@ -118,8 +142,9 @@ final class SpoolEpochs {
   }
 
   /** Where the sequences of a run go on that gets a further epoch. */
-  private Map<Integer, Long> basesAfter(EpochOpener.Opened opened) {
+  private Map<Integer, Long> basesAfter(SpoolRecord.Opening opening, EpochOpener.Opened opened) {
     Map<Integer, Long> next = new HashMap<>(bases);
+    opening.bases().forEach((shard, end) -> next.merge(shard, end, Math::max));
     taken.forEach((shard, end) -> next.merge(shard, end, Math::max));
     opened
         .lastSequences()

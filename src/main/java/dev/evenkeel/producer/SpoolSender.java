@@ -17,6 +17,7 @@ import dev.evenkeel.producer.spool.SpoolRecord;
 import dev.evenkeel.producer.spool.SpoolState;
 import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.AppendResults.Result;
+import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.util.HashMap;
@@ -58,6 +59,10 @@ final class SpoolSender {
   private final int ownRun;
   private List<TopicInfo> topicsSeen;
   private final boolean resend;
+
+  /** The epoch in whose opening the program before ended, or null. */
+  private final SpoolRecord.Opening interrupted;
+
   private boolean pollScheduled;
   private boolean behind;
   private boolean loading;
@@ -95,6 +100,7 @@ final class SpoolSender {
     identity = state.identity();
     ownRun = state.run();
     resend = options.isSpoolResend();
+    interrupted = state.opening();
     prefix = new AckPrefix(state.ackedFrame(), state.ackedMessages());
     noted = state.ackedFrame();
     ackedMessages = state.ackedMessages();
@@ -114,6 +120,10 @@ final class SpoolSender {
   /** Has it look for what to do. On the context. */
   void start() {
     seeTopic();
+    if (interrupted != null) {
+      // The epoch before it may be fenced.
+      awaitEpoch(interrupted.run(), epochs.resume(window.run(), interrupted));
+    }
     schedule();
   }
 
@@ -351,12 +361,15 @@ final class SpoolSender {
 
   /** Opens an epoch for a run; all runs before it are acknowledged. */
   private void open(int run) {
-    opening = true;
-    core.reopen();
     SpoolRecord.Acked acked = acknowledged();
     noted = acked.frame();
-    epochs
-        .open(window.run(), run, acked, core.producerId(), core.epoch())
+    awaitEpoch(run, epochs.open(window.run(), run, acked, core.epoch()));
+  }
+
+  private void awaitEpoch(int run, Future<EpochOpener.Opened> epoch) {
+    opening = true;
+    core.reopen();
+    epoch
         .onFailure(this::end)
         .onSuccess(
             opened -> {

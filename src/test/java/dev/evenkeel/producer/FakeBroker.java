@@ -48,6 +48,11 @@ final class FakeBroker {
   /** Whether appends are taken and never answered. */
   volatile boolean silent;
 
+  /** Whether epochs are opened and never answered. */
+  volatile boolean silentOpens;
+
+  volatile int opens;
+
   /** Nodes whose disks have nothing of what is appended. */
   volatile List<String> missing = List.of();
 
@@ -55,6 +60,7 @@ final class FakeBroker {
   private final Vertx vertx;
   private int registered;
   private Promise<Void> gate;
+  private int heldGroup;
 
   FakeBroker(FakeLink link) {
     vertx = link.vertx();
@@ -76,7 +82,13 @@ final class FakeBroker {
 
   /** Holds back all appends until {@link #release()}. */
   synchronized void hold() {
+    hold(-1);
+  }
+
+  /** Holds back the appends of one data group. */
+  synchronized void hold(int group) {
     gate = Promise.promise();
+    heldGroup = group;
   }
 
   synchronized void release() {
@@ -84,12 +96,27 @@ final class FakeBroker {
     gate = null;
   }
 
-  private synchronized Future<Void> gate() {
-    return gate == null ? Future.succeededFuture() : gate.future();
+  private synchronized Future<Void> gate(Buffer request) {
+    boolean passes =
+        gate == null
+            || heldGroup >= 0
+                && AppendBody.read(Frames.body(request)).get(0).shard().dataGroup(logs.size())
+                    != heldGroup;
+    return passes ? Future.succeededFuture() : gate.future();
   }
 
   List<Integer> messages(int shard) {
     return log(new Shard(TOPIC, shard)).messages(new Shard(TOPIC, shard));
+  }
+
+  /** Messages in a data group. */
+  int appended(int group) {
+    int sum = 0;
+    for (int shard = 0; shard < shards; shard++) {
+      boolean there = new Shard(TOPIC, shard).dataGroup(logs.size()) == group;
+      sum += there ? messages(shard).size() : 0;
+    }
+    return sum;
   }
 
   private SimLog log(Shard shard) {
@@ -109,6 +136,10 @@ final class FakeBroker {
       SimLog log = logs.get(in.i32());
       int epoch = ((DataCommand.OpenProducer) CommandCodec.data(in)).epoch();
       Map<Shard, Long> last = log.open(epoch);
+      opens++;
+      if (silentOpens) {
+        return Promise.<Buffer>promise().future();
+      }
       reply =
           last == null
               ? Reply.refused(Refusal.PRODUCER_FENCED, "later epoch")
@@ -137,7 +168,7 @@ final class FakeBroker {
     if (Frames.op(request) == Op.AWAIT_REPLICAS) {
       return replicas(ReplicasRequest.decode(Frames.body(request)));
     }
-    return gate()
+    return gate(request)
         .map(
             none -> {
               appends++;

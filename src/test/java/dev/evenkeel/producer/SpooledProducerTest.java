@@ -25,7 +25,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -243,6 +245,63 @@ class SpooledProducerTest {
     assertThat(sent()).endsWith(IntStream.rangeClosed(20, 30).boxed().toArray(Integer[]::new));
   }
 
+  @Test
+  void killed_while_it_opened_a_new_epoch_it_goes_on_with_that_one() throws IOException {
+    SpoolingProducer first = start(options());
+    sendAll(first, 0, 10);
+    result(first.flush());
+    await().ignoreExceptions().until(this::allNoted);
+    broker.logs.forEach(SimLog::forgetProducer);
+    Path image = imageWhileOpening(first, 10, 20);
+    SpoolingProducer second = start(options().setSpool(image.toString()));
+    sendAll(second, 20, 30);
+    result(second.flush());
+    assertThat(sent()).isEqualTo(IntStream.range(0, 30).boxed().toList());
+    // And the epoch that it has now is in the spool.
+    result(second.close());
+    SpoolingProducer third = start(options().setSpool(image.toString()));
+    result(third.send(message(30)));
+    assertThat(sent()).isEqualTo(IntStream.rangeClosed(0, 30).boxed().toList());
+  }
+
+  @Test
+  void killed_while_it_opened_a_new_epoch_it_knows_what_was_acknowledged_out_of_order()
+      throws IOException {
+    SpoolingProducer first = start(options());
+    Map<Integer, byte[]> keys = new HashMap<>();
+    for (byte key = 0; keys.size() < 2; key++) {
+      result(first.send(new Message(new byte[] {key}, null, 0, payload(-1))));
+      for (int group = 0; group < 2; group++) {
+        if (broker.appended(group) > 0 && !keys.containsKey(group)) {
+          keys.put(group, new byte[] {key});
+        }
+      }
+    }
+    broker.hold(0);
+    first.spool(new Message(keys.get(0), null, 0, payload(1)));
+    result(first.send(new Message(keys.get(1), null, 0, payload(2))));
+    broker.logs.get(1).forgetProducer();
+    first.spool(new Message(keys.get(1), null, 0, payload(3)));
+    Path image = imageWhileOpening(first, 4, 5);
+    broker.release();
+    SpoolingProducer second = start(options().setSpool(image.toString()));
+    result(second.flush());
+    assertThat(sent()).containsExactlyInAnyOrder(1, 2, 3, 4);
+  }
+
+  /** The spool of a program that is killed after the data groups know its new epoch. */
+  private Path imageWhileOpening(SpoolingProducer producer, int from, int to) throws IOException {
+    broker.silentOpens = true;
+    int opened = broker.opens;
+    sendAll(producer, from, to);
+    awaitWritten(producer, to - from);
+    await().until(() -> broker.opens >= opened + broker.logs.size());
+    Path image = image();
+    result(producer.close());
+    broker.silentOpens = false;
+    return image;
+  }
+
   private boolean allNoted() throws IOException {
     Path image = Files.createTempDirectory(directory, "look");
     copy(directory.resolve("spool"), image);
@@ -334,7 +393,11 @@ class SpooledProducerTest {
   }
 
   private static Message message(int number) {
-    return new Message(new byte[] {1}, null, 0, ByteBuffer.allocate(4).putInt(number).array());
+    return new Message(new byte[] {1}, null, 0, payload(number));
+  }
+
+  private static byte[] payload(int number) {
+    return ByteBuffer.allocate(4).putInt(number).array();
   }
 
   private static <T> T result(Future<T> future) {

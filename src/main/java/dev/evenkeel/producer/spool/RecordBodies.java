@@ -6,6 +6,7 @@ import dev.evenkeel.producer.spool.SpoolRecord.Acked;
 import dev.evenkeel.producer.spool.SpoolRecord.Frame;
 import dev.evenkeel.producer.spool.SpoolRecord.Item;
 import dev.evenkeel.producer.spool.SpoolRecord.Opened;
+import dev.evenkeel.producer.spool.SpoolRecord.Opening;
 import dev.evenkeel.producer.spool.SpoolRecord.Run;
 import dev.evenkeel.producer.spool.SpoolRecord.Snapshot;
 import dev.evenkeel.wire.Batch;
@@ -19,12 +20,16 @@ import java.util.Map;
 
 /** The bodies of records, field after field; see {@link RecordFormat} for what is around them. */
 final class RecordBodies {
-  private static final int VERSION = 1;
+  /** Of a snapshot with an epoch that is being opened: programs before it know no such thing. */
+  private static final int VERSION = 2;
+
+  private static final int VERSION_WITHOUT_OPENING = 1;
   private static final int SNAPSHOT = 1;
   private static final int RUN = 2;
   private static final int FRAME = 3;
   private static final int ACKED = 4;
   private static final int OPENED = 5;
+  private static final int OPENING = 6;
 
   private RecordBodies() {}
 
@@ -47,11 +52,18 @@ final class RecordBodies {
     } else if (record instanceof Opened opened) {
       out.u8(OPENED).i32(opened.run()).i64(opened.producerId()).i32(opened.epoch());
       sequences(out, opened.bases());
+    } else if (record instanceof Opening opening) {
+      opening(out.u8(OPENING), opening);
     } else if (record instanceof Run run) {
       out.u8(RUN).i32(run.number()).bool(run.fresh());
       source(out, run.source());
     } else if (record instanceof Snapshot snapshot) {
-      state(out.u8(SNAPSHOT).u8(VERSION), snapshot.state());
+      Opening opening = snapshot.state().opening;
+      out.u8(SNAPSHOT).u8(opening == null ? VERSION_WITHOUT_OPENING : VERSION);
+      state(out, snapshot.state());
+      if (opening != null) {
+        opening(out, opening);
+      }
     }
   }
 
@@ -62,6 +74,7 @@ final class RecordBodies {
           case FRAME -> new Frame(in.i64(), in.i32(), in.i64(), position(in), items(in));
           case ACKED -> new Acked(in.i64(), in.i64());
           case OPENED -> new Opened(in.i32(), in.i64(), in.i32(), sequences(in));
+          case OPENING -> opening(in);
           case RUN -> {
             int number = in.i32();
             boolean fresh = in.bool();
@@ -69,14 +82,19 @@ final class RecordBodies {
           }
           case SNAPSHOT -> {
             int version = in.u8();
-            if (version != VERSION) {
+            if (version < VERSION_WITHOUT_OPENING || version > VERSION) {
               throw new RefusedException(
                   Refusal.WRONG_VERSION,
                   "a spool of version " + version + ": this program writes " + VERSION);
             }
-            yield new Snapshot(state(in));
+            SpoolState state = state(in);
+            state.opening = version == VERSION ? opening(in) : null;
+            yield new Snapshot(state);
           }
-          default -> throw new RefusedException(Refusal.INVALID, "a record of type " + type);
+          default ->
+              throw new RefusedException(
+                  Refusal.WRONG_VERSION,
+                  "a record of type " + type + ", which a later version of this program wrote");
         };
     in.end();
     return record;
@@ -129,6 +147,15 @@ final class RecordBodies {
     }
     byte[] head = in.blob();
     return new Source(name, head == null ? new byte[0] : head);
+  }
+
+  private static void opening(Bytes out, Opening opening) {
+    out.i32(opening.run()).i64(opening.producerId()).i32(opening.epoch());
+    sequences(out, opening.bases());
+  }
+
+  private static Opening opening(ByteReader in) {
+    return new Opening(in.i32(), in.i64(), in.i32(), sequences(in));
   }
 
   private static void sequences(Bytes out, Map<Integer, Long> byShard) {

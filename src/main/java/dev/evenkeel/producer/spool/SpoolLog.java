@@ -103,6 +103,12 @@ public final class SpoolLog {
         segment.lastFrame = state.lastFrame();
       }
     } catch (RefusedException refused) {
+      if (refused.refusal() == Refusal.WRONG_VERSION) {
+        // It is whole, and there may be more behind it: nothing of that is cut off.
+        throw new RefusedException(
+            Refusal.WRONG_VERSION,
+            "the spool's " + name + " at byte " + records.position() + ": " + refused.getMessage());
+      }
       damage = refused;
     }
     long size = storage.size(name);

@@ -67,6 +67,16 @@ public sealed interface SpoolRecord {
   record Acked(long frame, long messages) implements SpoolRecord {}
 
   /**
+   * A run is about to get this epoch. Written before any data group hears of it: from then on the
+   * epoch before may be fenced, and a program that finds this record opens the epoch again.
+   *
+   * @param bases by shard, the sequence within the run up to which the log is known to have all;
+   *     only if the run has an epoch already
+   */
+  record Opening(int run, long producerId, int epoch, Map<Integer, Long> bases)
+      implements SpoolRecord {}
+
+  /**
    * A run has its epoch, which every data group of the log knows. Written before the first batch is
    * sent in it.
    *

@@ -29,6 +29,9 @@ public final class SpoolState {
   int epoch;
   Map<Integer, Long> bases = new HashMap<>();
 
+  /** The epoch that was to be opened and may be known to data groups, or null. */
+  SpoolRecord.Opening opening;
+
   /** For each run from the open one on, by shard, the sequence after its last. */
   final TreeMap<Integer, Map<Integer, Long>> ends = new TreeMap<>();
 
@@ -74,6 +77,11 @@ public final class SpoolState {
   /** By shard, the sequence within the open run that is 0 in its epoch; a copy. */
   public Map<Integer, Long> bases() {
     return new HashMap<>(bases);
+  }
+
+  /** The epoch that was to be opened when the program before ended, or null. */
+  public SpoolRecord.Opening opening() {
+    return opening;
   }
 
   /**
@@ -143,12 +151,17 @@ public final class SpoolState {
           lastFrame);
       ackedFrame = acked.frame();
       ackedMessages = acked.messages();
+    } else if (record instanceof SpoolRecord.Opening next) {
+      check(next.run() >= openRun && next.run() <= run, "epoch of run", next.run(), openRun);
+      check(next.epoch() > epoch, "epoch", next.epoch(), epoch);
+      opening = next;
     } else if (record instanceof SpoolRecord.Opened opened) {
       check(opened.run() >= openRun && opened.run() <= run, "epoch of run", opened.run(), openRun);
       check(openRun == 0 || opened.epoch() > epoch, "epoch", opened.epoch(), epoch);
       openRun = opened.run();
       epoch = opened.epoch();
       bases = new HashMap<>(opened.bases());
+      opening = null;
       ends.headMap(openRun).clear();
     } else if (record instanceof SpoolRecord.Snapshot snapshot) {
       check(

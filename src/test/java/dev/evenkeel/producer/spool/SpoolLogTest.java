@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -74,6 +75,47 @@ class SpoolLogTest {
     model.storage.crashMachine(model.random.nextDouble());
     model.lostUpTo(model.forcedFrame);
     model.reopen();
+  }
+
+  @Test
+  void an_epoch_that_is_being_opened_is_known_in_later_segments_until_it_is_open()
+      throws IOException {
+    MemoryStorage storage = new MemoryStorage();
+    SpoolLog log = SpoolLog.open(storage, SEGMENT_BYTES);
+    log.create(Spools.IDENTITY);
+    log.append(new SpoolRecord.Run(1, null, true));
+    log.append(new SpoolRecord.Opened(1, 7, 0, Map.of()));
+    log.append(new SpoolRecord.Opening(1, 7, 1, Map.of(2, 9L)));
+    for (int frame = 1; frame <= 20; frame++) {
+      SpoolRecord.Item item = new SpoolRecord.Item(2, Spools.batch(frame - 1, frame, 1, 50));
+      log.append(new SpoolRecord.Frame(frame, 1, 5, null, List.of(item)));
+      log.acked(frame, frame);
+    }
+    SpoolState state = SpoolLog.open(storage, SEGMENT_BYTES).state();
+    assertThat(state.opening()).isEqualTo(new SpoolRecord.Opening(1, 7, 1, Map.of(2, 9L)));
+    assertThat(state.epoch()).isZero();
+    assertThat(storage.names()).doesNotContain("000000000001" + SpoolLog.SUFFIX);
+    log.append(new SpoolRecord.Opened(1, 7, 1, Map.of()));
+    assertThat(SpoolLog.open(storage, SEGMENT_BYTES).state().opening()).isNull();
+  }
+
+  @Test
+  void a_record_of_a_later_version_is_refused_and_nothing_is_cut_off() throws IOException {
+    MemoryStorage storage = new MemoryStorage();
+    SpoolLog log = SpoolLog.open(storage, SEGMENT_BYTES);
+    log.create(Spools.IDENTITY);
+    log.append(new SpoolRecord.Run(1, null, true));
+    String name = storage.names().get(0);
+    byte[] known = storage.bytes(name);
+    ByteBuffer record = ByteBuffer.allocate(RecordFormat.HEADER_BYTES + 5).put(8, (byte) 99);
+    RecordFormat.seal(record, 5);
+    storage.append(name, record);
+    assertThatThrownBy(() -> SpoolLog.open(storage, SEGMENT_BYTES))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.WRONG_VERSION))
+        .hasMessageContaining("at byte " + known.length + ": a record of type 99");
+    assertThat(storage.size(name)).isEqualTo(known.length + record.capacity());
   }
 
   /** A spool that does things at random, and what must be true of it. */

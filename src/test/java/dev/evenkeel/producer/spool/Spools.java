@@ -53,7 +53,7 @@ final class Spools {
   private static SpoolRecord anyRecord(Random random) {
     Source source =
         random.nextBoolean() ? null : new Source("/a/" + random.nextInt(9), new byte[] {1, 2});
-    switch (random.nextInt(5)) {
+    switch (random.nextInt(6)) {
       case 0:
         return new SpoolRecord.Run(random.nextInt(), source, random.nextBoolean());
       case 1:
@@ -62,12 +62,18 @@ final class Spools {
         return new SpoolRecord.Opened(
             random.nextInt(), random.nextLong(), random.nextInt(), Map.of(4, random.nextLong()));
       case 3:
+        return new SpoolRecord.Opening(
+            random.nextInt(), random.nextLong(), random.nextInt(), Map.of(4, random.nextLong()));
+      case 4:
         SpoolState state = SpoolState.fresh(IDENTITY);
         state.apply(new SpoolRecord.Run(1, source, true));
         state.apply(new SpoolRecord.Opened(1, 7, random.nextInt(5), Map.of(2, 9L)));
         state.apply(
             new SpoolRecord.Frame(
                 1, 1, 5, null, List.of(new SpoolRecord.Item(2, batch(0, 0, 3, 0)))));
+        if (random.nextBoolean()) {
+          state.apply(new SpoolRecord.Opening(1, 7, 9, Map.of(2, 11L)));
+        }
         return new SpoolRecord.Snapshot(state);
       default:
         List<SpoolRecord.Item> items = new ArrayList<>();
