@@ -3,6 +3,7 @@ package dev.evenkeel.broker;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.store.StoreFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -53,6 +54,8 @@ final class DamageMarks {
           StandardOpenOption.TRUNCATE_EXISTING,
           StandardOpenOption.WRITE,
           StandardOpenOption.SYNC);
+      StoreFiles.forceDirectory(directory);
+      StoreFiles.forceDirectory(directory.toAbsolutePath().getParent());
     } catch (IOException e) {
       LOG.warn("the damage of log group {} will be forgotten at the next start: {}", group, e);
     }

@@ -59,7 +59,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
 
   /** Handles messages while there are any, for one turn of the event loop. */
   void run(Between between) {
-    long begin = System.nanoTime();
+    long begin = Clock.nanos();
     long now = begin;
     int messages = 0;
     while (between.goOn()) {
@@ -109,11 +109,11 @@ final class MessageLoop<T extends MessageSource.Handed> {
                   done(task, ended.cause());
                   turn.run();
                 }));
-    return System.nanoTime();
+    return Clock.nanos();
   }
 
   private long done(T task, Throwable failure) {
-    long now = System.nanoTime();
+    long now = Clock.nanos();
     if (failure == null) {
       source.finished(task, now / 1_000_000);
     } else {

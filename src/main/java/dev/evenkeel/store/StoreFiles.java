@@ -68,7 +68,8 @@ public final class StoreFiles {
     }
   }
 
-  private static void forceDirectory(Path directory) throws IOException {
+  /** Makes the names in a directory survive a crash of the machine. */
+  public static void forceDirectory(Path directory) throws IOException {
     // On Windows a directory cannot be opened, and a rename is durable by itself.
     if (File.separatorChar == '/') {
       force(directory, StandardOpenOption.READ);

@@ -4,7 +4,8 @@ package dev.evenkeel.consumer.core;
  * Keeps a consumer that the cluster may have given up from starting handlers. The dispatcher counts
  * a member as dead after the member timeout since a heartbeat's arrival, which is never before its
  * sending: so a member that stops one second earlier, counted from the sending, has stopped before
- * anybody else starts. Times are milliseconds of a monotonic clock.
+ * anybody else starts. Times are milliseconds of {@link ElapsedTime}, which goes on in a suspended
+ * machine.
  */
 public final class SelfFence {
   /** How long before the member timeout it stops. */
