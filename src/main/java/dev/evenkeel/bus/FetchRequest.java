@@ -18,7 +18,7 @@ import java.nio.ByteBuffer;
  * @param bytesMax at least one batch is sent, more only within this
  * @param messagesMax as bytesMax: batches are counted by their headers
  * @param failuresTold what the last answer said of failures, at first 0: an answer that would say
- *     something else does not wait
+ *     something else does not wait; {@link #UNTOLD}: it waits
  * @param waitMillis how long to wait if there is nothing yet, at most {@link
  *     Limits#FETCH_WAIT_MILLIS_MAX}
  */
@@ -32,6 +32,9 @@ public record FetchRequest(
     int failuresTold,
     int waitMillis) {
 
+  /** Of a request in the former form: its sender looks at retries in its own time. */
+  public static final int UNTOLD = -1;
+
   /** Reads a shard without owning it: whatever groups have in the logs does not matter. */
   public static FetchRequest browse(
       Shard shard, long offset, int bytesMax, int messagesMax, int waitMillis) {
@@ -44,36 +47,39 @@ public record FetchRequest(
   }
 
   public Bytes encode() {
+    return encodeFormer().i32(messagesMax).i32(failuresTold);
+  }
+
+  /** Without what nodes of a former version do not know: they refuse {@link #encode} as INVALID. */
+  public Bytes encodeFormer() {
     Bytes out = new Bytes(64).text(group);
     RecordCodec.write(out, shard);
-    out.i64(epoch).i64(offset).i32(bytesMax).i32(messagesMax);
-    return out.i32(failuresTold).i32(waitMillis);
+    return out.i64(epoch).i64(offset).i32(bytesMax).i32(waitMillis);
   }
 
   public static FetchRequest decode(ByteBuffer body) {
     ByteReader in = new ByteReader(body);
-    FetchRequest request =
-        new FetchRequest(
-            in.text(),
-            RecordCodec.shard(in),
-            in.i64(),
-            in.i64(),
-            in.i32(),
-            in.i32(),
-            in.i32(),
-            in.i32());
+    String group = in.text();
+    Shard shard = RecordCodec.shard(in);
+    long epoch = in.i64();
+    long offset = in.i64();
+    int bytesMax = in.i32();
+    int waitMillis = in.i32();
+    boolean former = in.remaining() == 0;
+    int messagesMax = former ? Integer.MAX_VALUE : in.i32();
+    int failuresTold = former ? UNTOLD : in.i32();
     in.end();
-    if (request.group() == null || request.offset() < 0) {
+    if (group == null || offset < 0) {
       throw new RefusedException(Refusal.INVALID, "a fetch needs a group and an offset from 0");
     }
     return new FetchRequest(
-        request.group(),
-        request.shard(),
-        request.epoch(),
-        request.offset(),
-        Math.max(1, Math.min(request.bytesMax(), Limits.FETCH_BYTES_MAX)),
-        Math.max(1, request.messagesMax()),
-        request.failuresTold(),
-        Math.max(0, Math.min(request.waitMillis(), Limits.FETCH_WAIT_MILLIS_MAX)));
+        group,
+        shard,
+        epoch,
+        offset,
+        Math.max(1, Math.min(bytesMax, Limits.FETCH_BYTES_MAX)),
+        Math.max(1, messagesMax),
+        failuresTold,
+        Math.max(0, Math.min(waitMillis, Limits.FETCH_WAIT_MILLIS_MAX)));
   }
 }

@@ -65,15 +65,23 @@ final class ShardCalls implements LogCalls, PublishLog {
   }
 
   private Future<FetchAnswer> read(Op op, FetchRequest request, Consumer<String> asked) {
-    Buffer body = Frames.request(op, request.encode());
-    return call(
-            request.shard(),
-            Addresses::data,
-            view -> body,
-            request.waitMillis() + FETCH_GRACE_MILLIS,
-            HOPS_MAX,
-            asked)
+    return read(request, Frames.request(op, request.encode()), asked)
+        .recover(
+            failure ->
+                Refusals.of(failure).refusal() == Refusal.INVALID
+                    ? read(request, Frames.request(op, request.encodeFormer()), asked)
+                    : Future.failedFuture(failure))
         .map(FetchAnswer::decode);
+  }
+
+  private Future<ByteBuffer> read(FetchRequest request, Buffer body, Consumer<String> asked) {
+    return call(
+        request.shard(),
+        Addresses::data,
+        view -> body,
+        request.waitMillis() + FETCH_GRACE_MILLIS,
+        HOPS_MAX,
+        asked);
   }
 
   @Override

@@ -225,6 +225,27 @@ class BrokerVerticleTest {
     return new FetchRequest("g", shard, 2, 3, 1 << 20, 1 << 20, failuresTold, waitMillis);
   }
 
+  /** As members of a former version send it: bytes are its only bound, and it always waits. */
+  @Test
+  void aFetchInItsFormerFormIsAnswered() throws Exception {
+    begin(Bench.one());
+    get(bench.append(shard, batch(0, 0, 0, 4)));
+    FetchRequest request = FetchRequest.browse(shard, 0, 1 << 20, 2, 0);
+    ByteBuffer found = bench.control(Op.BROWSE, request.encodeFormer());
+    assertThat(FetchAnswer.decode(found).batches()).hasSize(1);
+    FetchRequest former = FetchRequest.decode(request.encodeFormer().view());
+    assertThat(former.failuresTold()).isEqualTo(FetchRequest.UNTOLD);
+    assertThat(former.messagesMax()).isEqualTo(Integer.MAX_VALUE);
+    assertThat(FetchRequest.decode(request.encode().view())).isEqualTo(request);
+
+    bench.grant("g", shard, "a", 0);
+    Future<FetchAnswer> waiting =
+        bench.fetch(new FetchRequest("g", shard, 1, 4, 1 << 20, 9, FetchRequest.UNTOLD, 15_000));
+    assertThat(waiting.isComplete()).isFalse();
+    get(bench.append(shard, batch(0, 0, 0, 1)));
+    assertThat(get(waiting).batches()).hasSize(1);
+  }
+
   @Test
   void anAnswerIsBoundByMessagesToo() throws Exception {
     begin(new Bench(3 * batch(0, 0, 0, 4).length(), new JsonObject(), 1, "n1"));

@@ -124,6 +124,26 @@ class ConsumersTest {
   }
 
   @Test
+  void readsFromNodesOfAFormerVersion() {
+    cluster.formerVersion();
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.add(number(delivery));
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 10);
+    await(consumer.close());
+  }
+
+  @Test
   void worksAlthoughTheClusterDoesNotGetToKnowWhereItListens() {
     cluster.registerNobody();
     List<Integer> seen = new CopyOnWriteArrayList<>();

@@ -74,6 +74,7 @@ final class FakeCluster implements Link {
   private RefusedException heartbeatRefusal;
   private int submitsToLose;
   private int deadRequests;
+  private boolean formerVersion;
   private String leaderInView = "n1";
   private Promise<Void> registered = Promise.promise();
 
@@ -95,6 +96,11 @@ final class FakeCluster implements Link {
   /** Nobody gets to know of who listens from now on, as while a part of the map is out of reach. */
   synchronized void registerNobody() {
     registered = Promise.promise();
+  }
+
+  /** From now on fetches are read as a node of a former version reads them. */
+  synchronized void formerVersion() {
+    formerVersion = true;
   }
 
   synchronized void append(int shard, List<Message> messages) {
@@ -348,7 +354,10 @@ final class FakeCluster implements Link {
     switch (Frames.op(request)) {
       case FETCH:
       case BROWSE:
-        return fetch(FetchRequest.decode(body));
+        FetchRequest fetch = FetchRequest.decode(body);
+        return formerVersion && fetch.failuresTold() != FetchRequest.UNTOLD
+            ? Future.succeededFuture(Frames.refusal(Refusal.INVALID, "8 bytes too many"))
+            : fetch(fetch);
       case FIND_OFFSET:
         Log log = logs.get(RecordCodec.shard(in));
         boolean latest = RecordCodec.start(in).equals(StartAt.LATEST);

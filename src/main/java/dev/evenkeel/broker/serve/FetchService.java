@@ -114,7 +114,7 @@ public final class FetchService {
     }
     int failures = failures(group, request);
     if (offset == record.end()) {
-      if (failures == request.failuresTold()) {
+      if (failures == request.failuresTold() || request.failuresTold() == FetchRequest.UNTOLD) {
         return null;
       }
       // An owner that does not know of retries must not find out only when a message comes.

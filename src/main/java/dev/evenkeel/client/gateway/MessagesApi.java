@@ -76,9 +76,14 @@ final class MessagesApi {
   /** Fetches until the page is full or the shard ends. */
   private Future<Page> read(Page page, long offset) {
     int bytes = Math.min(Limits.FETCH_BYTES_MAX, ANSWER_BYTES_MAX - page.bytes);
-    Bytes body = FetchRequest.browse(page.shard, offset, bytes, page.left(), 0).encode();
+    FetchRequest request = FetchRequest.browse(page.shard, offset, bytes, page.left(), 0);
     return calls
-        .toLeaderOf(page.shard, Op.BROWSE, body)
+        .toLeaderOf(page.shard, Op.BROWSE, request.encode())
+        .recover(
+            failure ->
+                failure instanceof RefusedException refused && refused.refusal() == Refusal.INVALID
+                    ? calls.toLeaderOf(page.shard, Op.BROWSE, request.encodeFormer())
+                    : Future.failedFuture(failure))
         .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
         .compose(
             answer -> {
