@@ -47,9 +47,11 @@ class BridgeIT {
           .atMost(LONG)
           .until(() -> leaders(oldest).equals(Set.of("n1", "n2", "n3")));
       network.cut("n1", "n2");
+      long cutNanos = System.nanoTime();
       Awaitility.await("all shards take messages during the cut")
           .atMost(SOON)
           .until(() -> takesAll(oldest) && !leaders(oldest).contains("n2"));
+      System.out.printf("all take messages %.1f s after%n", (System.nanoTime() - cutNanos) / 1e9);
       network.heal();
       Awaitility.await("it leads its share again")
           .atMost(LONG)

@@ -161,7 +161,7 @@ final class Machines implements AutoCloseable {
     down.remove(name);
   }
 
-  private static Path testClasses() {
+  static Path testClasses() {
     try {
       return Path.of(Machines.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     } catch (URISyntaxException e) {
