@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -51,6 +52,8 @@ public final class BrokerNode implements AutoCloseable {
   private final List<DataState> data;
   private final DiskGuard disk;
   private final ClusterClock clock;
+  private final Map<String, StoredState<?>> states = new TreeMap<>();
+  private final Map<String, ReplicaCheck> replicaChecks = new TreeMap<>();
   private final ThreadPoolExecutor readers;
   private final ScheduledExecutorService periodic;
 
@@ -61,6 +64,11 @@ public final class BrokerNode implements AutoCloseable {
     this.meta = meta;
     this.data = data;
     this.disk = disk;
+    states.put(LogNode.META, meta);
+    for (int i = 0; i < data.size(); i++) {
+      states.put(log.data().get(i).name(), data.get(i));
+    }
+    states.keySet().forEach(group -> replicaChecks.put(group, new ReplicaCheck()));
     clock =
         new ClusterClock(
             settings.clockMillis(), () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
@@ -196,6 +204,11 @@ public final class BrokerNode implements AutoCloseable {
     return settings.nodeId();
   }
 
+  /** The other nodes of the cluster. */
+  public List<String> others() {
+    return log.nodes().stream().filter(each -> !each.equals(nodeId())).toList();
+  }
+
   /** The host at which the other nodes find this one, or null if its peers do not name it. */
   public String host() {
     return settings.peers().stream()
@@ -216,6 +229,16 @@ public final class BrokerNode implements AutoCloseable {
   /** States of the data groups, in their order. */
   public List<DataState> data() {
     return data;
+  }
+
+  /** The state of a log group. */
+  public StoredState<?> state(String group) {
+    return states.get(group);
+  }
+
+  /** How the state of a log group compares with those of the other nodes. */
+  public ReplicaCheck replicaCheck(String group) {
+    return replicaChecks.get(group);
   }
 
   public DiskGuard disk() {

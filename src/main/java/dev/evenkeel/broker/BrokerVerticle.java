@@ -62,6 +62,9 @@ public final class BrokerVerticle extends VerticleBase {
   /** How often everybody is told who leads what. */
   private static final long LEADERS_MILLIS = 2_000;
 
+  /** How often the states of all nodes are compared. */
+  private static final long COMPARE_MILLIS = 10_000;
+
   /** Keys of its configuration. */
   public static final Set<String> KEYS = keys();
 
@@ -78,6 +81,7 @@ public final class BrokerVerticle extends VerticleBase {
   private RequestMeters meters;
   private long reconcileTimer = -1;
   private long leadersTimer = -1;
+  private long compareTimer = -1;
 
   private static Set<String> keys() {
     Set<String> keys = new LinkedHashSet<>(BrokerSettings.KEYS);
@@ -174,6 +178,7 @@ public final class BrokerVerticle extends VerticleBase {
             .consumer(
                 Addresses.VIEW, message -> message.reply(service.view().toJson().toBuffer())));
     leadersTimer = vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders());
+    compareTimer = vertx.setPeriodic(COMPARE_MILLIS, id -> service.compareReplicas());
     reconcileTimer = vertx.setPeriodic(options.reconcileMillis(), id -> service.reconcile());
     return Future.all(consumers.stream().map(MessageConsumer::completion).toList())
         .onSuccess(
@@ -198,6 +203,7 @@ public final class BrokerVerticle extends VerticleBase {
   public Future<?> stop() {
     vertx.cancelTimer(reconcileTimer);
     vertx.cancelTimer(leadersTimer);
+    vertx.cancelTimer(compareTimer);
     Future<Void> handedOver = membership == null ? Future.succeededFuture() : membership.handOver();
     return handedOver.eventually(this::unregister);
   }

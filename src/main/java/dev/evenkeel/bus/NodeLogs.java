@@ -1,11 +1,15 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.StateDigest;
 import dev.evenkeel.wire.ByteReader;
 import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
@@ -41,6 +45,8 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
    * @param matchIndex on the leader: each follower's last entry known to be there, or -1; elsewhere
    *     empty
    * @param ineligible why this node should not lead the group: reason and a line for people
+   * @param digest of this node's state; null: of a build that has none
+   * @param differs nodes whose state differs from that of this one, each with a line for people
    */
   public record Group(
       String name,
@@ -50,7 +56,47 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
       long commitIndex,
       long appliedIndex,
       Map<String, Long> matchIndex,
-      Map<String, String> ineligible) {}
+      Map<String, String> ineligible,
+      StateDigest digest,
+      Map<String, String> differs) {
+
+    /** Of a build that does not compare states. */
+    public Group(
+        String name,
+        String leader,
+        long term,
+        boolean leads,
+        long commitIndex,
+        long appliedIndex,
+        Map<String, Long> matchIndex,
+        Map<String, String> ineligible) {
+      this(
+          name,
+          leader,
+          term,
+          leads,
+          commitIndex,
+          appliedIndex,
+          matchIndex,
+          ineligible,
+          null,
+          Map.of());
+    }
+
+    private Group with(StateDigest itsDigest, Map<String, String> itDiffers) {
+      return new Group(
+          name,
+          leader,
+          term,
+          leads,
+          commitIndex,
+          appliedIndex,
+          matchIndex,
+          ineligible,
+          itsDigest,
+          itDiffers);
+    }
+  }
 
   public Bytes encode() {
     Bytes out = new Bytes().text(node).text(host).i32(groups.size());
@@ -61,7 +107,43 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
       out.i32(group.ineligible().size());
       group.ineligible().forEach((reason, detail) -> out.text(reason).text(detail));
     }
-    return out.i32(levels.read()).i32(levels.cluster());
+    out.i32(levels.read()).i32(levels.cluster());
+    groups.forEach(group -> writeDigest(out, group));
+    return out;
+  }
+
+  private static void writeDigest(Bytes out, Group group) {
+    StateDigest digest = group.digest();
+    out.i32(digest == null ? 0 : digest.sums().size());
+    if (digest != null) {
+      out.i32(digest.form()).i64(digest.since());
+      digest.sums().forEach((place, sum) -> out.i64(place).i64(sum));
+    }
+    out.i32(group.differs().size());
+    group.differs().forEach((node, detail) -> out.text(node).text(detail));
+  }
+
+  private static Group withDigest(Group group, ByteReader in) {
+    int places = in.count();
+    if (places > StateDigest.PLACES_MAX) {
+      throw new RefusedException(Refusal.INVALID, "a digest of " + places + " places");
+    }
+    StateDigest digest = null;
+    if (places > 0) {
+      int form = in.i32();
+      long since = in.i64();
+      NavigableMap<Long, Long> sums = new TreeMap<>();
+      for (int i = 0; i < places; i++) {
+        sums.put(in.i64(), in.i64());
+      }
+      digest = new StateDigest(form, since, sums);
+    }
+    int count = in.count();
+    Map<String, String> differs = new TreeMap<>();
+    for (int i = 0; i < count; i++) {
+      differs.put(in.neededText(), in.neededText());
+    }
+    return group.with(digest, differs);
   }
 
   /**
@@ -93,6 +175,10 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     }
     // Builds from before there were levels end here.
     Levels levels = in.remaining() == 0 ? Levels.FIRST : new Levels(in.i32(), in.i32());
+    // Builds from before there were digests end here.
+    if (in.remaining() > 0) {
+      groups.replaceAll(group -> withDigest(group, in));
+    }
     return new NodeLogs(node, host, groups, levels);
   }
 }

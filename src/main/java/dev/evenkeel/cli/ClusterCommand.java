@@ -5,6 +5,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -55,7 +57,29 @@ final class ClusterCommand extends CommandGroup {
         + nodes.text()
         + "\n"
         + logs.text()
-        + ineligible(cluster.getJsonArray("logs"));
+        + ineligible(cluster.getJsonArray("logs"))
+        + diverged(cluster.getJsonArray("logs"));
+  }
+
+  /** One line for each log group and two nodes whose states differ; empty if there are none. */
+  private static String diverged(JsonArray logs) {
+    Set<String> lines = new TreeSet<>();
+    for (Object each : logs) {
+      JsonObject log = (JsonObject) each;
+      for (Object found : log.getJsonArray("diverged", new JsonArray())) {
+        String node = ((JsonObject) found).getString("node");
+        String other = ((JsonObject) found).getString("from");
+        boolean sorted = node.compareTo(other) < 0;
+        lines.add(
+            (sorted ? node + " and " + other : other + " and " + node)
+                + " have different states of "
+                + log.getString("group")
+                + ' '
+                + ((JsonObject) found).getString("detail")
+                + ": replace the node that differs from all others");
+      }
+    }
+    return lines.isEmpty() ? "" : '\n' + String.join("\n", lines) + '\n';
   }
 
   /** One line for each node and reason not to lead; empty if there is none. */

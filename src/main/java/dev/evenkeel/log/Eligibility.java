@@ -19,6 +19,8 @@ public final class Eligibility {
     DAMAGED,
     /** The disk is nearly full. */
     DISK_FULL,
+    /** This node's state differs from that of all others, which are equal to each other. */
+    DIVERGED,
     /** This node is not in the cluster's view of members, so that programs cannot reach it. */
     OUT_OF_VIEW
   }

@@ -35,7 +35,10 @@ public record Batch(ByteBuffer bytes) {
   static final int MAGIC = 0xEB0A;
   static final int VERSION = 1;
   static final int CRC_AT = 8;
-  static final int CRC_FROM = 12;
+
+  /** Where that begins of which the bytes before it hold the checksum. */
+  public static final int CRC_FROM = 12;
+
   public static final int HEADER_BYTES = 52;
 
   /**

@@ -1,11 +1,14 @@
 package dev.evenkeel.broker;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
@@ -13,6 +16,7 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.StateDigest;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.store.MemoryStore;
@@ -175,7 +179,28 @@ final class Bench implements AutoCloseable {
   @Override
   public void close() throws Exception {
     get(vertx.close());
-    nodes.values().forEach(BrokerNode::close);
-    cluster.close();
+    try {
+      assertEqualStates();
+    } finally {
+      nodes.values().forEach(BrokerNode::close);
+      cluster.close();
+    }
+  }
+
+  /** Of nodes that have applied the same entry; one that left the cluster has not. */
+  private void assertEqualStates() {
+    for (BrokerNode one : nodes.values()) {
+      for (BrokerNode other : nodes.values()) {
+        for (LogGroup log : one.log().all()) {
+          StateDigest digest = one.state(log.name()).digest();
+          StateDigest its = other.state(log.name()).digest();
+          if (its.appliedIndex() == digest.appliedIndex()) {
+            assertThat(its)
+                .as("%s of %s and %s", log.name(), other.nodeId(), one.nodeId())
+                .isEqualTo(digest);
+          }
+        }
+      }
+    }
   }
 }

@@ -19,6 +19,7 @@ import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import dev.evenkeel.model.StateDigest;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.AppendResults;
@@ -37,6 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -149,7 +151,16 @@ class FrameFuzzTest {
                 "h",
                 List.of(
                     new NodeLogs.Group(
-                        "d0", "n", 1, true, 2, 3, Map.of("m", 4L), Map.of("DAMAGED", "x"))))
+                        "d0",
+                        "n",
+                        1,
+                        true,
+                        2,
+                        3,
+                        Map.of("m", 4L),
+                        Map.of("DAMAGED", "x"),
+                        new StateDigest(1, 2, new TreeMap<>(Map.of(1024L, 5L, 1030L, -6L))),
+                        Map.of("m", "y"))))
             .encode(),
         reader(NodeLogs::decode));
     Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, null);

@@ -5,19 +5,40 @@ import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.FeatureLevel;
 
 /**
- * What the store keeps beside the applied position: {@code u8 level}. A state of the first level
- * has no note, so that builds from before there were notes can read it.
+ * What the store keeps beside the applied position: {@code u8 level, u8 form, i64 since, i64 sum}.
+ * Builds from before there were digests write the first byte alone, those before them nothing; both
+ * read over what they do not know. So a state that one of them has gone on with has no digest.
  *
  * @param level the highest {@link FeatureLevel} of all entries applied: a node needs it to read the
  *     state
+ * @param digest null: nothing is known, or it has another form
  */
-record StateNote(int level) {
+record StateNote(int level, Digest digest) {
+  private static final int BYTES = 18;
+
+  /**
+   * See {@link dev.evenkeel.model.StateDigest}.
+   *
+   * @param since index of the first entry that counts
+   * @param sum of the digests of all that count
+   */
+  record Digest(long since, long sum) {}
 
   byte[] encode() {
-    return level == FeatureLevel.FIRST ? null : new Bytes(1).u8(level).toArray();
+    Bytes out = new Bytes(BYTES).u8(level);
+    if (digest != null) {
+      out.u8(DigestTrail.FORM).i64(digest.since()).i64(digest.sum());
+    }
+    return out.toArray();
   }
 
   static StateNote decode(byte[] bytes) {
-    return new StateNote(bytes == null ? FeatureLevel.FIRST : new ByteReader(bytes).u8());
+    if (bytes == null) {
+      return new StateNote(FeatureLevel.FIRST, null);
+    }
+    ByteReader in = new ByteReader(bytes);
+    int level = in.u8();
+    boolean known = in.remaining() > 0 && in.u8() == DigestTrail.FORM;
+    return new StateNote(level, known ? new Digest(in.i64(), in.i64()) : null);
   }
 }

@@ -5,6 +5,7 @@ import dev.evenkeel.log.UnreadableEntryException;
 import dev.evenkeel.model.MalformedException;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.StateDigest;
 import dev.evenkeel.store.DamagedStoreException;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.Entry;
@@ -49,6 +50,7 @@ public abstract class StoredState<C> implements ReplicatedState {
   private final LiveStore live;
   private final int levelRead;
   private final LongAdder failedDecisions = new LongAdder();
+  private final DigestTrail digests = new DigestTrail();
   private volatile Consumer<String> onDamage = detail -> {};
   private volatile long appliedIndex = -1;
   private volatile long appliedTerm;
@@ -142,6 +144,7 @@ public abstract class StoredState<C> implements ReplicatedState {
     level = note.level();
     appliedIndex = store.appliedIndex();
     appliedTerm = store.appliedTerm();
+    digests.begin(appliedIndex, note.digest());
   }
 
   private String advice(int needed) {
@@ -203,14 +206,14 @@ public abstract class StoredState<C> implements ReplicatedState {
     Entry entry = readable(index, () -> Entry.read(bytes));
     C command = readable(index, () -> read(entry));
     Store store = live.store();
-    StateNote note = new StateNote(Math.max(level, needed));
+    int nextLevel = Math.max(level, needed);
     Outcome outcome = decided(store, index, entry.nowMillis(), command);
     try {
-      outcome = written(store, term, index, command, outcome, note);
+      outcome = written(store, term, index, command, outcome, nextLevel);
     } catch (IOException e) {
       throw new UncheckedIOException("log entry " + index + " could not be written", e);
     }
-    level = note.level();
+    level = nextLevel;
     appliedIndex = index;
     appliedTerm = term;
     outcome.show();
@@ -248,18 +251,21 @@ public abstract class StoredState<C> implements ReplicatedState {
   }
 
   private Outcome written(
-      Store store, long term, long index, C command, Outcome outcome, StateNote note)
+      Store store, long term, long index, C command, Outcome outcome, int nextLevel)
       throws IOException {
-    try (Store.Write write = store.begin()) {
+    try (DigestingWrite write = new DigestingWrite(store.begin(), index)) {
       try {
         outcome.write(write);
       } catch (UncheckedIOException broken) {
         throw broken;
       } catch (RuntimeException bug) {
         write.close();
-        return written(store, term, index, command, failed(index, command, bug), note);
+        return written(store, term, index, command, failed(index, command, bug), nextLevel);
       }
+      long digest = write.digest();
+      StateNote note = new StateNote(nextLevel, digests.with(digest));
       write.commit(term, index, note.encode());
+      digests.applied(index, digest);
     }
     return outcome;
   }
@@ -298,6 +304,11 @@ public abstract class StoredState<C> implements ReplicatedState {
   @Override
   public final long appliedTerm() {
     return appliedTerm;
+  }
+
+  /** What the entries did to the state, to be compared with another replica's; from any thread. */
+  public final StateDigest digest() {
+    return digests.now();
   }
 
   @Override

@@ -113,9 +113,7 @@ public final class Membership implements PeerLine {
   /** The logs are open: others may be replaced from here. */
   public void attach(BrokerNode opened) {
     broker = opened;
-    List<String> others = new ArrayList<>(opened.log().nodes());
-    others.remove(node);
-    clocks = new ClockLoop(bus.join(), calls, opened.clock(), others);
+    clocks = new ClockLoop(bus.join(), calls, opened.clock(), opened.others());
     clocks.start();
   }
 

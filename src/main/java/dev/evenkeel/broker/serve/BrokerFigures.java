@@ -2,8 +2,6 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.DiskUse;
-import dev.evenkeel.broker.machine.DataState;
-import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.bus.meters.FigureTable;
 import dev.evenkeel.bus.meters.MeterScope;
@@ -72,8 +70,7 @@ final class BrokerFigures {
             "Log entries that the leader has committed and a follower does not have",
             "log",
             "follower");
-    MetaState meta = node.meta();
-    logs.add(new LogFigures(node.log().meta(), meta::bytesOnDisk, meta::failedDecisions, scope));
+    logs.add(new LogFigures(node.log().meta(), node, scope));
     clockSkew =
         scope.table(
             "evenkeel.clock.skew.seconds",
@@ -81,8 +78,7 @@ final class BrokerFigures {
             "node");
     for (int i = 0; i < groups.size(); i++) {
       ServedGroup group = groups.get(i);
-      DataState state = group.state();
-      logs.add(new LogFigures(group.log(), state::bytesOnDisk, state::failedDecisions, scope));
+      logs.add(new LogFigures(group.log(), node, scope));
       queueFigures(group, i);
     }
     logs.forEach(each -> leaders.add(new LeaderWatch(each.log(), scope)));

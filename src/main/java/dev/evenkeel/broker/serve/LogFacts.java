@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.ReplicaCheck;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -18,13 +19,13 @@ final class LogFacts {
   static NodeLogs of(BrokerNode node) {
     LogNode log = node.log();
     List<NodeLogs.Group> groups = new ArrayList<>();
-    log.all().forEach(each -> groups.add(group(each)));
+    log.all().forEach(each -> groups.add(group(node, each)));
     NodeLogs.Levels levels =
         new NodeLogs.Levels(FeatureLevel.reads(), node.meta().tables().featureLevel());
     return new NodeLogs(log.nodeId(), node.host(), groups, levels);
   }
 
-  private static NodeLogs.Group group(LogGroup group) {
+  private static NodeLogs.Group group(BrokerNode node, LogGroup group) {
     LogStatus status = group.status();
     return new NodeLogs.Group(
         status.group(),
@@ -34,7 +35,15 @@ final class LogFacts {
         status.commitIndex(),
         status.appliedIndex(),
         status.matchIndex(),
-        ineligible(group));
+        ineligible(group),
+        node.state(group.name()).digest(),
+        differs(node.replicaCheck(group.name())));
+  }
+
+  private static Map<String, String> differs(ReplicaCheck check) {
+    Map<String, String> nodes = new TreeMap<>();
+    check.differences().forEach((node, place) -> nodes.put(node, "since " + place));
+    return nodes;
   }
 
   private static Map<String, String> ineligible(LogGroup group) {

@@ -1,9 +1,13 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.ReplicaCheck;
+import dev.evenkeel.broker.machine.StoredState;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogStatus;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
@@ -15,18 +19,29 @@ final class LogFigures {
   private volatile LogStatus status;
   private volatile double lastStoreBytes = Double.NaN;
 
-  /**
-   * @param storeBytes may wait for the disk
-   * @param failedDecisions from any thread
-   */
-  LogFigures(
-      LogGroup log, LongSupplier storeBytes, LongSupplier failedDecisions, MeterScope scope) {
+  LogFigures(LogGroup log, BrokerNode node, MeterScope scope) {
     this.log = log;
-    this.storeBytes = storeBytes;
+    StoredState<?> state = node.state(log.name());
+    storeBytes = state::bytesOnDisk;
     scope.counter(
         "evenkeel.log.failed.decisions",
         "Log entries that every node refused because deciding about them failed: a bug",
-        failedDecisions,
+        state::failedDecisions,
+        "log",
+        log.name());
+    ReplicaCheck check = node.replicaCheck(log.name());
+    scope.gauge(
+        "evenkeel.replica.divergence",
+        "Nodes whose state of the log group differs from that of this node: always 0, or it is a"
+            + " bug or a fault of memory or disk",
+        () -> check.differences().size(),
+        "log",
+        log.name());
+    List<String> others = node.others();
+    scope.gauge(
+        "evenkeel.replica.equal.index",
+        "Last log entry up to which this node's state was found equal to that of every other node",
+        () -> unknownIfNegative(check.equalUpTo(others)),
         "log",
         log.name());
     String name = log.name();
@@ -81,11 +96,14 @@ final class LogFigures {
         help,
         () -> {
           LogStatus last = status;
-          double value = last == null ? -1 : figure.applyAsDouble(last);
-          return value < 0 ? Double.NaN : value;
+          return unknownIfNegative(last == null ? -1 : figure.applyAsDouble(last));
         },
         "log",
         log.name());
+  }
+
+  private static double unknownIfNegative(double value) {
+    return value < 0 ? Double.NaN : value;
   }
 
   LogGroup log() {

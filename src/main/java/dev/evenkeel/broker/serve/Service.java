@@ -36,6 +36,7 @@ public final class Service {
   private final BrokerFigures figures;
   private final PeerLogs peers;
   private final LevelRaiser levels;
+  private final ReplicaComparison comparison;
   private boolean asking;
 
   /** The log goes on telling of leaders after the verticle's context has ended. */
@@ -75,9 +76,10 @@ public final class Service {
     fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax(), meters);
     control = new ControlService(node, groups, fetches, commands, topics, vertx, meters);
     figures = new BrokerFigures(node, groups, context, this::queues, scope);
-    List<String> others = log.nodes().stream().filter(each -> !each.equals(node.nodeId())).toList();
+    List<String> others = node.others();
     peers = new PeerLogs(vertx, others);
     levels = new LevelRaiser(log.meta(), node.meta(), others, node::nowMillis);
+    comparison = new ReplicaComparison(node);
     log.meta()
         .onLeadership(
             leadership -> {
@@ -208,6 +210,13 @@ public final class Service {
               asking = false;
               levels.look(answers.result());
             });
+  }
+
+  /** Asks the other nodes what their states are like; called from time to time. */
+  public void compareReplicas() {
+    if (!closed) {
+      peers.ask().onComplete(answers -> comparison.look(answers.result()));
+    }
   }
 
   /** Fetches that wait for messages now. */

@@ -30,8 +30,12 @@ public final class DataTables {
   final Lanes lanes = new Lanes();
   final DelayTable delays = new DelayTable();
   final Map<Shard, Marks> marks = new HashMap<>();
-  final Map<Long, ProducerRecord> producers = new HashMap<>();
-  final Map<LeaseKey, Long> publishers = new HashMap<>();
+
+  // Sorted, as is all that deciders walk over: the order in which a hash table gives its keys
+  // depends
+  // on what was in it before, which a replica that has started again does not know.
+  final NavigableMap<Long, ProducerRecord> producers = new TreeMap<>();
+  final NavigableMap<LeaseKey, Long> publishers = new TreeMap<>();
   final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
   volatile long epochFloor;
 

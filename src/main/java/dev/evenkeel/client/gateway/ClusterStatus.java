@@ -2,6 +2,7 @@ package dev.evenkeel.client.gateway;
 
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.NodeLogs;
+import dev.evenkeel.model.StateDigest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 
 /**
  * What the brokers say of their logs, made into one picture. Of a group, its leader is believed;
@@ -146,32 +148,76 @@ final class ClusterStatus {
         .put("commitIndex", led ? known(group.commitIndex()) : null)
         .put("appliedIndex", led ? known(group.appliedIndex()) : null)
         .put("followers", followers)
-        .put("ineligible", ineligible(name));
+        .put("ineligible", ineligible(name))
+        .put("digests", digests(name))
+        .put("diverged", diverged(name));
+  }
+
+  /** What each node that answers says of its own part in the group. */
+  private void each(String name, BiConsumer<String, NodeLogs.Group> reader) {
+    for (String node : nodes(view)) {
+      NodeLogs logs = answers.getOrDefault(node, Answer.SILENT).logs();
+      if (logs != null) {
+        logs.groups().stream()
+            .filter(group -> group.name().equals(name))
+            .forEach(group -> reader.accept(node, group));
+      }
+    }
   }
 
   /** Who should not lead the group, by what each node says of itself. */
   private JsonArray ineligible(String name) {
     JsonArray ineligible = new JsonArray();
-    for (String node : nodes(view)) {
-      NodeLogs logs = answers.getOrDefault(node, Answer.SILENT).logs();
-      if (logs == null) {
-        continue;
-      }
-      for (NodeLogs.Group group : logs.groups()) {
-        if (group.name().equals(name)) {
-          group
-              .ineligible()
-              .forEach(
-                  (reason, detail) ->
-                      ineligible.add(
-                          new JsonObject()
-                              .put("node", node)
-                              .put("reason", reason)
-                              .put("detail", detail)));
-        }
-      }
-    }
+    each(
+        name,
+        (node, group) ->
+            group
+                .ineligible()
+                .forEach(
+                    (reason, detail) ->
+                        ineligible.add(
+                            new JsonObject()
+                                .put("node", node)
+                                .put("reason", reason)
+                                .put("detail", detail))));
     return ineligible;
+  }
+
+  /** Those of nodes that are equally far must be equal. */
+  private JsonArray digests(String name) {
+    JsonArray digests = new JsonArray();
+    each(
+        name,
+        (node, group) -> {
+          StateDigest digest = group.digest();
+          if (digest != null) {
+            digests.add(
+                new JsonObject()
+                    .put("node", node)
+                    .put("appliedIndex", known(digest.appliedIndex()))
+                    .put("since", digest.since())
+                    .put("digest", String.format("%016x", digest.sum())));
+          }
+        });
+    return digests;
+  }
+
+  /** Whose state differs from whose, by what each node has found. */
+  private JsonArray diverged(String name) {
+    JsonArray diverged = new JsonArray();
+    each(
+        name,
+        (node, group) ->
+            group
+                .differs()
+                .forEach(
+                    (other, detail) ->
+                        diverged.add(
+                            new JsonObject()
+                                .put("node", node)
+                                .put("from", other)
+                                .put("detail", detail))));
+    return diverged;
   }
 
   private static Long known(Long index) {

@@ -46,6 +46,7 @@ class ReplayTest {
     Rig second = Rig.opened();
     assertThat(run(second, entries)).usingRecursiveComparison().isEqualTo(run(first, entries));
     assertThat(second.dump()).isEqualTo(first.dump());
+    assertThat(second.data.digest()).isEqualTo(first.data.digest());
   }
 
   @Property(tries = 200)
@@ -71,6 +72,7 @@ class ReplayTest {
       assertThat(reply).as("memory read back decides as memory kept").isEqualTo(replies.get(i));
     }
     assertThat(rig.dump()).isEqualTo(whole.dump());
+    assertThat(rig.data.digest().sum()).isEqualTo(whole.data.digest().sum());
   }
 
   @Property(tries = 50)
@@ -91,6 +93,7 @@ class ReplayTest {
     assertThat(other.data.appliedIndex()).isEqualTo(at);
     apply(other, entries, at, entries.size());
     assertThat(other.dump()).isEqualTo(whole.dump());
+    assertThat(other.data.digest().sum()).isEqualTo(whole.data.digest().sum());
     other.data.restore(snapshot);
     assertThat(other.data.appliedIndex()).as("the snapshot stays as it is").isEqualTo(at);
   }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.NodeLogs;
+import dev.evenkeel.model.StateDigest;
 import dev.evenkeel.wire.ByteReader;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Answers of several nodes, some of them old, made into one picture. */
@@ -42,7 +44,16 @@ class ClusterStatusTest {
                 answer(
                     "n1",
                     new NodeLogs.Group(
-                        "meta", "n1", 4, true, 90, 90, Map.of("n2", 88L, "n3", -1L), Map.of()),
+                        "meta",
+                        "n1",
+                        4,
+                        true,
+                        90,
+                        90,
+                        Map.of("n2", 88L, "n3", -1L),
+                        Map.of(),
+                        new StateDigest(1, 7, new TreeMap<>(Map.of(64L, 1L, 91L, 255L))),
+                        Map.of("n2", "since entry 70")),
                     new NodeLogs.Group("d0", null, 7, false, 5, 5, Map.of(), Map.of())),
                 "n2",
                 answer(
@@ -73,7 +84,11 @@ class ClusterStatusTest {
                     + "{\"node\":\"n2\",\"matchIndex\":88,\"lagEntries\":2},"
                     + "{\"node\":\"n3\",\"matchIndex\":null,\"lagEntries\":null}],"
                     + "\"ineligible\":[{\"node\":\"n2\",\"reason\":\"DISK_FULL\","
-                    + "\"detail\":\"9 bytes\"}]}"));
+                    + "\"detail\":\"9 bytes\"}],"
+                    + "\"digests\":[{\"node\":\"n1\",\"appliedIndex\":90,\"since\":7,"
+                    + "\"digest\":\"00000000000000ff\"}],"
+                    + "\"diverged\":[{\"node\":\"n1\",\"from\":\"n2\","
+                    + "\"detail\":\"since entry 70\"}]}"));
     JsonObject d0 = log(json, "d0");
     assertThat(d0.getString("leader")).as("an old leader is not believed").isNull();
     assertThat(d0.getLong("term")).isEqualTo(7);

@@ -65,7 +65,7 @@ final class TestNode implements AutoCloseable {
     }
   }
 
-  private static void agree(LogSettings settings) {
+  static void agree(LogSettings settings) {
     List<String> peers = ClusterFile.ids(settings);
     try {
       if (Files.exists(settings.directory().resolve(ClusterFile.NAME))) {

@@ -1,0 +1,64 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.ReplicaCheck;
+import dev.evenkeel.bus.NodeLogs;
+import dev.evenkeel.log.Eligibility.Reason;
+import dev.evenkeel.log.LogGroup;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares this node's state of each log group with what the other nodes tell of theirs, says when
+ * they differ, and keeps the node from leading a group in which its state is the odd one. Runs on
+ * one context.
+ */
+final class ReplicaComparison {
+  private static final Logger LOG = LoggerFactory.getLogger(ReplicaComparison.class);
+
+  private final BrokerNode node;
+  private final List<String> others;
+
+  ReplicaComparison(BrokerNode node) {
+    this.node = node;
+    others = node.others();
+  }
+
+  /** Looks at what the other nodes have said; those who did not answer are not among them. */
+  void look(Map<String, NodeLogs> answers) {
+    for (LogGroup log : node.log().all()) {
+      answers.forEach(
+          (other, logs) ->
+              logs.groups().stream()
+                  .filter(group -> group.name().equals(log.name()) && group.digest() != null)
+                  .forEach(group -> compare(log, other, group)));
+    }
+  }
+
+  private void compare(LogGroup log, String other, NodeLogs.Group its) {
+    ReplicaCheck check = node.replicaCheck(log.name());
+    ReplicaCheck.News news = check.heard(other, node.state(log.name()).digest(), its.digest());
+    if (news == ReplicaCheck.News.DIFFERS) {
+      LOG.error(
+          "log group {}: the state of this node differs from that of {} since {}: a bug, or a fault"
+              + " of the memory or disk of one of them. See in 'cluster status' which node differs"
+              + " from the others, keep its data directory and log, replace it, and report a bug",
+          log.name(),
+          other,
+          check.differences().get(other));
+    } else if (news == ReplicaCheck.News.EQUAL_AGAIN) {
+      LOG.info(
+          "log group {}: the state of this node differs no more from that of {}",
+          log.name(),
+          other);
+    }
+    if (check.odd(others)) {
+      log.eligibility()
+          .add(Reason.DIVERGED, "its state differs from that of " + String.join(" and ", others));
+    } else {
+      log.eligibility().remove(Reason.DIVERGED);
+    }
+  }
+}

@@ -1,0 +1,216 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.broker.ReplicaCheck;
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.broker.machine.StoredState;
+import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.store.RocksShared;
+import dev.evenkeel.store.RocksStore;
+import dev.evenkeel.store.StoreWalk;
+import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.wire.Entry;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Three nodes with the broker's states, over a real log: which of them are equal is seen. */
+class StateDigestTest {
+  private static final List<String> IDS = List.of("a", "b", "c");
+  private static final String ERRS = "b";
+
+  @TempDir Path temp;
+  private final RocksShared shared = new RocksShared();
+  private final List<LogSettings.Peer> peers =
+      IDS.stream().map(id -> TestNode.peer(id, TestNode.freePort())).toList();
+  private final Map<String, RaftLogNode> nodes = new TreeMap<>();
+  private final Map<String, StoredState<?>> states = new HashMap<>();
+  private long now = 1_000_000;
+
+  @AfterEach
+  void close() {
+    nodes.values().forEach(RaftLogNode::close);
+    shared.close();
+  }
+
+  private void start(String id) throws Exception {
+    LogSettings settings = TestNode.settings(id, temp.resolve(id), peers, 1, 1_000_000);
+    TestNode.agree(settings);
+    Path live = TestNode.live(temp.resolve(id));
+    nodes.put(
+        id,
+        RaftLogNode.start(
+            settings,
+            group -> {
+              Path directory = live.resolve(group);
+              if (group.equals(LogNode.META)) {
+                return new MetaState(directory, path -> RocksStore.open(path, shared));
+              }
+              DataState state =
+                  new DataState(directory, path -> RocksStore.open(path, shared), 1 << 20);
+              states.put(id, state);
+              return id.equals(ERRS) ? new Erring(state) : state;
+            },
+            new TestLines().line(id)));
+  }
+
+  private void stop(String id) {
+    nodes.remove(id).close();
+    states.remove(id);
+  }
+
+  /** As a replica that reads its own clock while it applies retention. */
+  private record Erring(ReplicatedState state) implements ReplicatedState {
+    private static final int LENGTH = Entry.of(new DataCommand.Retain(), 0).length;
+
+    @Override
+    public void open() throws IOException {
+      state.open();
+    }
+
+    @Override
+    public ByteBuffer apply(long term, long index, ByteBuffer entry) {
+      return state.apply(
+          term,
+          index,
+          entry.remaining() == LENGTH
+              ? ByteBuffer.wrap(Entry.of(new DataCommand.Retain(), 7))
+              : entry);
+    }
+
+    @Override
+    public long appliedIndex() {
+      return state.appliedIndex();
+    }
+
+    @Override
+    public long appliedTerm() {
+      return state.appliedTerm();
+    }
+
+    @Override
+    public void snapshot(Path directory) throws IOException {
+      state.snapshot(directory);
+    }
+
+    @Override
+    public void restore(Path directory) throws IOException {
+      state.restore(directory);
+    }
+
+    @Override
+    public void leadershipChanged(Leadership leadership) {
+      state.leadershipChanged(leadership);
+    }
+
+    @Override
+    public void close() throws IOException {
+      state.close();
+    }
+  }
+
+  private LogGroup leader() {
+    return await()
+        .atMost(TestNode.PATIENCE)
+        .until(
+            () ->
+                nodes.values().stream()
+                    .map(node -> node.data().get(0))
+                    .filter(group -> group.leadership().ready())
+                    .findFirst()
+                    .orElse(null),
+            group -> group != null);
+  }
+
+  /** Again until a leader has taken it: doubled entries do no harm here. */
+  private void append(byte[] entry) {
+    await()
+        .atMost(TestNode.PATIENCE)
+        .ignoreExceptions()
+        .until(
+            () -> {
+              leader().append(List.of(ByteBuffer.wrap(entry))).get(20, TimeUnit.SECONDS);
+              return true;
+            });
+  }
+
+  private void fill(int entries) {
+    append(Entry.of(new DataCommand.OpenShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now));
+    for (int i = 0; i < entries; i++) {
+      now++;
+      append(Rig.appendEntry(now, new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, i, 3))));
+    }
+  }
+
+  private void awaitSameEntry() {
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(
+            () -> states.values().stream().map(StoredState::appliedIndex).distinct().count() == 1);
+  }
+
+  private void assertEqual() {
+    awaitSameEntry();
+    assertThat(states.values().stream().map(state -> state.digest().toString()).distinct())
+        .hasSize(1);
+    assertThat(states.values().stream().map(state -> state.read(StoreWalk::digests)).distinct())
+        .hasSize(1);
+  }
+
+  @Test
+  void nodesThatStartAgainOrGetASnapshotAreEqualAndOneThatErredIsNot() throws Exception {
+    for (String id : IDS) {
+      start(id);
+    }
+    fill(5);
+    assertEqual();
+    assertThat(states.get("a").digest().since()).isZero();
+
+    stop("c");
+    fill(5);
+    start("c");
+    assertEqual();
+
+    stop("c");
+    fill(5);
+    for (RaftLogNode node : nodes.values()) {
+      node.data().get(0).snapshot().get(60, TimeUnit.SECONDS);
+    }
+    fill(1);
+    start("c");
+    assertEqual();
+
+    ReplicaCheck check = new ReplicaCheck();
+    assertThat(heard(check, ERRS)).isEqualTo(ReplicaCheck.News.NONE);
+    long last = states.get("a").appliedIndex();
+    append(Entry.of(new DataCommand.Retain(), now));
+    fill(1);
+    awaitSameEntry();
+    assertThat(heard(check, "c")).isEqualTo(ReplicaCheck.News.NONE);
+    assertThat(heard(check, ERRS)).isEqualTo(ReplicaCheck.News.DIFFERS);
+    assertThat(check.differences().get(ERRS).from()).isEqualTo(last + 1);
+  }
+
+  /** What node a finds. */
+  private ReplicaCheck.News heard(ReplicaCheck check, String other) {
+    return check.heard(other, states.get("a").digest(), states.get(other).digest());
+  }
+}
