@@ -76,7 +76,12 @@ public enum Op {
    * Data. Body: {@link ReplicasRequest}. Answer: {@link ReplicasAnswer}, once every voter has the
    * entry on its disk or the time is over. To the leader of the data group.
    */
-  AWAIT_REPLICAS;
+  AWAIT_REPLICAS,
+  /**
+   * Body: shard, i64 from offset, i64 to offset. Answer: i64 bytes of the batches from the one that
+   * holds the first to the one before that which holds the second. To the shard's leader.
+   */
+  READ_BYTES;
 
   private static final Op[] VALUES = values();
 

@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "group",
     mixinStandardHelpOptions = true,
-    description = "Shows and resets consumer groups, over the HTTP API.",
+    description = "Shows, resets and deletes consumer groups, over the HTTP API.",
     footer = {
       "",
       "Examples:",
@@ -21,12 +21,13 @@ import picocli.CommandLine.Parameters;
       "  evenkeel group describe billing --format json",
       "  evenkeel group rebalances billing --limit 20",
       "  evenkeel group reset billing --to earliest",
-      "  evenkeel group dead-letters list billing"
+      "  evenkeel group dead-letters list billing",
+      "  evenkeel group delete billing --topic old-orders --dry-run"
     },
-    subcommands = {GroupResetCommand.class, DeadLettersCommand.class})
+    subcommands = {GroupResetCommand.class, GroupDeleteCommand.class, DeadLettersCommand.class})
 final class GroupCommand extends CommandGroup {
   GroupCommand() {
-    super("list, describe, rebalances, reset or dead-letters");
+    super("list, describe, rebalances, reset, delete or dead-letters");
   }
 
   @Command(

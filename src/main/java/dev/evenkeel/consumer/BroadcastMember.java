@@ -97,6 +97,11 @@ final class BroadcastMember implements LogCalls {
     tick(now);
   }
 
+  /** The consumer reads other topics now. */
+  void topicsChanged() {
+    seen = null;
+  }
+
   /** To be called often: a look at the topics, if they may have changed. */
   void tick(long now) {
     if (ended) {

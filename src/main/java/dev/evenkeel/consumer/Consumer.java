@@ -23,6 +23,20 @@ public interface Consumer {
   void resume();
 
   /**
+   * Reads a topic no more. Its shards are released as in a handover. If no other member of the
+   * group reads the topic, the group forgets it, with committed offsets, state, retries and dead
+   * letters there, and retention waits for this group no more. A consumer that subscribes to it
+   * again begins as in a new group.
+   *
+   * <p>Completes once that is done: with true if the group has forgotten the topic, with false if
+   * another member reads it. Fails with INVALID if the consumer does not read the topic, or no
+   * other: then close it, and delete the group if it shall not come back. Fails with a retriable
+   * refusal if it is not known whether the topic is forgotten; it is not read any more all the
+   * same.
+   */
+  Future<Boolean> unsubscribe(String topic);
+
+  /**
    * Called once if the consumer ends against its will: another took its name (MEMBER_REPLACED), or
    * the group runs with other settings (GROUP_MISMATCH). It holds nothing any more then.
    */

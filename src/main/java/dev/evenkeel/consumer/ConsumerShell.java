@@ -24,8 +24,10 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -46,6 +48,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private static final long TICK_MILLIS = 50;
 
   private static final long START_MILLIS_MAX = 60_000;
+
+  /** How long a dispatcher is looked for that forgets a topic, once its shards are released. */
+  private static final long UNSUBSCRIBE_MILLIS = 30_000;
 
   /**
    * Whoever pushes shall find somebody who listens, so the first heartbeat waits for that, but not
@@ -661,6 +666,48 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     if (work != null) {
       work.pause(on);
     }
+  }
+
+  @Override
+  public Future<Boolean> unsubscribe(String topic) {
+    Promise<Boolean> done = Promise.promise();
+    onContext(
+        () -> {
+          RefusedException no = mustRead(topic);
+          if (no != null) {
+            done.fail(no);
+            return;
+          }
+          List<String> others = new ArrayList<>(options.getTopics());
+          others.removeIf(topic::equals);
+          options.setTopics(others);
+          if (broadcast != null) {
+            broadcast.topicsChanged();
+          }
+          heartbeatNow();
+          long untilMillis = Clock.millis() + options.getLockTimeMillis() + UNSUBSCRIBE_MILLIS;
+          new Unsubscribing(link, directory, options.getGroup(), options.getMember(), topic)
+              .ask(untilMillis)
+              .onComplete(asked -> onContext(() -> done.handle(asked)));
+        });
+    return done.future();
+  }
+
+  /** Why the consumer cannot unsubscribe from a topic, or null. */
+  private RefusedException mustRead(String topic) {
+    List<String> topics = options.getTopics();
+    if (ended || closing) {
+      return new RefusedException(Refusal.INVALID, this + " is closed: it reads nothing any more");
+    }
+    if (!topics.contains(topic)) {
+      return new RefusedException(
+          Refusal.INVALID,
+          this + " does not read topic '" + topic + "': it reads " + String.join(", ", topics));
+    }
+    return Set.copyOf(topics).size() > 1
+        ? null
+        : new RefusedException(
+            Refusal.INVALID, this + " reads no other topic than '" + topic + "': close it instead");
   }
 
   @Override

@@ -241,6 +241,13 @@ final class Activation {
     run(core.reset(request, group, shards, to, force, clock.millis()));
   }
 
+  /** Forgets a group, or a topic of it if not null; {@code message} is answered with nothing. */
+  void forget(Message<?> message, String group, String topic, String leaver) {
+    long request = nextRequest++;
+    requests.put(request, message);
+    run(core.forget(request, group, topic, leaver, clock.millis()));
+  }
+
   private JsonArray resetReport(Action.ResetDone done) {
     JsonArray report = new JsonArray();
     done.leases()
@@ -393,6 +400,8 @@ final class Activation {
       requests.remove(a.request()).reply(Frames.refusal(a.refusal(), a.detail()));
     } else if (action instanceof Action.ResetDone a) {
       requests.remove(a.request()).reply(Frames.answer(resetReport(a).toBuffer().getBytes()));
+    } else if (action instanceof Action.Forgotten a) {
+      requests.remove(a.request()).reply(Bodies.answer(new JsonObject()));
     } else if (action instanceof Action.Push a) {
       vertx
           .eventBus()

@@ -18,6 +18,7 @@ import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import io.vertx.core.Future;
@@ -47,7 +48,9 @@ import org.slf4j.LoggerFactory;
  * {}} all groups, {@code {"group": name}} one of them, {@code {"rebalances": group or null,
  * "limit": 0..2000}} recent moves, {@code {"live": tag or null}} everything for a live view, {@code
  * {"reset": group, "shards": [{"topicId", "shard"}], "kind", "value", "force"}} sets a group to
- * another place.
+ * another place, {@code {"forget": {"group", "topic" or null}}} forgets a group, or a topic that no
+ * member reads, and with {@code "leaver"} a member that unsubscribes from it, {@code
+ * {"whatIfForgotten": {"group", "topic" or null}}} what would go.
  */
 public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);
@@ -301,6 +304,13 @@ public final class DispatcherVerticle extends VerticleBase {
         message.reply(rebalances(serving, question));
       } else if (question.containsKey("reset")) {
         reset(serving, question, message);
+      } else if (question.containsKey("forget")) {
+        JsonObject what = question.getJsonObject("forget");
+        serving.forget(
+            message, what.getString("group"), what.getString("topic"), what.getString("leaver"));
+      } else if (question.containsKey("whatIfForgotten")) {
+        JsonObject what = question.getJsonObject("whatIfForgotten");
+        whatIfForgotten(serving, what.getString("group"), what.getString("topic"), message);
       } else if (question.containsKey("live")) {
         String tag = question.getString("live");
         whenLooked(message, () -> serving.live(tag));
@@ -351,6 +361,31 @@ public final class DispatcherVerticle extends VerticleBase {
       throw new RefusedException(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
     }
     whenLooked(message, () -> detail(serving, group));
+  }
+
+  private void whatIfForgotten(
+      Activation serving, String group, String topic, Message<Object> message) {
+    whenLooked(
+        message,
+        () ->
+            // Of all groups: what others need is not freed.
+            serving.look(
+                null,
+                (core, report) -> {
+                  GroupState state = core.find(group);
+                  if (state == null) {
+                    return Frames.refusal(
+                        Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+                  }
+                  Reply.Refused no = core.whyNotForgotten(group, topic);
+                  if (no != null && no.refusal() != Refusal.GROUP_ACTIVE) {
+                    return Frames.refusal(no.refusal(), no.detail());
+                  }
+                  return Bodies.answer(
+                      new JsonObject()
+                          .put("refused", no == null ? null : no.detail())
+                          .put("shards", report.whatIfForgotten(state, topic)));
+                }));
   }
 
   private static Future<Buffer> detail(Activation serving, String group) {

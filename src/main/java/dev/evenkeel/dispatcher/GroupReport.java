@@ -380,6 +380,61 @@ final class GroupReport {
     return owned ? null : group.target(shard);
   }
 
+  /**
+   * What would go with a group, or with a topic of it.
+   *
+   * @param topic null: all that it reads
+   */
+  JsonArray whatIfForgotten(GroupState group, String topic) {
+    JsonArray shards = new JsonArray();
+    for (Shard shard : group.shards(core.topics())) {
+      String name = core.topics().name(shard.topicId());
+      if (topic == null || topic.equals(name)) {
+        shards.add(whatIfForgotten(group, name, shard));
+      }
+    }
+    return shards;
+  }
+
+  private JsonObject whatIfForgotten(GroupState group, String topic, Shard shard) {
+    ShardStatus status = fresh.get(shard);
+    JsonObject json =
+        new JsonObject()
+            .put("topic", topic)
+            .put("shard", shard.shard())
+            .put("committed", committed(group, shard))
+            .put("end", status == null ? null : (Long) status.endOffset())
+            .put("lag", lag(group, shard))
+            .putNull("deadLetters")
+            .putNull("retries")
+            .put("topicId", shard.topicId());
+    if (status == null) {
+      return json;
+    }
+    long deadLetters = 0;
+    long retries = 0;
+    for (FailureFigures each : status.failures()) {
+      if (each.group().equals(group.name())) {
+        deadLetters += each.dead();
+        retries += each.waiting() + each.parked() + each.held();
+      }
+    }
+    json.put("deadLetters", deadLetters).put("retries", retries);
+    // Retention keeps what some group may need, and all if there is no group.
+    Long own = null;
+    Long others = null;
+    for (Lease lease : status.leases()) {
+      if (lease.group().equals(group.name())) {
+        own = lease.floor();
+      } else {
+        others = others == null ? lease.floor() : (Long) Math.min(others, lease.floor());
+      }
+    }
+    boolean frees = own != null && others != null && own < others;
+    return json.put("freedFrom", frees ? own : (Long) 0L)
+        .put("freedTo", frees ? others : (Long) 0L);
+  }
+
   static JsonObject move(Move move) {
     return new JsonObject()
         .put("time", Instant.ofEpochMilli(move.timeMillis()).toString())

@@ -301,27 +301,45 @@ public sealed interface DataCommand {
   }
 
   /**
-   * Drops all leases of a group, with its retries and dead letters, after the meta log has
-   * forgotten its record. Refuses FENCED if a lease of the group, or an epoch that its handlers
-   * publish in, is above {@code epochMax}: then the group was made anew. No lease that is made here
+   * Drops the leases of a group, all or those on one topic, with its retries and dead letters
+   * there, after the meta log has forgotten the group's record, or that it reads the topic. Refuses
+   * FENCED if one of these leases, or an epoch that its handlers publish in, is above {@code
+   * epochMax}: then the group was made anew, or reads the topic again. No lease that is made here
    * from now on has a lower epoch, so that a repeat which comes late drops nothing. Answers {@link
    * Reply.OfNumber}: leases made here from now on have epochs above it.
    *
-   * @param epochMax the highest epoch of the group's leases that the sender knows; 0: drops them
-   *     whatever their epochs are, as entries of before there was a limit do
+   * @param epochMax the highest epoch of these leases that the sender knows; 0: drops them whatever
+   *     their epochs are, as entries of before there was a limit do
+   * @param topicId {@link #ALL_TOPICS}, or of one topic
    */
-  record ForgetLeases(String group, long epochMax) implements DataCommand {
+  record ForgetLeases(String group, long epochMax, int topicId) implements DataCommand {
 
-    /** Whatever the epochs are. */
+    /** No topic has this id. */
+    public static final int ALL_TOPICS = 0;
+
+    /** On all topics, whatever the epochs are. */
     public ForgetLeases(String group) {
       this(group, 0);
+    }
+
+    /** On all topics. */
+    public ForgetLeases(String group, long epochMax) {
+      this(group, epochMax, ALL_TOPICS);
+    }
+
+    /** Whether leases on that shard are meant. */
+    public boolean covers(Shard shard) {
+      return topicId == ALL_TOPICS || topicId == shard.topicId();
     }
 
     @Override
     public void check() {
       Names.check("group", group);
-      if (epochMax < 0) {
-        throw invalid("highest epoch " + epochMax + ": it cannot be negative");
+      if (epochMax < 0 || epochMax == 0 && topicId != ALL_TOPICS) {
+        throw invalid("highest epoch " + epochMax + ": use 1 or more");
+      }
+      if (topicId < 0) {
+        throw invalid("topic " + topicId + ": ids count from 1, and 0 means all topics");
       }
     }
   }

@@ -72,6 +72,18 @@ public record GroupInfo(
     return List.copyOf(subscriptions.keySet());
   }
 
+  /** Whether members have subscribed to the topic, and it was not forgotten since. */
+  public boolean reads(String topic) {
+    return subscriptions.containsKey(topic);
+  }
+
+  /** The same without a topic. */
+  public GroupInfo without(String topic) {
+    SortedMap<String, Long> others = new TreeMap<>(subscriptions);
+    others.remove(topic);
+    return new GroupInfo(name, policy, others, start, createdMillis, seenMillis, assignor);
+  }
+
   /** The same, seen at that active time with live members that subscribe to {@code topics}. */
   public GroupInfo seenAt(long millis, Collection<String> topics) {
     return new GroupInfo(

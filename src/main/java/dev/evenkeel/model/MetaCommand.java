@@ -115,10 +115,23 @@ public sealed interface MetaCommand {
     public void check() {}
   }
 
+  /** Answers {@link Reply.Done}, or refuses UNKNOWN_GROUP. */
   record ForgetGroup(String name) implements MetaCommand {
     @Override
     public void check() {
       Names.check("group", name);
+    }
+  }
+
+  /**
+   * The group does not read the topic any more. Answers {@link Reply.OfGroup}, also if it did not
+   * read it before; refuses UNKNOWN_GROUP.
+   */
+  record ForgetTopic(String group, String topic) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("group", group);
+      Names.check("topic", topic);
     }
   }
 

@@ -22,6 +22,7 @@ final class GroupRoutes {
     BodyHandler names = BodyHandler.create(false).setBodyLimit(NAMES_BYTES_MAX);
     router.get("/api/groups").handler(this::list);
     router.get("/api/groups/:group").handler(this::get);
+    router.delete("/api/groups/:group").handler(this::delete);
     router.get("/api/groups/:group/dead-letters").handler(this::deadLetters);
     router.get("/api/groups/:group/dead-letters/:topic/:shard/:offset").handler(this::deadLetter);
     router
@@ -73,6 +74,17 @@ final class GroupRoutes {
   private void get(RoutingContext context) {
     Requests.onlyQuery(context, List.of());
     ask(context, new JsonObject().put("action", "get").put("group", context.pathParam("group")));
+  }
+
+  private void delete(RoutingContext context) {
+    Requests.onlyQuery(context, List.of("topic", "dryRun"));
+    JsonObject question = of(context, "delete");
+    String topic = context.queryParams().get("topic");
+    if (topic != null) {
+      question.put("topic", topic);
+    }
+    Requests.flag(context, "dryRun", question);
+    ask(context, question);
   }
 
   private void rebalances(RoutingContext context) {

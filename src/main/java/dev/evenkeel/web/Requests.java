@@ -125,6 +125,20 @@ final class Requests {
     }
   }
 
+  /** Puts a flag of the query into {@code json}, if it is there. */
+  static void flag(RoutingContext context, String name, JsonObject json) {
+    String text = context.queryParams().get(name);
+    if (text == null) {
+      return;
+    }
+    if (!text.equals("true") && !text.equals("false")) {
+      throw new WebException(
+          ApiFailure.invalid(
+              "the query parameter '" + name + "' is '" + text + "': write true or false"));
+    }
+    json.put(name, Boolean.parseBoolean(text));
+  }
+
   /** Puts a whole number of the query into {@code json}, if it is there. */
   static void number(RoutingContext context, String name, JsonObject json) {
     String text = context.queryParams().get(name);

@@ -61,6 +61,8 @@ public final class CommandCodec {
       out.u8(13).text(c.group()).text(c.holder()).text(c.instance()).i64(c.expectedTerm());
     } else if (command instanceof MetaCommand.ReleaseGroupLease c) {
       out.u8(14).text(c.group()).text(c.instance()).i64(c.term());
+    } else if (command instanceof MetaCommand.ForgetTopic c) {
+      out.u8(19).text(c.group()).text(c.topic());
     } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
       out.u8(18).i32(c.level());
     } else {
@@ -73,13 +75,13 @@ public final class CommandCodec {
     if (command instanceof MetaCommand.RaiseFeatureLevel raise) {
       return raise.level();
     }
-    return tag <= 14 ? FeatureLevel.FIRST : 2;
+    return tag <= 14 ? FeatureLevel.FIRST : tag <= 18 ? 2 : 3;
   }
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
   static int level(DataCommand command, int tag) {
     boolean first = tag <= 15 || tag == 20 || tag >= 32 && tag <= 35;
-    return first ? FeatureLevel.FIRST : 2;
+    return first ? FeatureLevel.FIRST : tag == 38 ? 3 : 2;
   }
 
   public static MetaCommand meta(ByteReader in) {
@@ -118,6 +120,7 @@ public final class CommandCodec {
           case 16 -> new MetaCommand.SeeGroup(in.text(), RecordCodec.texts(in));
           case 17 -> new MetaCommand.AddActiveTime(in.i64());
           case 18 -> new MetaCommand.RaiseFeatureLevel(in.i32());
+          case 19 -> new MetaCommand.ForgetTopic(in.text(), in.text());
           default -> throw unknown(tag);
         };
     in.end();
@@ -172,9 +175,13 @@ public final class CommandCodec {
       RecordCodec.write(out, c.shard());
       out.i64(c.epoch()).i64(c.offset()).i64(c.stateOffset()).blob(c.state());
     } else if (command instanceof DataCommand.ForgetLeases c) {
-      out.u8(c.epochMax() == 0 ? 8 : 37).text(c.group());
-      if (c.epochMax() != 0) {
+      boolean one = c.topicId() != DataCommand.ForgetLeases.ALL_TOPICS;
+      out.u8(one ? 38 : c.epochMax() == 0 ? 8 : 37).text(c.group());
+      if (one || c.epochMax() != 0) {
         out.i64(c.epochMax());
+      }
+      if (one) {
+        out.i32(c.topicId());
       }
     } else if (command instanceof DataCommand.OpenProducer c) {
       out.u8(9).i64(c.producerId()).i32(c.epoch());
@@ -277,6 +284,7 @@ public final class CommandCodec {
               new DataCommand.OpenPublisher(
                   in.i64(), in.i32(), in.text(), RecordCodec.shard(in), in.bool());
           case 37 -> new DataCommand.ForgetLeases(in.text(), in.i64());
+          case 38 -> new DataCommand.ForgetLeases(in.text(), in.i64(), in.i32());
           case 36 ->
               new DataCommand.Grant(
                   in.text(),

@@ -10,6 +10,7 @@ package dev.evenkeel.wire;
  * 1       the entries of the first build
  * 2       RaiseFeatureLevel; AddActiveTime, SeeGroup with its topics; RemoveTopic and OpenShards with
  *         a floor of epochs; Grant with the owner's timeout; ForgetLeases up to an epoch
+ * 3       ForgetTopic; ForgetLeases of one topic
  * </pre>
  *
  * A new command, a new field of a command, and another outcome of a known command all need a new
@@ -23,7 +24,7 @@ public final class FeatureLevel {
   public static final int OWNER_TIMEOUT = 2;
 
   /** The highest level that this build reads. */
-  public static final int NEWEST = 2;
+  public static final int NEWEST = 3;
 
   /**
    * System property that makes a node read less than its build can. The cluster then stays at that

@@ -161,7 +161,7 @@ class UsageTest {
         List.of("--to", "group", "reset", "g"),
         List.of("'soon' is no place", "group", "reset", "g", "--to", "soon"),
         List.of("shards count from 0", "group", "reset", "g", "--to", "7", "--shard", "-1"),
-        List.of("list, describe, rebalances, reset or dead-letters", "group"),
+        List.of("list, describe, rebalances, reset, delete or dead-letters", "group"),
         List.of("--delivery twice", "consume", "t", "--group", "g", "--delivery", "twice"),
         List.of(
             "in --mode level no member owns shards",

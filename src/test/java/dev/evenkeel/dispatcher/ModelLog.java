@@ -80,11 +80,16 @@ public final class ModelLog {
       return put(before.reset(c.to().value()));
     }
     if (command instanceof DataCommand.ForgetLeases c) {
-      Collection<Lease> gone = leases.getOrDefault(c.group(), Map.of()).values();
+      Map<Shard, Lease> of = leases.getOrDefault(c.group(), new TreeMap<>());
+      Collection<Lease> gone =
+          of.values().stream().filter(lease -> c.covers(lease.shard())).toList();
       if (gone.stream().anyMatch(lease -> lease.epoch() > c.epochMax())) {
         return Reply.refused(Refusal.FENCED, "a higher epoch");
       }
-      leases.remove(c.group());
+      of.values().removeAll(gone);
+      if (of.isEmpty()) {
+        leases.remove(c.group());
+      }
       epochFloor = Math.max(epochFloor, c.epochMax());
       return new Reply.OfNumber(epochFloor);
     }
@@ -151,6 +156,14 @@ public final class ModelLog {
       termFloor = gone == null ? termFloor : Math.max(termFloor, gone.term());
       moves.keySet().removeIf(key -> key.group().equals(c.name()));
       return Reply.DONE;
+    }
+    if (command instanceof MetaCommand.ForgetTopic c) {
+      GroupInfo info = groups.get(c.group());
+      if (info == null) {
+        return Reply.refused(Refusal.UNKNOWN_GROUP, c.group());
+      }
+      groups.put(c.group(), info.without(c.topic()));
+      return new Reply.OfGroup(info.without(c.topic()));
     }
     if (command instanceof MetaCommand.GrantGroupLease c) {
       GroupLease lease = groupLeases.getOrDefault(c.group(), GroupLease.none(c.group()));

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.wire.FeatureLevel;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,9 +36,9 @@ class FeatureLevelIT {
       // The upgrade of the last node.
       assertThat(older.stop().status()).isZero();
       older.inJvm(List.of("-Xmx256m")).start();
-      Awaitility.await("every node reads level 2")
+      Awaitility.await("every node reads the newest level")
           .atMost(Duration.ofSeconds(60))
-          .until(() -> level(node) == 2);
+          .until(() -> level(node) == FeatureLevel.NEWEST);
       trio.awaitCaughtUp(older);
 
       // Back to the older build: it says what is wrong, and ends.
@@ -45,7 +46,8 @@ class FeatureLevelIT {
       Jar.Result ended = older.inJvm(OLDER).begin().await();
       assertThat(ended.status()).isEqualTo(1);
       assertThat(ended.err())
-          .contains("log group meta", "needs feature level 2", "reads up to level 1")
+          .contains(
+              "log group meta", "needs feature level " + FeatureLevel.NEWEST, "reads up to level 1")
           .contains("start it with the version that the other nodes run");
       assertThat(node.get("/api/topics/events").statusCode()).isEqualTo(200);
 

@@ -241,6 +241,10 @@ public final class Node implements AutoCloseable {
             .build());
   }
 
+  public HttpResponse<String> delete(String path) {
+    return send(HttpRequest.newBuilder(URI.create(url() + path)).DELETE().build());
+  }
+
   private HttpResponse<String> send(HttpRequest request) {
     try {
       return http.send(request, HttpResponse.BodyHandlers.ofString());

@@ -58,6 +58,7 @@ class CodecTest {
           new MetaCommand.SeeGroup("g", List.of("t", "u")),
           new MetaCommand.AddActiveTime(60_000),
           new MetaCommand.ForgetGroup("g"),
+          new MetaCommand.ForgetTopic("g", "t"),
           new MetaCommand.RegisterProducer(""),
           new MetaCommand.RecordMoves(
               List.of(
@@ -84,6 +85,7 @@ class CodecTest {
           new DataCommand.OpenPublisher(99, 4, "g", SHARD, true),
           new DataCommand.ForgetLeases("g"),
           new DataCommand.ForgetLeases("g", 7),
+          new DataCommand.ForgetLeases("g", 7, 3),
           new DataCommand.OpenProducer(9, 2),
           new DataCommand.Retain());
 

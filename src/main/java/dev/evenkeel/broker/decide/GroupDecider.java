@@ -112,6 +112,17 @@ public final class GroupDecider {
     return Decision.of(changes);
   }
 
+  /** Only the record: moves of the topic tell what happened, and stay. */
+  public Decision<MetaChange> forget(MetaCommand.ForgetTopic command) {
+    GroupInfo known = tables.group(command.group());
+    if (known == null) {
+      return unknown(command.group());
+    }
+    return known.reads(command.topic())
+        ? put(known.without(command.topic()))
+        : Decision.unchanged(new Reply.OfGroup(known));
+  }
+
   private static Decision<MetaChange> put(GroupInfo group) {
     return new Decision<>(List.of(new MetaChange.PutGroup(group)), new Reply.OfGroup(group));
   }

@@ -215,8 +215,17 @@ public final class LeaseDecider {
   }
 
   public Decision<Change> forget(DataCommand.ForgetLeases command) {
-    List<LeaseKey> keys = tables.leasesOf(command.group());
-    long highest = new PublisherDecider(tables, 0).highestEpoch(command.group());
+    List<LeaseKey> keys = covered(command, tables.leasesOf(command.group()));
+    List<LeaseKey> publishers = new ArrayList<>();
+    for (LeaseKey key : tables.publishers()) {
+      if (key.group().equals(command.group()) && command.covers(key.shard())) {
+        publishers.add(key);
+      }
+    }
+    long highest = 0;
+    for (LeaseKey key : publishers) {
+      highest = Math.max(highest, tables.publisher(key).epoch());
+    }
     for (LeaseKey key : keys) {
       highest = Math.max(highest, tables.lease(key.group(), key.shard()).epoch());
     }
@@ -229,15 +238,20 @@ public final class LeaseDecider {
               + highest
               + " here, above "
               + command.epochMax()
-              + ": it was made anew");
+              + ": it was made anew, or reads the topic again");
     }
     long floor = Math.max(tables.epochFloor(), Math.max(highest, command.epochMax()));
     List<Change> changes = new ArrayList<>();
     keys.forEach(key -> changes.add(new Change.RemoveLease(key)));
     changes.addAll(raise(tables, floor));
-    tables.failuresOf(command.group()).forEach(key -> changes.add(new Change.RemoveFailures(key)));
-    changes.addAll(new PublisherDecider(tables, 0).forgetGroup(command.group()));
+    covered(command, tables.failuresOf(command.group()))
+        .forEach(key -> changes.add(new Change.RemoveFailures(key)));
+    changes.addAll(new PublisherDecider(tables, 0).forget(publishers));
     return new Decision<>(changes, new Reply.OfNumber(floor));
+  }
+
+  private static List<LeaseKey> covered(DataCommand.ForgetLeases command, List<LeaseKey> keys) {
+    return keys.stream().filter(key -> command.covers(key.shard())).toList();
   }
 
   /** Removes leases, and remembers the highest epoch of any. */

@@ -88,26 +88,11 @@ public final class PublisherDecider {
     return new Decision<>(changes, Reply.DONE);
   }
 
-  /** Everything that handlers of the group publish under. */
-  List<Change> forgetGroup(String group) {
+  /** Everything that the handlers of these groups and shards publish under. */
+  List<Change> forget(List<LeaseKey> keys) {
     List<Change> changes = new ArrayList<>();
-    for (LeaseKey key : tables.publishers()) {
-      if (key.group().equals(group)) {
-        changes.addAll(forget(tables.publisher(key)));
-      }
-    }
+    keys.forEach(key -> changes.addAll(forget(tables.publisher(key))));
     return changes;
-  }
-
-  /** The highest epoch in which handlers of the group publish here; 0: they do not. */
-  long highestEpoch(String group) {
-    long highest = 0;
-    for (LeaseKey key : tables.publishers()) {
-      if (key.group().equals(group)) {
-        highest = Math.max(highest, tables.publisher(key).epoch());
-      }
-    }
-    return highest;
   }
 
   /** Everything that handlers of the topic's messages publish under. */

@@ -100,6 +100,8 @@ public final class MetaState extends StoredState<MetaCommand> {
       return new GroupDecider(tables).passed(c);
     } else if (command instanceof MetaCommand.ForgetGroup c) {
       return new GroupDecider(tables).forget(c);
+    } else if (command instanceof MetaCommand.ForgetTopic c) {
+      return new GroupDecider(tables).forget(c);
     } else if (command instanceof MetaCommand.GrantGroupLease c) {
       return new GroupLeaseDecider(tables).grant(c);
     } else if (command instanceof MetaCommand.ReleaseGroupLease c) {

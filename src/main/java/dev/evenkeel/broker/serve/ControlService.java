@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.decide.StartFinder;
+import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.DelayStand;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.Frames;
@@ -70,6 +71,7 @@ public final class ControlService {
           MetaCommand.DeclareGroup.class,
           MetaCommand.SeeGroup.class,
           MetaCommand.ForgetGroup.class,
+          MetaCommand.ForgetTopic.class,
           MetaCommand.GrantGroupLease.class,
           MetaCommand.ReleaseGroupLease.class,
           MetaCommand.RecordMoves.class,
@@ -113,6 +115,7 @@ public final class ControlService {
       case READ_SHARDS -> readShards(in);
       case BROWSE -> fetches.browse(request);
       case FIND_OFFSET -> findOffset(in);
+      case READ_BYTES -> readBytes(in);
       case CREATE_TOPIC -> createTopic(in);
       case CONFIGURE_TOPIC -> configureTopic(in);
       case DELETE_TOPIC -> deleteTopic(in);
@@ -260,6 +263,30 @@ public final class ControlService {
                   .state()
                   .read(store -> StartFinder.find(store, group.state().tables(), shard, start));
           return Frames.answer(new Bytes(8).i64(offset).view());
+        });
+  }
+
+  private Future<Buffer> readBytes(ByteReader in) {
+    Shard shard = RecordCodec.shard(in);
+    long from = in.i64();
+    long to = in.i64();
+    in.end();
+    ServedGroup group = groupOf(shard);
+    group.requireReady();
+    group.shard(shard);
+    return Answers.on(
+        vertx,
+        node.readers(),
+        () -> {
+          ShardRecord record = group.shard(shard);
+          long bytes =
+              group
+                  .state()
+                  .read(
+                      store ->
+                          BatchIndex.position(store, shard, record, to)
+                              - BatchIndex.position(store, shard, record, from));
+          return Frames.answer(new Bytes(8).i64(Math.max(0, bytes)).view());
         });
   }
 

@@ -17,6 +17,15 @@ public final class BatchIndex {
     }
   }
 
+  /** Where the batch lies that holds {@code offset}, in bytes ever appended to the shard. */
+  public static long position(Store store, Shard shard, ShardRecord record, long offset) {
+    if (offset >= record.end()) {
+      return record.endPosition();
+    }
+    IndexEntry entry = offset <= record.start() ? null : at(store, shard, offset);
+    return entry == null ? record.endPosition() - record.bytes() : entry.position();
+  }
+
   /**
    * The first batch for which {@code wanted} holds, or null. Binary search: it must hold for all
    * batches behind one for which it holds.

@@ -123,7 +123,8 @@ final class ClusterCalls {
           READ_DEAD_LETTERS,
           READ_FAILURES,
           BROWSE,
-          FIND_OFFSET ->
+          FIND_OFFSET,
+          READ_BYTES ->
           true;
       default -> false;
     };

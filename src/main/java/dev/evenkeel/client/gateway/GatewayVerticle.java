@@ -59,6 +59,8 @@ import java.util.function.Function;
  *   {"action":"drop","group":"g","all":true}                        → {"group":"g","count":3}
  *   {"action":"reset","group":"g","to":"earliest","topic":"orders","shard":2,"force":true}
  *       → {"group":"g","dryRun":false,"shards":[{"topic","shard","from","to","state",...}]}
+ *   {"action":"delete","group":"g","topic":"orders","dryRun":true}
+ *       → {"group":"g","topic":"orders","dryRun":true,"refused":null,"shards":[{"topic",...}]}
  *
  * evenkeel.api.cluster
  *   {"action":"status"}                                   → {"cluster":...,"nodes":[...],...}

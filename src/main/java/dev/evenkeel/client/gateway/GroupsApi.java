@@ -28,11 +28,13 @@ final class GroupsApi {
   private final ClusterCalls calls;
   private final DeadLettersApi deadLetters;
   private final ResetApi resets;
+  private final GroupDeletion deletion;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
     deadLetters = new DeadLettersApi(calls);
     resets = new ResetApi(calls);
+    deletion = new GroupDeletion(calls);
   }
 
   Future<Object> answer(JsonObject request) {
@@ -55,6 +57,9 @@ final class GroupsApi {
       case "reset" -> {
         return resets.reset(request);
       }
+      case "delete" -> {
+        return deletion.delete(request);
+      }
       // A null asks for the moves of all groups.
       case "rebalances" ->
           question
@@ -64,7 +69,8 @@ final class GroupsApi {
           throw JsonFields.invalid(
               "unknown action '"
                   + action
-                  + "': use list, get, rebalances, dead-letters, dead-letter, replay, drop or reset");
+                  + "': use list, get, rebalances, dead-letters, dead-letter, replay, drop, reset"
+                  + " or delete");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
   }

@@ -69,6 +69,14 @@ final class JsonFields {
     return ((Number) value).longValue();
   }
 
+  static boolean flag(JsonObject json, String field) {
+    Object value = json.getValue(field);
+    if (value == null || value instanceof Boolean) {
+      return Boolean.TRUE.equals(value);
+    }
+    throw wrong(field, value, "true or false");
+  }
+
   static JsonObject objectField(JsonObject json, String field) {
     Object value = json.getValue(field);
     if (value == null || value instanceof JsonObject) {

@@ -55,8 +55,8 @@ final class ResetApi {
             wanted instanceof Integer || wanted instanceof Long
                 ? wanted.toString()
                 : JsonFields.neededText(request, "to"));
-    boolean force = flag(request, "force");
-    boolean dryRun = flag(request, "dryRun");
+    boolean force = JsonFields.flag(request, "force");
+    boolean dryRun = JsonFields.flag(request, "dryRun");
     return calls
         .askDispatcher(new JsonObject().put("group", group))
         .map(answer -> selected(new JsonObject(answer), request))
@@ -66,14 +66,6 @@ final class ResetApi {
                 dryRun
                     ? Future.succeededFuture(report(group, places, null))
                     : submit(group, places, to, force).map(done -> report(group, places, done)));
-  }
-
-  private static boolean flag(JsonObject request, String field) {
-    Object value = request.getValue(field);
-    if (value == null || value instanceof Boolean) {
-      return Boolean.TRUE.equals(value);
-    }
-    throw JsonFields.invalid("the field '" + field + "' must be true or false");
   }
 
   private static List<JsonObject> selected(JsonObject group, JsonObject request) {

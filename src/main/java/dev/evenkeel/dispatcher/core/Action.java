@@ -25,6 +25,9 @@ public sealed interface Action {
   record ResetDone(long request, Map<Shard, Lease> leases, Map<Shard, String> waits)
       implements Action {}
 
+  /** Answers the request to forget something: nothing of it is left. */
+  record Forgotten(long request) implements Action {}
+
   /** Sends a member its assignment. It may get lost: the next heartbeat's answer repeats it. */
   record Push(Assignment assignment) implements Action {}
 

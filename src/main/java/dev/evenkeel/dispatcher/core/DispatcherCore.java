@@ -52,6 +52,7 @@ public final class DispatcherCore {
   private final MoveWrites moveWrites;
   private final GroupLeases groupLeases;
   private final ResetDesk resets;
+  private final ForgetDesk forgets;
   private long rebalanceAtMillis;
 
   /**
@@ -76,7 +77,9 @@ public final class DispatcherCore {
     places = new ClusterPlaces(clusterMembers);
     assignments = new Assignments(groups, view, agenda, out, term, revision);
     time = new ActiveTime(settings, out);
-    records = new GroupRecords(settings, groups, view, held, moves, time, out);
+    MissedMoves missed = new MissedMoves(moves, figures, view);
+    news = new LeaseNews(settings, groups, view, missed, out);
+    records = new GroupRecords(settings, groups, view, held, moves, time, news, out);
     desk =
         new HeartbeatDesk(
             settings,
@@ -89,13 +92,12 @@ public final class DispatcherCore {
             assignments,
             figures,
             out);
-    MissedMoves missed = new MissedMoves(moves, figures, view);
-    news = new LeaseNews(settings, groups, view, missed, out);
     reads = new LeaseReads(groups, news, ends, out);
     groupLeases = new GroupLeases(groups, assignments, figures, out, settings.retryMillis());
     writes = new LeaseWrites(groups, view, news, reads, figures, missed, agenda, groupLeases, out);
     moveWrites = new MoveWrites(moves, out, settings.retryMillis());
     resets = new ResetDesk(groups, view, out);
+    forgets = new ForgetDesk(groups, view, records.forgetting(), out);
   }
 
   /** Every group uses one assignor, by whatever name. */
@@ -219,7 +221,7 @@ public final class DispatcherCore {
     if (!moveWrites.written(id, reply, nowMillis)
         && !groupLeases.written(id, reply)
         && !time.written(id, reply)) {
-      desk.admit(records.written(id, reply), nowMillis);
+      desk.admit(records.written(id, reply, nowMillis), nowMillis);
     }
     return done(nowMillis);
   }
@@ -240,7 +242,7 @@ public final class DispatcherCore {
    * @param floor the highest number that a data log group answered; null unless all have taken it
    */
   public List<Action> leasesForgotten(long id, Long floor, long nowMillis) {
-    desk.admit(records.leasesForgotten(id, floor), nowMillis);
+    desk.admit(records.forgetting().dropped(id, floor, nowMillis), nowMillis);
     return done(nowMillis);
   }
 
@@ -319,6 +321,26 @@ public final class DispatcherCore {
     return done(nowMillis);
   }
 
+  /**
+   * Forgets a group, or that it reads a topic, with all that it has there. It is answered by {@link
+   * Action.Forgotten} or {@link Action.Refuse}.
+   *
+   * @param request names it in the answer
+   * @param topic null: the whole group
+   * @param leaver a member that has said it unsubscribes from the topic, or null
+   */
+  public List<Action> forget(
+      long request, String group, String topic, String leaver, long nowMillis) {
+    forgets.ask(request, group, topic, leaver, nowMillis);
+    return done(nowMillis);
+  }
+
+  /** Why {@link #forget} would be refused now, or would have to wait; null if it would not. */
+  public Reply.Refused whyNotForgotten(String group, String topic) {
+    ForgetDesk.Obstacle obstacle = forgets.obstacle(group, topic);
+    return obstacle == null ? null : Reply.refused(obstacle.refusal(), obstacle.detail());
+  }
+
   // ---- Time
 
   /** To be called a few times a second. */
@@ -366,6 +388,7 @@ public final class DispatcherCore {
   public List<Action> stop(Refusal refusal, String detail) {
     held.all().forEach(each -> out.refuse(each.request(), refusal, detail));
     resets.stop(refusal, detail);
+    forgets.stop(refusal, detail);
     return out.take();
   }
 
@@ -373,6 +396,7 @@ public final class DispatcherCore {
     writes.pump(nowMillis);
     moveWrites.pump(nowMillis);
     resets.settle(nowMillis);
+    forgets.settle(nowMillis);
     return out.take();
   }
 

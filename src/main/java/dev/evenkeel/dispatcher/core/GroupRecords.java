@@ -1,9 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
@@ -15,23 +13,20 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The groups' records in the meta log: declares, marks as seen, reads and forgets them. At most one
- * command about a group is on its way.
+ * The groups' records in the meta log: declares, marks as seen and reads them, and has those
+ * forgotten that were absent for long. At most one command about a group is on its way.
  */
 final class GroupRecords {
   private record Ref(String group, MetaCommand command) {}
 
-  private record Forget(String group, long epochMax) {}
-
   private final DispatcherSettings settings;
   private final Groups groups;
-  private final TopicView view;
   private final HeldBeats held;
   private final MoveLog moves;
   private final ActiveTime time;
   private final Outbox out;
+  private final Forgetting forgetting;
   private final Map<Long, Ref> writes = new HashMap<>();
-  private final Map<Long, Forget> forgets = new HashMap<>();
 
   /** Reads on their way, each with the {@link #sequence} of its beginning. */
   private final Map<Long, Long> reads = new HashMap<>();
@@ -46,14 +41,20 @@ final class GroupRecords {
       HeldBeats held,
       MoveLog moves,
       ActiveTime time,
+      LeaseNews news,
       Outbox out) {
     this.settings = settings;
     this.groups = groups;
-    this.view = view;
     this.held = held;
     this.moves = moves;
     this.time = time;
     this.out = out;
+    forgetting = new Forgetting(groups, view, held, news, out, this::write);
+  }
+
+  /** What is being forgotten. */
+  Forgetting forgetting() {
+    return forgetting;
   }
 
   /**
@@ -89,7 +90,7 @@ final class GroupRecords {
    *
    * @return heartbeats that waited for it, to be looked at again
    */
-  List<HeldBeats.Held> written(long id, Reply reply) {
+  List<HeldBeats.Held> written(long id, Reply reply, long nowMillis) {
     Ref ref = writes.remove(id);
     if (ref == null) {
       return List.of();
@@ -107,14 +108,16 @@ final class GroupRecords {
     } else if (reply instanceof Reply.OfGroup of) {
       show(groups.get(ref.group()), of.group());
     }
+    if (ref.command() instanceof MetaCommand.ForgetTopic c) {
+      forgetting.subscriptionGone(state, c.topic(), nowMillis);
+    }
     return held.ofGroup(ref.group());
   }
 
   private void recordForgotten(GroupState state) {
-    state.info = null;
     groups.leases().forget(state.name());
     moves.forget(state.name());
-    forgetLeases(state, 0);
+    forgetting.recordGone(state);
   }
 
   private void refused(GroupState state, Ref ref, Reply.Refused refused) {
@@ -124,6 +127,10 @@ final class GroupRecords {
         return;
       }
       state.forgetting = false;
+      state.forgetRefused = refused;
+    } else if (ref.command() instanceof MetaCommand.ForgetTopic c) {
+      state.forgettingTopics.remove(c.topic());
+      state.forgetRefused = refused;
     }
     if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
       state.info = null;
@@ -179,13 +186,17 @@ final class GroupRecords {
     }
   }
 
-  /** Marks a group with members as seen; begins to forget one that was absent for long. */
+  /** Marks a group with members as seen; begins to forget what was absent for long. */
   void tend(GroupState state) {
     if (state.info == null) {
-      tendWithoutRecord(state);
+      forgetting.tendWithoutRecord(state);
       return;
     }
-    if (state.metaInFlight || state.forgetting || !time.known()) {
+    if (state.metaInFlight || state.forgetting) {
+      return;
+    }
+    forgetting.tendTopics(state);
+    if (state.metaInFlight || !time.known()) {
       return;
     }
     if (!state.members().live().isEmpty()) {
@@ -193,42 +204,25 @@ final class GroupRecords {
       state.members().live().forEach(member -> topics.addAll(member.beat().topics()));
       if (seenLongAgo(state.info, topics)) {
         write(state, new MetaCommand.SeeGroup(state.name(), List.copyOf(topics)));
+        return;
       }
-    } else if (state.members().isEmpty()
-        && time.millis() - state.info.seenMillis() >= settings.groupForgetMillis()) {
-      forget(state);
+    } else if (state.members().isEmpty() && absent(state.info.seenMillis())) {
+      forgetting.begin(state);
+      return;
+    }
+    for (Map.Entry<String, Long> each : state.info.subscriptions().entrySet()) {
+      String topic = each.getKey();
+      if (absent(each.getValue())
+          && !state.isRead(topic)
+          && !state.forgettingTopics.contains(topic)) {
+        forgetting.begin(state, topic);
+        return;
+      }
     }
   }
 
-  /**
-   * Forgets a group. The record goes first, also if there seems to be none: only the leader of the
-   * meta log learns that it is gone, so no dispatcher of old touches the leases. If this is cut
-   * short, leases without a record tell the next dispatcher.
-   */
-  private void forget(GroupState state) {
-    state.forgetting = true;
-    write(state, new MetaCommand.ForgetGroup(state.name()));
-  }
-
-  /**
-   * A member comes to a group. What is left of one that was forgotten goes before it is made anew.
-   *
-   * @return whether the member has to wait for that
-   */
-  boolean forgetsFirst(GroupState state) {
-    boolean left = state.info == null && !state.book().all().isEmpty();
-    if (left && !state.metaInFlight && !state.forgetting) {
-      forget(state);
-    }
-    return state.forgetting;
-  }
-
-  private void tendWithoutRecord(GroupState state) {
-    boolean left = state.members().isEmpty() && !state.book().all().isEmpty();
-    boolean asked = forgets.values().stream().anyMatch(f -> f.group().equals(state.name()));
-    if (!state.metaInFlight && !asked && (state.forgetting || left)) {
-      forget(state);
-    }
+  private boolean absent(long seenMillis) {
+    return time.millis() - seenMillis >= settings.groupForgetMillis();
   }
 
   private boolean seenLongAgo(GroupInfo info, Set<String> topics) {
@@ -236,60 +230,5 @@ final class GroupRecords {
     return info.seenMillis() <= fresh
         || info.subscriptions().entrySet().stream()
             .anyMatch(each -> topics.contains(each.getKey()) && each.getValue() <= fresh);
-  }
-
-  /**
-   * Drops what the data groups have of a group without a record. Until that is done the group is
-   * not made anew, so that none of it comes back.
-   *
-   * @param floor leases may have epochs up to here, known or not
-   */
-  private void forgetLeases(GroupState state, long floor) {
-    long epochMax = Math.max(1, floor);
-    for (Lease lease : state.book().all()) {
-      epochMax = Math.max(epochMax, lease.epoch());
-    }
-    state.forgetting = true;
-    long id = out.nextId();
-    forgets.put(id, new Forget(state.name(), epochMax));
-    out.add(new Action.ForgetLeases(id, new DataCommand.ForgetLeases(state.name(), epochMax)));
-  }
-
-  /**
-   * A group's leases were dropped.
-   *
-   * @param floor the highest number that a data log group answered; null unless all have taken it
-   * @return heartbeats that waited for it, to be looked at again
-   */
-  List<HeldBeats.Held> leasesForgotten(long id, Long floor) {
-    Forget forget = forgets.remove(id);
-    if (forget == null) {
-      return List.of();
-    }
-    String name = forget.group();
-    GroupState state = groups.get(name).state();
-    if (floor == null) {
-      // It is tried again when the group is tended, with what is read of its leases until then.
-      for (HeldBeats.Held each : held.ofGroup(name)) {
-        out.refuse(
-            each.request(),
-            Refusal.UNAVAILABLE,
-            "group '" + name + "' is being forgotten, and a log group has no leader: try again");
-      }
-      return List.of();
-    }
-    if (floor > forget.epochMax()) {
-      // A request of an earlier dispatcher with a higher number may still be on its way.
-      forgetLeases(state, floor);
-      return List.of();
-    }
-    for (Lease lease : state.book().all()) {
-      String topic = view.topics().name(lease.shard().topicId());
-      if (topic != null) {
-        out.add(new Action.Ownership(name, topic, lease.shard(), null));
-      }
-    }
-    groups.remove(name);
-    return held.ofGroup(name);
   }
 }

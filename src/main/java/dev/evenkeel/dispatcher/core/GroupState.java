@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Names;
+import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -49,6 +50,12 @@ public final class GroupState {
 
   /** The group is being forgotten: nobody is taken in until that is over. */
   boolean forgetting;
+
+  /** Topics that the group is forgetting: nobody is let to them until that is over. */
+  final Set<String> forgettingTopics = new TreeSet<>();
+
+  /** Why the record of what was last to be forgotten could not go; null: it could, or may yet. */
+  Reply.Refused forgetRefused;
 
   /** What last changed the plan. */
   Cause cause;
@@ -204,6 +211,7 @@ public final class GroupState {
     return info == null
         && !metaInFlight
         && !forgetting
+        && forgettingTopics.isEmpty()
         && members.isEmpty()
         && awaited.isEmpty()
         && book.all().isEmpty();
@@ -217,6 +225,13 @@ public final class GroupState {
     }
     members.live().forEach(member -> names.addAll(member.beat().topics()));
     return names;
+  }
+
+  /** Whether a member subscribes to the topic, or one may that was not heard yet. */
+  boolean isRead(String topic) {
+    return members.live().stream().anyMatch(member -> member.beat().topics().contains(topic))
+        || members.ghosts().stream()
+            .anyMatch(ghost -> ghost.topics() == null || ghost.topics().contains(topic));
   }
 
   /** Every shard of every active topic that the group reads, sorted. */

@@ -144,7 +144,7 @@ final class HeartbeatDesk {
     }
     Group group = groups.get(beat.group());
     GroupInfo info = group == null ? null : group.state().info;
-    if (group != null && records.forgetsFirst(group.state())) {
+    if (group != null && records.forgetting().goesFirst(group.state(), beat.topics())) {
       refuseDropped(held.forGroup(arrival));
     } else if (info == null) {
       agree(arrival, null);

@@ -90,6 +90,13 @@ public final class LeaseBook {
     doubted.put(shard, ++sequence);
   }
 
+  /** The log has dropped it. What was read before is older than that. */
+  void forget(Shard shard) {
+    touched.put(shard, ++sequence);
+    doubted.remove(shard);
+    replace(shard, null);
+  }
+
   private boolean merge(Lease lease) {
     Lease known = leases.get(lease.shard());
     if (known == null || lease.epoch() > known.epoch()) {

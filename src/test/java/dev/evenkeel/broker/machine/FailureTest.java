@@ -239,7 +239,9 @@ class FailureTest {
     rig.now += 1_000;
     record(1, dead(3, 2));
     assertThat(letters()).extracting(DeadLetter::offset).containsExactly(3L, 5L);
-    rig.run(new DataCommand.ForgetLeases("g"));
+    rig.run(new DataCommand.ForgetLeases("g", 9, SHARD.topicId() + 1));
+    assertThat(letters()).as("of another topic").hasSize(2);
+    rig.run(new DataCommand.ForgetLeases("g", 9, SHARD.topicId()));
     assertThat(rig.keys(Store.Table.FAILURES)).isEmpty();
     assertThat(stand()).isEqualTo(FailureStand.NONE);
   }

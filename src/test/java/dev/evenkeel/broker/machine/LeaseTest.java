@@ -195,6 +195,21 @@ class LeaseTest {
   }
 
   @Test
+  void leasesOnOneTopicAreForgottenAlone() {
+    int topic = SHARD.topicId();
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("g", SHARD, "b", 1);
+    rig.run(new DataCommand.ForgetLeases("g", 9, topic + 1));
+    assertThat(lease()).as("of another topic").isNotNull();
+    DataCommand forget = new DataCommand.ForgetLeases("g", 2, topic);
+    assertThat(refusal(new DataCommand.ForgetLeases("g", 1, topic))).isEqualTo(Refusal.FENCED);
+    assertThat(rig.run(forget)).isEqualTo(new Reply.OfNumber(9));
+    assertThat(lease()).isNull();
+    assertThat(rig.grant("g", SHARD, "a", 0).epoch()).isEqualTo(10);
+    assertThat(refusal(forget)).as("it comes late").isEqualTo(Refusal.FENCED);
+  }
+
+  @Test
   void whereTheGroupHadNothingItsEpochsBeginAboveTheLimitToo() {
     rig.run(new DataCommand.ForgetLeases("g", 7));
     assertThat(rig.grant("g", SHARD, "a", 0).epoch()).isEqualTo(8);

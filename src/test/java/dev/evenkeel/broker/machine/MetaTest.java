@@ -85,6 +85,19 @@ class MetaTest {
         .isEqualTo(Refusal.UNKNOWN_GROUP);
   }
 
+  @Test
+  void aTopicIsForgottenAlone() throws Exception {
+    declare("sharded", List.of("a", "b"), false);
+    GroupInfo after = ((Reply.OfGroup) rig.run(new MetaCommand.ForgetTopic("g", "a"))).group();
+    assertThat(after.topics()).containsExactly("b");
+    assertThat(rig.run(new MetaCommand.ForgetTopic("g", "a"))).isEqualTo(new Reply.OfGroup(after));
+    rig.meta.close();
+    rig.meta.open();
+    assertThat(rig.meta.tables().group("g")).isEqualTo(after);
+    assertThat(refusal(rig.run(new MetaCommand.ForgetTopic("h", "a"))))
+        .isEqualTo(Refusal.UNKNOWN_GROUP);
+  }
+
   /** Whatever the clocks of leaders say, and however long nobody leads. */
   @Test
   void activeTimeGrowsByShortStepsAlone() throws Exception {

@@ -98,6 +98,8 @@ class PublisherTest {
     assertThat(open(7, 2, false)).isNull();
     rig.run(new DataCommand.ForgetLeases("g", 1));
     assertThat(open(7, 2, false)).as("of a later life of the group").isNull();
+    rig.run(new DataCommand.ForgetLeases("g", 9, SHARD.topicId()));
+    assertThat(open(7, 2, false)).as("of another input").isNull();
     rig.run(new DataCommand.ForgetLeases("g"));
     assertThat(open(7, 3, false)).isEqualTo(Refusal.UNKNOWN_PRODUCER);
     assertThat(rig.keys(Store.Table.PRODUCERS)).isEmpty();

@@ -202,6 +202,13 @@ final class Bench {
     return request;
   }
 
+  /** Asks to forget the group, or a topic of it; {@link #answer} has what came of it. */
+  long forget(String topic, String leaver) {
+    long request = nextRequest++;
+    run(core.forget(request, GROUP, topic, leaver, now));
+    return request;
+  }
+
   /** Of a heartbeat or a reset; null while there is none. */
   Object answer(long request) {
     return answers.get(request);
@@ -302,6 +309,8 @@ final class Bench {
     } else if (action instanceof Action.Refuse a) {
       answers.put(a.request(), a);
     } else if (action instanceof Action.ResetDone a) {
+      answers.put(a.request(), a);
+    } else if (action instanceof Action.Forgotten a) {
       answers.put(a.request(), a);
     } else if (action instanceof Action.Push a) {
       tell(a.assignment());
