@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(2 * 60 * 60)
 class ChaosIT {
-  private static final double MINUTES =
+  static final double MINUTES =
       Double.parseDouble(System.getProperty("evenkeel.chaos.minutes", "3"));
   private static final Path DIRECTORY =
       Path.of(System.getProperty("evenkeel.chaos.directory", "target/chaos"));

@@ -5,7 +5,6 @@ import dev.evenkeel.functional.Jar;
 import dev.evenkeel.functional.Node;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -258,12 +257,21 @@ final class ChaosRun {
       machines.stop(client);
     }
     Checker checker = new Checker(log, ChaosClient.GROUPS, violations);
-    List<Event> events = inOrder(machines.events());
-    // While one client after the other leaves, the last ones take over, with epochs and terms that
-    // were not there yet when the groups were asked.
-    events.stream().filter(event -> event.nanos() <= readNanos).forEach(checker::take);
-    checker.end(leases, terms);
-    events.stream().filter(event -> event.nanos() > readNanos).forEach(checker::take);
+    boolean[] asked = new boolean[1];
+    EventFiles.read(
+        machines.events(),
+        event -> {
+          // While one client after the other leaves, the last ones take over, with epochs and terms
+          // that were not there yet when the groups were asked.
+          if (!asked[0] && event.nanos() > readNanos) {
+            asked[0] = true;
+            checker.end(leases, terms);
+          }
+          checker.take(event);
+        });
+    if (!asked[0]) {
+      checker.end(leases, terms);
+    }
     machines
         .clientOutput()
         .forEach(
@@ -307,22 +315,5 @@ final class ChaosRun {
         return;
       }
     }
-  }
-
-  /** The events of all files, which are nearly in order each, in the order of their times. */
-  private static List<Event> inOrder(List<Path> files) throws IOException {
-    List<Event> all = new ArrayList<>();
-    for (Path file : files) {
-      try (BufferedReader reader = Files.newBufferedReader(file)) {
-        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-          Event event = Event.parse(line);
-          if (event != null) {
-            all.add(event);
-          }
-        }
-      }
-    }
-    all.sort(Comparator.comparingLong(Event::nanos));
-    return all;
   }
 }

@@ -33,7 +33,8 @@ import java.util.stream.Stream;
  * be used from several threads.
  */
 final class Machines implements AutoCloseable {
-  private static final int DISK_MEBIBYTES = 448;
+  /** All that is sent stays there, in logs, snapshots and state. */
+  private static final int DISK_MEBIBYTES = 448 + (int) (16 * ChaosIT.MINUTES);
 
   /** Messages a second of all clients together. */
   private static final int RATE = Integer.getInteger("evenkeel.chaos.rate", 600);
