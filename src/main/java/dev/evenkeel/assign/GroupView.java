@@ -3,6 +3,7 @@ package dev.evenkeel.assign;
 import dev.evenkeel.model.Shard;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /** A group as a plan sees it: its roster, and the cohorts of its members. */
 record GroupView(Roster roster, Cohorts cohorts) {
@@ -25,7 +26,15 @@ record GroupView(Roster roster, Cohorts cohorts) {
     return new GroupView(roster, cohorts);
   }
 
+  /** By the sticky assignor's measure of what is even. */
   GroupStatus status() {
+    return status(this::isLevel);
+  }
+
+  /**
+   * @param balanced whether all shards, each with an owner, are to stay with these
+   */
+  GroupStatus status(BooleanSupplier balanced) {
     int[] loads = roster.loads();
     boolean idle = false;
     for (int m = 0; m < loads.length; m++) {
@@ -38,7 +47,7 @@ record GroupView(Roster roster, Cohorts cohorts) {
             : GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS;
       }
     }
-    if (isLevel(loads)) {
+    if (balanced.getAsBoolean()) {
       return GroupStatus.OK;
     }
     return idle
@@ -46,7 +55,12 @@ record GroupView(Roster roster, Cohorts cohorts) {
         : GroupStatus.HEAVY_LOAD_BALANCE_NEEDED;
   }
 
-  private boolean isLevel(int[] loads) {
+  /**
+   * Whether no shard could move to a subscriber that owns at least two fewer than its owner, be it
+   * in a chain: a shard to another subscriber, which gives one of its own to a third.
+   */
+  private boolean isLevel() {
+    int[] loads = roster.loads();
     for (int[] members : cohorts.members) {
       int least = Integer.MAX_VALUE;
       int most = 0;

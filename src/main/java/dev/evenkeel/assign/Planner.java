@@ -1,6 +1,8 @@
 package dev.evenkeel.assign;
 
+import dev.evenkeel.model.Shard;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 
 /** One step of planning: how the group stands, and who shall own what. */
@@ -8,11 +10,14 @@ public final class Planner {
   private Planner() {}
 
   /**
-   * How evenly the shards are owned. A shard counts as unassigned if no subscriber owns it. One
-   * that nobody subscribes to and nobody owns does so, too, and no idle consumer could take it.
+   * How the shards are owned, compared with a plan. A shard counts as unassigned if no subscriber
+   * owns it. One that nobody subscribes to and nobody owns does so, too, and no idle consumer could
+   * take it.
+   *
+   * @param targets owners as planned; shards that it does not name are to stay
    */
-  public static GroupStatus status(Snapshot snapshot) {
-    GroupStatus status = GroupView.of(snapshot, 0).status();
+  public static GroupStatus status(Snapshot snapshot, Map<Shard, String> targets) {
+    GroupStatus status = GroupView.of(snapshot, 0).status(() -> moves(snapshot, targets) == 0);
     boolean taken = status == GroupStatus.UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS;
     return !taken && anyAbandoned(snapshot)
         ? GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS
@@ -36,13 +41,17 @@ public final class Planner {
    */
   public static Plan plan(Snapshot snapshot, Assignor assignor) {
     Checked.Answer answer = Checked.assign(assignor, snapshot);
+    return new Plan(answer.targets(), moves(snapshot, answer.targets()), answer.problem());
+  }
+
+  private static int moves(Snapshot snapshot, Map<Shard, String> targets) {
     int moves = 0;
     for (Snapshot.Held held : snapshot.shards()) {
-      String target = answer.targets().get(held.shard());
+      String target = targets.get(held.shard());
       if (held.owner() != null && target != null && !target.equals(held.owner())) {
         moves++;
       }
     }
-    return new Plan(answer.targets(), moves, answer.problem());
+    return moves;
   }
 }

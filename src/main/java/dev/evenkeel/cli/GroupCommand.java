@@ -48,7 +48,7 @@ final class GroupCommand extends CommandGroup {
     return new Object[] {
       group.getString("group"),
       group.getString("mode"),
-      group.getString("status"),
+      StatusText.of(group),
       members(group),
       group.getLong("lag")
     };
@@ -152,7 +152,7 @@ final class GroupCommand extends CommandGroup {
         + "\nassignor  "
         + (group.getString("assignor") == null ? "-" : group.getString("assignor"))
         + "\nstatus    "
-        + group.getString("status")
+        + StatusText.of(group)
         + leader(group)
         + level.lines()
         + new DedupText(group).lines()
@@ -247,7 +247,7 @@ final class GroupCommand extends CommandGroup {
   }
 
   /** A number, or the list of them. */
-  private static Integer members(JsonObject group) {
+  static Integer members(JsonObject group) {
     Object members = group.getValue("members");
     if (members instanceof JsonArray array) {
       return array.size();

@@ -13,6 +13,7 @@ import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.ShardStep;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicInfo;
@@ -155,7 +156,7 @@ final class GroupReport {
     return new JsonObject()
         .put("group", group.name())
         .put("mode", group.info() == null ? null : group.info().mode())
-        .put("assignor", group.info() == null ? null : group.info().assignor())
+        .put("assignor", assignor(group.info()))
         .put("status", group.status(core.topics()).name())
         .put("members", members)
         .put("shards", shards)
@@ -164,6 +165,12 @@ final class GroupReport {
         .put("dedup", dedup(group.info(), dedup.apply(group.name())))
         .put("rates", rates(rates.apply(group.name())))
         .put("failures", failures(group) == null ? null : failures(group).toJson());
+  }
+
+  /** Only mode sharded has one; null in others, and if it is unknown. */
+  private static String assignor(GroupInfo info) {
+    boolean sharded = info != null && GroupPolicy.MODE_SHARDED.equals(info.mode());
+    return sharded ? info.assignor() : null;
   }
 
   /** Where a member in mode broadcast stands; null if it has not told, or is in another mode. */

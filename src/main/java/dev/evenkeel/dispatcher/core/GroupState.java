@@ -241,7 +241,7 @@ public final class GroupState {
     return shards;
   }
 
-  /** How evenly the shards are owned now. */
+  /** How the shards are owned now, compared with the plan. */
   public GroupStatus status(Topics topics) {
     return Targets.status(this, topics);
   }

@@ -90,14 +90,15 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     return owners;
   }
 
-  /** How evenly all shards of the group are owned, also those that no live member reads. */
+  /** How all shards of the group are owned, compared with its plan; also those nobody reads. */
   static GroupStatus status(GroupState group, Topics topics) {
     if (group.ownsNothing()) {
       return GroupStatus.OK;
     }
     List<Snapshot.Held> held = new ArrayList<>();
     group.shards(topics).forEach(shard -> held.add(held(group, shard, false)));
-    return Planner.status(new Snapshot(members(subscriptions(group, topics)), held));
+    Snapshot snapshot = new Snapshot(members(subscriptions(group, topics)), held);
+    return Planner.status(snapshot, group.target);
   }
 
   /**

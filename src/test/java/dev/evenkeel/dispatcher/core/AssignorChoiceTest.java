@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.AverageAssignor;
+import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
@@ -65,10 +66,16 @@ class AssignorChoiceTest {
     knowLast();
     bench.send(asking(a, "last"));
     bench.send(b);
+    assertThat(status()).isEqualTo(GroupStatus.HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED);
     for (int shard = 0; shard < 4; shard++) {
       bench.release(shard);
     }
     assertThat(bench.owners()).isEqualTo("bbbb");
+    assertThat(status()).as("as it decided, however uneven").isEqualTo(GroupStatus.OK);
+  }
+
+  private GroupStatus status() {
+    return bench.core.find("g").status(bench.core.topics());
   }
 
   @Test

@@ -50,7 +50,7 @@ function Group({ name, group, focus, history, tick, lines, onClose }) {
       <div class="title">
         <h2 id="group-name"><span class="kind">group</span> ${name}</h2>
         <p class="status" data-well=${known(group.status) ? String(well) : undefined}>
-          ${known(group.status) && html`<span aria-hidden="true">${well ? '✓ ' : '▲ '}</span>`}${figure(statusWord(group.status))}
+          ${known(group.status) && html`<span aria-hidden="true">${well ? '✓ ' : '▲ '}</span>`}${figure(statusWord(group.status, members))}
           <span class="quiet"> · ${figure(group.mode)}</span>
         </p>
       </div>

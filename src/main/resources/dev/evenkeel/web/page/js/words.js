@@ -65,5 +65,7 @@ const STATUS = {
   OK: 'every shard has an owner',
   UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS: 'shards wait although a consumer is idle',
   UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS: 'shards wait for a consumer',
+  HEAVY_LOAD_BALANCE_NEEDED: 'shards are about to move',
+  HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED: 'shards are about to move to idle consumers',
 };
-export const statusWord = (status) => (known(status) ? (STATUS[status] ?? status) : null);
+export const statusWord = (status, members) => (known(status) ? (members === 0 ? 'no consumers' : (STATUS[status] ?? status)) : null);

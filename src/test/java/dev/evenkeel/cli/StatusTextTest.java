@@ -1,0 +1,32 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.assign.GroupStatus;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import org.junit.jupiter.api.Test;
+
+class StatusTextTest {
+  @Test
+  void every_status_has_plain_words_in_lists_and_details() {
+    for (GroupStatus status : GroupStatus.values()) {
+      JsonObject listed = new JsonObject().put("status", status.name()).put("members", 2);
+      assertThat(StatusText.of(listed)).hasSizeLessThan(30);
+      if (status != GroupStatus.OK) {
+        assertThat(StatusText.of(listed)).isLowerCase().doesNotContain("_");
+      }
+      assertThat(StatusText.of(listed.copy().put("members", 0))).isEqualTo("no members");
+      JsonObject detail = listed.copy().put("members", new JsonArray().add(new JsonObject()));
+      assertThat(StatusText.of(detail)).isEqualTo(StatusText.of(listed));
+    }
+    assertThat(StatusText.of(new JsonObject().put("status", "OK").put("members", 1)))
+        .isEqualTo("OK");
+  }
+
+  @Test
+  void what_is_unknown_stays_unknown() {
+    assertThat(StatusText.of(new JsonObject().putNull("status").put("members", 0))).isNull();
+    assertThat(StatusText.of(new JsonObject().put("status", "NEWER"))).isEqualTo("NEWER");
+  }
+}
