@@ -299,10 +299,10 @@ final class ActionRunner {
 
   private void report(Action.Report report) {
     String cause = report.cause() == null ? "" : ": " + report.cause();
-    if (report.error()) {
-      LOG.error("{}: {}{}", around, report.text(), cause);
-    } else {
-      LOG.warn("{}: {}{}", around, report.text(), cause);
+    switch (report.severity()) {
+      case ERROR -> LOG.error("{}: {}{}", around, report.text(), cause);
+      case WARN -> LOG.warn("{}: {}{}", around, report.text(), cause);
+      case INFO -> LOG.info("{}: {}{}", around, report.text(), cause);
     }
     if (report.cause() != null) {
       LOG.debug("Where", report.cause());

@@ -93,5 +93,13 @@ public sealed interface Action {
    * @param error whether it needs somebody's attention
    * @param cause or null
    */
-  record Report(boolean error, String text, Throwable cause) implements Action {}
+  record Report(Severity severity, String text, Throwable cause) implements Action {}
+
+  /** How much a report matters to who runs the consumer. */
+  enum Severity {
+    /** What belongs to ordinary operation. */
+    INFO,
+    WARN,
+    ERROR
+  }
 }

@@ -409,7 +409,9 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     if (hold.atMostOnce() && !task.retry && !hold.state.over()) {
       actions.add(
           new Action.Report(
-              false, hold + ": offset " + task.offset + " failed, and is not tried again", cause));
+              Action.Severity.WARN,
+              hold + ": offset " + task.offset + " failed, and is not tried again",
+              cause));
       hold.left(task);
       machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
       ready(hold);

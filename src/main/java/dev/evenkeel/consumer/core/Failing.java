@@ -172,7 +172,7 @@ final class Failing {
   }
 
   private void tell(Task task, String then, Throwable cause) {
-    out.accept(new Action.Report(false, text(task, then), cause));
+    out.accept(new Action.Report(Action.Severity.WARN, text(task, then), cause));
   }
 
   private static String text(Task task, String then) {

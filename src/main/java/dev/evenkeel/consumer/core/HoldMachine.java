@@ -479,6 +479,10 @@ final class HoldMachine {
     String twice = "; of those up to " + hold.handledTop() + " some come twice";
     if (hold.waitsForRate) {
       reports.warn(released + ", where messages wait for their rate" + twice);
+    } else if (!keepsState && hold.givenBack) {
+      reports.info(released + ", where messages were given back" + twice);
+    } else if (!keepsState) {
+      reports.warn(released + ", because the message there could not be handled" + twice);
     } else {
       reports.error(
           released + " and without state, because the message there could not be handled" + twice,

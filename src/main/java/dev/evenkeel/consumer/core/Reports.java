@@ -31,10 +31,14 @@ final class Reports {
   }
 
   void error(String text, Throwable cause) {
-    out.accept(new Action.Report(true, text, cause));
+    out.accept(new Action.Report(Action.Severity.ERROR, text, cause));
   }
 
   void warn(String text) {
-    out.accept(new Action.Report(false, text, null));
+    out.accept(new Action.Report(Action.Severity.WARN, text, null));
+  }
+
+  void info(String text) {
+    out.accept(new Action.Report(Action.Severity.INFO, text, null));
   }
 }

@@ -615,6 +615,30 @@ class ConsumerCoreTest {
     assertThat(core.flow().messages()).isZero();
   }
 
+  /** As in mode level, where messages end in any order, and what is in hand is given back. */
+  @Test
+  void aMessageThatIsGivenBackInAHandoverIsNoTroubleForWhoKeepsNoState() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a", "b", "c");
+    Task zero = next(0);
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    core.failed(zero, new GivenBackException("not wanted"), now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isZero();
+    assertThat(take(Action.Report.class))
+        .isEqualTo(
+            new Action.Report(
+                Action.Severity.INFO,
+                hold
+                    + ": released at offset 0, where messages were given back;"
+                    + " of those up to 2 some come twice",
+                null));
+  }
+
   @Test
   void aShardIsLetGoAtOnceThoughAllWorkersAreBusyAndFetchesAreUnderWay() {
     options.setParallel(1);
