@@ -25,6 +25,18 @@ public final class Addresses {
   public static final String API_GROUPS = "evenkeel.api.groups";
   public static final String API_CLUSTER = "evenkeel.api.cluster";
 
+  /** Who answers at an address, for people. */
+  public static String who(String address) {
+    String[] parts = address.split("\\.");
+    if (address.startsWith("evenkeel.node.") && parts.length > 3) {
+      return "node " + address.substring("evenkeel.node.".length(), address.lastIndexOf('.'));
+    }
+    if (address.startsWith("evenkeel.member.")) {
+      return "the member";
+    }
+    return address.startsWith("evenkeel.api.") ? "the gateway" : "every broker";
+  }
+
   /** Appends and fetches to the broker of a node. */
   public static String data(String node) {
     return "evenkeel.node." + node + ".data";

@@ -76,11 +76,16 @@ public final class VertxLink implements Link {
         : Buffer.buffer(body == null ? "" : body.toString());
   }
 
-  private static RefusedException refusal(String address, Throwable cause) {
+  /** A failure of the event bus in words, and whether the request may have had an effect. */
+  public static RefusedException refusal(String address, Throwable cause) {
     if (cause instanceof ReplyException reply) {
       switch (reply.failureType()) {
         case NO_HANDLERS:
-          return new RefusedException(Refusal.UNAVAILABLE, "nobody listens at " + address);
+          return new RefusedException(
+              Refusal.UNAVAILABLE,
+              Addresses.who(address)
+                  + " is not there: it is stopped, starting, or cut off from this part of the"
+                  + " cluster");
         case RECIPIENT_FAILURE:
           return new RefusedException(Refusal.UNAVAILABLE, reply.getMessage());
         default:
@@ -88,7 +93,11 @@ public final class VertxLink implements Link {
       }
     }
     return new RefusedException(
-        Refusal.INDETERMINATE, "no answer from " + address + ": " + cause.getMessage());
+        Refusal.INDETERMINATE,
+        Addresses.who(address)
+            + " has not answered"
+            + (cause instanceof ReplyException ? " in time" : ": " + cause.getMessage())
+            + "; it may be paused, overloaded or cut off");
   }
 
   @Override

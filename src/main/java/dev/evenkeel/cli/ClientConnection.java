@@ -44,7 +44,7 @@ public final class ClientConnection {
       return future.toCompletionStage().toCompletableFuture().get();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof RefusedException refused) {
-        throw CommandFailure.failed(refused.getMessage(), refused);
+        throw CommandFailure.failed(refused.words(), refused);
       }
       throw CommandFailure.failed(CommandErrors.describe(e.getCause()), e.getCause());
     } catch (InterruptedException e) {

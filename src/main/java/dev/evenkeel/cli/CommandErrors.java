@@ -53,14 +53,16 @@ final class CommandErrors implements IParameterExceptionHandler, IExecutionExcep
     String name = command.getCommandSpec().qualifiedName();
     boolean verbose =
         command.getCommandSpec().root().userObject() instanceof Main main && main.verbose;
-    print(command, name + ": " + oneLine(describe(cause)), cause, verbose);
+    print(command, name + ": " + oneLine(Flags.named(describe(cause))), cause, verbose);
     return cause instanceof CommandFailure known ? known.exitStatus() : ExitStatus.FAILED;
   }
 
   /** What went wrong, for a person. */
   static String describe(Throwable failure) {
+    if (failure instanceof RefusedException refused) {
+      return refused.words();
+    }
     if (failure instanceof CommandFailure
-        || failure instanceof RefusedException
         || failure instanceof ExecFailed
         || failure instanceof LogStartException) {
       String message = failure.getMessage();

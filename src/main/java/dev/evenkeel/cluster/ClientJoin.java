@@ -99,6 +99,6 @@ final class ClientJoin implements Joining, Runnable {
             + settings.connectTimeoutMillis()
             + " ms ("
             + trouble
-            + "): start one, or name others with --cluster HOST:PORT");
+            + "): start one, or name others with ClientOptions.setSeeds");
   }
 }

@@ -34,7 +34,7 @@ final class Ports {
       throw new RefusedException(
           Refusal.INVALID,
           isLocal(address.getAddress())
-              ? "port " + port + " on " + host + " is in use: choose another --port"
+              ? "port " + port + " on " + host + " is in use: choose another one"
               : "cannot listen on " + host + ": it is not an address of this machine");
     }
   }

@@ -100,12 +100,13 @@ final class BroadcastOffsets {
               + file.path()
               + " is damaged ("
               + why
-              + "), so where to go on is not known: put a good copy in its place, or say by"
-              + " --on-damaged-offsets (onDamagedOffsets) to begin at earliest or latest");
+              + "), so where to go on is not known: put a good copy in its place, or begin at"
+              + " earliest or latest with ConsumerOptions.setOnDamagedOffsets");
     }
     Path aside = file.putAside();
     LOG.error(
-        "the offsets file {} is damaged ({}): it is kept as {}, and group {} begins at {}, as asked",
+        "the offsets file {} is damaged ({}): it is kept as {}, and group {} begins at {}, as"
+            + " asked",
         file.path(),
         why,
         aside.getFileName(),

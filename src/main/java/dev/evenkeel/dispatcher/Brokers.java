@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderWatch;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.GroupLease;
@@ -26,7 +27,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.ReplyException;
-import io.vertx.core.eventbus.ReplyFailure;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -266,18 +266,22 @@ final class Brokers {
   }
 
   private Future<Buffer> request(String address, Buffer body, DeliveryOptions how) {
-    return vertx.eventBus().<Buffer>request(address, body, how).map(answer -> answer.body());
+    return vertx
+        .eventBus()
+        .<Buffer>request(address, body, how)
+        .map(answer -> answer.body())
+        .recover(failure -> refused(address, failure));
+  }
+
+  private static <T> Future<T> refused(String address, Throwable failure) {
+    return failure instanceof ReplyException reply
+        ? Future.failedFuture(VertxLink.refusal(address, reply))
+        : Future.failedFuture(failure);
   }
 
   private static <T> Future<T> refused(Throwable failure) {
     if (failure instanceof RefusedException) {
       return Future.failedFuture(failure);
-    }
-    if (failure instanceof ReplyException reply) {
-      boolean undelivered = reply.failureType() == ReplyFailure.NO_HANDLERS;
-      return Future.failedFuture(
-          new RefusedException(
-              undelivered ? Refusal.UNAVAILABLE : Refusal.INDETERMINATE, reply.getMessage()));
     }
     return Future.failedFuture(
         new RefusedException(Refusal.UNAVAILABLE, "unreadable answer: " + failure));

@@ -64,6 +64,38 @@ public enum Refusal {
     return retriable;
   }
 
+  /** What is wrong and what to do, for a person, where nothing more is known. */
+  public String usualWords() {
+    return switch (this) {
+      case INVALID -> "the request breaks a rule that the node did not name: see the node's log";
+      case NOT_LEADER -> "the log group has no leader at the moment: try again";
+      case INDETERMINATE ->
+          "no answer: whether it happened is not known, so look before you repeat it";
+      case FENCED -> "another owner has the shard since: give up what was begun";
+      case UNKNOWN_TOPIC -> "there is no such topic: create it, or correct its name";
+      case UNKNOWN_SHARD -> "there is no such shard: the topic has fewer, or was deleted";
+      case UNKNOWN_GROUP -> "there is no such group: correct its name";
+      case TOPIC_EXISTS -> "the topic exists: choose another name";
+      case TOO_LARGE -> "larger than its limit: send less at once";
+      case CORRUPT ->
+          "a checksum does not match: send it again, and see the node's log if it stays";
+      case WRONG_VERSION -> "of a version that the node does not read: upgrade it";
+      case DISK_FULL -> "the disk of the node that leads the shard is nearly full: make room on it";
+      case OVERLOADED -> "too much is pending: try again after a pause";
+      case SEQUENCE_GAP -> "messages that come before this one are missing: try again";
+      case UNKNOWN_PRODUCER ->
+          "the cluster has forgotten the producer, which was silent for too long: open a new one";
+      case PRODUCER_FENCED -> "another producer has taken this one's name: give each its own";
+      case OFFSET_OUT_OF_RANGE -> "the shard does not have this offset: choose one that it has";
+      case MEMBER_REPLACED -> "another member has taken this one's name: give each its own";
+      case GROUP_MISMATCH -> "the group runs with other settings: use the same";
+      case UNAVAILABLE -> "the node is starting, stopping, or has no majority: try again";
+      case GROUP_ACTIVE -> "the group has live members: stop them first";
+      case REPLICAS_MISSING -> "committed, but not on every replica in time";
+      case INTERNAL -> "a bug: the node could not decide, and changed nothing; see its log";
+    };
+  }
+
   /** The refusal with this wire code, or {@link #INVALID} for one that a newer node sent. */
   public static Refusal ofCode(int code) {
     return code >= 0 && code < VALUES.length ? VALUES[code] : INVALID;

@@ -17,8 +17,22 @@ public class RefusedException extends RuntimeException {
     return refusal;
   }
 
+  /**
+   * What is wrong and what to do, for a person: never empty. The message alone may be, or be no
+   * more than a leader's id.
+   */
+  public String words() {
+    String detail = getMessage();
+    if (detail == null || detail.isBlank()) {
+      return refusal.usualWords();
+    }
+    return refusal == Refusal.NOT_LEADER && detail.indexOf(' ') < 0
+        ? "node " + detail + " leads the log group now: try again"
+        : detail;
+  }
+
   @Override
   public String toString() {
-    return refusal + ": " + getMessage();
+    return refusal + ": " + words();
   }
 }

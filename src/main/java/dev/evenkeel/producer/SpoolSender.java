@@ -353,7 +353,8 @@ final class SpoolSender {
               Refusal.UNKNOWN_PRODUCER,
               "the cluster has forgotten the producer of this spool, which was silent for too long:"
                   + " what the log has of the messages that an earlier run left in it is unknown;"
-                  + " to send them all the same, perhaps twice: --spool-resend"));
+                  + " to send them all the same, perhaps twice, use"
+                  + " ProducerOptions.setSpoolResend"));
     } else {
       open(window.run());
     }

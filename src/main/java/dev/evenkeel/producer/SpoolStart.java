@@ -138,7 +138,8 @@ final class SpoolStart {
             + options.getSpool()
             + " "
             + what
-            + "; use another directory, or drop what it holds (--spool-restart)");
+            + "; use another directory, or drop what it holds with"
+            + " ProducerOptions.setSpoolRestart");
   }
 
   private Begun begun(SpoolLog log) {

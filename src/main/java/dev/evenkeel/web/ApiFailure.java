@@ -32,11 +32,15 @@ record ApiFailure(int status, String error, String message) {
     }
     if (reply.failureType() == ReplyFailure.NO_HANDLERS) {
       return new ApiFailure(
-          503, Refusal.UNAVAILABLE.name(), "the node is not ready: no gateway answers");
+          503,
+          Refusal.UNAVAILABLE.name(),
+          "the node is not ready, or stops: try again once /health/ready answers 200");
     }
     if (reply.failureType() == ReplyFailure.TIMEOUT) {
       return new ApiFailure(
-          503, Refusal.INDETERMINATE.name(), "no answer in time: it may or may not have happened");
+          503,
+          Refusal.INDETERMINATE.name(),
+          "no answer within 30 s: whether it happened is not known, so look before you repeat it");
     }
     String text = String.valueOf(reply.getMessage());
     int colon = text.indexOf(": ");

@@ -169,7 +169,7 @@ class FormationIT {
     Jar.Result result = ended.process().await();
     assertThat(result.status()).isEqualTo(1);
     assertThat(result.err())
-        .contains("data groups, node n", "give every node the same --data-groups");
+        .contains("data groups, node n", "give every node the same number of data groups");
   }
 
   private void awaitShare(int number) {

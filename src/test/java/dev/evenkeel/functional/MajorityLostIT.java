@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,6 +37,16 @@ class MajorityLostIT {
         HttpResponse<String> posted =
             last.post("/api/topics/events/messages", "{\"payload\":\"posted 0\"}");
         assertThat(posted.statusCode()).as(posted.body()).isIn(503, 504);
+        assertThat(new JsonObject(posted.body()).getString("message"))
+            .as(posted.body())
+            .hasSizeGreaterThan(20)
+            .doesNotContain("evenkeel.node");
+        HttpResponse<String> groups = last.get("/api/groups");
+        assertThat(groups.statusCode()).isEqualTo(503);
+        assertThat(new JsonObject(groups.body()).getString("message"))
+            .as(groups.body())
+            .hasSizeGreaterThan(20)
+            .doesNotContain("evenkeel.node");
         Jar.Result gaveUp = hasty.await();
         assertThat(gaveUp.status()).as(gaveUp.toString()).isEqualTo(1);
         assertThat(gaveUp.err().strip().lines().toList())

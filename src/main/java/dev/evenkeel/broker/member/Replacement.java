@@ -85,7 +85,7 @@ final class Replacement {
           Refusal.UNAVAILABLE,
           "no empty node is waiting under the name '"
               + node
-              + "': start it with an empty --data first");
+              + "': start it with an empty data directory first");
     }
     if (answer.card().stage() == Stage.WAITING) {
       return;
@@ -95,7 +95,8 @@ final class Replacement {
           Refusal.INVALID,
           "node '"
               + node
-              + "' runs with the data of another cluster: start it with an empty --data first");
+              + "' runs with the data of another cluster: start it with an empty data directory"
+              + " first");
     }
     String voter = answer.card().voter();
     boolean other =

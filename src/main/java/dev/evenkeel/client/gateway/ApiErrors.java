@@ -12,14 +12,16 @@ final class ApiErrors {
   /** Failure code 1 + the refusal's number, and the text {@code REFUSAL: what was wrong}. */
   static void fail(Message<?> message, Throwable failure) {
     RefusedException refused = refused(failure);
-    message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.getMessage());
+    message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.words());
   }
 
   static JsonObject json(Throwable failure) {
     RefusedException refused = refused(failure);
-    return new JsonObject()
-        .put("error", refused.refusal().name())
-        .put("message", refused.getMessage());
+    return new JsonObject().put("error", refused.refusal().name()).put("message", refused.words());
+  }
+
+  static String words(Throwable failure) {
+    return refused(failure).words();
   }
 
   private static RefusedException refused(Throwable failure) {

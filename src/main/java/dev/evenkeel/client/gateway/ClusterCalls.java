@@ -30,14 +30,25 @@ final class ClusterCalls {
   private static final long REQUEST_TIMEOUT_MILLIS = 10_000;
   private static final long VIEW_TIMEOUT_MILLIS = 2_000;
 
+  /** After it no other attempt begins: whoever asked waits for 30 s. */
+  private static final long ATTEMPTS_NANOS_MAX = 15_000_000_000L;
+
   private final Link link;
 
   /** Who leads; it hears of it sooner than asking again and again would tell. */
   private final ClusterDirectory directory;
 
+  private final Majority majority;
+
   ClusterCalls(Link link) {
     this.link = link;
     directory = new ClusterDirectory(link);
+    majority = new Majority(link, this::view);
+  }
+
+  /** Why nobody could serve a request. */
+  Majority majority() {
+    return majority;
   }
 
   void close() {
@@ -57,19 +68,18 @@ final class ClusterCalls {
 
   Future<ByteBuffer> toMetaLeader(Op op, Bytes body) {
     Buffer request = Frames.request(op, body);
-    return attempt(1, "meta", view -> ClusterView.META, node -> control(node, op, request));
+    return attempt("meta", view -> ClusterView.META, node -> control(node, op, request));
   }
 
   Future<ByteBuffer> toDataLeader(int dataGroup, Op op, Bytes body) {
     Buffer request = Frames.request(op, body);
-    return attempt(1, "d" + dataGroup, view -> dataGroup, node -> control(node, op, request));
+    return attempt("d" + dataGroup, view -> dataGroup, node -> control(node, op, request));
   }
 
   Future<ByteBuffer> toLeaderOf(Shard shard, Op op, Bytes body) {
     Buffer request = Frames.request(op, body);
     return attempt(
-        1,
-        "shard " + shard,
+        null,
         view -> shard.dataGroup(Math.max(1, view.dataLeaders().size())),
         node -> control(node, op, request));
   }
@@ -88,7 +98,6 @@ final class ClusterCalls {
   Future<Buffer> askMetaLeader(
       UnaryOperator<String> address, JsonObject question, long timeoutMillis, boolean onlyAsking) {
     return attempt(
-        1,
         "meta",
         view -> ClusterView.META,
         node ->
@@ -138,17 +147,31 @@ final class ClusterCalls {
                 new RefusedException(Refusal.UNAVAILABLE, String.valueOf(failure.getMessage()))));
   }
 
+  /**
+   * @param log whose leader is asked; null: that of a shard
+   */
   private <T> Future<T> attempt(
-      int number, String what, ToIntFunction<ClusterView> group, Function<String, Future<T>> call) {
+      String log, ToIntFunction<ClusterView> group, Function<String, Future<T>> call) {
+    return attempt(1, System.nanoTime() + ATTEMPTS_NANOS_MAX, group, call)
+        .recover(
+            failure ->
+                failure instanceof RefusedException refused
+                    ? majority.explain(refused, log).compose(Future::failedFuture)
+                    : Future.failedFuture(failure));
+  }
+
+  private <T> Future<T> attempt(
+      int number,
+      long untilNanos,
+      ToIntFunction<ClusterView> group,
+      Function<String, Future<T>> call) {
     Future<ClusterView> view = number == 1 ? directory.view() : directory.refresh();
     return view.compose(
             seen -> {
               int asked = group.applyAsInt(seen);
               String node = seen.leader(asked);
               return node == null
-                  ? Future.failedFuture(
-                      new RefusedException(
-                          Refusal.UNAVAILABLE, "nobody leads " + what + " at the moment"))
+                  ? Future.failedFuture(new RefusedException(Refusal.NOT_LEADER, ""))
                   : directory.whileLeads(asked, node, call.apply(node));
             })
         .recover(
@@ -157,13 +180,13 @@ final class ClusterCalls {
                   failure instanceof RefusedException refused
                       && (refused.refusal() == Refusal.NOT_LEADER
                           || refused.refusal() == Refusal.UNAVAILABLE);
-              if (!again || number >= ATTEMPTS_MAX) {
+              if (!again || number >= ATTEMPTS_MAX || System.nanoTime() - untilNanos > 0) {
                 return Future.failedFuture(failure);
               }
               // A stale view is corrected by the next attempt at once; a missing leader takes time.
               return link.vertx()
                   .timer(number == 1 ? 1 : PAUSE_MILLIS, TimeUnit.MILLISECONDS)
-                  .compose(fired -> attempt(number + 1, what, group, call));
+                  .compose(fired -> attempt(number + 1, untilNanos, group, call));
             });
   }
 }

@@ -137,7 +137,7 @@ public final class GatewayVerticle extends VerticleBase {
   private Future<?> begin() {
     producers = new ProducerPool(producerOpener);
     calls = new ClusterCalls(link);
-    ProduceApi produce = new ProduceApi(producers, System::currentTimeMillis);
+    ProduceApi produce = new ProduceApi(producers, calls.majority(), System::currentTimeMillis);
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
         List.of(

@@ -3,6 +3,7 @@ package dev.evenkeel.client.gateway;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Message;
 import dev.evenkeel.model.Names;
+import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Acks;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ReplicasMissingException;
@@ -41,8 +42,10 @@ final class ProduceApi {
 
   private final ProducerPool producers;
   private final LongSupplier clock;
+  private final Majority majority;
 
-  ProduceApi(ProducerPool producers, LongSupplier clock) {
+  ProduceApi(ProducerPool producers, Majority majority, LongSupplier clock) {
+    this.majority = majority;
     this.producers = producers;
     this.clock = clock;
   }
@@ -108,7 +111,9 @@ final class ProduceApi {
                     ? Future.succeededFuture(
                         json(missing.position(), acks, due)
                             .put("missing", new JsonArray(List.copyOf(missing.nodes()))))
-                    : Future.failedFuture(failure));
+                    : failure instanceof RefusedException refused
+                        ? majority.explain(refused, null).compose(Future::failedFuture)
+                        : Future.failedFuture(failure));
   }
 
   /** A delayed message has no offset yet. */

@@ -56,7 +56,7 @@ final class ReadyApi {
         .recover(
             failure ->
                 Future.failedFuture(
-                    unavailable("the dispatcher does not answer: " + failure.getMessage())));
+                    unavailable("the dispatcher does not answer: " + ApiErrors.words(failure))));
   }
 
   private static RefusedException unavailable(String reason) {

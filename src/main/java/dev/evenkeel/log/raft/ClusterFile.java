@@ -120,9 +120,9 @@ record ClusterFile(
               + nodeId
               + "', not to '"
               + settings.nodeId()
-              + "'; start with --node "
+              + "'; start it as node "
               + nodeId
-              + ", or give this node a directory of its own with --data");
+              + ", or give this node a data directory of its own");
     }
     List<String> asked = ids(settings);
     if (!peers.equals(asked)) {
@@ -132,7 +132,7 @@ record ClusterFile(
               + peers
               + ", not of "
               + asked
-              + "; name those in --peers, or use a new directory");
+              + "; name those as peers, or use a new directory");
     }
     if (settings.dataGroups() != 0 && settings.dataGroups() != dataGroups) {
       throw new LogStartException(

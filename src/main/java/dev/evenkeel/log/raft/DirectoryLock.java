@@ -34,7 +34,7 @@ final class DirectoryLock implements AutoCloseable {
                 + directory
                 + " is in use by another process"
                 + (owner.isEmpty() ? "" : " (pid " + owner + ")")
-                + "; stop it, or give this node another directory with --data");
+                + "; stop it, or give this node another data directory");
       }
       channel.truncate(0);
       String pid = Long.toString(ProcessHandle.current().pid());

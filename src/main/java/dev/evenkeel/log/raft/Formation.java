@@ -138,7 +138,7 @@ final class Formation {
           + other.node()
           + " with "
           + other.peers()
-          + ": give every node the same --peers";
+          + ": give every node the same list of peers";
     }
     if (self.dataGroups() != other.dataGroups()) {
       return "node "
@@ -149,7 +149,7 @@ final class Formation {
           + other.node()
           + " with "
           + other.dataGroups()
-          + ": give every node the same --data-groups";
+          + ": give every node the same number of data groups";
     }
     return null;
   }

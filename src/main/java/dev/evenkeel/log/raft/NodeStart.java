@@ -113,7 +113,8 @@ final class NodeStart {
         throw new LogStartException(e.getMessage(), e);
       }
       if (!ids.add(peer.nodeId())) {
-        throw new LogStartException("node '" + peer.nodeId() + "' is named twice in --peers");
+        throw new LogStartException(
+            "node '" + peer.nodeId() + "' is named twice in the list of peers");
       }
       if (peer.nodeId().equals(settings.nodeId())) {
         own = peer;
@@ -121,7 +122,9 @@ final class NodeStart {
     }
     if (own == null) {
       throw new LogStartException(
-          "this node, '" + settings.nodeId() + "', is not in --peers; every node must be listed");
+          "this node, '"
+              + settings.nodeId()
+              + "', is not in the list of peers; every node must be listed");
     }
     if (settings.segmentBytesMax() < 2L * RaftSettings.ENTRY_BYTES_MAX) {
       throw new LogStartException(
@@ -398,8 +401,8 @@ final class NodeStart {
     return new LogStartException(
         "the Raft port "
             + port
-            + " is in use by another process; stop it, or choose other ports with --port (Raft"
-            + " takes --port + 2)",
+            + " is in use by another process; stop it, or choose another port for the node (Raft"
+            + " takes the second one after it)",
         cause);
   }
 

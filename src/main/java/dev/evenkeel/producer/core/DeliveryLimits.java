@@ -22,7 +22,7 @@ final class DeliveryLimits {
         batch.state == OutBatch.State.WAITING && !batch.unsure && batch.refused != null;
     return surelyRefused
         ? new RefusedException(
-            batch.refused.refusal(), text + ", at last because: " + batch.refused.getMessage())
+            batch.refused.refusal(), text + ", at last because: " + batch.refused.words())
         : new RefusedException(Refusal.INDETERMINATE, text + "; it may be in the log all the same");
   }
 
@@ -44,7 +44,7 @@ final class DeliveryLimits {
         text = "a delay of more than 30 days by the broker's clock";
       }
     }
-    return new RefusedException(refusal, text);
+    return new RefusedException(refusal, text == null ? refusal.usualWords() : text);
   }
 
   /** Whether a batch that is surely not in the log has met a full disk for too long. */

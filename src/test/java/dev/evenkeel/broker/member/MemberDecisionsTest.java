@@ -34,7 +34,7 @@ class MemberDecisionsTest {
   @Test
   void onlyAnEmptyNodeUnderTheLostOnesNameReplacesIt() {
     assertRefused("n9", null, Refusal.INVALID, "there is no node 'n9': the nodes are [n1, n2, n3]");
-    assertRefused("n2", null, Refusal.UNAVAILABLE, "start it with an empty --data first");
+    assertRefused("n2", null, Refusal.UNAVAILABLE, "start it with an empty data directory first");
     assertRefused("n2", card("b", Stage.EMPTY), Refusal.UNAVAILABLE, "no empty node is waiting");
     assertRefused("n2", card("b", Stage.FORMED), Refusal.INVALID, "is alive and has its data");
     assertRefused("n2", other(), Refusal.INVALID, "the data of another cluster");

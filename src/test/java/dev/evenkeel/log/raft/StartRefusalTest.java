@@ -58,7 +58,7 @@ class StartRefusalTest {
   void anotherNodeId() throws Exception {
     assertThat(refused(settings("b", List.of(TestNode.peer("b", port)), 0)))
         .contains("belongs to node 'a'")
-        .contains("--node a");
+        .contains("start it as node a");
   }
 
   @Test
@@ -76,14 +76,14 @@ class StartRefusalTest {
   @Test
   void aNodeThatIsNotAmongItsPeers() throws Exception {
     assertThat(refused(settings("c", List.of(TestNode.peer("a", port)), 0)))
-        .contains("'c', is not in --peers");
+        .contains("'c', is not in the list of peers");
   }
 
   @Test
   void aBusyPort() throws Exception {
     try (ServerSocket busy = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
       assertThat(busy.isBound()).isTrue();
-      assertThat(refusedAlone()).contains("port " + port).contains("--port");
+      assertThat(refusedAlone()).contains("port " + port).contains("another port");
     }
   }
 
@@ -95,7 +95,7 @@ class StartRefusalTest {
           catchThrowableOfType(
                   LogStartException.class, () -> new TestNode(second, home.resolve("other-live")))
               .getMessage();
-      assertThat(message).contains("in use by another process").contains("--data");
+      assertThat(message).contains("in use by another process").contains("another data directory");
       first.awaitReady();
     }
   }
