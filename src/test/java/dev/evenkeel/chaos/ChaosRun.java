@@ -3,6 +3,7 @@ package dev.evenkeel.chaos;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.functional.Jar;
 import dev.evenkeel.functional.Node;
+import dev.evenkeel.functional.Replicas;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -94,6 +95,7 @@ final class ChaosRun {
         try {
           inject(machines);
           converge(machines, monitor);
+          compareReplicas(machines, monitor);
         } finally {
           threads.shutdownNow();
         }
@@ -171,6 +173,28 @@ final class ChaosRun {
       violations.add("not in use again after all was well", notYet);
     }
     say("in use again");
+  }
+
+  /** All nodes come to the same entry of each log group, and have the same state then. */
+  private void compareReplicas(Machines machines, Monitor monitor) {
+    String url = machines.node("n1").url() + "/api/cluster";
+    String[] differ = {""};
+    String[] behind = {"n1 does not answer"};
+    boolean compared =
+        Conditions.within(
+            60 * Jar.crowding(),
+            () -> {
+              JsonObject cluster = new JsonObject(monitor.get(url).body());
+              differ[0] = Replicas.difference(cluster);
+              behind[0] = Replicas.behind(cluster);
+              return !differ[0].isEmpty() || behind[0].isEmpty();
+            });
+    if (!differ[0].isEmpty()) {
+      violations.add("replicas have come to different states", differ[0]);
+    } else if (!compared) {
+      violations.add("replicas do not come to the same entry", behind[0]);
+    }
+    say("replicas have been compared");
   }
 
   /**

@@ -192,6 +192,10 @@ public final class Trio implements AutoCloseable {
   public void close() {
     // At once and without looking at what they printed: the test has said what it had to say.
     clients.forEach(client -> client.process.destroyForcibly());
-    nodes.forEach(Node::close);
+    try {
+      Replicas.assertEqual(nodes);
+    } finally {
+      nodes.forEach(Node::close);
+    }
   }
 }
