@@ -26,6 +26,9 @@ final class Brokers {
   /** The topic that handlers publish to, if they do. */
   static final String OUTPUTS = "out";
 
+  private static final TopicConfig CONFIG =
+      new TopicConfig(TopicConfig.DEFAULT.retentionMillis(), DataGroup.AGE_MILLIS_MAX, -1);
+
   private final Timeline time;
   private final SplittableRandom random;
   private final Ledger ledger;
@@ -112,8 +115,8 @@ final class Brokers {
 
   /** At once, everywhere: for the beginning. */
   void create(String name, int shards) {
-    if (submit(new MetaCommand.CreateTopic(name, shards, TopicConfig.DEFAULT))
-        instanceof Reply.OfTopic of) {
+    if (submit(new MetaCommand.CreateTopic(name, shards, CONFIG)) instanceof Reply.OfTopic of) {
+      ledger.named(of.topic().id(), name);
       for (int i = 0; i < groups.size(); i++) {
         DataCommand.OpenShards open = open(of.topic(), i);
         if (open != null) {
@@ -127,8 +130,8 @@ final class Brokers {
 
   /** Step by step; others may look in between. */
   void createSlowly(String name, int shards) {
-    if (submit(new MetaCommand.CreateTopic(name, shards, TopicConfig.DEFAULT))
-        instanceof Reply.OfTopic of) {
+    if (submit(new MetaCommand.CreateTopic(name, shards, CONFIG)) instanceof Reply.OfTopic of) {
+      ledger.named(of.topic().id(), name);
       topicsChanged.run();
       eachSlowly(
           (group, done) -> {
@@ -153,7 +156,7 @@ final class Brokers {
     long floor = meta.tables().counters().epochFloor();
     return shards.isEmpty()
         ? null
-        : new DataCommand.OpenShards(topic.id(), topic.name(), shards, TopicConfig.DEFAULT, floor);
+        : new DataCommand.OpenShards(topic.id(), topic.name(), shards, CONFIG, floor);
   }
 
   void deleteSlowly(String name) {

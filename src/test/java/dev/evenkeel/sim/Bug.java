@@ -1,5 +1,7 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.ShardMark;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
@@ -7,6 +9,7 @@ import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.RetryAnswer;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongToIntFunction;
 
 /**
@@ -51,6 +54,35 @@ interface Bug {
    */
   default List<ShardStatus> statuses(List<ShardStatus> statuses, boolean first) {
     return statuses;
+  }
+
+  /**
+   * The clock that a leader writes into entries.
+   *
+   * @param clusterMillis what most nodes take for the time
+   * @param ownMillis its own wall clock
+   */
+  default long entryMillis(long clusterMillis, long ownMillis) {
+    return clusterMillis;
+  }
+
+  /** Whether the time of a log group follows the clocks in its entries however far they jump. */
+  default boolean logTimeIsUnbounded() {
+    return false;
+  }
+
+  /**
+   * What a consumer takes notice of in an assignment.
+   *
+   * @param released epochs at which it has released shards
+   */
+  default Assignment assigned(Assignment told, Set<Long> released) {
+    return told;
+  }
+
+  /** What a dispatcher hears of the shards that a member has. */
+  default List<ShardMark> marks(List<ShardMark> marks, Assignment told) {
+    return marks;
   }
 
   /** When a consumer believes that its answered heartbeat was sent, by its clock. */

@@ -1,14 +1,24 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.ShardMark;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.Reply;
 import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.Batch;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.CommandCodec;
+import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.ReplyCodec;
 import dev.evenkeel.wire.RetryAnswer;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongToIntFunction;
 
 /** Bugs that the simulation must find. */
@@ -197,6 +207,72 @@ enum Bugs implements Bug {
   NEW_LEADER_DELIVERS_AGAIN {
     @Override
     public boolean newLeaderDeliversAgain() {
+      return true;
+    }
+  },
+
+  /** A replica of an older version goes on behind a kind of entry that it cannot read. */
+  UNREADABLE_ENTRY_IS_PASSED_OVER {
+    @Override
+    public ByteBuffer passesOver(int replica, byte[] bytes) {
+      Entry entry = Entry.read(ByteBuffer.wrap(bytes));
+      boolean unknown =
+          replica == 0
+              && entry.type() == Entry.DATA_COMMAND
+              && CommandCodec.data(new ByteReader(entry.body())) instanceof DataCommand.ResetLease;
+      return unknown
+          ? ByteBuffer.wrap(ReplyCodec.encode(Reply.refused(Refusal.WRONG_VERSION, "")))
+          : null;
+    }
+  },
+
+  /** The epochs of a topic that is made again begin at 1. */
+  EPOCHS_BEGIN_AGAIN {
+    @Override
+    public DataCommand managed(DataCommand command) {
+      return command instanceof DataCommand.OpenShards c
+          ? new DataCommand.OpenShards(c.topicId(), c.topic(), c.shards(), c.config(), 0)
+          : command;
+    }
+  },
+
+  /** A consumer ignores what has the number of an epoch that it released; nobody looks at that. */
+  CONSUMER_IGNORES_AN_EPOCH {
+    @Override
+    public Assignment assigned(Assignment told, Set<Long> released) {
+      return new Assignment(
+          told.group(),
+          told.member(),
+          told.instance(),
+          told.term(),
+          told.revision(),
+          told.shards().stream().filter(each -> !released.contains(each.epoch())).toList(),
+          told.lead());
+    }
+
+    @Override
+    public List<ShardMark> marks(List<ShardMark> marks, Assignment told) {
+      List<ShardMark> all = new ArrayList<>(marks);
+      if (told != null) {
+        for (Assignment.Owned owned : told.shards()) {
+          if (marks.stream().noneMatch(mark -> mark.shard().equals(owned.shard()))) {
+            all.add(new ShardMark(owned.shard(), owned.epoch(), null, null, null));
+          }
+        }
+      }
+      return all;
+    }
+  },
+
+  /** A leader writes its own clock into entries, and ages follow it however far it jumps. */
+  LOG_TIME_FOLLOWS_ANY_CLOCK {
+    @Override
+    public long entryMillis(long clusterMillis, long ownMillis) {
+      return ownMillis;
+    }
+
+    @Override
+    public boolean logTimeIsUnbounded() {
       return true;
     }
   },

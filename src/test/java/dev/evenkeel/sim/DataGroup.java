@@ -5,6 +5,7 @@ import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.StoredFailures;
@@ -42,6 +43,9 @@ final class DataGroup {
   interface Surroundings {
     void leaseChanged(LeaseChange change);
 
+    /** A lease that somebody owned was granted to another. */
+    void taken(Lease before);
+
     boolean faulty();
 
     /** Delayed messages; null: there are none. */
@@ -50,7 +54,14 @@ final class DataGroup {
     SimNodes nodes();
   }
 
+  /** Older messages are dropped, read or not. No seed takes so long. */
+  static final long AGE_MILLIS_MAX = 2 * 3_600_000L;
+
   private static final int AGAIN_MILLIS = 100;
+  private static final int RETAIN_MILLIS = 5_000;
+
+  /** Enough of them make everything too old. */
+  private static final long STEPS = 2 * AGE_MILLIS_MAX / LogTime.STEP_MILLIS_MAX;
 
   private final Timeline time;
   private final SplittableRandom random;
@@ -63,6 +74,9 @@ final class DataGroup {
 
   /** Null: there are no delayed messages. */
   private final SimDueTimer timer;
+
+  /** The clock when the leader looked for old messages last. */
+  private long retainedMillis;
 
   DataGroup(
       int number,
@@ -81,6 +95,8 @@ final class DataGroup {
     fetches = new LongPolls(time, random, this::state);
     timer =
         around.delays() == null ? null : new SimDueTimer(time, random, around.delays(), this, bug);
+    retainedMillis = clockMillis();
+    time.in(RETAIN_MILLIS, null, null, this::retain);
   }
 
   /** What a leader's broker hears. */
@@ -142,12 +158,45 @@ final class DataGroup {
 
   /** The clock that the leader writes into entries. */
   long clockMillis() {
-    return log.leader().node.clock.millis();
+    SimNode node = log.leader().node;
+    return bug.entryMillis(node.clock.millis(), node.machine.wallMillis());
   }
 
   /** Whether the leader knows the time as far as it will. */
   boolean clockSettled() {
     return log.leader().node.clock.settled();
+  }
+
+  /** Drops messages that are too old: none is. */
+  private void retain() {
+    if (led() && around.faulty()) {
+      long now = clockMillis();
+      if (bug.logTimeIsUnbounded()) {
+        long steps = Math.min(STEPS, (now - retainedMillis) / LogTime.STEP_MILLIS_MAX);
+        for (long step = steps; step > 0; step--) {
+          retainAt(now - step * LogTime.STEP_MILLIS_MAX);
+        }
+      }
+      retainAt(now);
+      retainedMillis = now;
+    }
+    time.in(RETAIN_MILLIS, null, null, this::retain);
+  }
+
+  private void retainAt(long clockMillis) {
+    append(Entry.of(new DataCommand.Retain(), clockMillis), DataGroup::retained);
+  }
+
+  private static void retained(DataState state, ByteBuffer reply) {
+    state
+        .tables()
+        .shards()
+        .forEach(
+            each -> {
+              if (each.getValue().start() > 0) {
+                throw new SimulationFailure("dropped before its time: the start of " + each);
+              }
+            });
   }
 
   /** Another leader is chosen, or a node goes down for a while. */
@@ -169,9 +218,14 @@ final class DataGroup {
     }
   }
 
-  /** Whether all replicas have applied everything; fails if they differ. */
-  boolean allEqual() {
-    return log.allEqual();
+  /** Whether all replicas have applied everything. */
+  boolean allApplied() {
+    return log.allApplied();
+  }
+
+  /** Fails if replicas differ. */
+  void compare() {
+    log.compare();
   }
 
   private DataState stateRead() {
@@ -292,6 +346,10 @@ final class DataGroup {
             shard, c, no.offsets(), failures(state, group, shard).deadLetters(0, 1_000, 1 << 20));
       }
       ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
+      boolean granted = command instanceof DataCommand.Grant && reply instanceof Reply.OfLease;
+      if (granted && before != null && before.owned()) {
+        around.taken(before);
+      }
       answer.give(reply);
       wake();
     }

@@ -9,6 +9,7 @@ import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
 import dev.evenkeel.wire.Batch;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,11 @@ final class Ledger {
 
   /** Messages that are not delayed. */
   final Sent sent = new Sent(this);
+
+  private final Map<Integer, String> names = new HashMap<>();
+
+  /** The highest epoch of each shard of a topic of that name, also before it was made again. */
+  private final Map<String, Long> highest = new HashMap<>();
 
   private long moves;
 
@@ -156,6 +162,11 @@ final class Ledger {
     tracks.forEach((shard, track) -> track.dropped |= shard.topicId() == topicId);
   }
 
+  /** A topic is made, perhaps again. */
+  void named(int topicId, String name) {
+    names.put(topicId, name);
+  }
+
   boolean isDropped(Shard shard) {
     return track(shard).dropped;
   }
@@ -179,6 +190,9 @@ final class Ledger {
       return;
     }
     boolean taken = !(reply instanceof Reply.Refused);
+    if (command instanceof DataCommand.Grant && taken) {
+      checkHighest(shard, after);
+    }
     if (command instanceof DataCommand.ResetLease reset && taken) {
       reset(track, reset, before, after);
       return;
@@ -312,6 +326,15 @@ final class Ledger {
     track.epoch = after.epoch();
     track.owners.put(after.epoch(), after.instance());
     moves++;
+  }
+
+  /** Who fences by epochs knows the shard by its topic's name. */
+  private void checkHighest(Shard shard, Lease after) {
+    String name = names.get(shard.topicId()) + "/" + shard.shard();
+    Long former = highest.put(name, after.epoch());
+    if (former != null && former >= after.epoch()) {
+      throw failure("an epoch comes again", name, former, after);
+    }
   }
 
   private static void mustOwn(String does, String sender, Lease before, DataCommand command) {

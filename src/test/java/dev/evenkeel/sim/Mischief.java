@@ -80,13 +80,7 @@ final class Mischief {
         world.time.note(() -> consumer + " is stopped for " + millis + " ms");
       }
       case 6 -> {
-        world.time.note(() -> consumer + " is cut off");
-        consumer.cutOff = true;
-        world.time.in(
-            random.nextInt(9_000),
-            consumer,
-            "is not cut off any more",
-            () -> consumer.cutOff = false);
+        cutOff(consumer);
       }
       case 7 -> {
         consumer.link(false);
@@ -105,7 +99,19 @@ final class Mischief {
         }
       }
       case 12 -> world.clearMaps();
-      default -> pauseDispatcher();
+      default -> {
+        SimDispatcher dispatcher = world.newest();
+        if (dispatcher != null && random.nextInt(3) == 0) {
+          world.dispatcherCrashes(dispatcher);
+          if (random.nextBoolean()) {
+            // With the node went the map, and the way of a member that goes on.
+            world.clearMaps();
+            cutOff(consumer);
+          }
+        } else {
+          pauseDispatcher();
+        }
+      }
     }
   }
 
@@ -118,6 +124,13 @@ final class Mischief {
           consumer.member + " is started again",
           () -> world.join(consumer.member));
     }
+  }
+
+  private void cutOff(SimConsumer consumer) {
+    world.time.note(() -> consumer + " is cut off");
+    consumer.cutOff = true;
+    world.time.in(
+        random.nextInt(9_000), consumer, "is not cut off any more", () -> consumer.cutOff = false);
   }
 
   private void topics() {

@@ -136,9 +136,12 @@ final class Replica {
     return directory.resolve("snapshot");
   }
 
-  /** All of the state. */
-  byte[] dump() {
-    return state.read(store -> ((MemoryStore) store).dump());
+  boolean sameState(Replica other) {
+    return store().sameAs(other.store());
+  }
+
+  private MemoryStore store() {
+    return state.read(MemoryStore.class::cast);
   }
 
   @Override

@@ -58,7 +58,7 @@ final class Settling {
       }
     }
     for (DataGroup group : world.brokers.groups()) {
-      if (!group.allEqual()) {
+      if (!group.allApplied()) {
         return "a replica is behind";
       }
     }

@@ -11,8 +11,11 @@ import dev.evenkeel.consumer.core.Task;
 import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
@@ -37,6 +40,9 @@ final class SimConsumer extends Actor {
   final SimCalls calls;
   List<String> topics;
   String place;
+
+  /** At which epochs it has released shards. */
+  private final Set<Long> released = new HashSet<>();
 
   /** What it was told last to own. */
   Assignment told;
@@ -159,7 +165,23 @@ final class SimConsumer extends Actor {
         options.getMemberTimeoutMillis(),
         options.getLockTimeMillis(),
         Heartbeat.Wishes.NONE,
-        core.marks(clock()));
+        world.bug.marks(core.marks(clock()), told));
+  }
+
+  /** After so long without an answer it starts nothing. */
+  long silentMillisMax() {
+    return options.getMemberTimeoutMillis() - 1_000;
+  }
+
+  /** Whether it may start handlers of that epoch now, as far as it knows. */
+  boolean mayStart(Shard shard, long epoch) {
+    boolean heard = everAnswered && clock() - lastAnsweredSent <= silentMillisMax();
+    return heard && linkUp && !closing && owns(shard, epoch);
+  }
+
+  private boolean owns(Shard shard, long epoch) {
+    return told.shards().stream()
+        .anyMatch(each -> each.shard().equals(shard) && each.epoch() == epoch);
   }
 
   /** An assignment came, as an answer or pushed. */
@@ -170,7 +192,7 @@ final class SimConsumer extends Actor {
     if (told == null || assignment.laterThan(told.term(), told.revision())) {
       told = assignment;
     }
-    core.assigned(assignment, clock());
+    core.assigned(world.bug.assigned(assignment, released), clock());
     turn();
   }
 
@@ -235,6 +257,7 @@ final class SimConsumer extends Actor {
     } else if (action instanceof Action.Publish p) {
       calls.publish(p);
     } else if (action instanceof Action.Release r) {
+      released.add(r.command().epoch());
       calls.release(r);
     } else if (action instanceof Action.CallAssign a) {
       handler.assign(a);

@@ -100,7 +100,9 @@ final class SimDispatcher extends Actor {
                 entry.topics(),
                 entry.clusterMember(),
                 entry.host(),
-                clock() + World.MEMBER_TIMEOUT_MILLIS));
+                clock() + entry.timeoutMillis(),
+                entry.timeoutMillis(),
+                entry.wishes()));
       }
     }
     ready = true;
@@ -313,7 +315,7 @@ final class SimDispatcher extends Actor {
     } else if (action instanceof Action.Unregister a) {
       world.unregister(this, a.member());
     } else if (action instanceof Action.ForgetLeases) {
-      throw new SimulationFailure("a group with members is forgotten");
+      throw new SimulationFailure("a group is forgotten that was there just now");
     }
   }
 

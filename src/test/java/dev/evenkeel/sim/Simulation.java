@@ -54,6 +54,7 @@ final class Simulation {
         settledSince = world.time.now();
         movesThen = world.ledger.moves();
       } else if (world.time.now() - settledSince >= QUIET_MILLIS) {
+        world.brokers.groups().forEach(DataGroup::compare);
         settledAfterMillis = settledSince - faultsEnd;
         return world.time.handled();
       }

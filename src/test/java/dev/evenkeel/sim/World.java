@@ -11,6 +11,7 @@ import dev.evenkeel.dispatcher.core.DispatcherSettings;
 import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.Move;
+import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
@@ -32,7 +33,7 @@ final class World implements DataGroup.Surroundings {
   enum Trouble {
     /** Nothing: members come and go in good order. */
     NONE,
-    /** Everything that keeps the dispatcher and its word: an owner that times out has stopped. */
+    /** One dispatcher at a time, that keeps its word: an owner that times out has stopped. */
     ONE_DISPATCHER,
     EVERYTHING
   }
@@ -56,6 +57,9 @@ final class World implements DataGroup.Surroundings {
   static final long MEMBER_TIMEOUT_MILLIS = 3_000;
   static final long LOCK_TIME_MILLIS = 4_000;
 
+  /** No group is without members for so long. */
+  private static final long FORGET_MILLIS = 40_000;
+
   /** How often a message is tried. */
   static final int ATTEMPTS = 3;
 
@@ -77,6 +81,11 @@ final class World implements DataGroup.Surroundings {
   final Delays delays;
 
   final List<SimDispatcher> dispatchers = new ArrayList<>();
+
+  private final List<SimDispatcher> all = new ArrayList<>();
+
+  /** Leases as they were before they were granted to others while their owners could start work. */
+  private final List<Lease> takenEarly = new ArrayList<>();
 
   /** Every run that has not ended. */
   final List<SimConsumer> consumers = new ArrayList<>();
@@ -184,7 +193,9 @@ final class World implements DataGroup.Surroundings {
   // ---- What the seed has decided
 
   DispatcherSettings settings() {
-    return DispatcherSettings.DEFAULT.withTimes(rebalanceMillis, MEMBER_TIMEOUT_MILLIS, 300);
+    return DispatcherSettings.DEFAULT
+        .withTimes(rebalanceMillis, MEMBER_TIMEOUT_MILLIS, 300)
+        .withGroupForget(FORGET_MILLIS);
   }
 
   Assignor assignor() {
@@ -233,6 +244,11 @@ final class World implements DataGroup.Surroundings {
     return delays;
   }
 
+  /** A third of all members ask for a longer one than is usual. */
+  private long memberTimeoutMillis() {
+    return MEMBER_TIMEOUT_MILLIS + (random.nextInt(3) == 0 ? random.nextInt(6_000) : 0);
+  }
+
   ConsumerOptions consumerOptions() {
     return new ConsumerOptions()
         .setGroup(GROUP)
@@ -241,7 +257,7 @@ final class World implements DataGroup.Surroundings {
         .setRetryDelaysMillis(List.of(100L + random.nextInt(400), 500L + random.nextInt(500)))
         .setPendingMessagesMax(1 + random.nextInt(100))
         .setHeartbeatMillis(300 + random.nextInt(700))
-        .setMemberTimeoutMillis(MEMBER_TIMEOUT_MILLIS)
+        .setMemberTimeoutMillis(memberTimeoutMillis())
         .setLockTimeMillis(LOCK_TIME_MILLIS)
         .setFetchWaitMillis(500 + random.nextInt(8_000))
         .setCommitMillis(50 + random.nextInt(2_000))
@@ -380,7 +396,7 @@ final class World implements DataGroup.Surroundings {
 
   /** No handler starts when the last answered heartbeat was sent too long ago. */
   void checkMayStart(SimConsumer consumer, boolean linkUp, boolean answered, long agoMillis) {
-    if (!linkUp || !answered || agoMillis > MEMBER_TIMEOUT_MILLIS - 1_000) {
+    if (!linkUp || !answered || agoMillis > consumer.silentMillisMax()) {
       throw new SimulationFailure(
           consumer
               + " starts a handler "
@@ -395,14 +411,47 @@ final class World implements DataGroup.Surroundings {
     if (trouble != Trouble.ONE_DISPATCHER || !ledger.isPast(shard, epoch)) {
       return;
     }
-    for (Move move : dispatchers.get(0).core.moves().recent(GROUP, Integer.MAX_VALUE)) {
-      if (move.epoch() == epoch + 1
-          && move.shard() == shard.shard()
-          && move.topic().equals(topicName(shard))
-          && move.cause() == Cause.TIMEOUT) {
+    for (Move move : moves()) {
+      if (isNext(move, shard, epoch) && move.cause() == Cause.TIMEOUT) {
         throw new SimulationFailure(consumer + " starts a handler after it timed out: " + move);
       }
     }
+  }
+
+  @Override
+  public void taken(Lease before) {
+    for (SimConsumer consumer : consumers) {
+      boolean owner = consumer.instance.equals(before.instance());
+      if (trouble == Trouble.ONE_DISPATCHER
+          && owner
+          && consumer.mayStart(before.shard(), before.epoch())) {
+        takenEarly.add(before);
+      }
+    }
+  }
+
+  /** Nobody who may still start handlers loses a shard because it was silent. */
+  private void checkTaken() {
+    for (Lease each : takenEarly) {
+      for (Move move : moves()) {
+        if (isNext(move, each.shard(), each.epoch()) && move.cause() == Cause.TIMEOUT) {
+          throw new SimulationFailure(each + " was taken from one who may start handlers: " + move);
+        }
+      }
+    }
+  }
+
+  private boolean isNext(Move move, Shard shard, long epoch) {
+    return move.epoch() == epoch + 1
+        && move.shard() == shard.shard()
+        && move.topic().equals(topicName(shard));
+  }
+
+  /** Of all dispatchers that ever were. */
+  private List<Move> moves() {
+    List<Move> moves = new ArrayList<>();
+    all.forEach(each -> moves.addAll(each.core.moves().recent(GROUP, Integer.MAX_VALUE)));
+    return moves;
   }
 
   private String topicName(Shard shard) {
@@ -466,6 +515,7 @@ final class World implements DataGroup.Surroundings {
     nextTerm++;
     time.note(() -> dispatcher + " is the dispatcher");
     dispatchers.add(dispatcher);
+    all.add(dispatcher);
   }
 
   /** The same node again, in the same term: its leadership was in doubt for a moment. */
@@ -537,7 +587,9 @@ final class World implements DataGroup.Surroundings {
             beat.topics(),
             beat.clusterMember(),
             beat.host(),
-            0);
+            0,
+            beat.memberTimeoutMillis(),
+            Heartbeat.Wishes.NONE);
     network.message(from, null, null, () -> registry.put(beat.member(), entry));
   }
 
@@ -550,6 +602,7 @@ final class World implements DataGroup.Surroundings {
   void calm() {
     time.note(() -> "---- no faults from here on");
     faulty = false;
+    checkTaken();
     network.calm();
     nodes.calm();
     SimDispatcher last = newest();

@@ -49,6 +49,27 @@ public final class MemoryStore implements Store {
       }
     }
 
+    boolean sameAs(Contents other) {
+      if (index != other.index || term != other.term || !Arrays.equals(note, other.note)) {
+        return false;
+      }
+      for (Table table : Table.values()) {
+        Iterator<Map.Entry<byte[], byte[]>> theirs = other.tables.get(table).entrySet().iterator();
+        for (Map.Entry<byte[], byte[]> row : tables.get(table).entrySet()) {
+          Map.Entry<byte[], byte[]> their = theirs.hasNext() ? theirs.next() : null;
+          if (their == null
+              || !Arrays.equals(row.getKey(), their.getKey())
+              || !Arrays.equals(row.getValue(), their.getValue())) {
+            return false;
+          }
+        }
+        if (theirs.hasNext()) {
+          return false;
+        }
+      }
+      return true;
+    }
+
     void write(DataOutputStream out) throws IOException {
       out.writeLong(index);
       out.writeLong(term);
@@ -107,6 +128,11 @@ public final class MemoryStore implements Store {
       }
       return bytes.toByteArray();
     }
+  }
+
+  /** Whether the other one holds the same, row for row, of the same position in the log. */
+  public boolean sameAs(MemoryStore other) {
+    return contents.sameAs(other.contents);
   }
 
   /** Puts a value behind the state machine's back, as a failing disk might. */
