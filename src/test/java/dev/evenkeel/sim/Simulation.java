@@ -7,7 +7,7 @@ import java.util.List;
  * faults nothing unsafe may happen; after them everything must come to rest as it should be.
  */
 final class Simulation {
-  private static final long SETTLE_MILLIS_MAX = 45_000;
+  private static final long SETTLE_MILLIS_MAX = 60_000;
 
   /** So long everything must stay as it is. */
   private static final long QUIET_MILLIS = 6_000;

@@ -136,7 +136,7 @@ final class World implements DataGroup.Surroundings {
     strikePerMille = faulty && random.nextInt(3) > 0 ? random.nextInt(6) : 0;
     members = 2 + random.nextInt(4);
     rebalanceMillis = 1_000 + random.nextInt(4_000);
-    int messages = 40 + random.nextInt(200);
+    int messages = 40 + random.nextInt(160);
     brokers = new Brokers(time, random, ledger, bug, this, this::topicsChanged);
     for (String topic : List.of("t", "u", "v").subList(0, 1 + random.nextInt(3))) {
       brokers.create(topic, 1 + random.nextInt(4));
