@@ -8,7 +8,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -120,7 +119,6 @@ public final class Replicas {
 
   /** The answer of the first node that has one; null: no node answers. */
   private static JsonObject ask(HttpClient http, List<Node> nodes) {
-    List<IOException> silent = new ArrayList<>();
     for (Node node : nodes) {
       HttpRequest request =
           HttpRequest.newBuilder(URI.create(node.url() + "/api/cluster")).timeout(ANSWER).build();
@@ -129,8 +127,8 @@ public final class Replicas {
         if (answer.statusCode() == 200) {
           return new JsonObject(answer.body());
         }
-      } catch (IOException e) {
-        silent.add(e);
+      } catch (IOException silent) {
+        // It is held or cut off: the next one is asked.
       } catch (InterruptedException e) {
         throw new AssertionError(e);
       }
