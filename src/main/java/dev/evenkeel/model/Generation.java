@@ -4,7 +4,7 @@ package dev.evenkeel.model;
  * The time between two resets of a group on a shard. What handlers publish is numbered by the
  * input's offset, so each time needs a producer of its own: what a replay publishes is no repeat.
  *
- * @param number how often the group was reset on the shard
+ * @param number grows with each reset, and when the group forgets the topic and reads it again
  * @param producerId under which the handlers of this time publish; 0: none has begun to
  */
 public record Generation(long number, long producerId) {

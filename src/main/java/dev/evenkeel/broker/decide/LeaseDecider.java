@@ -5,6 +5,7 @@ import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.model.Generation;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Names;
@@ -95,7 +96,9 @@ public final class LeaseDecider {
 
   /** Before its first grant. Who had a lease that was removed since must not be taken for it. */
   private Lease fresh(String group, Shard shard, long start) {
-    return new Lease(group, shard, tables.epochFloor(), null, null, start, -1, null, null);
+    Generation first = new Generation(tables.generationFloor(), 0);
+    return new Lease(
+        group, shard, tables.epochFloor(), null, null, start, -1, null, null, 0, first);
   }
 
   public Decision<Change> drain(DataCommand.SetDrain command) {
@@ -244,6 +247,15 @@ public final class LeaseDecider {
     List<Change> changes = new ArrayList<>();
     keys.forEach(key -> changes.add(new Change.RemoveLease(key)));
     changes.addAll(raise(tables, floor));
+    if (command.topicId() != DataCommand.ForgetLeases.ALL_TOPICS && !keys.isEmpty()) {
+      // Members of the group may live. Entries of level 1 and 2 must come to what they always did.
+      long generation = tables.generationFloor();
+      for (LeaseKey key : keys) {
+        long gone = tables.lease(key.group(), key.shard()).generation().number();
+        generation = Math.max(generation, gone + 1);
+      }
+      changes.add(new Change.PutGenerationFloor(generation));
+    }
     covered(command, tables.failuresOf(command.group()))
         .forEach(key -> changes.add(new Change.RemoveFailures(key)));
     changes.addAll(new PublisherDecider(tables, 0).forget(publishers));

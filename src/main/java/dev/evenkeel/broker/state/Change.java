@@ -207,6 +207,19 @@ public sealed interface Change {
     }
   }
 
+  /** Leases made from now on begin with a generation of this number or above. */
+  record PutGenerationFloor(long floor) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(Store.Table.META, Keys.generationFloor(), new Bytes(8).i64(floor).toArray());
+    }
+
+    @Override
+    public void show(DataTables tables) {
+      tables.generationFloor = floor;
+    }
+  }
+
   record RemoveLease(LeaseKey key) implements Change {
     @Override
     public void write(Store.Write write) {

@@ -38,6 +38,7 @@ public final class DataTables {
   final NavigableMap<LeaseKey, Long> publishers = new TreeMap<>();
   final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
   volatile long epochFloor;
+  volatile long generationFloor;
 
   /** Null before the first entry. */
   volatile LogTime time;
@@ -57,6 +58,7 @@ public final class DataTables {
             case 'S' -> tables.shards.put(Keys.metaShard(key), ShardRecord.decode(value));
             case 'D' -> tables.delays.put(Keys.metaShard(key), DelayStand.decode(value));
             case 'C' -> tables.time = LogTime.decode(value);
+            case 'G' -> tables.generationFloor = new ByteReader(value).i64();
             case 'E' -> tables.epochFloor = new ByteReader(value).i64();
             case 'R' -> tables.marks.put(Keys.metaShard(key), Marks.decode(value));
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
@@ -165,6 +167,14 @@ public final class DataTables {
   /** No lease that was ever removed here had a higher epoch, and every new one begins above it. */
   public long epochFloor() {
     return epochFloor;
+  }
+
+  /**
+   * Every new lease begins with a generation of this number: members that live may remember what
+   * became of messages before the group forgot the topic.
+   */
+  public long generationFloor() {
+    return generationFloor;
   }
 
   /** The time of an entry, or of a look, when the leader's clock says {@code nowMillis}. */

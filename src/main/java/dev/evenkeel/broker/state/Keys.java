@@ -15,6 +15,7 @@ import java.util.Arrays;
  *            'D' topicId shard      how much there is of delayed messages
  *            'C'                    time of the log
  *            'E'                    the highest epoch of a lease that was removed
+ *            'G'                    the lowest generation of a lease that is made
  *            'G' name               group             (meta group)
  *            'L' name               lease of a group  (meta group)
  *            'P' name               named producer    (meta group)
@@ -85,6 +86,10 @@ public final class Keys {
 
   static byte[] time() {
     return new byte[] {'C'};
+  }
+
+  static byte[] generationFloor() {
+    return new byte[] {'G'};
   }
 
   static byte[] epochFloor() {

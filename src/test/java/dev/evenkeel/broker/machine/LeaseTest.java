@@ -195,7 +195,7 @@ class LeaseTest {
   }
 
   @Test
-  void leasesOnOneTopicAreForgottenAlone() {
+  void leasesOnOneTopicAreForgottenAlone() throws Exception {
     int topic = SHARD.topicId();
     rig.grant("g", SHARD, "a", 0);
     rig.grant("g", SHARD, "b", 1);
@@ -205,7 +205,11 @@ class LeaseTest {
     assertThat(refusal(new DataCommand.ForgetLeases("g", 1, topic))).isEqualTo(Refusal.FENCED);
     assertThat(rig.run(forget)).isEqualTo(new Reply.OfNumber(9));
     assertThat(lease()).isNull();
-    assertThat(rig.grant("g", SHARD, "a", 0).epoch()).isEqualTo(10);
+    rig.data.close();
+    rig.data.open();
+    Lease again = rig.grant("g", SHARD, "a", 0);
+    assertThat(again.epoch()).isEqualTo(10);
+    assertThat(again.generation().number()).as("what members remember is of before").isOne();
     assertThat(refusal(forget)).as("it comes late").isEqualTo(Refusal.FENCED);
   }
 
