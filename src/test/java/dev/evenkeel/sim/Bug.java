@@ -28,11 +28,6 @@ interface Bug {
     return command;
   }
 
-  /** What a data group is told to do with shards. */
-  default DataCommand managed(DataCommand command) {
-    return command;
-  }
-
   /**
    * What a replica answers to an entry that it does not apply; null: it applies the entry.
    *

@@ -226,16 +226,6 @@ enum Bugs implements Bug {
     }
   },
 
-  /** The epochs of a topic that is made again begin at 1. */
-  EPOCHS_BEGIN_AGAIN {
-    @Override
-    public DataCommand managed(DataCommand command) {
-      return command instanceof DataCommand.OpenShards c
-          ? new DataCommand.OpenShards(c.topicId(), c.topic(), c.shards(), c.config(), 0)
-          : command;
-    }
-  },
-
   /** A consumer ignores what has the number of an epoch that it released; nobody looks at that. */
   CONSUMER_IGNORES_AN_EPOCH {
     @Override

@@ -257,7 +257,7 @@ final class DataGroup {
     }
     boolean[] over = new boolean[1];
     log.append(
-        Entry.of(bug.managed(command), clockMillis()),
+        Entry.of(command, clockMillis()),
         new SimLog.Writer() {
           @Override
           public void applied(DataState state, ByteBuffer reply) {
