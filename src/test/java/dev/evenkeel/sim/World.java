@@ -444,7 +444,7 @@ final class World implements DataGroup.Surroundings {
   private boolean isNext(Move move, Shard shard, long epoch) {
     return move.epoch() == epoch + 1
         && move.shard() == shard.shard()
-        && move.topic().equals(topicName(shard));
+        && topicName(shard).equals(move.topic());
   }
 
   /** Of all dispatchers that ever were. */
