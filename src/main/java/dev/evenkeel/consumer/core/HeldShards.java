@@ -35,8 +35,11 @@ final class HeldShards {
   /** The highest epoch of each shard that was held here, however it ended. */
   private final Map<Shard, Long> heldEpochs = new HashMap<>();
 
-  /** The highest epoch of each shard of which the log may still take something at any time. */
-  private final Map<Shard, Long> doubtfulEpochs = new HashMap<>();
+  /**
+   * The highest epoch of each shard under which nothing may begin any more: the log may still take
+   * something of it at any time, or messages have begun under it that would begin again.
+   */
+  private final Map<Shard, Long> spentEpochs = new HashMap<>();
 
   private final Hold.Drops drops = new Hold.Drops();
   private boolean changed;
@@ -101,15 +104,16 @@ final class HeldShards {
   }
 
   /**
-   * Begins to hold a shard. At an epoch that it was let go, it is only released once more: if the
-   * lease is ours after all, the log takes that, and the next epoch is a new one for everybody.
+   * Begins to hold a shard. At an epoch that is spent or that it was let go, it is only released:
+   * if the lease is ours after all, the log takes that, and the next epoch is a new one for
+   * everybody.
    */
   Hold take(Assignment.Owned owned) {
     Hold hold = new Hold(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax, drops);
     hold.heldMax = heldMax;
     hold.predecessor = lingering.get(owned.shard());
-    boolean doubtful = doubtfulEpochs.getOrDefault(owned.shard(), 0L) == owned.epoch();
-    hold.doubt.inherit(doubtful || wasLetGo(owned));
+    boolean spent = spentEpochs.getOrDefault(owned.shard(), 0L) == owned.epoch();
+    hold.doubt.inherit(spent || wasLetGo(owned));
     if (heldEpochs.getOrDefault(owned.shard(), 0L) < owned.epoch()) {
       // Nobody can have committed in this epoch yet.
       heldEpochs.put(owned.shard(), owned.epoch());
@@ -125,6 +129,8 @@ final class HeldShards {
     changed = true;
     if (hold.releaseTaken) {
       releasedEpochs.put(hold.shard, hold.epoch);
+    } else if (hold.begunOffset > hold.committed) {
+      spentEpochs.merge(hold.shard, hold.epoch, Math::max);
     }
     if (!settle(hold)) {
       lingering.put(hold.shard, hold);
@@ -139,7 +145,7 @@ final class HeldShards {
   private boolean settle(Hold hold) {
     boolean settled = hold.quiet() && !hold.writes();
     if (settled && hold.doubt.exists()) {
-      doubtfulEpochs.merge(hold.shard, hold.epoch, Math::max);
+      spentEpochs.merge(hold.shard, hold.epoch, Math::max);
     }
     return settled;
   }

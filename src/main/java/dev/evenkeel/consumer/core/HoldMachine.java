@@ -254,7 +254,7 @@ final class HoldMachine {
     hold.lastCommitMillis = now;
     if (hold.doubt.exists()) {
       // The next epoch begins where this one's last word was, for the log refuses any after it.
-      reports.warn(hold + " is released: what was told of this epoch may still be taken");
+      reports.warn(hold + " is released: it was lost under this epoch, and goes on under the next");
     }
     boolean release = hold.draining || hold.doubt.exists();
     hold.state = release ? HoldState.RELEASING : HoldState.ASSIGNING;

@@ -418,10 +418,15 @@ final class GroupPlan {
       return null;
     }
     Long releaseMillis = handovers.ended(shard);
+    String topic = topics.name(shard.topicId());
+    if (topic == null) {
+      // It was deleted meanwhile: nobody asks how its shards moved.
+      return null;
+    }
     return new Move(
         nowMillis,
         group.name(),
-        topics.name(shard.topicId()),
+        topic,
         shard.shard(),
         request.from(),
         lease.owner(),

@@ -405,6 +405,26 @@ class ConsumerCoreTest {
     assertThat(run(S0, "a", "b").epoch).isEqualTo(6);
   }
 
+  /** An answer may be wrong: a shard that was lost to it is named again. */
+  @Test
+  void whatHasBegunDoesNotBeginAgainUnderTheSameEpoch() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    run(S0, "a", "b");
+    core.finished(next(0), now);
+    assign();
+    takeAll(Action.Fetch.class);
+    tick(100);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    Action.Release release = take(Action.Release.class);
+    assertThat(release.command().offset()).isZero();
+    assertThat(core.next(now)).isNull();
+    core.released(release.hold());
+    assign(owned(S0, 6, false));
+    assertThat(run(S0, "a", "b").epoch).isEqualTo(6);
+  }
+
   @Test
   void aLaterCommitThatWasTakenLeavesNoDoubt() {
     Hold former = committing();

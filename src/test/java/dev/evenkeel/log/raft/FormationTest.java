@@ -27,13 +27,13 @@ class FormationTest {
         .isEqualTo(
             new Formation.Step.Refuse(
                 "node n2 was started with the peers [n1, n2, n3], node n1 with [n1, n2]: give every"
-                    + " node the same --peers"));
+                    + " node the same list of peers"));
     NodeCard groups = new NodeCard("n1", "a", Stage.EMPTY, null, List.of(), NODES, 5);
     assertThat(next(self, groups))
         .isEqualTo(
             new Formation.Step.Refuse(
                 "node n2 was started with 3 data groups, node n1 with 5: give every node the same"
-                    + " --data-groups"));
+                    + " number of data groups"));
   }
 
   @Test
