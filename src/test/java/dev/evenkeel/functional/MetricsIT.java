@@ -29,7 +29,8 @@ class MetricsIT {
   private static final String GROUP = "readers";
 
   /** Served only where a log has followers. */
-  private static final Set<String> OF_SEVERAL_NODES = Set.of("evenkeel_log_follower_lag_entries");
+  private static final Set<String> OF_SEVERAL_NODES =
+      Set.of("evenkeel_clock_skew_seconds", "evenkeel_log_follower_lag_entries");
 
   /** Served only where a group is in mode level. */
   private static final Set<String> OF_LEVEL_GROUPS =
