@@ -17,18 +17,26 @@ import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Makes members of the cluster. Whatever blocks does so on threads of its own. */
 public final class ClusterMembers {
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
   private static final int PING_MILLIS = 5_000;
 
+  /** How often a node tries to join: who it asks first may go meanwhile, which takes some 20 s. */
+  static final int JOIN_TRIES = 3;
+
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterMembers.class);
+
   private ClusterMembers() {}
 
   /**
    * Starts a member that holds data, on {@code settings.port()} and the port after it. Fails with
    * {@code RefusedException} INVALID if a port is in use or the host is not this machine's,
-   * UNAVAILABLE if Hazelcast cannot start.
+   * UNAVAILABLE if Hazelcast cannot start, {@value #JOIN_TRIES} times in a row.
    */
   public static Future<ClusterMember> node(NodeSettings settings) {
     return node(settings, new OwnerlessParts());
@@ -49,8 +57,9 @@ public final class ClusterMembers {
                     .setPort(settings.eventBusPort())
                     .setClusterPublicHost(settings.publicHost())
                     .setClusterPublicPort(settings.eventBusPort());
-            promise.complete(
-                join(HazelcastConfigs.node(settings), bus).watched(new PartsWatch(ownerless)));
+            HazelcastMember member =
+                patiently(() -> join(HazelcastConfigs.node(settings), new EventBusOptions(bus)));
+            promise.complete(member.watched(new PartsWatch(ownerless)));
           } catch (RuntimeException e) {
             promise.fail(e);
           }
@@ -107,6 +116,22 @@ public final class ClusterMembers {
     return member instanceof HazelcastMember hazelcast ? hazelcast.dataAddresses() : List.of();
   }
 
+  /** Tries again if the cluster could not be joined. Blocks. */
+  static <T> T patiently(Supplier<T> join) {
+    for (int tries = 1; ; tries++) {
+      try {
+        return join.get();
+      } catch (RefusedException e) {
+        boolean passes =
+            e.refusal() == Refusal.UNAVAILABLE && !Thread.currentThread().isInterrupted();
+        if (!passes || tries == JOIN_TRIES) {
+          throw e;
+        }
+        LOG.warn("this node tries again to join the cluster, after {}", e.getMessage());
+      }
+    }
+  }
+
   /** Blocks until the member has joined. */
   static HazelcastMember join(Config config, EventBusOptions bus) {
     HazelcastClock.use();
@@ -121,7 +146,17 @@ public final class ClusterMembers {
                 new FileSystemOptions()
                     .setFileCachingEnabled(false)
                     .setClassPathResolvingEnabled(false));
-    Vertx vertx = await(Vertx.builder().with(options).withClusterManager(manager).buildClustered());
+    Vertx vertx;
+    try {
+      vertx = await(Vertx.builder().with(options).withClusterManager(manager).buildClustered());
+    } catch (RefusedException e) {
+      // Vert.x leaves it running, on the port.
+      HazelcastInstance left = manager.getHazelcastInstance();
+      if (left != null) {
+        left.getLifecycleService().terminate();
+      }
+      throw e;
+    }
     vertx.exceptionHandler(new UncaughtFailures());
     try {
       return new HazelcastMember(vertx, manager.getHazelcastInstance(), manager.getNodeId(), true);
