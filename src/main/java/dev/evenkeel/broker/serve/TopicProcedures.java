@@ -164,7 +164,10 @@ final class TopicProcedures {
                   group -> new DataCommand.ConfigureShards(topic.id(), topic.config()))
               .map(done -> (Reply) new Reply.OfTopic(topic));
       case DELETING ->
-          each(groupsOf(topic), group -> new DataCommand.DropShards(topic.id()))
+          // All groups: each has the producers of handlers that publish from the topic's shards.
+          each(
+                  IntStream.range(0, groups.size()).boxed().toList(),
+                  group -> new DataCommand.DropShards(topic.id()))
               .compose(
                   floors ->
                       submit(new MetaCommand.RemoveTopic(topic.id(), Collections.max(floors))));

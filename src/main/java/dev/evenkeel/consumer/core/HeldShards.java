@@ -129,7 +129,9 @@ final class HeldShards {
     changed = true;
     if (hold.releaseTaken) {
       releasedEpochs.put(hold.shard, hold.epoch);
-    } else if (hold.begunOffset > hold.committed) {
+    } else if (hold.begunOffset > hold.committed
+        || hold.retriesRunning > 0
+        || !hold.retries.outbox.isEmpty()) {
       spentEpochs.merge(hold.shard, hold.epoch, Math::max);
     }
     if (!settle(hold)) {

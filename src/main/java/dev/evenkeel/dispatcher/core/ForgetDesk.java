@@ -19,6 +19,12 @@ final class ForgetDesk {
   /** How long a request waits before it is told what for. */
   static final long PATIENCE_MILLIS = 20_000;
 
+  /**
+   * How long a dispatcher listens before it forgets anything on request: by then every member has
+   * sent a heartbeat, also one that had to join the cluster again. No map may know of it.
+   */
+  static final long LISTEN_MILLIS = 10_000;
+
   /** Requests that wait. */
   static final int REQUESTS_MAX = 100;
 
@@ -44,6 +50,9 @@ final class ForgetDesk {
   private final Outbox out;
   private final Map<Long, Wish> waiting = new TreeMap<>();
   private final Map<Long, Wish> begun = new TreeMap<>();
+
+  /** When this dispatcher's first turn was; null before it. */
+  private Long sinceMillis;
 
   ForgetDesk(Groups groups, TopicView view, Forgetting forgetting, Outbox out) {
     this.groups = groups;
@@ -157,6 +166,9 @@ final class ForgetDesk {
 
   /** Begins with what nothing stands in the way of any more, and answers what is over. */
   void settle(long nowMillis) {
+    if (sinceMillis == null) {
+      sinceMillis = nowMillis;
+    }
     if (!begun.isEmpty()) {
       answer(nowMillis);
     }
@@ -169,6 +181,9 @@ final class ForgetDesk {
           gone(state)
               ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + state.name() + "' any more")
               : obstacle(state, state.name(), wish.topic(), wish.leaver());
+      if (obstacle == null && nowMillis - sinceMillis < LISTEN_MILLIS) {
+        obstacle = waits("the dispatcher has just begun, and may not have heard all members");
+      }
       if (obstacle != null && (!obstacle.passes() || nowMillis >= wish.untilMillis())) {
         each.remove();
         // Who unsubscribes may ask again; a person is told whom to look at.

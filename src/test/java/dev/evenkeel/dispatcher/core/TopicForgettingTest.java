@@ -170,6 +170,19 @@ class TopicForgettingTest {
     assertThat(bench.owners()).isEqualTo("bb");
   }
 
+  /** After a start of all nodes no map knows the members, and dispatchers own what is level. */
+  @Test
+  void aDispatcherThatHasJustBegunHearsMembersBeforeItDeletesTheirGroup() {
+    bench.send(Bench.leaving(one));
+    bench.activate(List.of());
+    long request = bench.forget(null, null);
+    bench.pass(2_000);
+    assertThat(bench.answer(request)).isNull();
+    bench.send(one);
+    assertThat(((Action.Refuse) bench.answer(request)).refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
+    assertThat(bench.log.groups).containsKey("g");
+  }
+
   @Test
   void anOwnerThatUnsubscribesIsWaitedFor() {
     bench.send(both);
