@@ -16,7 +16,7 @@ import java.util.TreeMap;
  * {@link #PATIENCE_MILLIS}.
  */
 final class ForgetDesk {
-  /** How long a request waits before it is told what for. */
+  /** How long a request waits before the answer says what stands in its way. */
   static final long PATIENCE_MILLIS = 20_000;
 
   /**
@@ -186,7 +186,7 @@ final class ForgetDesk {
       }
       if (obstacle != null && (!obstacle.passes() || nowMillis >= wish.untilMillis())) {
         each.remove();
-        // Who unsubscribes may ask again; a person is told whom to look at.
+        // A consumer that unsubscribes asks again; a person reads who stands in the way.
         boolean patient = obstacle.passes() && wish.leaver() != null;
         out.refuse(
             next.getKey(), patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
