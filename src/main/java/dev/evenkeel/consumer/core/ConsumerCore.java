@@ -303,8 +303,9 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     return lag;
   }
 
-  /** Whether anything may be started, handlers or not. */
-  boolean mayStart(long now) {
+  /** Whether anything may be started: onAssign, a handler, a claim for one. */
+  @Override
+  public boolean mayStart(long now) {
     return fence.mayStart(now) && machine.open();
   }
 

@@ -33,6 +33,9 @@ final class HoldMachine {
 
     /** Pulling may go on for all shards. */
     void resumed(long now);
+
+    /** Whether the application may be given anything: nobody else owns what this member holds. */
+    boolean mayStart(long now);
   }
 
   /** What is kept of a hand-over's time for onRelease and the log: 5 s, or a fifth of less. */
@@ -282,7 +285,8 @@ final class HoldMachine {
     if (hold.draining) {
       hold.state = HoldState.RELEASING;
       step(hold, now);
-    } else if (open && now >= hold.retryMillis) {
+    } else if (owner.mayStart(now) && now >= hold.retryMillis) {
+      // An assignment may come late, to a process that stood still: another may own the shard.
       hold.busy = true;
       hold.assignCalled = true;
       out.accept(new Action.CallAssign(hold, hold.context(options.getMember()), hold.givenState));

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** In mode singleton nothing begins before all shards were granted. */
@@ -33,6 +34,11 @@ class LeadTest {
 
   private void assign(Assignment.Lead lead, Assignment.Owned... owned) {
     core.assigned(new Assignment("g", "m", "i", 1, ++revision, List.of(owned), lead), 0);
+  }
+
+  @BeforeEach
+  void answerAHeartbeat() {
+    core.heartbeatAnswered(0);
   }
 
   private static Assignment.Owned owned(Shard shard, long epoch, boolean draining) {
@@ -75,6 +81,18 @@ class LeadTest {
   }
 
   @Test
+  void whoStoodStillForLongerThanItCountsAsAliveBeginsNothing() {
+    long late = 60_000;
+    core.assigned(
+        new Assignment("g", "m", "i", 1, 1, List.of(owned(S0, 1, false)), lead(5, true)), late);
+    core.tick(late);
+    assertThat(actions()).as("another may lead since").containsExactly("5");
+    core.heartbeatAnswered(late);
+    core.tick(late + 10);
+    assertThat(actions()).containsExactly("assign 0");
+  }
+
+  @Test
   void anotherTermBeginsAnew() {
     assign(lead(5, true), owned(S0, 1, false));
     actions();
@@ -86,7 +104,6 @@ class LeadTest {
 
   @Test
   void nothingIsHandedOutWithoutTheLead() {
-    core.heartbeatAnswered(0);
     assign(lead(5, true), owned(S0, 1, false));
     Action.Fetch fetch = null;
     Action action;
