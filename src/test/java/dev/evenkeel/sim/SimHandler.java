@@ -183,6 +183,7 @@ final class SimHandler {
     Shard shard = call.hold().shard;
     long begin = call.shard().offset();
     world.ledger.mustBeGranted(shard, call.shard().epoch(), consumer.instance);
+    world.checkOverlap(consumer, shard, call.shard().epoch());
     if (world.features.publishes()) {
       world.outputs.begun(shard, call.shard().epoch());
     }

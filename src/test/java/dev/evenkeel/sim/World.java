@@ -413,7 +413,7 @@ final class World implements DataGroup.Surroundings {
     }
     for (Move move : moves()) {
       if (isNext(move, shard, epoch) && move.cause() == Cause.TIMEOUT) {
-        throw new SimulationFailure(consumer + " starts a handler after it timed out: " + move);
+        throw new SimulationFailure(consumer + " begins something after it timed out: " + move);
       }
     }
   }
