@@ -417,7 +417,7 @@ final class Activation {
     } else if (action instanceof Action.ForgetLeases a) {
       brokers
           .submitEverywhere(a.command())
-          .onSuccess(floor -> run(core.leasesForgotten(a.id(), floor, clock.millis())));
+          .onSuccess(reply -> run(core.leasesForgotten(a.id(), reply, clock.millis())));
     } else if (action instanceof Action.ReadView a) {
       brokers
           .view()

@@ -202,8 +202,14 @@ final class Brokers {
         request(Addresses.control(node), Frames.request(Op.SUBMIT_META, body), localOptions));
   }
 
-  /** Does not fail: the highest number that a data group answers; null if one has not taken it. */
-  Future<Long> submitEverywhere(DataCommand command) {
+  /**
+   * To every data group. Does not fail: the reply is {@link Reply.OfNumber} of the highest number
+   * that one of them answers, or a refusal if one has not taken it.
+   */
+  Future<Reply> submitEverywhere(DataCommand command) {
+    if (dataLeaders.isEmpty()) {
+      return Future.succeededFuture(Reply.refused(Refusal.UNAVAILABLE, "no leader known"));
+    }
     List<Future<Reply>> replies = new ArrayList<>();
     for (int i = 0; i < dataLeaders.size(); i++) {
       replies.add(submit(i, command));
@@ -211,14 +217,14 @@ final class Brokers {
     return Future.join(replies)
         .map(
             joined -> {
-              Long highest = null;
+              long highest = 0;
               for (Future<Reply> each : replies) {
                 if (!(each.result() instanceof Reply.OfNumber of)) {
-                  return null;
+                  return each.result();
                 }
-                highest = highest == null ? of.number() : Math.max(highest, of.number());
+                highest = Math.max(highest, of.number());
               }
-              return highest;
+              return new Reply.OfNumber(highest);
             });
   }
 

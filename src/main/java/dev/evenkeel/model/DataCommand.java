@@ -302,20 +302,31 @@ public sealed interface DataCommand {
 
   /**
    * Drops the leases of a group, all or those on one topic, with its retries and dead letters
-   * there, after the meta log has forgotten the group's record, or that it reads the topic. Refuses
-   * FENCED if one of these leases, or an epoch that its handlers publish in, is above {@code
-   * epochMax}: then the group was made anew, or reads the topic again. No lease that is made here
-   * from now on has a lower epoch, so that a repeat which comes late drops nothing. Answers {@link
-   * Reply.OfNumber}: leases made here from now on have epochs above it.
+   * there, after the meta log has forgotten the group's record, or that it reads the topic. Drops
+   * nothing if one of these leases, or an epoch that its handlers publish in, is above {@code
+   * epochMax}. No lease that is made here from now on has a lower epoch, so that a repeat which
+   * comes late drops nothing.
+   *
+   * <p>Answers {@link Reply.OfNumber}: if it has dropped them, leases made here from now on have
+   * epochs above the number; else the number is the highest epoch of these leases, above {@code
+   * epochMax}.
    *
    * @param epochMax the highest epoch of these leases that the sender knows; 0: drops them whatever
    *     their epochs are, as entries of before there was a limit do
-   * @param topicId {@link #ALL_TOPICS}, or of one topic
+   * @param topicId {@link #ALL_TOPICS}, {@link #NO_TOPIC}, or of one topic
    */
   record ForgetLeases(String group, long epochMax, int topicId) implements DataCommand {
 
     /** No topic has this id. */
     public static final int ALL_TOPICS = 0;
+
+    /** No topic has this id, either: nothing is dropped. */
+    public static final int NO_TOPIC = Integer.MAX_VALUE;
+
+    /** Drops nothing: leases made from now on have epochs above {@code epoch}. */
+    public static ForgetLeases raise(String group, long epoch) {
+      return new ForgetLeases(group, epoch, NO_TOPIC);
+    }
 
     /** On all topics, whatever the epochs are. */
     public ForgetLeases(String group) {

@@ -32,6 +32,10 @@ public final class ModelLog {
   public final Map<Shard, Long> ends = new TreeMap<>();
   public final List<FailureFigures> failures = new ArrayList<>();
   public long activeMillis;
+
+  /** Of handlers of each group, the highest epoch that they publish in. */
+  public final Map<String, Long> publisherEpochs = new TreeMap<>();
+
   private long epochFloor;
   private long termFloor;
 
@@ -83,10 +87,17 @@ public final class ModelLog {
       Map<Shard, Lease> of = leases.getOrDefault(c.group(), new TreeMap<>());
       Collection<Lease> gone =
           of.values().stream().filter(lease -> c.covers(lease.shard())).toList();
-      if (gone.stream().anyMatch(lease -> lease.epoch() > c.epochMax())) {
-        return Reply.refused(Refusal.FENCED, "a higher epoch");
+      boolean all = c.topicId() == DataCommand.ForgetLeases.ALL_TOPICS;
+      long publishers = all ? publisherEpochs.getOrDefault(c.group(), 0L) : 0;
+      long highest = gone.stream().mapToLong(Lease::epoch).max().orElse(0);
+      highest = Math.max(highest, publishers);
+      if (highest > c.epochMax()) {
+        return new Reply.OfNumber(highest);
       }
       of.values().removeAll(gone);
+      if (all) {
+        publisherEpochs.remove(c.group());
+      }
       if (of.isEmpty()) {
         leases.remove(c.group());
       }

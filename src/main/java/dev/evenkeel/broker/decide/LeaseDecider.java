@@ -233,15 +233,7 @@ public final class LeaseDecider {
       highest = Math.max(highest, tables.lease(key.group(), key.shard()).epoch());
     }
     if (command.epochMax() != 0 && highest > command.epochMax()) {
-      return Decision.refused(
-          Refusal.FENCED,
-          "group '"
-              + command.group()
-              + "' has epoch "
-              + highest
-              + " here, above "
-              + command.epochMax()
-              + ": it was made anew, or reads the topic again");
+      return Decision.unchanged(new Reply.OfNumber(highest));
     }
     long floor = Math.max(tables.epochFloor(), Math.max(highest, command.epochMax()));
     List<Change> changes = new ArrayList<>();

@@ -239,10 +239,11 @@ public final class DispatcherCore {
   /**
    * Answers {@link Action.ForgetLeases}.
    *
-   * @param floor the highest number that a data log group answered; null unless all have taken it
+   * @param reply {@link Reply.OfNumber} of the highest number that a data group answered, or the
+   *     refusal of one
    */
-  public List<Action> leasesForgotten(long id, Long floor, long nowMillis) {
-    desk.admit(records.forgetting().dropped(id, floor, nowMillis), nowMillis);
+  public List<Action> leasesForgotten(long id, Reply reply, long nowMillis) {
+    desk.admit(records.forgetting().answered(id, reply, nowMillis), nowMillis);
     return done(nowMillis);
   }
 

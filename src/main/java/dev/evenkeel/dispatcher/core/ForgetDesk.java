@@ -11,21 +11,21 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Takes requests to forget a group, or a topic that a group reads no more, and answers each once
- * nothing of it is left. Members that read it refuse it; for what passes by itself it waits, for
- * {@link #PATIENCE_MILLIS}.
+ * Takes requests to forget a group, or a topic that a group no longer reads, and answers each when
+ * nothing of it is left. A request is refused while members read it. If the obstacle will pass by
+ * itself, the request waits for up to {@link #PATIENCE_MILLIS}.
  */
 final class ForgetDesk {
   /** How long a request waits before the answer says what stands in its way. */
   static final long PATIENCE_MILLIS = 20_000;
 
   /**
-   * How long a dispatcher listens before it forgets anything on request: by then every member has
-   * sent a heartbeat, also one that had to join the cluster again. No map may know of it.
+   * How long a dispatcher listens before it forgets anything on request. By then every member has
+   * sent a heartbeat, even one that had to join the cluster again; the registry may not name it.
    */
   static final long LISTEN_MILLIS = 10_000;
 
-  /** Requests that wait. */
+  /** Most requests that wait or are under way. */
   static final int REQUESTS_MAX = 100;
 
   private static final int NAMES_MAX = 5;
@@ -33,23 +33,24 @@ final class ForgetDesk {
   /**
    * What stands in the way.
    *
-   * @param passes by itself, as far as can be seen
+   * @param passes whether it will pass by itself, as far as the dispatcher can see
    */
   record Obstacle(Refusal refusal, String detail, boolean passes) {}
 
   /**
    * @param topic null: the whole group
-   * @param leaver a member that has said it unsubscribes, also if its heartbeat does not say so
-   *     yet; or null
+   * @param leaver a member that unsubscribes, although its heartbeat may not say so yet; or null
    */
   private record Wish(GroupState group, String topic, String leaver, long untilMillis) {}
+
+  private record Begun(Forgetting.Deletion deletion, long untilMillis) {}
 
   private final Groups groups;
   private final TopicView view;
   private final Forgetting forgetting;
   private final Outbox out;
   private final Map<Long, Wish> waiting = new TreeMap<>();
-  private final Map<Long, Wish> begun = new TreeMap<>();
+  private final Map<Long, Begun> begun = new TreeMap<>();
 
   /** When this dispatcher's first turn was; null before it. */
   private Long sinceMillis;
@@ -192,21 +193,20 @@ final class ForgetDesk {
             next.getKey(), patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
       } else if (obstacle == null && (underWay(wish) || !state.metaInFlight)) {
         each.remove();
-        begun.put(next.getKey(), wish);
-        begin(wish);
+        begun.put(next.getKey(), new Begun(begin(wish), wish.untilMillis()));
       }
     }
   }
 
-  private void begin(Wish wish) {
-    if (underWay(wish)) {
-      return;
+  /** Begins with it, unless that or its whole group is being forgotten. */
+  private Forgetting.Deletion begin(Wish wish) {
+    GroupState state = wish.group();
+    if (state.forgetting) {
+      return forgetting.find(state, null);
     }
-    if (wish.topic() == null) {
-      forgetting.begin(wish.group());
-    } else {
-      forgetting.begin(wish.group(), wish.topic());
-    }
+    return underWay(wish)
+        ? forgetting.find(state, wish.topic())
+        : forgetting.begin(state, wish.topic());
   }
 
   private static boolean underWay(Wish wish) {
@@ -221,20 +221,15 @@ final class ForgetDesk {
   }
 
   private void answer(long nowMillis) {
-    Iterator<Map.Entry<Long, Wish>> each = begun.entrySet().iterator();
+    Iterator<Map.Entry<Long, Begun>> each = begun.entrySet().iterator();
     while (each.hasNext()) {
-      Map.Entry<Long, Wish> next = each.next();
-      Wish wish = next.getValue();
-      GroupState state = wish.group();
-      if (gone(state)) {
+      Map.Entry<Long, Begun> next = each.next();
+      Forgetting.Deletion deletion = next.getValue().deletion();
+      if (deletion.over() && deletion.refused() == null) {
         out.add(new Action.Forgotten(next.getKey()));
-      } else if (!underWay(wish)) {
-        if (state.forgetRefused == null) {
-          out.add(new Action.Forgotten(next.getKey()));
-        } else {
-          out.refuse(next.getKey(), state.forgetRefused.refusal(), state.forgetRefused.detail());
-        }
-      } else if (nowMillis >= wish.untilMillis()) {
+      } else if (deletion.over()) {
+        out.refuse(next.getKey(), deletion.refused().refusal(), deletion.refused().detail());
+      } else if (nowMillis >= next.getValue().untilMillis()) {
         out.refuse(
             next.getKey(),
             Refusal.INDETERMINATE,

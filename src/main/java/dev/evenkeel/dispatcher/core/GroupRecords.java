@@ -17,7 +17,7 @@ import java.util.TreeSet;
  * forgotten that were absent for long. At most one command about a group is on its way.
  */
 final class GroupRecords {
-  private record Ref(String group, MetaCommand command) {}
+  private record Ref(GroupState state, MetaCommand command) {}
 
   private final DispatcherSettings settings;
   private final Groups groups;
@@ -81,7 +81,7 @@ final class GroupRecords {
     long id = out.nextId();
     state.metaInFlight = true;
     sequence++;
-    writes.put(id, new Ref(state.name(), command));
+    writes.put(id, new Ref(state, command));
     out.add(new Action.WriteMeta(id, command));
   }
 
@@ -96,8 +96,12 @@ final class GroupRecords {
       return List.of();
     }
     sequence++;
-    GroupState state = groups.get(ref.group()).state();
+    GroupState state = ref.state();
     state.metaInFlight = false;
+    Group group = groups.get(state.name());
+    if (group == null || group.state() != state) {
+      return List.of();
+    }
     if (reply instanceof Reply.Refused refused) {
       refused(state, ref, refused);
       return List.of();
@@ -106,12 +110,12 @@ final class GroupRecords {
       recordForgotten(state);
       return List.of();
     } else if (reply instanceof Reply.OfGroup of) {
-      show(groups.get(ref.group()), of.group());
+      show(group, of.group());
     }
     if (ref.command() instanceof MetaCommand.ForgetTopic c) {
       forgetting.subscriptionGone(state, c.topic(), nowMillis);
     }
-    return held.ofGroup(ref.group());
+    return held.ofGroup(ref.state().name());
   }
 
   private void recordForgotten(GroupState state) {
@@ -126,18 +130,16 @@ final class GroupRecords {
         recordForgotten(state);
         return;
       }
-      state.forgetting = false;
-      state.forgetRefused = refused;
+      forgetting.refused(state, null, refused);
     } else if (ref.command() instanceof MetaCommand.ForgetTopic c) {
-      state.forgettingTopics.remove(c.topic());
-      state.forgetRefused = refused;
+      forgetting.refused(state, c.topic(), refused);
     }
     if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
       state.info = null;
     }
     read();
     boolean mismatch = refused.refusal() == Refusal.GROUP_MISMATCH;
-    for (HeldBeats.Held each : held.ofGroup(ref.group())) {
+    for (HeldBeats.Held each : held.ofGroup(ref.state().name())) {
       out.refuse(
           each.request(),
           mismatch ? refused.refusal() : Refusal.UNAVAILABLE,
@@ -188,11 +190,11 @@ final class GroupRecords {
 
   /** Marks a group with members as seen; begins to forget what was absent for long. */
   void tend(GroupState state) {
-    if (state.info == null) {
+    if (state.info == null || state.forgetting) {
       forgetting.tendWithoutRecord(state);
       return;
     }
-    if (state.metaInFlight || state.forgetting) {
+    if (state.metaInFlight) {
       return;
     }
     forgetting.tendTopics(state);
@@ -207,7 +209,7 @@ final class GroupRecords {
         return;
       }
     } else if (state.members().isEmpty() && absent(state.info.seenMillis())) {
-      forgetting.begin(state);
+      forgetting.begin(state, null);
       return;
     }
     for (Map.Entry<String, Long> each : state.info.subscriptions().entrySet()) {

@@ -5,7 +5,6 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -45,7 +44,7 @@ public final class GroupState {
   /** Term at which it holds the group's lease; 0 until then. */
   long groupTerm;
 
-  /** A command about the group is on its way to the meta log. */
+  /** A command about the group is on its way to the meta log, or must be the next one. */
   boolean metaInFlight;
 
   /** The group is being forgotten: nobody is taken in until that is over. */
@@ -53,9 +52,6 @@ public final class GroupState {
 
   /** Topics that the group is forgetting: nobody is let to them until that is over. */
   final Set<String> forgettingTopics = new TreeSet<>();
-
-  /** Why the record of what was last to be forgotten could not go; null: it could, or may yet. */
-  Reply.Refused forgetRefused;
 
   /** What last changed the plan. */
   Cause cause;

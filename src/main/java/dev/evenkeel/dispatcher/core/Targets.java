@@ -44,7 +44,8 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     Map<String, Set<Integer>> readers = subscriptions(group, topics);
     Map<Shard, String> kept = new HashMap<>();
     Map<Shard, Long> taken = abandoned(group);
-    if (group.stuck().anyPassedOver()) {
+    // Those passed over may have left a moment ago.
+    if (group.stuck().anyPassedOver() && !readers.isEmpty()) {
       passOver(group, topics, readers, kept, taken);
     }
     Snapshot snapshot = snapshot(group, topics, readers, kept.keySet(), taken.keySet());

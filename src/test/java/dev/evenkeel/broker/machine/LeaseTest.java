@@ -185,12 +185,12 @@ class LeaseTest {
     rig.grant("g", SHARD, "a", 0);
     rig.grant("g", SHARD, "b", 1);
     DataCommand forget = new DataCommand.ForgetLeases("g", 2);
-    assertThat(refusal(new DataCommand.ForgetLeases("g", 1))).isEqualTo(Refusal.FENCED);
+    assertThat(rig.run(new DataCommand.ForgetLeases("g", 1))).isEqualTo(new Reply.OfNumber(2));
     assertThat(lease().epoch()).isEqualTo(2);
     assertThat(rig.run(forget)).isEqualTo(new Reply.OfNumber(2));
     assertThat(lease()).isNull();
     rig.grant("g", SHARD, "a", 0);
-    assertThat(refusal(forget)).isEqualTo(Refusal.FENCED);
+    assertThat(rig.run(forget)).isEqualTo(new Reply.OfNumber(3));
     assertThat(lease().epoch()).isEqualTo(3);
   }
 
@@ -202,7 +202,9 @@ class LeaseTest {
     rig.run(new DataCommand.ForgetLeases("g", 9, topic + 1));
     assertThat(lease()).as("of another topic").isNotNull();
     DataCommand forget = new DataCommand.ForgetLeases("g", 2, topic);
-    assertThat(refusal(new DataCommand.ForgetLeases("g", 1, topic))).isEqualTo(Refusal.FENCED);
+    assertThat(rig.run(new DataCommand.ForgetLeases("g", 1, topic)))
+        .isEqualTo(new Reply.OfNumber(2));
+    assertThat(lease()).isNotNull();
     assertThat(rig.run(forget)).isEqualTo(new Reply.OfNumber(9));
     assertThat(lease()).isNull();
     rig.data.close();
@@ -210,14 +212,26 @@ class LeaseTest {
     Lease again = rig.grant("g", SHARD, "a", 0);
     assertThat(again.epoch()).isEqualTo(10);
     assertThat(again.generation().number()).as("what members remember is of before").isOne();
-    assertThat(refusal(forget)).as("it comes late").isEqualTo(Refusal.FENCED);
+    assertThat(rig.run(forget)).as("it comes late").isEqualTo(new Reply.OfNumber(10));
+    assertThat(lease()).isNotNull();
   }
 
   @Test
   void whereTheGroupHadNothingItsEpochsBeginAboveTheLimitToo() {
     rig.run(new DataCommand.ForgetLeases("g", 7));
     assertThat(rig.grant("g", SHARD, "a", 0).epoch()).isEqualTo(8);
-    assertThat(refusal(new DataCommand.ForgetLeases("g", 7))).isEqualTo(Refusal.FENCED);
+    assertThat(rig.run(new DataCommand.ForgetLeases("g", 7))).isEqualTo(new Reply.OfNumber(8));
+    assertThat(lease()).isNotNull();
+  }
+
+  @Test
+  void epochsCanBeRaisedWithoutDroppingAnything() {
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("h", SHARD, "a", 0);
+    assertThat(rig.run(DataCommand.ForgetLeases.raise("g", 7))).isEqualTo(new Reply.OfNumber(7));
+    assertThat(rig.run(DataCommand.ForgetLeases.raise("g", 3))).isEqualTo(new Reply.OfNumber(7));
+    assertThat(lease().epoch()).isEqualTo(1);
+    assertThat(rig.grant("i", SHARD, "a", 0).epoch()).isEqualTo(8);
   }
 
   @Test

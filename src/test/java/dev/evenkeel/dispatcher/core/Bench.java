@@ -16,7 +16,9 @@ import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.StartAt;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -66,8 +68,16 @@ final class Bench {
   /** What the log refuses commands of the history with, or null. */
   Refusal refuseMoves;
 
-  /** No request to forget leases reaches the data groups. */
+  /** No request to drop leases reaches the data groups. */
   boolean loseForgets;
+
+  /** No request that new leases have epochs above some number reaches the data groups. */
+  boolean loseRaises;
+
+  /** Requests to forget leases are applied, and answered by {@link #answerNextForget}. */
+  boolean holdForgets;
+
+  private final Deque<Runnable> heldForgets = new ArrayDeque<>();
 
   /** Commands about shards are applied, but nobody learns of it. */
   boolean loseAnswers;
@@ -328,13 +338,14 @@ final class Bench {
       }
       run(core.metaWritten(a.id(), reply, now));
     } else if (action instanceof Action.ForgetLeases a) {
-      Reply reply =
-          loseForgets
-              ? Reply.refused(Refusal.UNAVAILABLE, "as told")
-              : refuse(() -> log.apply(a.command()));
-      run(
-          core.leasesForgotten(
-              a.id(), reply instanceof Reply.OfNumber of ? (Long) of.number() : null, now));
+      boolean raise = a.command().topicId() == DataCommand.ForgetLeases.NO_TOPIC;
+      boolean lost = raise ? loseRaises : loseForgets;
+      Reply reply = lost ? Reply.refused(Refusal.UNAVAILABLE, "as told") : log.apply(a.command());
+      if (holdForgets) {
+        heldForgets.add(() -> run(core.leasesForgotten(a.id(), reply, now)));
+      } else {
+        run(core.leasesForgotten(a.id(), reply, now));
+      }
     } else if (action instanceof Action.ReadView a) {
       run(core.viewRead(a.id(), List.copyOf(log.topics), now));
     } else if (action instanceof Action.ReadLeases a) {
@@ -371,6 +382,10 @@ final class Bench {
     lateShard = -1;
     late.forEach(Runnable::run);
     late.clear();
+  }
+
+  void answerNextForget() {
+    heldForgets.remove().run();
   }
 
   /** Whether the dispatcher has died; {@link #activate} makes another. */
