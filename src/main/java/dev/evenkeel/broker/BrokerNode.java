@@ -11,6 +11,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLine;
 import dev.evenkeel.model.DataCommand;
+import dev.evenkeel.store.StoreFiles;
 import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.FeatureLevel;
 import java.io.IOException;
@@ -98,7 +99,12 @@ public final class BrokerNode implements AutoCloseable {
         new DiskGuard(
             settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
     disk.check();
-    DamageMarks damage = new DamageMarks(settings.dataDirectory());
+    ThreadFactory files = threads("evenkeel-damage-");
+    DamageMarks damage =
+        new DamageMarks(
+            settings.dataDirectory(),
+            StoreFiles::forceDirectory,
+            task -> files.newThread(task).start());
     MetaState meta = new MetaState(live.resolve(LogNode.META), stores);
     Map<String, DataState> byName = new ConcurrentHashMap<>();
     LogNode log =
@@ -121,13 +127,16 @@ public final class BrokerNode implements AutoCloseable {
               return state;
             },
             line);
-    for (LogGroup group : log.all()) {
-      damage.watch(group);
+    try {
+      log.all().forEach(damage::watch);
+      List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();
+      BrokerNode node = new BrokerNode(settings, log, meta, data, disk);
+      node.begin();
+      return node;
+    } catch (RuntimeException e) {
+      log.close();
+      throw e;
     }
-    List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();
-    BrokerNode node = new BrokerNode(settings, log, meta, data, disk);
-    node.begin();
-    return node;
   }
 
   private static ThreadFactory threads(String prefix) {
