@@ -1,5 +1,6 @@
 package dev.evenkeel.store;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -175,7 +176,7 @@ public final class RocksStore implements Store {
     try (FlushOptions flush = new FlushOptions().setWaitForFlush(true);
         Checkpoint checkpoint = Checkpoint.create(database)) {
       database.flush(flush, families);
-      checkpoint.createCheckpoint(copy.toString());
+      create(checkpoint, copy);
       List<DeletedRange> ranges = deletedRanges.take();
       if (!ranges.isEmpty()) {
         shared.background().execute(() -> freeSpaceOf(ranges));
@@ -184,6 +185,20 @@ public final class RocksStore implements Store {
       throw asIoException("cannot copy the store in " + directory + " to " + copy, e);
     } finally {
       leave();
+    }
+  }
+
+  private void create(Checkpoint checkpoint, Path copy) throws IOException {
+    try {
+      checkpoint.createCheckpoint(copy.toString());
+    } catch (RocksDBException e) {
+      String what = "cannot copy the store in " + directory + " to " + copy;
+      boolean ownFile = String.valueOf(e.getMessage()).contains(directory + File.separator);
+      boolean io = e.getStatus() != null && e.getStatus().getCode() == Status.Code.IOError;
+      // A copy that cannot be written says nothing about the store.
+      throw io && !ownFile
+          ? new IOException(what + ": " + e.getMessage(), e)
+          : asIoException(what, e);
     }
   }
 

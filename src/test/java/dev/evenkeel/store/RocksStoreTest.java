@@ -237,6 +237,22 @@ class RocksStoreTest {
     assertThat(DamagedStoreException.in(new IOException("x", new IOException("y")))).isNull();
   }
 
+  @Test
+  void aCopyThatCannotBeWrittenIsNoDamageAndALostFileOfTheStoreIs() throws IOException {
+    put(Table.META, 1, "a");
+    store.checkpoint(temp.resolve("good"));
+    Path file = Files.writeString(temp.resolve("file"), "no directory");
+    for (Path copy : List.of(temp.resolve("missing").resolve("copy"), file.resolve("copy"))) {
+      assertThatThrownBy(() -> store.checkpoint(copy))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining(copy.toString())
+          .satisfies(e -> assertThat(DamagedStoreException.in(e)).isNull());
+    }
+    spoil(temp.resolve("store"), true);
+    assertThatThrownBy(() -> store.checkpoint(temp.resolve("next")))
+        .satisfies(e -> assertThat(DamagedStoreException.in(e)).isNotNull());
+  }
+
   /** The largest file: that with the values. */
   private static void spoil(Path directory, boolean missing) throws IOException {
     Path largest;
