@@ -20,7 +20,8 @@ import java.util.TreeMap;
  *
  * <p>A node that is not fit to lead a group gives it away at once, to any node that is. If no other
  * node answers, this one may be cut off from their event bus; then whoever follows in the log gets
- * the group, but not more often than every {@link #BLIND_MILLIS}.
+ * the group. If it comes back, the next one waits {@link #BLIND_MILLIS}, and each later one twice
+ * as long as the one before, so that the lead does not wander while all nodes are cut off.
  */
 final class LeaderSpread {
   /** Nothing moves to its home so soon after a node or a leadership came or went. */
@@ -35,10 +36,18 @@ final class LeaderSpread {
   /** A follower that has not answered for this long may be gone. */
   static final long SILENT_MILLIS_MAX = 1_500;
 
-  /** A group goes no more often than this to a node of which nothing is known. */
+  /** A group goes no sooner than this to a node of which nothing is known for the second time. */
   static final long BLIND_MILLIS = 10_000;
 
-  private final Map<String, Long> blindAtMillis = new HashMap<>();
+  /** It goes there at least this often. */
+  static final long BLIND_MILLIS_MAX = 320_000;
+
+  /** When a group last went to a node of which nothing is known, and how long it then stays. */
+  private record Blind(long atMillis, long waitMillis) {}
+
+  /** By group, until another node answers. */
+  private final Map<String, Blind> blinds = new HashMap<>();
+
   private Object before = List.of();
   private long changedAtMillis = Long.MIN_VALUE / 2;
 
@@ -83,6 +92,9 @@ final class LeaderSpread {
       before = now;
       changedAtMillis = nowMillis;
     }
+    if (answers.size() > 1) {
+      blinds.clear();
+    }
     boolean whole = answers.values().stream().allMatch(Node::serving);
     long turn = Math.floorMod(nowMillis / TURN_MILLIS, nodes.size());
     boolean mayTidy =
@@ -120,8 +132,8 @@ final class LeaderSpread {
   /** Who takes a group that this node should not lead: its home, or who has most; or null. */
   private String successor(long nowMillis, String home, Map<String, Node> answers, Group group) {
     boolean blind = answers.size() == 1;
-    long last = blindAtMillis.getOrDefault(group.name(), Long.MIN_VALUE / 2);
-    if (blind && nowMillis - last < BLIND_MILLIS) {
+    Blind last = blinds.get(group.name());
+    if (last != null && nowMillis - last.atMillis() < last.waitMillis()) {
       return null;
     }
     String next =
@@ -135,7 +147,8 @@ final class LeaderSpread {
             .map(Follower::node)
             .orElse(null);
     if (blind && next != null) {
-      blindAtMillis.put(group.name(), nowMillis);
+      long wait = last == null ? BLIND_MILLIS : Math.min(BLIND_MILLIS_MAX, 2 * last.waitMillis());
+      blinds.put(group.name(), new Blind(nowMillis, wait));
     }
     return next;
   }

@@ -140,6 +140,25 @@ class LeaderSpreadTest {
     assertThat(run(7_000, 5)).containsExactly("d0>n2");
   }
 
+  @Test
+  void theLeadDoesNotWanderWhileAllNodesAreCutOff() {
+    answers.put("n1", new LeaderSpread.Node(true, Set.of("d0")));
+    answers.remove("n2");
+    answers.remove("n3");
+    int hour = 3_600;
+    int moves = 0;
+    for (int second = 0; second < hour; second++) {
+      leaders.put("d0", "n1");
+      moves += run(second * 1_000L, 1).size();
+    }
+    assertThat(moves).isBetween(10, 16);
+    answers.put("n2", FULL);
+    assertThat(run(hour * 1_000L, 1)).containsExactly("d0>n2");
+    answers.remove("n2");
+    leaders.put("d0", "n1");
+    assertThat(run((hour + 1) * 1_000L, 1)).as("from the beginning").containsExactly("d0>n2");
+  }
+
   private static Set<String> unfit(Random dice) {
     return dice.nextInt(3) > 0 ? Set.of() : Set.of(GROUPS.get(dice.nextInt(4)));
   }
