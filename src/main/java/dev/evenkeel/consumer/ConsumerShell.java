@@ -17,6 +17,7 @@ import dev.evenkeel.consumer.core.Task;
 import dev.evenkeel.consumer.level.LevelWork;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import io.vertx.core.Future;
@@ -33,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * A consumer at work: carries out what {@link ConsumerCore} wants and tells it what came of it. All
@@ -534,10 +536,20 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     stop();
     if (!started.tryFail(cause)) {
-      LOG.warn("{} has ended: {}", this, cause.toString());
+      LOG.atLevel(levelOfEnd(options.getMember(), cause))
+          .log("{} has ended: {}", this, cause.toString());
       events.ended(cause);
     }
     completeClosed();
+  }
+
+  /** A dispatcher's own consumer is replaced whenever the dispatcher moves. */
+  static Level levelOfEnd(String member, Throwable cause) {
+    boolean usual =
+        cause instanceof RefusedException refused
+            && refused.refusal() == Refusal.MEMBER_REPLACED
+            && member.startsWith(Names.DISPATCHER_HOLDER);
+    return usual ? Level.INFO : Level.WARN;
   }
 
   @Override
