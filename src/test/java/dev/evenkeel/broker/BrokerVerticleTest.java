@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.bus.Addresses;
@@ -525,6 +526,24 @@ class BrokerVerticleTest {
         .isEqualTo(Refusal.UNKNOWN_TOPIC);
     assertThat(bench.create("orders", 1).id()).isEqualTo(shard.topicId() + 1);
     await().until(() -> !announced.isEmpty());
+  }
+
+  /** Handlers publish to any log group, wherever the shard of their input is. */
+  @Test
+  void aDeletedTopicTakesTheProducersOfItsHandlersFromEveryLogGroup() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 2, "n1"));
+    TopicInfo input = bench.create("input", 1);
+    Shard of = new Shard(input.id(), 0);
+    List<DataState> data = bench.nodes.get("n1").data();
+    for (int group = 0; group < data.size(); group++) {
+      Reply opened =
+          bench.submit("n1", group, new DataCommand.OpenPublisher(7 + group, 1, "g", of, true));
+      assertThat(opened).isEqualTo(Reply.DONE);
+      assertThat(data.get(group).tables().publishers()).hasSize(1);
+    }
+    assertThat(ReplyCodec.decode(bench.control(Op.DELETE_TOPIC, new Bytes().text("input"))))
+        .isEqualTo(Reply.DONE);
+    data.forEach(each -> assertThat(each.tables().publishers()).isEmpty());
   }
 
   private static Object first(AppendResults results) {
