@@ -21,7 +21,7 @@ public final class ClusterClock {
   /** Clocks that differ by no more agree. */
   public static final long APART_MILLIS_MAX = 1_000;
 
-  /** So long after the first question the clocks of those who have not answered do not matter. */
+  /** How long the clocks of all nodes are waited for; then those that have answered decide. */
   static final long PATIENCE_MILLIS = 10_000;
 
   /**

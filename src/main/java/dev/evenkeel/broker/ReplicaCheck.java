@@ -37,7 +37,7 @@ public final class ReplicaCheck {
     StateDigest own;
     StateDigest its;
 
-    /** What the own sum is more than the other's while the states are equal; null: not known. */
+    /** Own sum less the other's, which stays the same while the states are equal; null: unknown. */
     Long offset;
 
     /** They were equal here; -1: they were never compared. */

@@ -34,10 +34,10 @@ final class GroupDeleteCommand implements Callable<Integer> {
   @Option(
       names = "--topic",
       paramLabel = "TOPIC",
-      description = "Only that the group reads this topic (default: the whole group).")
+      description = "Delete only this topic from the group (default: the whole group).")
   private String topic;
 
-  @Option(names = "--dry-run", description = "Only shows what would go.")
+  @Option(names = "--dry-run", description = "Only show what would be deleted.")
   private boolean dryRun;
 
   @Override

@@ -57,7 +57,7 @@ final class GroupResetCommand implements Callable<Integer> {
           "Also while consumers own the shards: they let go of them first, and get them again.")
   private boolean force;
 
-  @Option(names = "--dry-run", description = "Only shows what would move where.")
+  @Option(names = "--dry-run", description = "Only show what would move where.")
   private boolean dryRun;
 
   @Override

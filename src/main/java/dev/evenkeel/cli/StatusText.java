@@ -2,7 +2,7 @@ package dev.evenkeel.cli;
 
 import io.vertx.core.json.JsonObject;
 
-/** The status of a group in words for people; JSON has the names. */
+/** The status of a group in words for people, the same as on the page; JSON has the names. */
 final class StatusText {
   private StatusText() {}
 

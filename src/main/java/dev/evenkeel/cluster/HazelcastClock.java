@@ -5,21 +5,22 @@ import com.hazelcast.internal.util.ClockProperties;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The clock of all Hazelcast instances of this JVM: the wall clock's time when it was first read,
- * and from there on the monotonic clock. Hazelcast gives each operation the time at which it was
- * begun, and members refuse those that began too long ago. A member whose wall clock jumps forward
- * by more than {@code hazelcast.operation.call.timeout.millis} would refuse all operations of
- * others, so that nobody could join, nor register with the event bus, until the oldest member sends
- * its list and its time again, once a minute. That the clocks of members differ is no harm: each
- * learns the difference when it joins.
+ * The clock of all Hazelcast instances of this JVM. It starts at the wall clock's time, and then
+ * follows the monotonic clock, so it never jumps.
+ *
+ * <p>Hazelcast stamps each operation with its start, and members refuse operations that are too
+ * old. If the wall clock of a member jumps forward by more than {@code
+ * hazelcast.operation.call.timeout.millis}, that member refuses everything from the others: nobody
+ * can join, or register with the event bus, until the oldest member sends its member list and time
+ * again, once a minute. Clocks of members may differ: each learns the difference when it joins.
  */
 public final class HazelcastClock extends Clock.ClockImpl {
   private final long originMillis = System.currentTimeMillis();
   private final long originNanos = System.nanoTime();
 
   /**
-   * Before Hazelcast's first instance of this JVM is made; later it has no effect. A clock that the
-   * application has chosen stays.
+   * Makes Hazelcast use this clock, unless the application has chosen another. Call it before the
+   * first Hazelcast instance of the JVM is made; later it has no effect.
    */
   static void use() {
     if (System.getProperty(ClockProperties.HAZELCAST_CLOCK_IMPL) == null

@@ -8,18 +8,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs what nobody has caught on a thread of Vert.x, as Vert.x does by itself, but for one: for
- * each message of the event bus that could not be written because its connection broke, Vert.x
- * 5.0.x (at least up to 5.0.12; 5.1 does not) throws "Promise already completed". Its {@code
- * OutboundDeliveryContext.tryFail} answers false although it has failed the promise of whoever
- * sent, and {@code Promise.fail} takes that for a second end. Nothing is lost by it, and peers come
- * and go.
+ * Logs exceptions that nobody caught on a thread of Vert.x, as Vert.x itself does, with one
+ * exception. When a connection of the event bus breaks, Vert.x 5.0.x (at least up to 5.0.12, not
+ * 5.1) throws "Promise already completed" for each message that it could not write: {@code
+ * OutboundDeliveryContext.tryFail} fails the sender's promise but returns false, and {@code
+ * Promise.fail} takes that for a second completion. The sender has learned of the failure, so it is
+ * logged at level debug only.
  */
 final class UncaughtFailures implements Handler<Throwable> {
   private static final Logger LOG = LoggerFactory.getLogger(UncaughtFailures.class);
   private static final String COMPLETED = "Promise already completed";
 
-  /** Through one of them goes the outcome of each write. */
+  /** The outcome of each write passes through one of these classes. */
   private static final Set<String> WRITES =
       Set.of(
           "io.vertx.core.eventbus.impl.clustered.OutboundConnection",
@@ -28,7 +28,7 @@ final class UncaughtFailures implements Handler<Throwable> {
   @Override
   public void handle(Throwable failure) {
     if (isOfBrokenConnection(failure)) {
-      LOG.debug("a message was not written, as who sent it knows", failure);
+      LOG.debug("a message was not written, and its sender knows", failure);
     } else {
       LOG.error("Unhandled exception", failure);
     }

@@ -50,7 +50,7 @@ import org.slf4j.LoggerFactory;
  * {"reset": group, "shards": [{"topicId", "shard"}], "kind", "value", "force"}} sets a group to
  * another place, {@code {"forget": {"group", "topic" or null}}} forgets a group, or a topic that no
  * member reads, and with {@code "leaver"} a member that unsubscribes from it, {@code
- * {"whatIfForgotten": {"group", "topic" or null}}} what would go.
+ * {"whatIfForgotten": {"group", "topic" or null}}} what would be deleted.
  */
 public final class DispatcherVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(DispatcherVerticle.class);

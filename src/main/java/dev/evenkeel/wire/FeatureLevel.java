@@ -10,7 +10,7 @@ package dev.evenkeel.wire;
  * 1       the entries of the first build
  * 2       RaiseFeatureLevel; AddActiveTime, SeeGroup with its topics; RemoveTopic and OpenShards with
  *         a floor of epochs; Grant with the owner's timeout; ForgetLeases up to an epoch
- * 3       ForgetTopic; ForgetLeases of one topic
+ * 3       ForgetTopic; ForgetLeases of one topic, or of none to raise epochs
  * </pre>
  *
  * A new command, a new field of a command, and another outcome of a known command all need a new

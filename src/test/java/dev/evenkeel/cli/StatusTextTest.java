@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class StatusTextTest {
@@ -22,6 +25,16 @@ class StatusTextTest {
     }
     assertThat(StatusText.of(new JsonObject().put("status", "OK").put("members", 1)))
         .isEqualTo("OK");
+  }
+
+  @Test
+  void the_page_has_the_same_words() throws IOException {
+    String page = Files.readString(Path.of("src/main/resources/dev/evenkeel/web/page/js/words.js"));
+    for (GroupStatus status : GroupStatus.values()) {
+      String words = StatusText.of(new JsonObject().put("status", status.name()).put("members", 2));
+      assertThat(page).contains("  " + status.name() + ": '" + words + "',");
+    }
+    assertThat(page).contains("members === 0 ? 'no members'");
   }
 
   @Test

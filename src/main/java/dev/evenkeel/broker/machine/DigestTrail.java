@@ -11,11 +11,12 @@ import java.util.TreeMap;
  */
 final class DigestTrail {
   /**
-   * A build that writes other bytes for an entry of old, or digests them otherwise, has another.
+   * How digests are made. It must change whenever a build writes other bytes for an existing kind
+   * of entry, or digests them in another way: sums of different forms are not compared.
    */
   static final int FORM = 1;
 
-  /** Places are multiples of it. */
+  /** The distance between two places, in entries. */
   static final long ENTRIES_BETWEEN = 1_024;
 
   /** Replicas that are further apart cannot be compared until they are closer again. */

@@ -6,8 +6,8 @@ import dev.evenkeel.wire.FeatureLevel;
 
 /**
  * What the store keeps beside the applied position: {@code u8 level, u8 form, i64 since, i64 sum}.
- * Builds from before there were digests write the first byte alone, those before them nothing; both
- * read over what they do not know. So a state that one of them has gone on with has no digest.
+ * The first builds wrote nothing here, later ones only the level. Both ignore what follows and do
+ * not write it again, so a state that such a build has changed has no digest.
  *
  * @param level the highest {@link FeatureLevel} of all entries applied: a node needs it to read the
  *     state

@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Deletes a group, or a topic that no member of it reads: finds out what would go, and lets the
- * dispatcher forget it.
+ * Deletes a group, or a topic that no member of it reads: finds out what would be deleted, and lets
+ * the dispatcher forget it.
  */
 final class GroupDeletion {
   /** Longer than the dispatcher waits for owners to let go. */

@@ -11,11 +11,12 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Takes the place of the class of Ratis 3.3.0 that has this name, and behaves as that does, but for
- * one thing: if a write failed, {@link #close} leaves the former file as it is, and fails. That of
- * Ratis puts the file that could not be written in its place. Writers close what they write to
- * after a failure, too: a vote on a full disk left an empty {@code raft-meta}, so that the node
- * never started again. A vote that was not written is given to nobody, so the former one holds.
+ * Replaces the class of the same name of Ratis 3.3.0, and differs from it in one thing: if a write
+ * failed, {@link #close} keeps the former file and throws.
+ *
+ * <p>The class of Ratis replaces the former file even then, because writers also close the stream
+ * after a failure. On a full disk a vote left an empty {@code raft-meta}, and the node never
+ * started again. A vote that could not be written was not given, so the former one is right.
  */
 public final class AtomicFileOutputStream extends FilterOutputStream {
   public static final String TMP_EXTENSION = ".tmp";
@@ -26,7 +27,7 @@ public final class AtomicFileOutputStream extends FilterOutputStream {
   private boolean failed;
   private boolean closed;
 
-  /** Where {@code file} is written to before it takes its place. */
+  /** The file that is written first and then renamed to {@code file}. */
   public static File getTemporaryFile(File file) {
     return new File(file.getParentFile(), file.getName() + TMP_EXTENSION);
   }

@@ -61,11 +61,12 @@ export function describe(key, shard) {
   return `${key}, ${owner}, ${lag}, epoch ${unknownWord(count(shard.epoch))}`;
 }
 
+/** The command line uses the same words: StatusText.java. */
 const STATUS = {
-  OK: 'every shard has an owner',
-  UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS: 'shards wait although a consumer is idle',
-  UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS: 'shards wait for a consumer',
-  HEAVY_LOAD_BALANCE_NEEDED: 'shards are about to move',
-  HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED: 'shards are about to move to idle consumers',
+  OK: 'OK',
+  UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS: 'shards free, members idle',
+  UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS: 'shards free',
+  HEAVY_LOAD_BALANCE_NEEDED: 'rebalancing',
+  HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED: 'rebalancing, members idle',
 };
-export const statusWord = (status, members) => (known(status) ? (members === 0 ? 'no consumers' : (STATUS[status] ?? status)) : null);
+export const statusWord = (status, members) => (known(status) ? (members === 0 ? 'no members' : (STATUS[status] ?? status)) : null);
