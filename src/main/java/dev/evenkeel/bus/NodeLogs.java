@@ -83,7 +83,8 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
           Map.of());
     }
 
-    private Group with(StateDigest itsDigest, Map<String, String> itDiffers) {
+    private Group with(
+        Map<String, String> reasons, StateDigest itsDigest, Map<String, String> itDiffers) {
       return new Group(
           name,
           leader,
@@ -92,7 +93,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
           commitIndex,
           appliedIndex,
           matchIndex,
-          ineligible,
+          reasons,
           itsDigest,
           itDiffers);
     }
@@ -104,15 +105,16 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
       out.text(group.name()).text(group.leader()).i64(group.term()).i32(group.leads() ? 1 : 0);
       out.i64(group.commitIndex()).i64(group.appliedIndex()).i32(group.matchIndex().size());
       group.matchIndex().forEach((follower, index) -> out.text(follower).i64(index));
-      out.i32(group.ineligible().size());
-      group.ineligible().forEach((reason, detail) -> out.text(reason).text(detail));
     }
+    // Nodes of the first build read no further.
     out.i32(levels.read()).i32(levels.cluster());
-    groups.forEach(group -> writeDigest(out, group));
+    groups.forEach(group -> writeRest(out, group));
     return out;
   }
 
-  private static void writeDigest(Bytes out, Group group) {
+  private static void writeRest(Bytes out, Group group) {
+    out.i32(group.ineligible().size());
+    group.ineligible().forEach((reason, detail) -> out.text(reason).text(detail));
     StateDigest digest = group.digest();
     out.i32(digest == null ? 0 : digest.sums().size());
     if (digest != null) {
@@ -123,7 +125,12 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     group.differs().forEach((node, detail) -> out.text(node).text(detail));
   }
 
-  private static Group withDigest(Group group, ByteReader in) {
+  private static Group withRest(Group group, ByteReader in) {
+    int reasons = in.count();
+    Map<String, String> ineligible = new TreeMap<>();
+    for (int i = 0; i < reasons; i++) {
+      ineligible.put(in.neededText(), in.neededText());
+    }
     int places = in.count();
     if (places > StateDigest.PLACES_MAX) {
       throw new RefusedException(Refusal.INVALID, "a digest of " + places + " places");
@@ -143,7 +150,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     for (int i = 0; i < count; i++) {
       differs.put(in.neededText(), in.neededText());
     }
-    return group.with(digest, differs);
+    return group.with(ineligible, digest, differs);
   }
 
   /**
@@ -166,19 +173,13 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
       for (int k = 0; k < followers; k++) {
         match.put(in.neededText(), in.i64());
       }
-      int reasons = in.count();
-      Map<String, String> ineligible = new TreeMap<>();
-      for (int k = 0; k < reasons; k++) {
-        ineligible.put(in.neededText(), in.neededText());
-      }
-      groups.add(new Group(name, leader, term, leads, commit, applied, match, ineligible));
+      groups.add(new Group(name, leader, term, leads, commit, applied, match, Map.of()));
     }
-    // Builds from before there were levels end here.
-    Levels levels = in.remaining() == 0 ? Levels.FIRST : new Levels(in.i32(), in.i32());
-    // Builds from before there were digests end here.
-    if (in.remaining() > 0) {
-      groups.replaceAll(group -> withDigest(group, in));
+    if (in.remaining() == 0) {
+      return new NodeLogs(node, host, groups);
     }
+    Levels levels = new Levels(in.i32(), in.i32());
+    groups.replaceAll(group -> withRest(group, in));
     return new NodeLogs(node, host, groups, levels);
   }
 }

@@ -378,6 +378,17 @@ public sealed interface DataCommand {
   }
 
   /**
+   * The cluster is at this feature level: from now on entries of the log group have the outcomes of
+   * it. The entry itself is of this level, and does nothing else.
+   */
+  record RaiseFeatureLevel(int level) implements DataCommand {
+    @Override
+    public void check() {
+      MetaCommand.RaiseFeatureLevel.check(level);
+    }
+  }
+
+  /**
    * Applies retention, and forgets producers idle for too long. Written by the leader's timer, so
    * that every replica drops the same messages.
    */

@@ -19,6 +19,8 @@ import java.util.TreeMap;
  * @param createdMillis milliseconds since 1970
  * @param seenMillis when it last had a live member, to the hour; milliseconds of active time
  * @param assignor name of what decides who shall own which shard
+ * @param clockMillis when it last had a live member by the clock, as it is told at the first
+ *     feature level; milliseconds since 1970, {@link #NO_CLOCK} above that level
  */
 public record GroupInfo(
     String name,
@@ -27,7 +29,11 @@ public record GroupInfo(
     StartAt start,
     long createdMillis,
     long seenMillis,
-    String assignor) {
+    String assignor,
+    long clockMillis) {
+
+  /** No clock tells when the group was seen: active time does. */
+  public static final long NO_CLOCK = Long.MIN_VALUE;
 
   /** What a group uses if no member ever named another. */
   public static final String ASSIGNOR_DEFAULT = "sticky";
@@ -52,7 +58,8 @@ public record GroupInfo(
         start,
         createdMillis,
         seenMillis,
-        assignor);
+        assignor,
+        NO_CLOCK);
   }
 
   private static SortedMap<String, Long> with(
@@ -81,12 +88,36 @@ public record GroupInfo(
   public GroupInfo without(String topic) {
     SortedMap<String, Long> others = new TreeMap<>(subscriptions);
     others.remove(topic);
-    return new GroupInfo(name, policy, others, start, createdMillis, seenMillis, assignor);
+    return new GroupInfo(
+        name, policy, others, start, createdMillis, seenMillis, assignor, clockMillis);
   }
 
   /** The same, seen at that active time with live members that subscribe to {@code topics}. */
   public GroupInfo seenAt(long millis, Collection<String> topics) {
     return new GroupInfo(
-        name, policy, with(subscriptions, topics, millis), start, createdMillis, millis, assignor);
+        name,
+        policy,
+        with(subscriptions, topics, millis),
+        start,
+        createdMillis,
+        millis,
+        assignor,
+        NO_CLOCK);
+  }
+
+  /**
+   * The same, seen when the clock said so, or later. In active time that is when it began: a clock
+   * cannot be compared with it.
+   */
+  public GroupInfo seenByClock(long millis, Collection<String> topics) {
+    return new GroupInfo(
+        name,
+        policy,
+        with(subscriptions, topics, 0),
+        start,
+        createdMillis,
+        0,
+        assignor,
+        Math.max(clockMillis, millis));
   }
 }

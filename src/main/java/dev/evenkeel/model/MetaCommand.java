@@ -199,6 +199,10 @@ public sealed interface MetaCommand {
   record RaiseFeatureLevel(int level) implements MetaCommand {
     @Override
     public void check() {
+      check(level);
+    }
+
+    static void check(int level) {
       if (level < 2 || level > 255) {
         throw new RefusedException(
             Refusal.INVALID, "feature level " + level + ": a cluster is raised to 2 to 255");

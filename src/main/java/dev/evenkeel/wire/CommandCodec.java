@@ -46,8 +46,10 @@ public final class CommandCodec {
       RecordCodec.write(out, c.start());
       out.bool(c.force()).text(c.assignor());
     } else if (command instanceof MetaCommand.SeeGroup c) {
-      out.u8(16).text(c.name());
-      RecordCodec.writeTexts(out, c.topics());
+      out.u8(c.topics().isEmpty() ? 7 : 16).text(c.name());
+      if (!c.topics().isEmpty()) {
+        RecordCodec.writeTexts(out, c.topics());
+      }
     } else if (command instanceof MetaCommand.AddActiveTime c) {
       out.u8(17).i64(c.millis());
     } else if (command instanceof MetaCommand.ForgetGroup c) {
@@ -80,6 +82,9 @@ public final class CommandCodec {
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
   static int level(DataCommand command, int tag) {
+    if (command instanceof DataCommand.RaiseFeatureLevel raise) {
+      return raise.level();
+    }
     boolean first = tag <= 15 || tag == 20 || tag >= 32 && tag <= 35;
     return first ? FeatureLevel.FIRST : tag == 38 ? 3 : 2;
   }
@@ -215,6 +220,8 @@ public final class CommandCodec {
       out.u8(35).i64(c.producerId()).i32(c.epoch()).text(c.group());
       RecordCodec.write(out, c.input());
       out.bool(c.fresh());
+    } else if (command instanceof DataCommand.RaiseFeatureLevel c) {
+      out.u8(39).i32(c.level());
     } else {
       throw new IllegalStateException("no bytes for " + command);
     }
@@ -285,6 +292,7 @@ public final class CommandCodec {
                   in.i64(), in.i32(), in.text(), RecordCodec.shard(in), in.bool());
           case 37 -> new DataCommand.ForgetLeases(in.text(), in.i64());
           case 38 -> new DataCommand.ForgetLeases(in.text(), in.i64(), in.i32());
+          case 39 -> new DataCommand.RaiseFeatureLevel(in.i32());
           case 36 ->
               new DataCommand.Grant(
                   in.text(),

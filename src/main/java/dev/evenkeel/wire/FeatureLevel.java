@@ -9,7 +9,9 @@ package dev.evenkeel.wire;
  * level   new in it
  * 1       the entries of the first build
  * 2       RaiseFeatureLevel; AddActiveTime, SeeGroup with its topics; RemoveTopic and OpenShards with
- *         a floor of epochs; Grant with the owner's timeout; ForgetLeases up to an epoch
+ *         a floor of epochs; Grant with the owner's timeout; ForgetLeases up to an epoch. And from
+ *         the first entry of this level on, entries of level 1 have other outcomes and write other
+ *         records: see {@link #isFirst}
  * 3       ForgetTopic; ForgetLeases of one topic, or of none to raise epochs
  * </pre>
  *
@@ -33,6 +35,18 @@ public final class FeatureLevel {
   public static final String MAX_PROPERTY = "evenkeel.feature.level.max";
 
   private FeatureLevel() {}
+
+  /**
+   * Whether the state of a log group to which no entry above {@code level} was applied still goes
+   * on as in the first build: every entry comes to the same rows as there, and the first build can
+   * read all of them. So replicas of both builds agree during an upgrade, and there is a way back.
+   * What that build did otherwise: times are the leaders' clocks, epochs and terms begin anew when
+   * leases are forgotten, groups are seen by the clock, and a commit that empties a state leaves
+   * what was held.
+   */
+  public static boolean isFirst(int level) {
+    return level == FIRST;
+  }
 
   /** The highest level that this node reads. */
   public static int reads() {

@@ -167,14 +167,34 @@ public final class RecordCodec {
         in.i64());
   }
 
-  /** A group has a name: null in its place says that the number of the form follows. */
+  /**
+   * A group has a name: null in its place says that the number of the form follows. One that was
+   * seen by the clock is written as the first build wrote it: if it only shares its shards out, in
+   * the form of before there were policies.
+   */
   public static void write(Bytes out, GroupInfo group) {
-    out.text(null).u8(GROUP_FORM).text(group.name());
-    write(out, group.policy());
+    boolean clock = group.clockMillis() != GroupInfo.NO_CLOCK;
+    boolean plain = clock && group.policy().equals(GroupPolicy.SHARDED);
+    out.text(null).u8(plain ? GROUP_FORM_PLAIN : clock ? GROUP_FORM_POLICY : GROUP_FORM);
+    out.text(group.name());
+    if (plain) {
+      out.text(group.mode());
+    } else {
+      write(out, group.policy());
+    }
     out.i32(group.subscriptions().size());
-    group.subscriptions().forEach((topic, seen) -> out.text(topic).i64(seen));
+    group
+        .subscriptions()
+        .forEach(
+            (topic, seen) -> {
+              out.text(topic);
+              if (!clock) {
+                out.i64(seen);
+              }
+            });
     write(out, group.start());
-    out.i64(group.createdMillis()).i64(group.seenMillis()).text(group.assignor());
+    out.i64(group.createdMillis()).i64(clock ? group.clockMillis() : group.seenMillis());
+    out.text(group.assignor());
   }
 
   /**
@@ -205,7 +225,8 @@ public final class RecordCodec {
         start,
         created,
         form == GROUP_FORM ? seen : 0,
-        first ? GroupInfo.ASSIGNOR_DEFAULT : in.text());
+        first ? GroupInfo.ASSIGNOR_DEFAULT : in.text(),
+        form == GROUP_FORM ? GroupInfo.NO_CLOCK : seen);
   }
 
   static void version(String what, int version, int known) {

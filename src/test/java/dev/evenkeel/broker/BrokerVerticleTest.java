@@ -654,12 +654,39 @@ class BrokerVerticleTest {
     begin(new Bench(1 << 20, new JsonObject(), 1, "n1", "n2"));
     MetaState second = bench.nodes.get("n2").meta();
     await().until(() -> second.tables().featureLevel() == FeatureLevel.NEWEST);
+    for (BrokerNode node : bench.nodes.values()) {
+      for (DataState state : node.data()) {
+        await("entries have the outcomes of it")
+            .until(() -> state.level() == FeatureLevel.NEWEST && state.digest() != null);
+      }
+    }
+  }
+
+  @Test
+  void activeTimeIsAddedUp() throws Exception {
+    begin(Bench.one());
+    MetaState meta = bench.nodes.get("n1").meta();
+    await().until(() -> meta.tables().featureLevel() == FeatureLevel.NEWEST);
+    Bytes add = new Bytes();
+    CommandCodec.write(add, new MetaCommand.AddActiveTime(7));
+    assertThat(ReplyCodec.decode(bench.control(Op.SUBMIT_META, add)))
+        .isEqualTo(new Reply.OfNumber(7));
+  }
+
+  /** So that its entry does not come in between. */
+  private void awaitLevel() {
+    await()
+        .until(
+            () ->
+                bench.nodes.get("n1").data().stream()
+                    .allMatch(state -> state.level() == FeatureLevel.NEWEST));
   }
 
   @Test
   void aCommandThatMakesNoSenseDoesNotGetIntoTheLog() throws Exception {
     begin(Bench.one());
     Shard shard = new Shard(bench.create("t", 1).id(), 0);
+    awaitLevel();
     FakeCluster.Group log = bench.cluster.group("d" + bench.groupOf(shard));
     int before = log.entries.size();
     for (DataCommand command :
@@ -678,6 +705,7 @@ class BrokerVerticleTest {
   void aBatchThatIsMalformedInsideDoesNotGetIntoTheLog() throws Exception {
     begin(Bench.one());
     Shard shard = new Shard(bench.create("t", 1).id(), 0);
+    awaitLevel();
     FakeCluster.Group log = bench.cluster.group("d" + bench.groupOf(shard));
     int before = log.entries.size();
     Batch batch = batch(0, 0, 0, 3);

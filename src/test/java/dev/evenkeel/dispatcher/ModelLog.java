@@ -36,6 +36,9 @@ public final class ModelLog {
   /** Of handlers of each group, the highest epoch that they publish in. */
   public final Map<String, Long> publisherEpochs = new TreeMap<>();
 
+  /** It is at the first feature level. */
+  public boolean firstLevel;
+
   private long epochFloor;
   private long termFloor;
 
@@ -121,6 +124,10 @@ public final class ModelLog {
     return new Reply.OfGroupLease(lease);
   }
 
+  private GroupInfo seen(GroupInfo group, long nowMillis, Collection<String> topics) {
+    return firstLevel ? group.seenByClock(nowMillis, topics) : group.seenAt(activeMillis, topics);
+  }
+
   public Reply apply(MetaCommand command, long nowMillis) {
     if (command instanceof MetaCommand.DeclareGroup c) {
       GroupInfo info = groups.get(c.name());
@@ -135,16 +142,17 @@ public final class ModelLog {
       if (info != null && !info.assignor().equals(assignor) && !c.force()) {
         return Reply.refused(Refusal.GROUP_MISMATCH, "group uses assignor " + info.assignor());
       }
-      GroupInfo next =
+      GroupInfo declared =
           new GroupInfo(
-                  c.name(),
-                  c.policy(),
-                  info == null ? Collections.emptySortedMap() : info.subscriptions(),
-                  info == null ? c.start() : info.start(),
-                  info == null ? nowMillis : info.createdMillis(),
-                  activeMillis,
-                  assignor)
-              .seenAt(activeMillis, c.topics());
+              c.name(),
+              c.policy(),
+              info == null ? Collections.emptySortedMap() : info.subscriptions(),
+              info == null ? c.start() : info.start(),
+              info == null ? nowMillis : info.createdMillis(),
+              activeMillis,
+              assignor,
+              info == null ? GroupInfo.NO_CLOCK : info.clockMillis());
+      GroupInfo next = seen(declared, nowMillis, c.topics());
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }
@@ -153,11 +161,14 @@ public final class ModelLog {
       if (info == null) {
         return Reply.refused(Refusal.UNKNOWN_GROUP, c.name());
       }
-      GroupInfo next = info.seenAt(activeMillis, c.topics());
+      GroupInfo next = seen(info, nowMillis, c.topics());
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }
     if (command instanceof MetaCommand.AddActiveTime c) {
+      if (firstLevel) {
+        return Reply.refused(Refusal.UNAVAILABLE, "this needs feature level 2");
+      }
       activeMillis += c.millis();
       return new Reply.OfNumber(activeMillis);
     }

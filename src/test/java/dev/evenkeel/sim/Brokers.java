@@ -1,6 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
@@ -83,7 +84,8 @@ final class Brokers {
             meta.apply(
                 1,
                 metaIndex++,
-                ByteBuffer.wrap(Entry.of(command, around.nodes().any().clock.millis()))));
+                ByteBuffer.wrap(
+                    Rig.newest(Entry.of(command, around.nodes().any().clock.millis())))));
     time.note(() -> command + " -> " + reply);
     return reply;
   }

@@ -1,6 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.Rig;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -146,7 +147,7 @@ final class SimLog {
 
   /** At the leader, or at the one that was it. */
   void append(byte[] bytes, Writer writer) {
-    leader.log.add(new Logged(term, bytes, writer));
+    leader.log.add(new Logged(term, Rig.newest(bytes), writer));
     if (!led) {
       writer.unknown();
     }

@@ -22,6 +22,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -167,7 +168,15 @@ class CodecTest {
     record.i64(1).i64(2);
     assertThat(RecordCodec.group(new ByteReader(record.toArray())))
         .isEqualTo(
-            new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, 1, 0, "sticky"));
+            new GroupInfo(
+                "g",
+                GroupPolicy.SHARDED,
+                new TreeMap<>(Map.of("t", 0L)),
+                StartAt.LATEST,
+                1,
+                0,
+                "sticky",
+                2));
     Bytes command = new Bytes().u8(6).text("g").text("sharded");
     RecordCodec.writeTexts(command, List.of("t"));
     RecordCodec.write(command, StartAt.LATEST);
@@ -203,9 +212,12 @@ class CodecTest {
     RecordCodec.writeTexts(group, List.of("t"));
     RecordCodec.write(group, StartAt.LATEST);
     group.i64(1).i64(1_700_000_000_000L).text("average");
-    assertThat(RecordCodec.group(new ByteReader(group.toArray())))
-        .isEqualTo(
-            new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, 1, 0, "average"));
+    GroupInfo read = RecordCodec.group(new ByteReader(group.toArray()));
+    assertThat(read.seenMillis()).isZero();
+    assertThat(read.subscriptions()).containsExactly(Map.entry("t", 0L));
+    Bytes again = new Bytes();
+    RecordCodec.write(again, read);
+    assertThat(again.toArray()).as("the first build reads it").isEqualTo(group.toArray());
   }
 
   @Test

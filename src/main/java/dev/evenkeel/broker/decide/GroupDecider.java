@@ -9,6 +9,7 @@ import dev.evenkeel.model.Names;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 
@@ -52,15 +53,18 @@ public final class GroupDecider {
           "group '" + name + "' uses assignor " + known.assignor() + ", not " + assignor);
     }
     GroupInfo next =
-        new GroupInfo(
+        seen(
+            new GroupInfo(
                 name,
                 command.policy(),
                 known == null ? Collections.emptySortedMap() : known.subscriptions(),
                 known == null ? command.start() : known.start(),
                 known == null ? nowMillis : known.createdMillis(),
                 0,
-                assignor)
-            .seenAt(activeMillis(), command.topics());
+                assignor,
+                known == null ? nowMillis : known.clockMillis()),
+            nowMillis,
+            command.topics());
     int topics = next.subscriptions().size();
     if (topics > GROUP_TOPICS_MAX) {
       return Decision.refused(
@@ -70,19 +74,21 @@ public final class GroupDecider {
     return put(next);
   }
 
-  private long activeMillis() {
-    return tables.counters().activeMillis();
+  private GroupInfo seen(GroupInfo group, long nowMillis, Collection<String> topics) {
+    return tables.isFirstLevel()
+        ? group.seenByClock(nowMillis, topics)
+        : group.seenAt(tables.counters().activeMillis(), topics);
   }
 
   /** Topics that the group has not declared are left out. */
-  public Decision<MetaChange> see(MetaCommand.SeeGroup command) {
+  public Decision<MetaChange> see(MetaCommand.SeeGroup command, long nowMillis) {
     GroupInfo known = tables.group(command.name());
     if (known == null) {
       return unknown(command.name());
     }
     List<String> topics = new ArrayList<>(command.topics());
     topics.retainAll(known.subscriptions().keySet());
-    return put(known.seenAt(activeMillis(), topics));
+    return put(seen(known, nowMillis, topics));
   }
 
   public Decision<MetaChange> passed(MetaCommand.AddActiveTime command) {
@@ -103,8 +109,10 @@ public final class GroupDecider {
     List<MetaChange> changes = new ArrayList<>();
     changes.add(new MetaChange.RemoveGroup(command.name()));
     changes.add(new MetaChange.RemoveGroupLease(command.name()));
-    long term = tables.groupLease(command.name()).term();
-    changes.add(new MetaChange.PutCounters(tables.counters().aboveTerm(term)));
+    if (!tables.isFirstLevel()) {
+      long term = tables.groupLease(command.name()).term();
+      changes.add(new MetaChange.PutCounters(tables.counters().aboveTerm(term)));
+    }
     tables
         .moves()
         .ofGroup(command.name())

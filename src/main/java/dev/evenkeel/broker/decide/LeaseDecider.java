@@ -133,6 +133,9 @@ public final class LeaseDecider {
     next = next.withStateAt(command.stateOffset());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
     byte[] state = command.state() == null ? new byte[0] : command.state();
+    if (command.state() == null && tables.isFirstLevel()) {
+      return Decision.of(List.of(new Change.PutLease(next), new Change.PutLeaseState(key, state)));
+    }
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
   }
 
@@ -251,7 +254,7 @@ public final class LeaseDecider {
     covered(command, tables.failuresOf(command.group()))
         .forEach(key -> changes.add(new Change.RemoveFailures(key)));
     changes.addAll(new PublisherDecider(tables, 0).forget(publishers));
-    return new Decision<>(changes, new Reply.OfNumber(floor));
+    return new Decision<>(changes, floor(tables, floor));
   }
 
   private static List<LeaseKey> covered(DataCommand.ForgetLeases command, List<LeaseKey> keys) {
@@ -272,7 +275,14 @@ public final class LeaseDecider {
 
   /** Leases made from now on begin above {@code epoch}. */
   static List<Change> raise(DataTables tables, long epoch) {
-    return epoch > tables.epochFloor() ? List.of(new Change.PutEpochFloor(epoch)) : List.of();
+    return epoch > tables.epochFloor() && !tables.isFirstLevel()
+        ? List.of(new Change.PutEpochFloor(epoch))
+        : List.of();
+  }
+
+  /** Tells the floor, if there is one and whoever asks can read it. */
+  static Reply floor(DataTables tables, long floor) {
+    return tables.isFirstLevel() ? Reply.DONE : new Reply.OfNumber(floor);
   }
 
   /** With what the progress makes superfluous of failures. */

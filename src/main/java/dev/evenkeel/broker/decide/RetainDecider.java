@@ -78,7 +78,8 @@ public final class RetainDecider {
   /** Notes the floor from time to time; answers one that is old enough to drop what lies below. */
   private long consumed(Shard shard, long floor, long retentionMillis) {
     Marks marks = tables.marks(shard);
-    Marks next = marks.upTo(timeMillis).sampled(timeMillis, floor, sampleEvery(retentionMillis));
+    Marks known = tables.isFirstLevel() ? marks : marks.upTo(timeMillis);
+    Marks next = known.sampled(timeMillis, floor, sampleEvery(retentionMillis));
     Marks.Mark old = next.newestUpTo(timeMillis - retentionMillis);
     if (old != null) {
       next = next.since(old.millis());

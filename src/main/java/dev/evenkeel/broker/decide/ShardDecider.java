@@ -9,7 +9,6 @@ import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Limits;
 import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
 import java.util.ArrayList;
@@ -65,7 +64,7 @@ public final class ShardDecider {
     int id = command.topicId();
     TopicRecord known = tables.topic(id);
     if (known != null && known.dropped()) {
-      return Decision.unchanged(new Reply.OfNumber(tables.epochFloor()));
+      return Decision.unchanged(LeaseDecider.floor(tables, tables.epochFloor()));
     }
     List<Change> changes = new ArrayList<>();
     List<LeaseKey> leases = new ArrayList<>();
@@ -83,6 +82,6 @@ public final class ShardDecider {
     changes.addAll(new PublisherDecider(tables, 0).forgetInputs(id));
     String name = known == null ? "" : known.name();
     changes.add(new Change.PutTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
-    return new Decision<>(changes, new Reply.OfNumber(floor));
+    return new Decision<>(changes, LeaseDecider.floor(tables, floor));
   }
 }

@@ -100,10 +100,11 @@ public final class TopicDecider {
       return Decision.refused(
           Refusal.INVALID, "topic '" + topic.name() + "' is not being deleted: delete it first");
     }
+    MetaTables.Counters next = tables.counters().aboveEpoch(command.epochFloor());
     return Decision.of(
-        List.of(
-            new MetaChange.RemoveTopic(topic),
-            new MetaChange.PutCounters(tables.counters().aboveEpoch(command.epochFloor()))));
+        next.equals(tables.counters())
+            ? List.of(new MetaChange.RemoveTopic(topic))
+            : List.of(new MetaChange.RemoveTopic(topic), new MetaChange.PutCounters(next)));
   }
 
   private static Decision<MetaChange> put(TopicInfo topic) {

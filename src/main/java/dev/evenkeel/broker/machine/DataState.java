@@ -117,6 +117,11 @@ public final class DataState extends StoredState<DataState.Request> {
   }
 
   @Override
+  void atLevel(int now) {
+    tables.atLevel(now);
+  }
+
+  @Override
   Request read(Entry entry) {
     return switch (entry.type()) {
       case Entry.APPEND -> new Batches(AppendBody.read(entry.body()));
@@ -148,13 +153,16 @@ public final class DataState extends StoredState<DataState.Request> {
     if (request instanceof Batches batches) {
       AppendDecider decider = new AppendDecider(tables, time);
       List<Result> results = decider.decide(batches.items());
-      return new Decided(at(time, decider.changes()), encode(index, results));
+      return new Decided(timed(time, decider.changes()), encode(index, results));
     }
     Decision<Change> decision = decide(store, ((Single) request).command(), time);
-    return new Decided(at(time, decision.changes()), encode(decision.reply()));
+    return new Decided(timed(time, decision.changes()), encode(decision.reply()));
   }
 
-  private static List<Change> at(LogTime time, List<Change> changes) {
+  private List<Change> timed(LogTime time, List<Change> changes) {
+    if (tables.isFirstLevel()) {
+      return changes;
+    }
     List<Change> all = new ArrayList<>(changes.size() + 1);
     all.add(new Change.PutTime(time));
     all.addAll(changes);
@@ -196,6 +204,8 @@ public final class DataState extends StoredState<DataState.Request> {
       return new PublisherDecider(tables, time.millis()).open(c);
     } else if (command instanceof DataCommand.Retain) {
       return new RetainDecider(tables, store, time.millis()).decide();
+    } else if (command instanceof DataCommand.RaiseFeatureLevel) {
+      return new Decision<>(List.of(), Reply.DONE);
     }
     throw new IllegalStateException("nobody decides about " + command);
   }

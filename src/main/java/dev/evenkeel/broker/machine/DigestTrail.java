@@ -14,7 +14,7 @@ final class DigestTrail {
    * How digests are made. It must change whenever a build writes other bytes for an existing kind
    * of entry, or digests them in another way: sums of different forms are not compared.
    */
-  static final int FORM = 1;
+  static final int FORM = 2;
 
   /** The distance between two places, in entries. */
   static final long ENTRIES_BETWEEN = 1_024;

@@ -53,6 +53,11 @@ public final class MetaState extends StoredState<MetaCommand> {
   }
 
   @Override
+  void atLevel(int now) {
+    tables.atLevel(now);
+  }
+
+  @Override
   MetaCommand read(Entry entry) {
     if (entry.type() != Entry.META_COMMAND) {
       throw new RefusedException(
@@ -95,7 +100,7 @@ public final class MetaState extends StoredState<MetaCommand> {
     } else if (command instanceof MetaCommand.DeclareGroup c) {
       return new GroupDecider(tables).declare(c, now);
     } else if (command instanceof MetaCommand.SeeGroup c) {
-      return new GroupDecider(tables).see(c);
+      return new GroupDecider(tables).see(c, now);
     } else if (command instanceof MetaCommand.AddActiveTime c) {
       return new GroupDecider(tables).passed(c);
     } else if (command instanceof MetaCommand.ForgetGroup c) {

@@ -114,6 +114,9 @@ public abstract class StoredState<C> implements ReplicatedState {
    */
   abstract void check(C command);
 
+  /** Entries have the outcomes of this level from now on; after {@link #load}. */
+  abstract void atLevel(int now);
+
   /** The highest feature level of entries that every node of the cluster reads. */
   abstract int levelOfCluster();
 
@@ -142,6 +145,7 @@ public abstract class StoredState<C> implements ReplicatedState {
     }
     load(store);
     level = note.level();
+    atLevel(level);
     appliedIndex = store.appliedIndex();
     appliedTerm = store.appliedTerm();
     digests.begin(appliedIndex, note.digest());
@@ -176,7 +180,8 @@ public abstract class StoredState<C> implements ReplicatedState {
               + needed
               + ", and the cluster is at level "
               + levelOfCluster()
-              + " until every node runs a version that reads it");
+              + " until every node runs a version that reads it, without -D"
+              + FeatureLevel.MAX_PROPERTY);
     }
   }
 
@@ -207,6 +212,7 @@ public abstract class StoredState<C> implements ReplicatedState {
     C command = readable(index, () -> read(entry));
     Store store = live.store();
     int nextLevel = Math.max(level, needed);
+    atLevel(nextLevel);
     Outcome outcome = decided(store, index, entry.nowMillis(), command);
     try {
       outcome = written(store, term, index, command, outcome, nextLevel);
@@ -262,10 +268,16 @@ public abstract class StoredState<C> implements ReplicatedState {
         write.close();
         return written(store, term, index, command, failed(index, command, bug), nextLevel);
       }
-      long digest = write.digest();
-      StateNote note = new StateNote(nextLevel, digests.with(digest));
-      write.commit(term, index, note.encode());
-      digests.applied(index, digest);
+      if (FeatureLevel.isFirst(nextLevel)) {
+        // No note: a state without one is of the first level, as the first build leaves it.
+        write.commit(term, index);
+        digests.begin(index, null);
+      } else {
+        long digest = write.digest();
+        StateNote note = new StateNote(nextLevel, digests.with(digest));
+        write.commit(term, index, note.encode());
+        digests.applied(index, digest);
+      }
     }
     return outcome;
   }
@@ -306,9 +318,18 @@ public abstract class StoredState<C> implements ReplicatedState {
     return appliedTerm;
   }
 
-  /** What the entries did to the state, to be compared with another replica's; from any thread. */
+  /**
+   * What the entries did to the state, to be compared with another replica's; from any thread. Null
+   * at the first feature level, at which a replica may be of a build that makes none: it begins
+   * with the first entry above, which is the same on every replica.
+   */
   public final StateDigest digest() {
-    return digests.now();
+    return FeatureLevel.isFirst(level) ? null : digests.now();
+  }
+
+  /** The highest {@link FeatureLevel} of all entries applied; from any thread. */
+  public final int level() {
+    return level;
   }
 
   @Override

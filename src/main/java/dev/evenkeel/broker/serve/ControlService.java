@@ -70,6 +70,7 @@ public final class ControlService {
       Set.of(
           MetaCommand.DeclareGroup.class,
           MetaCommand.SeeGroup.class,
+          MetaCommand.AddActiveTime.class,
           MetaCommand.ForgetGroup.class,
           MetaCommand.ForgetTopic.class,
           MetaCommand.GrantGroupLease.class,

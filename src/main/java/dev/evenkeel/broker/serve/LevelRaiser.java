@@ -3,33 +3,49 @@ package dev.evenkeel.broker.serve;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.wire.Entry;
 import dev.evenkeel.wire.FeatureLevel;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * On the leader of meta: raises the {@link FeatureLevel} of the cluster when every node has said
- * that it reads a higher one. Runs on one context.
+ * that it reads a higher one. On the leader of a data group: brings the group to the level of the
+ * cluster, so that its entries have the outcomes of that level. Runs on one context.
  */
 final class LevelRaiser {
   private static final Logger LOG = LoggerFactory.getLogger(LevelRaiser.class);
 
   private final LogGroup log;
   private final MetaState meta;
+  private final List<ServedGroup> groups;
   private final List<String> others;
   private final LongSupplier nowMillis;
+
+  /** Log groups with an entry on its way. */
+  private final Set<String> underWay = ConcurrentHashMap.newKeySet();
+
   private String told = "";
 
-  LevelRaiser(LogGroup log, MetaState meta, List<String> others, LongSupplier nowMillis) {
+  LevelRaiser(
+      LogGroup log,
+      MetaState meta,
+      List<ServedGroup> groups,
+      List<String> others,
+      LongSupplier nowMillis) {
     this.log = log;
     this.meta = meta;
+    this.groups = groups;
     this.others = others;
     this.nowMillis = nowMillis;
   }
@@ -67,8 +83,7 @@ final class LevelRaiser {
   }
 
   private void raise(int level) {
-    byte[] entry = Entry.of(new MetaCommand.RaiseFeatureLevel(level), nowMillis.getAsLong());
-    log.append(List.of(ByteBuffer.wrap(entry)))
+    append(log, Entry.of(new MetaCommand.RaiseFeatureLevel(level), nowMillis.getAsLong()))
         .whenComplete(
             (reply, failure) -> {
               if (failure == null) {
@@ -77,5 +92,37 @@ final class LevelRaiser {
                 LOG.info("the feature level is not raised yet: {}", failure.toString());
               }
             });
+  }
+
+  /** Brings the data groups that this node leads to the level of the cluster. */
+  void bringGroups() {
+    int level = meta.tables().featureLevel();
+    for (ServedGroup group : groups) {
+      String name = group.log().name();
+      if (group.state().level() < level && group.log().leadership().ready() && underWay.add(name)) {
+        append(
+                group.log(),
+                Entry.of(new DataCommand.RaiseFeatureLevel(level), nowMillis.getAsLong()))
+            .whenComplete(
+                (reply, failure) -> {
+                  underWay.remove(name);
+                  if (failure != null) {
+                    LOG.info(
+                        "log group {} is not at feature level {} yet: {}",
+                        name,
+                        level,
+                        failure.toString());
+                  }
+                });
+      }
+    }
+  }
+
+  private static CompletableFuture<ByteBuffer> append(LogGroup log, byte[] entry) {
+    try {
+      return log.append(List.of(ByteBuffer.wrap(entry)));
+    } catch (RuntimeException refused) {
+      return CompletableFuture.failedFuture(refused);
+    }
   }
 }

@@ -29,6 +29,9 @@ final class ReplicaComparison {
   /** Looks at what the other nodes have said; those who did not answer are not among them. */
   void look(Map<String, NodeLogs> answers) {
     for (LogGroup log : node.log().all()) {
+      if (node.state(log.name()).digest() == null) {
+        continue;
+      }
       answers.forEach(
           (other, logs) ->
               logs.groups().stream()

@@ -78,7 +78,7 @@ public final class Service {
     figures = new BrokerFigures(node, groups, context, this::queues, scope);
     List<String> others = node.others();
     peers = new PeerLogs(vertx, others);
-    levels = new LevelRaiser(log.meta(), node.meta(), others, node::nowMillis);
+    levels = new LevelRaiser(log.meta(), node.meta(), groups, others, node::nowMillis);
     comparison = new ReplicaComparison(node);
     log.meta()
         .onLeadership(
@@ -102,6 +102,7 @@ public final class Service {
                 announce(onContext, index, leadership);
                 if (!closed) {
                   due.tell();
+                  onContext.execute(levels::bringGroups);
                   onContext.execute(
                       () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
                 }
@@ -195,6 +196,7 @@ public final class Service {
   /** Takes up what was left undone; called from time to time. */
   public void reconcile() {
     topics.reconcile();
+    levels.bringGroups();
     lookAtPeers();
   }
 

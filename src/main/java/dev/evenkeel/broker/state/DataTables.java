@@ -4,6 +4,7 @@ import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.store.Store;
 import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.RecordCodec;
 import java.util.Collection;
 import java.util.Collections;
@@ -40,8 +41,10 @@ public final class DataTables {
   volatile long epochFloor;
   volatile long generationFloor;
 
-  /** Null before the first entry. */
+  /** Null at the first feature level, and before the first entry. */
   volatile LogTime time;
+
+  private volatile int level = FeatureLevel.FIRST;
 
   /** Reads everything back from the store. */
   public static DataTables load(Store store) {
@@ -164,6 +167,16 @@ public final class DataTables {
         .toList();
   }
 
+  /** Entries have the outcomes of this feature level from now on. */
+  public void atLevel(int now) {
+    level = now;
+  }
+
+  /** Whether entries come to what they did in the first build, see {@link FeatureLevel#isFirst}. */
+  public boolean isFirstLevel() {
+    return FeatureLevel.isFirst(level);
+  }
+
   /** No lease that was ever removed here had a higher epoch, and every new one begins above it. */
   public long epochFloor() {
     return epochFloor;
@@ -177,7 +190,10 @@ public final class DataTables {
     return generationFloor;
   }
 
-  /** The time of an entry, or of a look, when the leader's clock says {@code nowMillis}. */
+  /**
+   * The time of an entry, or of a look, when the leader's clock says {@code nowMillis}: at the
+   * first feature level it is what the clock says.
+   */
   public LogTime timeAt(long nowMillis) {
     LogTime last = time;
     return last == null ? LogTime.first(nowMillis) : last.at(nowMillis);

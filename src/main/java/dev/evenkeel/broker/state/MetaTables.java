@@ -28,6 +28,8 @@ public final class MetaTables {
   volatile Counters counters = Counters.FIRST;
   volatile int featureLevel = FeatureLevel.FIRST;
 
+  private volatile int level = FeatureLevel.FIRST;
+
   /**
    * Numbers that only grow.
    *
@@ -65,14 +67,13 @@ public final class MetaTables {
           nextTopicId, nextProducerId, activeMillis, epochFloor, Math.max(termFloor, term));
     }
 
+    /** In the first form as long as all but the ids is 0, as it is at the first feature level. */
     byte[] encode() {
-      return new Bytes(36)
-          .i32(nextTopicId)
-          .i64(nextProducerId)
-          .i64(activeMillis)
-          .i64(epochFloor)
-          .i64(termFloor)
-          .toArray();
+      Bytes out = new Bytes(36).i32(nextTopicId).i64(nextProducerId);
+      if (activeMillis != 0 || epochFloor != 0 || termFloor != 0) {
+        out.i64(activeMillis).i64(epochFloor).i64(termFloor);
+      }
+      return out.toArray();
     }
 
     /** Also in the first form, which had the ids alone. */
@@ -154,6 +155,16 @@ public final class MetaTables {
 
   public int namedProducers() {
     return producers.size();
+  }
+
+  /** Entries have the outcomes of this feature level from now on. */
+  public void atLevel(int now) {
+    level = now;
+  }
+
+  /** Whether entries come to what they did in the first build, see {@link FeatureLevel#isFirst}. */
+  public boolean isFirstLevel() {
+    return FeatureLevel.isFirst(level);
   }
 
   /** The highest {@link FeatureLevel} that every node has said it reads. */

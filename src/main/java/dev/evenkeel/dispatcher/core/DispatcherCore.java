@@ -380,7 +380,7 @@ public final class DispatcherCore {
     for (Group group : groups.all()) {
       group.plan().retarget();
       group.state().stuck().retain(group.state().members().live());
-      records.tend(group.state());
+      records.tend(group.state(), nowMillis);
       group.state().members().live().forEach(member -> out.add(new Action.Register(member)));
     }
   }

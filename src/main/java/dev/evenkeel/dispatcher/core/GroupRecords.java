@@ -189,7 +189,7 @@ final class GroupRecords {
   }
 
   /** Marks a group with members as seen; begins to forget what was absent for long. */
-  void tend(GroupState state) {
+  void tend(GroupState state, long nowMillis) {
     if (state.info == null || state.forgetting) {
       forgetting.tendWithoutRecord(state);
       return;
@@ -198,7 +198,11 @@ final class GroupRecords {
       return;
     }
     forgetting.tendTopics(state);
-    if (state.metaInFlight || !time.known()) {
+    if (state.metaInFlight) {
+      return;
+    }
+    if (!time.known()) {
+      seeByClock(state, nowMillis);
       return;
     }
     if (!state.members().live().isEmpty()) {
@@ -220,6 +224,19 @@ final class GroupRecords {
         forgetting.begin(state, topic);
         return;
       }
+    }
+  }
+
+  /**
+   * At the first feature level no time is active. If the cluster goes back to the first build, that
+   * forgets the groups that were not seen by the clock.
+   */
+  private void seeByClock(GroupState state, long nowMillis) {
+    long seen = state.info.clockMillis();
+    if (seen != GroupInfo.NO_CLOCK
+        && !state.members().live().isEmpty()
+        && nowMillis - seen >= settings.groupSeenMillis()) {
+      write(state, new MetaCommand.SeeGroup(state.name(), List.of()));
     }
   }
 

@@ -33,7 +33,8 @@ class DigestTest {
   }
 
   private static byte[] shards(long now) {
-    return Entry.of(new DataCommand.OpenShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now);
+    return Rig.newest(
+        Entry.of(new DataCommand.OpenShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now));
   }
 
   @Test
@@ -122,7 +123,7 @@ class DigestTest {
 
   @Test
   void aStateWithoutADigestBeginsOne() throws Exception {
-    for (byte[] note : new byte[][] {null, {FeatureLevel.FIRST}, {FeatureLevel.FIRST, 99, 1, 2}}) {
+    for (byte[] note : new byte[][] {{FeatureLevel.NEWEST}, {FeatureLevel.NEWEST, 99, 1, 2}}) {
       MemoryStore.Disk disk = new MemoryStore.Disk();
       DataState state = open(disk);
       apply(state, 0, shards(1_000));
@@ -137,6 +138,28 @@ class DigestTest {
       assertThat(again.since()).isEqualTo(1);
       assertThat(again.sum()).isNotZero();
     }
+  }
+
+  @Test
+  void theDigestBeginsWithTheFirstEntryAboveTheFirstLevel() throws Exception {
+    DataState whole = open(new MemoryStore.Disk());
+    MemoryStore.Disk disk = new MemoryStore.Disk();
+    DataState restarted = open(disk);
+    for (DataState each : List.of(whole, restarted)) {
+      for (int index = 0; index < 3; index++) {
+        apply(each, index, Entry.of(new DataCommand.OpenProducer(1 + index, 0), 1_000));
+        assertThat(each.digest()).isNull();
+      }
+    }
+    restarted.close();
+    restarted = open(disk);
+    assertThat(restarted.digest()).isNull();
+    for (DataState each : List.of(whole, restarted)) {
+      apply(each, 3, Entry.of(new DataCommand.RaiseFeatureLevel(2), 2_000));
+      apply(each, 4, Entry.of(new DataCommand.OpenProducer(9, 0), 2_000));
+      assertThat(each.digest().since()).isEqualTo(3);
+    }
+    assertThat(restarted.digest()).isEqualTo(whole.digest());
   }
 
   @Test

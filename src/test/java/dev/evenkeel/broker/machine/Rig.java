@@ -17,6 +17,7 @@ import dev.evenkeel.wire.Batch;
 import dev.evenkeel.wire.BatchBuilder;
 import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.ReplyCodec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,7 +30,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
-/** Drives a state machine by hand: entries get the next index, the clock is a field. */
+/**
+ * Drives a state machine by hand: entries get the next index, the clock is a field. The first entry
+ * is of the newest feature level, so that all have its outcomes.
+ */
 public final class Rig {
   public static final Shard SHARD = new Shard(1, 0);
   public static final Shard OTHER = new Shard(1, 1);
@@ -99,12 +103,20 @@ public final class Rig {
 
   public Reply run(MetaCommand command) {
     long index = meta.appliedIndex() + 1;
-    return ReplyCodec.decode(meta.apply(1, index, ByteBuffer.wrap(Entry.of(command, now))));
+    byte[] entry = Entry.of(command, now);
+    return ReplyCodec.decode(
+        meta.apply(1, index, ByteBuffer.wrap(index == 0 ? newest(entry) : entry)));
   }
 
   public ByteBuffer entry(byte[] entry) {
-    log.add(entry);
+    log.add(log.isEmpty() ? newest(entry) : entry);
     return data.apply(1, log.size() - 1, ByteBuffer.wrap(entry));
+  }
+
+  /** The same, of the newest feature level: it and all behind it have the outcomes of that. */
+  public static byte[] newest(byte[] entry) {
+    entry[0] = FeatureLevel.NEWEST;
+    return entry;
   }
 
   public AppendResults append(AppendBody.Item... items) {

@@ -153,7 +153,9 @@ class StateDigestTest {
   }
 
   private void fill(int entries) {
-    append(Entry.of(new DataCommand.OpenShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now));
+    append(
+        Rig.newest(
+            Entry.of(new DataCommand.OpenShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now)));
     for (int i = 0; i < entries; i++) {
       now++;
       append(Rig.appendEntry(now, new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, i, 3))));

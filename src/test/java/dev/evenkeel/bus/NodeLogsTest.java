@@ -1,0 +1,66 @@
+package dev.evenkeel.bus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.model.StateDigest;
+import dev.evenkeel.wire.ByteReader;
+import dev.evenkeel.wire.Bytes;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** During an upgrade, nodes of the first build and of this one read what the other tells. */
+class NodeLogsTest {
+  private static final StateDigest DIGEST =
+      new StateDigest(1, 2, new TreeMap<>(Map.of(1_024L, 5L, 1_030L, -6L)));
+
+  private static NodeLogs logs(Map<String, String> ineligible, StateDigest digest) {
+    return new NodeLogs(
+        "n",
+        "h",
+        List.of(
+            group("meta", ineligible, null, Map.of()),
+            group("d0", Map.of(), digest, Map.of("m", "y"))),
+        new NodeLogs.Levels(3, 2));
+  }
+
+  private static NodeLogs.Group group(
+      String name,
+      Map<String, String> ineligible,
+      StateDigest digest,
+      Map<String, String> differs) {
+    return new NodeLogs.Group(
+        name, "n", 1, true, 2, 3, Map.of("m", 4L), ineligible, digest, differs);
+  }
+
+  /** As the first build writes it. */
+  private static Bytes first() {
+    Bytes out = new Bytes().text("n").text("h").i32(2);
+    for (String name : List.of("meta", "d0")) {
+      out.text(name).text("n").i64(1).i32(1).i64(2).i64(3).i32(1).text("m").i64(4);
+    }
+    return out;
+  }
+
+  @Test
+  void whatTheFirstBuildTellsIsRead() {
+    NodeLogs read = NodeLogs.decode(new ByteReader(first().toArray()));
+    assertThat(read.levels()).isEqualTo(NodeLogs.Levels.FIRST);
+    assertThat(read.groups())
+        .containsExactly(
+            group("meta", Map.of(), null, Map.of()), group("d0", Map.of(), null, Map.of()));
+  }
+
+  @Test
+  void theFirstBuildReadsTheBeginningOfWhatThisOneTells() {
+    byte[] former = first().toArray();
+    assertThat(logs(Map.of("DAMAGED", "x"), DIGEST).encode().toArray()).startsWith(former);
+  }
+
+  @Test
+  void whatThisBuildTellsIsReadWhole() {
+    NodeLogs logs = logs(Map.of("DAMAGED", "x"), DIGEST);
+    assertThat(NodeLogs.decode(new ByteReader(logs.encode().toArray()))).isEqualTo(logs);
+  }
+}
