@@ -289,6 +289,23 @@ final class DataGroup {
     append(Entry.of(seen, clockMillis()), new OfLease(group, shard, command, sender, answer));
   }
 
+  /** A command that concerns no one lease. */
+  void submit(DataCommand command, Network.Answer<Reply> answer) {
+    append(
+        Entry.of(command, clockMillis()),
+        new SimLog.Writer() {
+          @Override
+          public void applied(DataState state, ByteBuffer reply) {
+            answer.give(ReplyCodec.decode(reply));
+          }
+
+          @Override
+          public void unknown() {
+            answer.never();
+          }
+        });
+  }
+
   /** Messages, which may be to be kept until they are due. */
   void append(AppendBody.Item item, Network.Answer<AppendResults.Result> answer) {
     byte[] entry = Rig.appendEntry(clockMillis(), item);

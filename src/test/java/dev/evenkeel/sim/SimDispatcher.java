@@ -24,6 +24,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * One activation of a dispatcher: the production core, with the simulation around it where the
@@ -314,9 +315,46 @@ final class SimDispatcher extends Actor {
       world.register(this, a.member());
     } else if (action instanceof Action.Unregister a) {
       world.unregister(this, a.member());
-    } else if (action instanceof Action.ForgetLeases) {
+    } else if (action instanceof Action.ForgetLeases a) {
+      forgetLeases(a);
+    }
+  }
+
+  /** A dispatcher that knows no record begins to forget, but nothing must ever be dropped. */
+  private void forgetLeases(Action.ForgetLeases action) {
+    if (action.command().topicId() != DataCommand.ForgetLeases.NO_TOPIC) {
       throw new SimulationFailure("a group is forgotten that was there just now");
     }
+    List<DataGroup> groups = world.brokers.groups();
+    List<Reply> replies = new ArrayList<>();
+    Consumer<Reply> answered =
+        reply -> {
+          replies.add(reply);
+          if (replies.size() == groups.size()) {
+            run(core.leasesForgotten(action.id(), highest(replies), clock()));
+          }
+        };
+    for (DataGroup group : groups) {
+      world.network.<Reply>call(
+          this,
+          null,
+          "raise epochs",
+          REQUEST_MILLIS,
+          answer -> group.submit(action.command(), answer),
+          answered,
+          no -> answered.accept(refused(no)));
+    }
+  }
+
+  private static Reply highest(List<Reply> replies) {
+    long highest = 0;
+    for (Reply reply : replies) {
+      if (!(reply instanceof Reply.OfNumber of)) {
+        return reply;
+      }
+      highest = Math.max(highest, of.number());
+    }
+    return new Reply.OfNumber(highest);
   }
 
   private static Reply refused(RefusedException no) {

@@ -45,7 +45,7 @@ class ForgettingTest {
   }
 
   @Test
-  void aDispatcherOfOldThatCannotDropTheRecordTouchesNoLease() {
+  void aDispatcherThatWasReplacedTouchesNoLease() {
     bench.refuseNext = Refusal.NOT_LEADER;
     for (long passed = 0; passed < HOUR && !askedToForget(); passed += 5_000) {
       bench.pass(5_000);
@@ -68,7 +68,7 @@ class ForgettingTest {
     assertThat(bench.log.leases).isEmpty();
   }
 
-  /** A dispatcher of old reads leases of the present, and a meta log of the past. */
+  /** A dispatcher that was replaced reads leases of now, but the meta log of before. */
   @Test
   void aDispatcherThatKnowsNoRecordAsksTheMetaLogFirst() {
     bench.send(again);

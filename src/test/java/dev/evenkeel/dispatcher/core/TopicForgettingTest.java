@@ -111,7 +111,7 @@ class TopicForgettingTest {
     assertThat(drops()).isNotEmpty();
   }
 
-  /** A dispatcher of old reads leases of the present, and a meta log of the past. */
+  /** A dispatcher that was replaced reads leases of now, but the meta log of before. */
   @Test
   void aDispatcherThatCannotDropTheSubscriptionTouchesNoLease() {
     bench.refuseNext = Refusal.NOT_LEADER;
