@@ -5,6 +5,7 @@ import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Reply;
 import dev.evenkeel.model.Shard;
@@ -39,7 +40,11 @@ final class Brokers {
   private final List<DataGroup> groups = new ArrayList<>();
   private long metaIndex;
 
+  /**
+   * @param dataGroups how many
+   */
   Brokers(
+      int dataGroups,
       Timeline time,
       SplittableRandom random,
       Ledger ledger,
@@ -58,8 +63,7 @@ final class Brokers {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    int count = 1 + random.nextInt(2);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < dataGroups; i++) {
       groups.add(new DataGroup(i, time, random, ledger, bug, around));
     }
   }
@@ -87,6 +91,7 @@ final class Brokers {
                 ByteBuffer.wrap(
                     Rig.newest(Entry.of(command, around.nodes().any().clock.millis())))));
     time.note(() -> command + " -> " + reply);
+    ledger.decided(reply, meta.tables().group(World.GROUP));
     return reply;
   }
 
@@ -103,6 +108,10 @@ final class Brokers {
 
   List<GroupInfo> groupInfos() {
     return List.copyOf(meta.tables().groups());
+  }
+
+  List<GroupLease> groupLeases() {
+    return List.copyOf(meta.tables().groupLeases());
   }
 
   TopicInfo topic(String name) {

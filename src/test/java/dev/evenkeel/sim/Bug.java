@@ -28,6 +28,11 @@ interface Bug {
     return command;
   }
 
+  /** What a data group is told to do with shards. */
+  default DataCommand managed(DataCommand command) {
+    return command;
+  }
+
   /**
    * What a replica answers to an entry that it does not apply; null: it applies the entry.
    *
@@ -49,6 +54,24 @@ interface Bug {
    */
   default List<ShardStatus> statuses(List<ShardStatus> statuses, boolean first) {
     return statuses;
+  }
+
+  /**
+   * The term of a shard as a dispatcher sees it.
+   *
+   * @param known the group's, as far as it knows
+   */
+  default long termSeen(long term, long known) {
+    return term;
+  }
+
+  /**
+   * How long a dispatcher says that it was active.
+   *
+   * @param wallMillis by how much wall clocks have moved since one said so
+   */
+  default long activeMillis(long livedMillis, long wallMillis) {
+    return livedMillis;
   }
 
   /**
@@ -78,6 +101,11 @@ interface Bug {
   /** What a dispatcher hears of the shards that a member has. */
   default List<ShardMark> marks(List<ShardMark> marks, Assignment told) {
     return marks;
+  }
+
+  /** Whether the clock of a consumer goes on while its machine is suspended. */
+  default boolean noticesSuspensions() {
+    return true;
   }
 
   /** When a consumer believes that its answered heartbeat was sent, by its clock. */

@@ -137,11 +137,81 @@ enum Bugs implements Bug {
     }
   },
 
+  /** A consumer in a suspended machine counts no time, as its monotonic clock does not. */
+  CONSUMER_MISSES_SUSPENSIONS {
+    @Override
+    public boolean noticesSuspensions() {
+      return false;
+    }
+  },
+
   /** A consumer counts its time from the answer of a heartbeat, not from its sending. */
   CONSUMER_COUNTS_FROM_THE_ANSWER {
     @Override
     public long answeredSent(long sentMillis, long nowMillis) {
       return nowMillis;
+    }
+  },
+
+  /**
+   * The log does not keep an owner's own timeout: whoever does not know the owner waits too short.
+   */
+  OWNER_TIMEOUT_IS_FORGOTTEN(Focus.LOST_REGISTRY) {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.Grant c ? c.withUsualTimeout() : command;
+    }
+  },
+
+  /** The epochs of a topic that is made again begin where its data groups have none. */
+  EPOCHS_BEGIN_AGAIN(Focus.TOPICS_COME_AGAIN) {
+    @Override
+    public DataCommand managed(DataCommand command) {
+      return command instanceof DataCommand.OpenShards c
+          ? new DataCommand.OpenShards(c.topicId(), c.topic(), c.shards(), c.config(), 0)
+          : command;
+    }
+  },
+
+  /** The time between two dispatchers counts as absence, and so does a jump of a clock. */
+  ABSENCE_BY_THE_WALL_CLOCK(Focus.GROUPS_COME_AGAIN) {
+    @Override
+    public long activeMillis(long livedMillis, long wallMillis) {
+      return Math.max(livedMillis, wallMillis);
+    }
+  },
+
+  /** A late request to forget a group drops what the group has in its next life. */
+  FORGETTING_IS_NOT_FENCED(Focus.GROUPS_COME_AGAIN) {
+    @Override
+    public DataCommand managed(DataCommand command) {
+      return command instanceof DataCommand.ForgetLeases c
+              && c.topicId() != DataCommand.ForgetLeases.NO_TOPIC
+          ? new DataCommand.ForgetLeases(c.group(), 0, c.topicId())
+          : command;
+    }
+  },
+
+  /** A dispatcher grants at the higher of the term that it knows and that of the lease. */
+  GRANTS_AT_THE_TERM_IT_FINDS(Focus.LEADERS_FOLLOW) {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.Grant c && lease != null
+          ? new DataCommand.Grant(
+              c.group(),
+              c.shard(),
+              c.owner(),
+              c.instance(),
+              c.expectedEpoch(),
+              c.start(),
+              Math.max(c.groupTerm(), lease.groupTerm()),
+              c.ownerTimeoutMillis())
+          : command;
+    }
+
+    @Override
+    public long termSeen(long term, long known) {
+      return Math.min(term, known);
     }
   },
 
@@ -274,6 +344,17 @@ enum Bugs implements Bug {
       return clockMillis + 100;
     }
   };
+
+  /** Where it shows soon. */
+  final Focus focus;
+
+  Bugs() {
+    this(Focus.NONE);
+  }
+
+  Bugs(Focus focus) {
+    this.focus = focus;
+  }
 
   private static ShardStatus withoutDrains(ShardStatus status) {
     return new ShardStatus(

@@ -257,7 +257,7 @@ final class DataGroup {
     }
     boolean[] over = new boolean[1];
     log.append(
-        Entry.of(command, clockMillis()),
+        Entry.of(bug.managed(command), clockMillis()),
         new SimLog.Writer() {
           @Override
           public void applied(DataState state, ByteBuffer reply) {
@@ -289,21 +289,9 @@ final class DataGroup {
     append(Entry.of(seen, clockMillis()), new OfLease(group, shard, command, sender, answer));
   }
 
-  /** A command that concerns no one lease. */
-  void submit(DataCommand command, Network.Answer<Reply> answer) {
-    append(
-        Entry.of(command, clockMillis()),
-        new SimLog.Writer() {
-          @Override
-          public void applied(DataState state, ByteBuffer reply) {
-            answer.give(ReplyCodec.decode(reply));
-          }
-
-          @Override
-          public void unknown() {
-            answer.never();
-          }
-        });
+  /** Drops leases of a group, as a dispatcher asks all data groups to do. */
+  void forget(DataCommand.ForgetLeases command, Network.Answer<Reply> answer) {
+    append(Entry.of(bug.managed(command), clockMillis()), new OfForgetting(command, answer));
   }
 
   /** Messages, which may be to be kept until they are due. */
@@ -366,6 +354,42 @@ final class DataGroup {
       boolean granted = command instanceof DataCommand.Grant && reply instanceof Reply.OfLease;
       if (granted && before != null && before.owned()) {
         around.taken(before);
+      }
+      answer.give(reply);
+      wake();
+    }
+
+    @Override
+    public void unknown() {
+      answer.never();
+    }
+  }
+
+  private final class OfForgetting implements SimLog.Writer {
+    private final DataCommand.ForgetLeases command;
+    private final Network.Answer<Reply> answer;
+    private final List<Lease> before = new ArrayList<>();
+
+    OfForgetting(DataCommand.ForgetLeases command, Network.Answer<Reply> answer) {
+      this.command = command;
+      this.answer = answer;
+    }
+
+    @Override
+    public void before(DataState state) {
+      for (LeaseKey key : state.tables().leasesOf(command.group())) {
+        before.add(state.tables().lease(key.group(), key.shard()));
+      }
+    }
+
+    @Override
+    public void applied(DataState state, ByteBuffer bytes) {
+      Reply reply = ReplyCodec.decode(bytes);
+      time.note(() -> command + " -> " + reply);
+      for (Lease lease : before) {
+        if (state.tables().lease(lease.group(), lease.shard()) == null) {
+          ledger.forgotten(lease.shard(), command, lease);
+        }
       }
       answer.give(reply);
       wake();

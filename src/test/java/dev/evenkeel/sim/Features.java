@@ -9,17 +9,32 @@ import java.util.SplittableRandom;
  * @param publishes handlers publish
  * @param delays some messages are delayed
  * @param clocks wall clocks jump
+ * @param focus what most of the faults are about
  */
-record Features(boolean resets, boolean publishes, boolean delays, boolean clocks) {
+record Features(boolean resets, boolean publishes, boolean delays, boolean clocks, Focus focus) {
   /** So that they are drawn apart from everything else. */
   private static final long SALT = 0x5DEECE66DL;
 
-  static Features of(long seed) {
+  /** One of so many seeds has each focus. */
+  private static final int OF_EACH_FOCUS = 25;
+
+  static Features of(long seed, Setup setup) {
     SplittableRandom random = new SplittableRandom(seed ^ SALT);
-    return new Features(
-        random.nextInt(4) == 0,
-        random.nextInt(4) == 0,
-        random.nextInt(4) == 0,
-        random.nextInt(3) == 0);
+    Features drawn =
+        new Features(
+            random.nextInt(4) == 0,
+            random.nextInt(4) == 0,
+            random.nextInt(4) == 0,
+            random.nextInt(3) == 0,
+            focus(random.nextInt(OF_EACH_FOCUS)));
+    return setup.focus() == null ? drawn : drawn.with(setup.focus());
+  }
+
+  private static Focus focus(int drawn) {
+    return drawn < Focus.values().length ? Focus.values()[drawn] : Focus.NONE;
+  }
+
+  private Features with(Focus other) {
+    return new Features(resets, publishes, delays, clocks, other);
   }
 }

@@ -16,8 +16,10 @@ class HandoverSimulationTest {
   void whatEverHappensShardsHaveOneOwnerAndNothingIsLost() throws InterruptedException {
     Long only = Long.getLong(Seeds.SEED);
     long first = only != null ? only : 1;
-    long count = only != null ? 1 : Long.getLong("evenkeel.sim.seeds", 1_500);
-    long events = Seeds.run(first, count, Setup.PRODUCT);
+    long count = only != null ? 1 : Long.getLong("evenkeel.sim.seeds", 5_000);
+    String focus = System.getProperty(Seeds.FOCUS);
+    Setup setup = Setup.PRODUCT.with(focus == null ? null : Focus.valueOf(focus));
+    long events = Seeds.run(first, count, setup);
     assertThat(events).isPositive();
     System.out.println("simulated " + count + " seeds, " + events + " events");
   }

@@ -2,6 +2,8 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.DeadLetter;
+import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Outcome;
 import dev.evenkeel.model.Reply;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 
 /**
  * Knows what really happened: each message, who handled it, and who was granted each epoch. Every
@@ -34,10 +37,24 @@ final class Ledger {
   /** The highest epoch of each shard of a topic of that name, also before it was made again. */
   private final Map<String, Long> highest = new HashMap<>();
 
+  /** Since when the group's record has each topic that it reads; virtual time. */
+  private final Map<String, Long> readSince = new HashMap<>();
+
+  /** Who held the group at each term. */
+  private final TreeMap<Long, String> holders = new TreeMap<>();
+
+  private final LongSupplier clock;
   private long moves;
 
   /** What handlers publish; null: nothing. */
   private Outputs outputs;
+
+  /**
+   * @param clock virtual time
+   */
+  Ledger(LongSupplier clock) {
+    this.clock = clock;
+  }
 
   void expect(Outputs expected) {
     outputs = expected;
@@ -289,10 +306,15 @@ final class Ledger {
     if (after.owned() || after.drain() != null || after.state() != null) {
       throw failure("something is left after a reset", command, after);
     }
-    track.reset(command.to(), asked, after.epoch());
-    if (after.generation().number() != track.generation() || after.generation().producerId() > 0) {
-      throw failure("no new generation after a reset", after.generation(), track.generation());
+    long number = after.generation().number();
+    if (before != null && number != track.number + 1 || after.generation().producerId() > 0) {
+      throw failure("no new generation after a reset", after.generation(), track.number);
     }
+    if (before == null) {
+      track.madeMillis = clock.getAsLong();
+    }
+    track.number = number;
+    track.reset(command.to(), asked, after.epoch());
     moves++;
   }
 
@@ -303,8 +325,11 @@ final class Ledger {
 
   private static void checkGeneration(Track track, Lease before, Lease after, DataCommand command) {
     long producer = before == null ? 0 : before.generation().producerId();
+    if (before == null) {
+      track.number = after.generation().number();
+    }
     boolean sameProducer = after.generation().producerId() == producer;
-    if (after.generation().number() != track.generation()
+    if (after.generation().number() != track.number
         || !sameProducer && (producer > 0 || !(command instanceof DataCommand.SetPublisher))) {
       throw failure("another generation without a reset", command, after.generation());
     }
@@ -317,14 +342,55 @@ final class Ledger {
     }
     if (before == null) {
       // The group begins here: what lies before does not concern it.
+      track.madeMillis = clock.getAsLong();
       track.handled.set(0, (int) after.committed());
       track.published = (int) after.committed();
     } else if (before.committed() != after.committed()
         || before.stateOffset() != after.stateOffset()) {
       throw failure("a grant changes where the shard stands", before, after);
     }
+    checkTerm(before, after);
     track.epoch = after.epoch();
     track.owners.put(after.epoch(), after.instance());
+    moves++;
+  }
+
+  /** Whoever is granted a shard at a term holds the group at that term. */
+  private void checkTerm(Lease before, Lease after) {
+    String holder = holders.get(after.groupTerm());
+    if (before != null && before.groupTerm() > after.groupTerm()) {
+      throw failure("the term of a shard goes back", before, after);
+    }
+    if (after.groupTerm() > 0 && !after.instance().equals(holder)) {
+      throw failure("granted at a term that another holds", after, String.valueOf(holder));
+    }
+  }
+
+  // ---- Groups
+
+  /** The meta log has taken a command, or refused it. */
+  void decided(Reply reply, GroupInfo group) {
+    Set<String> topics = group == null ? Set.of() : group.subscriptions().keySet();
+    readSince.keySet().retainAll(topics);
+    topics.forEach(topic -> readSince.putIfAbsent(topic, clock.getAsLong()));
+    if (reply instanceof Reply.OfGroupLease of && of.lease().held()) {
+      GroupLease lease = of.lease();
+      String former = holders.putIfAbsent(lease.term(), lease.instance());
+      if (former == null ? lease.term() != holders.lastKey() : !former.equals(lease.instance())) {
+        throw failure("a term comes again", lease, holders);
+      }
+    }
+  }
+
+  /** Somebody has the lease of the group dropped. */
+  void forgotten(Shard shard, DataCommand.ForgetLeases command, Lease lease) {
+    Track track = track(shard);
+    Long since = readSince.get(names.get(shard.topicId()));
+    boolean present = since != null && track.madeMillis > since;
+    if (!track.dropped && (present || lease.epoch() > command.epochMax())) {
+      throw failure("a lease is dropped of what was not forgotten", command, lease);
+    }
+    track.forgotten(lease.epoch());
     moves++;
   }
 

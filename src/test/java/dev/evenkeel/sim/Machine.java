@@ -7,8 +7,13 @@ package dev.evenkeel.sim;
 final class Machine {
   private final Timeline time;
   private final long bootMillis;
-  private long stoodStillMillis;
   private long wallAheadMillis;
+
+  /** What the monotonic clock has missed before {@link #suspendedSince}. */
+  private long missedMillis;
+
+  private long suspendedSince;
+  private long suspendedUntil;
 
   /**
    * @param bootMillis where the monotonic clock stands now
@@ -21,7 +26,7 @@ final class Machine {
   }
 
   long monotonicMillis() {
-    return time.now() + bootMillis - stoodStillMillis;
+    return time.now() + bootMillis - missed();
   }
 
   long wallMillis() {
@@ -37,8 +42,19 @@ final class Machine {
     wallAheadMillis = aheadMillis;
   }
 
-  /** The monotonic clock has missed so much; negative: it has missed less than was thought. */
-  void stoodStill(long millis) {
-    stoodStillMillis += millis;
+  /** The machine is suspended until then, in virtual time; not any more if that is now. */
+  void suspend(long untilMillis) {
+    missedMillis = missed();
+    suspendedSince = time.now();
+    suspendedUntil = untilMillis;
+  }
+
+  /** When it goes on, in virtual time; long past if it is not suspended. */
+  long suspendedUntil() {
+    return suspendedUntil;
+  }
+
+  private long missed() {
+    return missedMillis + Math.max(0, Math.min(time.now(), suspendedUntil) - suspendedSince);
   }
 }

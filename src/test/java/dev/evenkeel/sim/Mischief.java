@@ -10,6 +10,11 @@ final class Mischief {
   private final long until;
   private int nextTopic;
 
+  /** Nothing happens until then, in virtual time, but what happens while all members are away. */
+  private long pauseUntil;
+
+  private long awayUntil;
+
   Mischief(World world, long until) {
     this.world = world;
     this.random = world.random;
@@ -28,6 +33,28 @@ final class Mischief {
         world.setAnyClock();
       }
     }
+    boolean pause = world.time.now() < pauseUntil;
+    if (pause && awayUntil > world.time.now()) {
+      whileAllAreAway();
+    } else if (!pause && world.features.focus() != Focus.NONE && random.nextInt(3) > 0) {
+      focused();
+    } else if (!pause) {
+      troubled();
+    }
+    world.time.in(50 + random.nextInt(1_600), null, null, this::again);
+  }
+
+  private void focused() {
+    switch (world.features.focus()) {
+      case LOST_REGISTRY -> loseRegistry();
+      case TOPICS_COME_AGAIN -> topics();
+      case GROUPS_COME_AGAIN -> everybodyGoes();
+      case LEADERS_FOLLOW -> leadersFollow();
+      default -> troubled();
+    }
+  }
+
+  private void troubled() {
     switch (world.trouble) {
       case NONE -> comeAndGo();
       case ONE_DISPATCHER -> withOneDispatcher(random.nextInt(14));
@@ -40,7 +67,6 @@ final class Mischief {
         }
       }
     }
-    world.time.in(50 + random.nextInt(1_600), null, null, this::again);
   }
 
   private SimConsumer anyConsumer() {
@@ -76,8 +102,13 @@ final class Mischief {
       case 3, 4 -> world.join(anyName());
       case 5 -> {
         long millis = 100 + random.nextInt(9_000);
-        consumer.pausedUntil = world.time.now() + millis;
-        world.time.note(() -> consumer + " is stopped for " + millis + " ms");
+        // With a clock that is set back meanwhile it would not notice.
+        if (!world.features.clocks() && random.nextBoolean()) {
+          consumer.suspend(millis);
+        } else {
+          consumer.pausedUntil = world.time.now() + millis;
+          world.time.note(() -> consumer + " is stopped for " + millis + " ms");
+        }
       }
       case 6 -> {
         cutOff(consumer);
@@ -94,7 +125,9 @@ final class Mischief {
             world.brokers.inputTopics().stream().map(topic -> topic.name()).toList();
         if (!names.isEmpty()) {
           consumer.topics =
-              random.nextBoolean() ? names : List.of(names.get(random.nextInt(names.size())));
+              world.singleton() || random.nextBoolean()
+                  ? names
+                  : List.of(names.get(random.nextInt(names.size())));
           world.time.note(() -> consumer + " reads " + consumer.topics);
         }
       }
@@ -115,6 +148,88 @@ final class Mischief {
     }
   }
 
+  /** With the node of the dispatcher go the map, and the way of members that go on. */
+  private void loseRegistry() {
+    SimDispatcher dispatcher = world.newest();
+    if (dispatcher == null || dispatcher.gone || world.consumers.isEmpty()) {
+      world.join(anyName());
+      return;
+    }
+    world.dispatcherCrashes(dispatcher);
+    world.clearMaps();
+    for (SimConsumer consumer : world.consumers) {
+      if (random.nextBoolean()) {
+        cutOff(consumer, 12_000);
+      }
+    }
+    pauseUntil = world.time.now() + 12_000;
+  }
+
+  /** And all come again, before the group is forgotten or after it. */
+  private void everybodyGoes() {
+    if (world.consumers.isEmpty()) {
+      world.join(anyName());
+      return;
+    }
+    world.time.note(() -> "everybody goes");
+    for (SimConsumer consumer : List.copyOf(world.consumers)) {
+      if (random.nextInt(3) == 0) {
+        consumer.crash();
+      } else {
+        consumer.close();
+      }
+    }
+    long away = random.nextLong(3 * world.forgetMillis() / 2);
+    awayUntil = world.time.now() + away;
+    pauseUntil = awayUntil + random.nextInt(10_000);
+    if (random.nextInt(3) == 0) {
+      world.noDispatcher(away);
+    }
+    for (int i = 0; i < world.members(); i++) {
+      String name = "m" + i;
+      world.time.in(
+          away + random.nextInt(2_000),
+          null,
+          null,
+          () -> {
+            if (world.faulty() && world.runs(name) == 0) {
+              world.join(name);
+            }
+          });
+    }
+  }
+
+  /** Without wall clocks that jump, somebody deletes the group at times. */
+  private void whileAllAreAway() {
+    switch (random.nextInt(10)) {
+      case 0 -> withDispatchers(14 + random.nextInt(4));
+      case 1 -> {
+        if (world.features.clocks()) {
+          world.nodes.setAnyClock();
+        } else if (world.newest() != null && !world.newest().gone) {
+          world.absence.deleted();
+          world.newest().forget();
+        }
+      }
+      default -> {}
+    }
+  }
+
+  /** The leader is cut off, or stands still, and another dispatcher than its own elects another. */
+  private void leadersFollow() {
+    SimConsumer consumer = anyConsumer();
+    switch (random.nextInt(5)) {
+      case 0 -> depose();
+      case 1 -> pauseDispatcher();
+      case 2 -> world.join(anyName());
+      default -> {
+        if (consumer != null) {
+          cutOff(consumer);
+        }
+      }
+    }
+  }
+
   private void crash(SimConsumer consumer) {
     consumer.crash();
     if (random.nextBoolean()) {
@@ -127,10 +242,17 @@ final class Mischief {
   }
 
   private void cutOff(SimConsumer consumer) {
+    cutOff(consumer, 9_000);
+  }
+
+  private void cutOff(SimConsumer consumer, int millisMax) {
     world.time.note(() -> consumer + " is cut off");
     consumer.cutOff = true;
     world.time.in(
-        random.nextInt(9_000), consumer, "is not cut off any more", () -> consumer.cutOff = false);
+        random.nextInt(millisMax),
+        consumer,
+        "is not cut off any more",
+        () -> consumer.cutOff = false);
   }
 
   private void topics() {
@@ -138,7 +260,8 @@ final class Mischief {
     if (names.size() > 1 && random.nextBoolean()) {
       world.brokers.deleteSlowly(names.get(random.nextInt(names.size())));
     } else if (names.size() < 4) {
-      String name = random.nextBoolean() ? "t" : "n" + nextTopic++;
+      boolean again = world.features.focus() == Focus.TOPICS_COME_AGAIN || random.nextBoolean();
+      String name = again ? "t" : "n" + nextTopic++;
       world.brokers.createSlowly(name, 1 + random.nextInt(3));
     }
   }

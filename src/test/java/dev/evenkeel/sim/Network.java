@@ -68,6 +68,20 @@ final class Network {
     void handle(Answer<T> answer);
   }
 
+  /** The answer to somebody who does not wait for it any more. */
+  static <T> Answer<T> nobody() {
+    return new Answer<>() {
+      @Override
+      public void give(T value) {}
+
+      @Override
+      public void refuse(RefusedException refused) {}
+
+      @Override
+      public void never() {}
+    };
+  }
+
   /** Where an answer goes. */
   interface Answer<T> {
     void give(T value);

@@ -82,11 +82,12 @@ final class ResetRequests {
   }
 
   /** The dispatcher answers a heartbeat: until then its sender is none of its members. */
-  void answered(long request) {
+  Heartbeat answered(long request) {
     Beat beat = beats.remove(request);
     if (!beat.beat().leaving()) {
       heard.put(beat.beat().instance(), beat);
     }
+    return beat.beat();
   }
 
   /** The dispatcher sends a command to the log. */

@@ -14,6 +14,9 @@ final class Seeds {
   /** The seed to run alone. */
   static final String SEED = "evenkeel.sim.seed";
 
+  /** The focus of all seeds, by its name. */
+  static final String FOCUS = "evenkeel.sim.focus";
+
   /** How many events are printed of a seed that fails. */
   static final String TRACE = "evenkeel.sim.trace";
 
@@ -30,13 +33,13 @@ final class Seeds {
     }
   }
 
-  /** Whether a seed fails. */
-  static boolean fails(long seed, Setup setup) {
+  /** What is wrong in a seed, or null. */
+  static String failure(long seed, Setup setup) {
     try {
       new Simulation(seed, setup, false).run();
-      return false;
+      return null;
     } catch (AssertionError | RuntimeException found) {
-      return true;
+      return found.toString();
     }
   }
 
@@ -64,7 +67,8 @@ final class Seeds {
         + "\nmvn -o -q test -Dtest=HandoverSimulationTest -D"
         + SEED
         + "="
-        + seed;
+        + seed
+        + (setup.focus() == null ? "" : " -D" + FOCUS + "=" + setup.focus());
   }
 
   private static int lines() {

@@ -122,6 +122,9 @@ final class Settling {
 
   /** Shards of members that read the same differ by one at most. */
   private String uneven(Map<String, List<Shard>> owned) {
+    if (world.singleton()) {
+      return owned.size() <= 1 ? null : "more than one leader: " + owned;
+    }
     if (world.setup.evenOverTopics()) {
       Map<Set<String>, List<SimConsumer>> alike = new HashMap<>();
       for (SimConsumer consumer : world.consumers) {

@@ -6,9 +6,9 @@ import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.core.Action;
 import dev.evenkeel.consumer.core.Backoff;
 import dev.evenkeel.consumer.core.ConsumerCore;
+import dev.evenkeel.consumer.core.ElapsedTime;
 import dev.evenkeel.consumer.core.HeartbeatPlan;
 import dev.evenkeel.consumer.core.Task;
-import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
@@ -36,6 +36,7 @@ final class SimConsumer extends Actor {
   private final HeartbeatPlan plan;
   private final SplittableRandom random;
   final Machine machine;
+  private final ElapsedTime elapsed;
   private final long bornMillis;
   final SimCalls calls;
   List<String> topics;
@@ -55,6 +56,9 @@ final class SimConsumer extends Actor {
   private long closeDeadline;
   private long lastAnsweredSent;
 
+  /** The same in virtual time, which no machine misses. */
+  private long lastAnsweredSentTruly;
+
   SimConsumer(World world, String member, String instance, List<String> topics) {
     super(member + "(" + instance + ")");
     this.world = world;
@@ -64,6 +68,8 @@ final class SimConsumer extends Actor {
     random = new SplittableRandom(world.random.nextLong());
     options = world.consumerOptions().setMember(member).setTopics(topics);
     machine = world.machine(member);
+    elapsed = new ElapsedTime(nanos(machine.monotonicMillis()), machine.wallMillis());
+    pausedUntil = machine.suspendedUntil();
     bornMillis = machine.wallMillis();
     boolean keepsState = world.keepsState();
     boolean publishes = world.features.publishes();
@@ -75,9 +81,18 @@ final class SimConsumer extends Actor {
     world.time.in(0, this, "starts", this::tick);
   }
 
-  /** Its own monotonic clock. */
+  private static long nanos(long millis) {
+    return millis * 1_000_000;
+  }
+
+  /** The time by its own machine, as the product counts it. */
   long clock() {
-    return machine.monotonicMillis();
+    long monotonic = nanos(machine.monotonicMillis());
+    long now =
+        world.bug.noticesSuspensions()
+            ? elapsed.nanos(monotonic, machine.wallMillis())
+            : elapsed.nanos(monotonic);
+    return now / 1_000_000;
   }
 
   private void tick() {
@@ -97,6 +112,7 @@ final class SimConsumer extends Actor {
 
   private void beatIfDue() {
     long sent = clock();
+    long sentTruly = world.time.now();
     if (!plan.due(sent)) {
       return;
     }
@@ -106,6 +122,7 @@ final class SimConsumer extends Actor {
         assignment -> {
           plan.answered(clock());
           lastAnsweredSent = everAnswered ? Math.max(lastAnsweredSent, sent) : sent;
+          lastAnsweredSentTruly = Math.max(lastAnsweredSentTruly, sentTruly);
           everAnswered = true;
           core.heartbeatAnswered(world.bug.answeredSent(sent, clock()));
           told(assignment);
@@ -156,7 +173,7 @@ final class SimConsumer extends Actor {
         bornMillis,
         leave,
         closing,
-        GroupPolicy.SHARDED,
+        world.policy,
         topics,
         StartAt.EARLIEST,
         place,
@@ -171,6 +188,16 @@ final class SimConsumer extends Actor {
   /** After so long without an answer it starts nothing. */
   long silentMillisMax() {
     return options.getMemberTimeoutMillis() - 1_000;
+  }
+
+  /** The machine is suspended: it runs nothing, and its monotonic clock stands still. */
+  void suspend(long millis) {
+    long until = world.time.now() + millis;
+    world.time.note(() -> "the machine of " + name + " is suspended for " + millis + " ms");
+    machine.suspend(until);
+    world.consumers.stream()
+        .filter(each -> each.machine == machine)
+        .forEach(each -> each.pausedUntil = until);
   }
 
   /** Whether it may start handlers of that epoch now, as far as it knows. */
@@ -220,7 +247,7 @@ final class SimConsumer extends Actor {
         if (task == null) {
           break;
         }
-        world.checkMayStart(this, linkUp, everAnswered, clock() - lastAnsweredSent);
+        world.checkMayStart(this, linkUp, everAnswered, world.time.now() - lastAnsweredSentTruly);
         handler.start(task);
       }
     } finally {

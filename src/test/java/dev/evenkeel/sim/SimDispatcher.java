@@ -7,9 +7,11 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.core.Action;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.Ghost;
+import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.StallGuard;
 import dev.evenkeel.model.DataCommand;
 import dev.evenkeel.model.GroupInfo;
+import dev.evenkeel.model.GroupLease;
 import dev.evenkeel.model.Lease;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -48,9 +50,14 @@ final class SimDispatcher extends Actor {
 
   private final ResetRequests resets;
   private final Set<String> closed = new HashSet<>();
+
+  /** Requests to forget the group. */
+  private final Set<Long> deletions = new HashSet<>();
+
   private final List<LeaseChange> early = new ArrayList<>();
   private List<TopicInfo> topicsWhenDeposed;
   private List<GroupInfo> groupsWhenDeposed;
+  private List<GroupLease> groupLeasesWhenDeposed;
   private final StallGuard stalls = new StallGuard();
   private long nextRequest;
   private boolean ready;
@@ -82,13 +89,18 @@ final class SimDispatcher extends Actor {
     }
     List<TopicInfo> topics = topics();
     List<GroupInfo> groups = groups();
+    List<GroupLease> leases = groupLeases();
     List<ShardStatus> statuses = statuses(null);
     // Reading takes a while, in which things change.
     world.time.in(
-        world.random.nextInt(40), this, "has read", () -> begin(topics, groups, statuses));
+        world.random.nextInt(40), this, "has read", () -> begin(topics, groups, leases, statuses));
   }
 
-  private void begin(List<TopicInfo> topics, List<GroupInfo> groups, List<ShardStatus> statuses) {
+  private void begin(
+      List<TopicInfo> topics,
+      List<GroupInfo> groups,
+      List<GroupLease> leases,
+      List<ShardStatus> statuses) {
     List<Ghost> ghosts = new ArrayList<>();
     if (groups.stream().anyMatch(group -> group.name().equals(World.GROUP))) {
       for (Ghost entry : world.registry()) {
@@ -107,6 +119,7 @@ final class SimDispatcher extends Actor {
       }
     }
     ready = true;
+    run(core.groupLeasesRead(leases, clock()));
     run(core.recover(topics, groups, statuses, ghosts, clock()));
     early.forEach(change -> run(core.leaseChanged(change, clock())));
     early.clear();
@@ -127,6 +140,7 @@ final class SimDispatcher extends Actor {
   void depose() {
     topicsWhenDeposed = world.brokers.activeTopics();
     groupsWhenDeposed = world.brokers.groupInfos();
+    groupLeasesWhenDeposed = world.brokers.groupLeases();
   }
 
   boolean deposed() {
@@ -156,8 +170,44 @@ final class SimDispatcher extends Actor {
     return deposed() ? groupsWhenDeposed : world.brokers.groupInfos();
   }
 
+  private List<GroupLease> groupLeases() {
+    return deposed() ? groupLeasesWhenDeposed : world.brokers.groupLeases();
+  }
+
   private List<ShardStatus> statuses(String group) {
-    return world.bug.statuses(world.brokers.statuses(group), first);
+    List<ShardStatus> statuses = world.bug.statuses(world.brokers.statuses(group), first);
+    return statuses.stream().map(this::seen).toList();
+  }
+
+  private ShardStatus seen(ShardStatus status) {
+    return new ShardStatus(
+        status.shard(),
+        status.startOffset(),
+        status.endOffset(),
+        status.bytes(),
+        status.messagesDropped(),
+        status.leases().stream().map(this::seen).toList());
+  }
+
+  private Lease seen(Lease lease) {
+    return new Lease(
+        lease.group(),
+        lease.shard(),
+        lease.epoch(),
+        lease.owner(),
+        lease.instance(),
+        lease.committed(),
+        lease.stateOffset(),
+        lease.state(),
+        lease.drain(),
+        termSeen(lease.groupTerm()),
+        lease.generation(),
+        lease.ownerTimeoutMillis());
+  }
+
+  private long termSeen(long term) {
+    GroupState group = core.find(World.GROUP);
+    return world.bug.termSeen(term, group == null ? 0 : group.term());
   }
 
   // ---- Inputs
@@ -175,7 +225,17 @@ final class SimDispatcher extends Actor {
     run(core.heartbeat(request, beat, clock()));
   }
 
-  void leaseChanged(LeaseChange change) {
+  void leaseChanged(LeaseChange told) {
+    LeaseChange change =
+        new LeaseChange(
+            told.group(),
+            told.shard(),
+            told.epoch(),
+            told.owner(),
+            told.instance(),
+            told.committed(),
+            termSeen(told.groupTerm()),
+            told.ownerTimeoutMillis());
     if (ready) {
       run(core.leaseChanged(change, clock()));
     } else {
@@ -241,12 +301,14 @@ final class SimDispatcher extends Actor {
       if (closings.containsKey(a.request())) {
         closed.add(closings.remove(a.request()));
       }
-      resets.answered(a.request());
+      world.absence.heard(resets.answered(a.request()));
       requests.remove(a.request()).give(a.assignment());
     } else if (action instanceof Action.ResetDone a) {
       resets.done(a);
     } else if (action instanceof Action.Refuse a && resets.refused(a)) {
       world.time.note(() -> name + " refuses a reset: " + a.detail());
+    } else if (action instanceof Action.Refuse a && deletions.remove(a.request())) {
+      world.time.note(() -> name + " refuses a deletion: " + a.detail());
     } else if (action instanceof Action.Refuse a) {
       requests.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
     } else if (action instanceof Action.Push a) {
@@ -280,7 +342,7 @@ final class SimDispatcher extends Actor {
             if (deposed()) {
               throw new RefusedException(Refusal.NOT_LEADER, "");
             }
-            answer.give(world.brokers.submit(a.command()));
+            answer.give(world.brokers.submit(world.absence.asked(a.command(), node.machine)));
           },
           reply -> run(core.metaWritten(a.id(), reply, clock())),
           no -> run(core.metaWritten(a.id(), refused(no), clock())));
@@ -317,17 +379,23 @@ final class SimDispatcher extends Actor {
       world.unregister(this, a.member());
     } else if (action instanceof Action.ForgetLeases a) {
       forgetLeases(a);
+    } else if (action instanceof Action.ReadGroupLeases) {
+      world.network.<List<GroupLease>>call(
+          this,
+          null,
+          "read group leases",
+          REQUEST_MILLIS,
+          answer -> answer.give(groupLeases()),
+          leases -> run(core.groupLeasesRead(leases, clock())),
+          no -> run(core.groupLeasesRead(null, clock())));
     }
   }
 
-  /** A dispatcher that knows no record begins to forget, but nothing must ever be dropped. */
+  /** As the product: the highest number of all data groups, or a refusal. */
   private void forgetLeases(Action.ForgetLeases action) {
-    if (action.command().topicId() != DataCommand.ForgetLeases.NO_TOPIC) {
-      throw new SimulationFailure("a group is forgotten that was there just now");
-    }
-    List<DataGroup> groups = world.brokers.groups();
     List<Reply> replies = new ArrayList<>();
-    Consumer<Reply> answered =
+    List<DataGroup> groups = world.brokers.groups();
+    Consumer<Reply> replied =
         reply -> {
           replies.add(reply);
           if (replies.size() == groups.size()) {
@@ -338,11 +406,12 @@ final class SimDispatcher extends Actor {
       world.network.<Reply>call(
           this,
           null,
-          "raise epochs",
+          "forget leases",
           REQUEST_MILLIS,
-          answer -> group.submit(action.command(), answer),
-          answered,
-          no -> answered.accept(refused(no)));
+          answer -> group.forget(action.command(), answer),
+          replied,
+          no -> replied.accept(refused(no)));
+      world.repeatLate(() -> group.forget(action.command(), Network.nobody()));
     }
   }
 
@@ -355,6 +424,15 @@ final class SimDispatcher extends Actor {
       highest = Math.max(highest, of.number());
     }
     return new Reply.OfNumber(highest);
+  }
+
+  /** Somebody has the group deleted. */
+  void forget() {
+    if (ready) {
+      long request = nextRequest++;
+      deletions.add(request);
+      run(core.forget(request, World.GROUP, null, null, clock()));
+    }
   }
 
   private static Reply refused(RefusedException no) {

@@ -14,6 +14,9 @@ final class Simulation {
 
   private static final long LOOK_MILLIS = 250;
 
+  /** A group that is forgotten begins with everything anew: it must not become too much. */
+  private static final long DELAYING_MILLIS_MAX = 20_000;
+
   private final World world;
   private long settledAfterMillis;
 
@@ -32,13 +35,14 @@ final class Simulation {
    * @throws AssertionError if something was not as it must be
    */
   long run() {
-    long faultsEnd = World.START + 5_000 + world.random.nextInt(15_000);
+    long faultsEnd =
+        World.START + (5_000 + world.random.nextInt(15_000)) * world.features.focus().lasts;
     new Mischief(world, faultsEnd);
     if (world.features.resets()) {
       new Operator(world, faultsEnd);
     }
     if (world.features.delays()) {
-      new DelayingProducer(world, faultsEnd);
+      new DelayingProducer(world, Math.min(faultsEnd, World.START + DELAYING_MILLIS_MAX));
     }
     world.time.runUntil(faultsEnd);
     world.calm();

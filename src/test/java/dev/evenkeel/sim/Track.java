@@ -47,6 +47,12 @@ final class Track {
   /** Where this generation began. */
   long base;
 
+  /** The number of this generation in the lease. */
+  long number;
+
+  /** When the lease was granted for the first time since it was made; virtual time. */
+  long madeMillis;
+
   /** Up to here it was seen that the log has what was published. */
   int published;
 
@@ -89,6 +95,19 @@ final class Track {
 
   int generation() {
     return resetEpochs.size();
+  }
+
+  /** The lease was dropped: a later one begins as if nothing had been done. */
+  void forgotten(long atEpoch) {
+    handled.clear();
+    left.clear();
+    dead.clear();
+    letters.clear();
+    lettersBefore = Map.of();
+    base = 0;
+    published = 0;
+    committed = -1;
+    resetEpochs.add(atEpoch);
   }
 
   /** Where a group shall go on that is reset to {@code to} now. */

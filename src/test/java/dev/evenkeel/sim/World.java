@@ -11,7 +11,9 @@ import dev.evenkeel.dispatcher.core.DispatcherSettings;
 import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.Move;
+import dev.evenkeel.model.GroupPolicy;
 import dev.evenkeel.model.Lease;
+import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicInfo;
 import java.util.ArrayList;
@@ -57,15 +59,15 @@ final class World implements DataGroup.Surroundings {
   static final long MEMBER_TIMEOUT_MILLIS = 3_000;
   static final long LOCK_TIME_MILLIS = 4_000;
 
-  /** No group is without members for so long. */
-  private static final long FORGET_MILLIS = 40_000;
+  /** A suspension need not be noticed if it is shorter. */
+  private static final long UNNOTICED_MILLIS_MAX = 100;
 
   /** How often a message is tried. */
   static final int ATTEMPTS = 3;
 
   final Timeline time;
   final SplittableRandom random;
-  final Ledger ledger = new Ledger();
+  final Ledger ledger;
   final Network network;
   final SimNodes nodes;
   final Brokers brokers;
@@ -73,6 +75,9 @@ final class World implements DataGroup.Surroundings {
   final Setup setup;
   final Trouble trouble;
   final Features features;
+
+  /** When members were heard. */
+  final Absence absence;
 
   /** What handlers publish; null: nothing. */
   final Outputs outputs;
@@ -100,6 +105,13 @@ final class World implements DataGroup.Surroundings {
   private final int strikePerMille;
   private final int members;
   private final long rebalanceMillis;
+
+  /** What members want the group to be. */
+  final GroupPolicy policy;
+
+  /** Nobody becomes the dispatcher before, unless the faults are over. */
+  private long noDispatcherUntil;
+
   private final TreeSet<String> places = new TreeSet<>();
   private final Map<String, Ghost> registry = new TreeMap<>();
   private final Map<Begun, BitSet> begun = new HashMap<>();
@@ -117,12 +129,14 @@ final class World implements DataGroup.Surroundings {
     random = new SplittableRandom(seed);
     this.setup = setup;
     bug = setup.bug();
-    features = Features.of(seed);
-    delays = features.delays() ? new Delays(ledger) : null;
+    features = Features.of(seed, setup);
     int kind = random.nextInt(10);
-    trouble = kind < 2 ? Trouble.NONE : kind < 4 ? Trouble.ONE_DISPATCHER : Trouble.EVERYTHING;
+    trouble = trouble(kind);
     faulty = trouble != Trouble.NONE;
     time = new Timeline(START, tracing, this::afterEach);
+    ledger = new Ledger(time::now);
+    delays = features.delays() ? new Delays(ledger) : null;
+    absence = new Absence(this);
     network = new Network(time, random, faulty);
     order = ConsumerOptions.Order.values()[random.nextInt(3)];
     keepsStatePercent = List.of(0, 100, 100, 70).get(random.nextInt(4));
@@ -135,9 +149,15 @@ final class World implements DataGroup.Surroundings {
     poisonPercent = faulty && random.nextInt(2) == 0 ? random.nextInt(6) : 0;
     strikePerMille = faulty && random.nextInt(3) > 0 ? random.nextInt(6) : 0;
     members = 2 + random.nextInt(4);
-    rebalanceMillis = 1_000 + random.nextInt(4_000);
+    int slower = random.nextInt(4_000);
+    rebalanceMillis = 1_000 + (features.focus() == Focus.GROUPS_COME_AGAIN ? slower / 8 : slower);
+    policy = GroupPolicy.of(singleton() ? GroupPolicy.MODE_SINGLETON : GroupPolicy.MODE_SHARDED);
     int messages = 40 + random.nextInt(160);
-    brokers = new Brokers(time, random, ledger, bug, this, this::topicsChanged);
+    int dataGroups = 1 + random.nextInt(2);
+    boolean needsTwo = features.focus() == Focus.TOPICS_COME_AGAIN;
+    brokers =
+        new Brokers(
+            needsTwo ? 2 : dataGroups, time, random, ledger, bug, this, this::topicsChanged);
     for (String topic : List.of("t", "u", "v").subList(0, 1 + random.nextInt(3))) {
       brokers.create(topic, 1 + random.nextInt(4));
     }
@@ -170,6 +190,14 @@ final class World implements DataGroup.Surroundings {
     new SimProducer(this, producer, messages);
   }
 
+  private Trouble trouble(int kind) {
+    return switch (features.focus()) {
+      case NONE -> kind < 2 ? Trouble.NONE : kind < 4 ? Trouble.ONE_DISPATCHER : Trouble.EVERYTHING;
+      case LOST_REGISTRY -> Trouble.ONE_DISPATCHER;
+      default -> Trouble.EVERYTHING;
+    };
+  }
+
   private Outputs outputs() {
     brokers.create(Brokers.OUTPUTS, 2);
     TopicInfo topic = brokers.topic(Brokers.OUTPUTS);
@@ -195,7 +223,12 @@ final class World implements DataGroup.Surroundings {
   DispatcherSettings settings() {
     return DispatcherSettings.DEFAULT
         .withTimes(rebalanceMillis, MEMBER_TIMEOUT_MILLIS, 300)
-        .withGroupForget(FORGET_MILLIS);
+        .withGroupForget(forgetMillis());
+  }
+
+  /** A group without members for so long is forgotten. */
+  long forgetMillis() {
+    return features.focus() == Focus.GROUPS_COME_AGAIN ? 20_000 : 40_000;
   }
 
   Assignor assignor() {
@@ -246,12 +279,21 @@ final class World implements DataGroup.Surroundings {
 
   /** A third of all members ask for a longer one than is usual. */
   private long memberTimeoutMillis() {
+    if (features.focus() == Focus.LOST_REGISTRY) {
+      return MEMBER_TIMEOUT_MILLIS + random.nextInt(9_000);
+    }
     return MEMBER_TIMEOUT_MILLIS + (random.nextInt(3) == 0 ? random.nextInt(6_000) : 0);
+  }
+
+  /** Whether one member leads, and has all shards. */
+  boolean singleton() {
+    return features.focus() == Focus.LEADERS_FOLLOW;
   }
 
   ConsumerOptions consumerOptions() {
     return new ConsumerOptions()
         .setGroup(GROUP)
+        .setMode(singleton() ? ConsumerOptions.Mode.SINGLETON : ConsumerOptions.Mode.SHARDED)
         .setOrder(order)
         .setParallel(1 + random.nextInt(20))
         .setRetryDelaysMillis(List.of(100L + random.nextInt(400), 500L + random.nextInt(500)))
@@ -312,7 +354,7 @@ final class World implements DataGroup.Surroundings {
       dispatcher.crash();
       boolean last = dispatcher == newest();
       time.in(
-          300 + random.nextInt(2_500),
+          Math.max(300 + random.nextInt(2_500), noDispatcherUntil - time.now()),
           null,
           null,
           () -> {
@@ -321,6 +363,27 @@ final class World implements DataGroup.Surroundings {
             }
             dispatchers.remove(dispatcher);
           });
+    }
+  }
+
+  /** There is no dispatcher for so long. */
+  void noDispatcher(long millis) {
+    noDispatcherUntil = time.now() + millis;
+    List.copyOf(dispatchers).forEach(this::dispatcherCrashes);
+  }
+
+  /** Carries a request once more, after its sender has ceased to wait for it. */
+  void repeatLate(Runnable arrival) {
+    if (faulty && random.nextInt(3) == 0) {
+      Runnable unlessRefused =
+          () -> {
+            try {
+              arrival.run();
+            } catch (RefusedException no) {
+              time.note(() -> "a repeated request is refused: " + no);
+            }
+          };
+      time.in(random.nextInt(15_000), null, "a request that was held up", unlessRefused);
     }
   }
 
@@ -348,7 +411,7 @@ final class World implements DataGroup.Surroundings {
       time.in(500, null, member + " joins", () -> join(member));
       return;
     }
-    if (names.size() > 1 && random.nextInt(3) == 0) {
+    if (names.size() > 1 && !singleton() && random.nextInt(3) == 0) {
       names.remove(random.nextInt(names.size()));
     }
     time.note(() -> member + " joins");
@@ -389,14 +452,14 @@ final class World implements DataGroup.Surroundings {
     brokers.inputTopics().forEach(topic -> names.add(topic.name()));
     List<String> kept = consumer.topics.stream().filter(names::contains).toList();
     if (!names.isEmpty()) {
-      consumer.topics = kept.isEmpty() ? List.of(names.get(0)) : kept;
+      consumer.topics = singleton() ? names : kept.isEmpty() ? List.of(names.get(0)) : kept;
       time.note(() -> consumer + " reads " + consumer.topics);
     }
   }
 
   /** No handler starts when the last answered heartbeat was sent too long ago. */
   void checkMayStart(SimConsumer consumer, boolean linkUp, boolean answered, long agoMillis) {
-    if (!linkUp || !answered || agoMillis > consumer.silentMillisMax()) {
+    if (!linkUp || !answered || agoMillis > consumer.silentMillisMax() + UNNOTICED_MILLIS_MAX) {
       throw new SimulationFailure(
           consumer
               + " starts a handler "
@@ -618,6 +681,7 @@ final class World implements DataGroup.Surroundings {
         dispatchers.remove(dispatcher);
       }
     }
+    machines.values().forEach(machine -> machine.suspend(time.now()));
     for (SimConsumer consumer : List.copyOf(consumers)) {
       consumer.pausedUntil = 0;
       consumer.cutOff = false;

@@ -1,0 +1,36 @@
+package dev.evenkeel.sim;
+
+/**
+ * What most of the faults of a world are about: something that happens too rarely in one in which
+ * everything goes wrong equally often. One seed of 25 has each, and a {@link Setup} may ask for
+ * one.
+ */
+enum Focus {
+  /** On nothing. */
+  NONE(1),
+
+  /**
+   * A new dispatcher finds no registry, and members of which it has heard nothing yet may start
+   * handlers for longer than is usual.
+   */
+  LOST_REGISTRY(3),
+
+  /** Topics are deleted and made again, and shards of their names come to other data groups. */
+  TOPICS_COME_AGAIN(1),
+
+  /**
+   * All members go, for longer than a group is remembered or shorter, and come again. Meanwhile
+   * there may be no dispatcher, or clocks jump.
+   */
+  GROUPS_COME_AGAIN(6),
+
+  /** The group is in mode singleton, and dispatchers follow each other without noticing. */
+  LEADERS_FOLLOW(2);
+
+  /** How often the usual time its faults take. */
+  final int lasts;
+
+  Focus(int lasts) {
+    this.lasts = lasts;
+  }
+}
