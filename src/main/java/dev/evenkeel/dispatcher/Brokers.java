@@ -219,8 +219,11 @@ final class Brokers {
             joined -> {
               long highest = 0;
               for (Future<Reply> each : replies) {
-                if (!(each.result() instanceof Reply.OfNumber of)) {
+                if (each.result() instanceof Reply.Refused) {
                   return each.result();
+                }
+                if (!(each.result() instanceof Reply.OfNumber of)) {
+                  return Reply.refused(Refusal.INTERNAL, "an answer without a number");
                 }
                 highest = Math.max(highest, of.number());
               }

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
  * another, each going on for a while after it was replaced. The deciders are the product's.
  */
 class ForgettingModelTest {
-  private static final int SEEDS = 150;
+  private static final int SEEDS = 200;
   private static final int STEPS = 500;
   private static final int DATA_GROUPS = 3;
   private static final List<TopicInfo> TOPICS =
@@ -111,7 +111,7 @@ class ForgettingModelTest {
           case 2 -> {
             if (random.nextInt(6) == 0) {
               activate();
-            } else if (dispatchers.size() > 1 && random.nextInt(3) == 0) {
+            } else if (dispatchers.size() > 1 && random.nextInt(6) == 0) {
               dispatchers.remove(0);
             }
           }
@@ -297,17 +297,19 @@ class ForgettingModelTest {
     private void request(Supplier<Reply> act, Consumer<Reply> answered) {
       int luck = calm ? 99 : random.nextInt(100);
       Reply none = Reply.refused(Refusal.INDETERMINATE, "no answer");
-      if (luck < 10) {
+      if (luck < 3) {
         due.add(() -> answered.accept(none));
-      } else if (luck < 25) {
+      } else if (luck < 9) {
         due.add(() -> answered.accept(none));
         late.add(act::get);
-      } else if (luck < 35) {
+      } else if (luck < 13) {
         due.add(
             () -> {
               Reply reply = act.get();
               late.add(() -> answered.accept(reply));
             });
+      } else if (luck < 20) {
+        late.add(() -> answered.accept(act.get()));
       } else {
         due.add(() -> answered.accept(act.get()));
       }

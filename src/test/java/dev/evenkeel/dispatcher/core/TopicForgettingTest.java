@@ -244,8 +244,10 @@ class TopicForgettingTest {
     bench.send(again);
     bench.pass(1_000, again);
     assertThat(bench.core.find("g").book().get(U).owner()).isEqualTo("b");
+    bench.clear();
     bench.answerNextForget();
     assertThat(bench.core.find("g").book().get(U).owner()).isEqualTo("b");
+    assertThat(bench.actions).isEmpty();
   }
 
   @Test
