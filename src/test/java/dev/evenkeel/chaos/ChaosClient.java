@@ -131,6 +131,7 @@ public final class ChaosClient {
         await(
             client.producer(
                 new ProducerOptions().setTopic(TOPIC).setDeliveryTimeoutMillis(30_000)));
+    write(new Event.Joins(System.nanoTime(), run));
     watch(await(client.consumer(sharded(), this::shardedWork)));
     watch(await(client.leader(options(SINGLETON), new Career())));
     watch(await(client.consumer(level(), this::levelWork)));

@@ -35,8 +35,8 @@ import java.util.TreeMap;
  *   <li><b>Epochs and terms.</b> They never go back: in the end no epoch is lower than one that was
  *       ever seen, and each leader that is inaugurated has a higher term than all before it.
  *   <li><b>Level range.</b> As {@link LevelCheck} has it, in the order in which handlers ended. A
- *       member that ended nothing for {@link #SILENT_NANOS} may have been taken for lost: it lives
- *       again from the end of that time, as one that came back.
+ *       member that ended nothing for {@link #SILENT_NANOS} may have been taken for lost: it came
+ *       back at some time after the last that it had ended.
  * </ul>
  */
 final class Checker {
@@ -78,8 +78,8 @@ final class Checker {
   private final Map<String, Long> termSinceNanos = new HashMap<>();
   private final Map<String, String> leaders = new HashMap<>();
   private final List<String> levelLines = new ArrayList<>();
-  private final Map<String, Long> levelLastNanos = new LinkedHashMap<>();
-  private final Map<String, Integer> levelLastLine = new HashMap<>();
+  private final Map<String, Long> levelLastNanos = new HashMap<>();
+  private final Map<String, Integer> levelLastLine = new LinkedHashMap<>();
   private final Map<String, Long> figures = new TreeMap<>();
 
   Checker(MessageLog log, List<String> groups, Violations violations) {
@@ -96,7 +96,10 @@ final class Checker {
 
   /** The next event by time. */
   void take(Event event) {
-    if (event instanceof Event.Sent sent) {
+    if (event instanceof Event.Joins joins) {
+      levelPlace(joins.member());
+      levelLines.add(LevelCheck.MARK + " join " + joins.member());
+    } else if (event instanceof Event.Sent sent) {
       sentUpTo.merge(sent.key(), sent.sequence(), Math::max);
       count("sent");
     } else if (event instanceof Event.Acked acked) {
@@ -227,21 +230,25 @@ final class Checker {
   private void levelLine(Event.Place place, long nanos) {
     String member = place.member();
     Long last = levelLastNanos.put(member, nanos);
-    if (last == null) {
-      levelLines.add(LevelCheck.MARK + " join " + member);
-    } else if (nanos - last > SILENT_NANOS) {
-      markOut(member);
-      levelLines.add(LevelCheck.MARK + " back " + member);
+    if (last != null && nanos - last > SILENT_NANOS) {
+      // It came back at some time before it ended anything again.
+      markAfterLast(member, "out");
+      markAfterLast(member, "back");
       count("level: silences");
     }
-    levelLastLine.put(member, levelLines.size());
+    levelPlace(member);
     levelLines.add(member + " " + place.shard() + "/" + place.offset());
   }
 
-  /** After its last line, where a placeholder for it is kept: lines do not move. */
-  private void markOut(String member) {
+  /** What comes next is the member's last line. */
+  private void levelPlace(String member) {
+    levelLastLine.put(member, levelLines.size());
+  }
+
+  /** With the member's last line, so that the places of others' lines stay. */
+  private void markAfterLast(String member, String mark) {
     int at = levelLastLine.get(member);
-    levelLines.set(at, levelLines.get(at) + "\n" + LevelCheck.MARK + " out " + member);
+    levelLines.set(at, levelLines.get(at) + "\n" + LevelCheck.MARK + " " + mark + " " + member);
   }
 
   // Leases and leaders
@@ -327,7 +334,7 @@ final class Checker {
   }
 
   private void level() {
-    levelLastNanos.keySet().forEach(this::markOut);
+    levelLastLine.keySet().forEach(member -> markAfterLast(member, "out"));
     List<String> lines = levelLines.stream().flatMap(String::lines).toList();
     LevelCheck check = new LevelCheck(ChaosClient.RANGE, Set.of(), lines);
     check.broken().forEach(broken -> violations.add("level range", broken));

@@ -36,6 +36,7 @@ class CheckerTest {
         events.add(new Event.Acked(now++, words[0], sequence, shard, offset));
       }
     }
+    events.add(new Event.Joins(now, "x.1"));
     events.add(new Event.Inaugurated(now, ChaosClient.SINGLETON, "x.1", 1));
     for (String group : ChaosClient.GROUPS) {
       for (int shard = 0; shard < SHARDS.size(); shard++) {
@@ -320,14 +321,20 @@ class CheckerTest {
     assertFound("a term went back");
   }
 
-  /** Two members, one of which ends so many more than the other. */
-  private void levelRun(int more, long pauseMillis) {
+  /** Many messages, which the other groups have handled. */
+  private void levelMessages() {
     shards.set(1, Stream.iterate(0, i -> i + 1).limit(500).map(i -> "c " + i).toList());
     for (int i = 2; i < 500; i++) {
       events.add(new Event.Sent(60 + i, "c", i));
       handled(2_000 + 10L * i, ChaosClient.SHARDED, "x.1", 1, i, 1);
       handled(2_000 + 10L * i, ChaosClient.SINGLETON, "x.1", 1, i, 1);
     }
+  }
+
+  /** Two members, one of which ends so many more than the other. */
+  private void levelRun(int more, long pauseMillis) {
+    levelMessages();
+    events.add(new Event.Joins(1_099 * MILLI, "y.1"));
     for (int i = 2; i < 102; i++) {
       handled(1_100 + i, ChaosClient.LEVEL, i % 2 == 0 ? "x.1" : "y.1", 1, i, 1);
     }
@@ -349,6 +356,18 @@ class CheckerTest {
   void level_past_its_range() {
     levelRun(ChaosClient.RANGE + 10, 0);
     assertFound("level range");
+  }
+
+  @Test
+  void level_from_where_a_member_joined_on() {
+    levelMessages();
+    events.add(new Event.Joins(1_500 * MILLI, "y.1"));
+    for (int i = 2; i < 500; i++) {
+      boolean late = i > 102 && i < 104 + ChaosClient.RANGE;
+      boolean alternates = i >= 104 + ChaosClient.RANGE && i % 2 == 0;
+      handled(1_450 + i, ChaosClient.LEVEL, late || alternates ? "y.1" : "x.1", 1, i, 1);
+    }
+    assertThat(judged()).as("x ended one between that and the first of y").isEmpty();
   }
 
   @Test

@@ -10,7 +10,9 @@ sealed interface Event {
   /** The event as a line without its end. */
   default String line() {
     StringBuilder line = new StringBuilder().append(nanos());
-    if (this instanceof Sent e) {
+    if (this instanceof Joins e) {
+      return line.append(" J ").append(e.member).toString();
+    } else if (this instanceof Sent e) {
       return line.append(" S ").append(e.key).append(' ').append(e.sequence).toString();
     } else if (this instanceof Acked e) {
       line.append(" A ").append(e.key).append(' ').append(e.sequence);
@@ -44,6 +46,7 @@ sealed interface Event {
     }
     long nanos = Long.parseLong(words[0]);
     return switch (words[1]) {
+      case "J" -> new Joins(nanos, words[2]);
       case "S" -> new Sent(nanos, words[2], number(words[3]));
       case "A" ->
           new Acked(nanos, words[2], number(words[3]), number(words[4]), Long.parseLong(words[5]));
@@ -78,6 +81,9 @@ sealed interface Event {
    * @param member the run of a program: another run of the same member has another name here
    */
   record Place(String group, String member, int shard, long offset, long epoch) {}
+
+  /** A program is about to join its groups, as the member of that name. */
+  record Joins(long nanos, String member) implements Event {}
 
   /**
    * A producer is about to send the message of a key with that sequence; each once, and in order.
