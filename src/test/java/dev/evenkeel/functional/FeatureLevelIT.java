@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.wire.FeatureLevel;
 import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,6 +34,28 @@ class FeatureLevelIT {
       Node node = trio.node(1);
       node.createTopic("events", 3);
       assertThat(level(node)).isEqualTo(1);
+      node.send("events", List.of("a", "b"));
+      Jar.Result consumed =
+          Jar.run(
+              directory,
+              "consume",
+              "events",
+              "--group",
+              "g",
+              "--from",
+              "earliest",
+              "--max",
+              "2",
+              "--cluster",
+              trio.cluster());
+      assertThat(consumed.status()).as(consumed.err()).isZero();
+
+      // What cannot be finished at this level is not begun.
+      HttpResponse<String> refused = node.delete("/api/groups/g");
+      assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
+      assertThat(refused.body()).contains("needs feature level 3", "the cluster is at level 1");
+      assertThat(node.read("/api/groups/g")).contains("events");
+      assertThat(digests(node)).isEmpty();
       assertThat(trio.nodes.stream().map(Node::process))
           .noneMatch(process -> process.err().contains("the cluster is at feature level"));
 
@@ -40,6 +66,13 @@ class FeatureLevelIT {
           .atMost(Duration.ofSeconds(60))
           .until(() -> level(node) == FeatureLevel.NEWEST);
       trio.awaitCaughtUp(older);
+      Awaitility.await("every state has a digest from the same entry on")
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () ->
+                  digests(node).values().stream()
+                      .allMatch(beginnings -> beginnings.size() == 3 && same(beginnings)));
+      assertThat(node.delete("/api/groups/g").statusCode()).isEqualTo(200);
 
       // Back to the older build: it says what is wrong, and ends.
       assertThat(older.stop().status()).isZero();
@@ -53,6 +86,24 @@ class FeatureLevelIT {
 
       older.inJvm(List.of("-Xmx256m")).start();
     }
+  }
+
+  private static boolean same(List<Long> numbers) {
+    return numbers.stream().distinct().count() == 1;
+  }
+
+  /** By log group, where the digests of the nodes' states begin. */
+  private static Map<String, List<Long>> digests(Node node) {
+    Map<String, List<Long>> beginnings = new TreeMap<>();
+    for (Object log : new JsonObject(node.read("/api/cluster")).getJsonArray("logs")) {
+      JsonObject group = (JsonObject) log;
+      for (Object digest : group.getJsonArray("digests")) {
+        beginnings
+            .computeIfAbsent(group.getString("group"), any -> new ArrayList<>())
+            .add(((JsonObject) digest).getLong("since"));
+      }
+    }
+    return beginnings;
   }
 
   private static int level(Node node) {
