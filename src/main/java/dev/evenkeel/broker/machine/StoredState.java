@@ -166,7 +166,7 @@ public abstract class StoredState<C> implements ReplicatedState {
   public final void admit(ByteBuffer head) {
     int needed = Entry.level(head);
     if (needed > levelRead) {
-      throw new RefusedException(Refusal.WRONG_VERSION, "the entry needs " + advice(needed));
+      throw missing(needed);
     }
     Entry entry = Entry.read(head);
     C command = entry.type() == Entry.APPEND ? null : read(entry);
@@ -174,15 +174,19 @@ public abstract class StoredState<C> implements ReplicatedState {
       check(command);
     }
     if (needed > levelOfCluster() && !raisesTo(command, needed)) {
-      throw new RefusedException(
-          Refusal.UNAVAILABLE,
-          "this needs feature level "
-              + needed
-              + ", and the cluster is at level "
-              + levelOfCluster()
-              + " until every node runs a version that reads it, without -D"
-              + FeatureLevel.MAX_PROPERTY);
+      throw missing(needed);
     }
+  }
+
+  private RefusedException missing(int needed) {
+    return new RefusedException(
+        Refusal.UNAVAILABLE,
+        "this needs feature level "
+            + needed
+            + ", and the cluster is at level "
+            + levelOfCluster()
+            + " until every node runs a version that reads it, without -D"
+            + FeatureLevel.MAX_PROPERTY);
   }
 
   /** Whether the command is the one that takes the cluster to the level. */

@@ -119,8 +119,9 @@ class FaultyEntryTest {
             RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.UNAVAILABLE))
         .hasMessageContaining("needs feature level 2, and the cluster is at level 1");
     assertThatThrownBy(() -> state.admit(bytes(3, Entry.DATA_COMMAND, 10)))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("reads up to level 2");
+        .isInstanceOfSatisfying(
+            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.UNAVAILABLE))
+        .hasMessageContaining("needs feature level 3, and the cluster is at level 1");
   }
 
   @Test
