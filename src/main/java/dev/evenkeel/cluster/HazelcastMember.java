@@ -22,9 +22,6 @@ import java.util.function.Consumer;
 
 /** A {@link ClusterMember} over a clustered Vert.x and the Hazelcast instance behind it. */
 final class HazelcastMember implements ClusterMember {
-  /** Where vertx-hazelcast keeps a member's Vert.x node id. */
-  private static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
-
   private static final long LOOK_MILLIS = 1_000;
 
   private final Vertx vertx;
@@ -67,9 +64,13 @@ final class HazelcastMember implements ClusterMember {
             });
   }
 
-  /** Looks once a second whether the maps have owners, and ends this member if they cannot. */
+  /**
+   * Looks once a second whether the maps have owners, and ends this member if they cannot; and
+   * looks after {@link FormerRegistrations}.
+   */
   HazelcastMember watched(PartsWatch watch) {
     vertx.setPeriodic(LOOK_MILLIS, timer -> look(timer, watch));
+    new FormerRegistrations(hazelcast).begin(vertx);
     return this;
   }
 
@@ -151,7 +152,7 @@ final class HazelcastMember implements ClusterMember {
   public Set<String> members() {
     Set<String> ids = new LinkedHashSet<>();
     for (Member member : hazelcastMembers()) {
-      String node = member.getAttribute(NODE_ID_ATTRIBUTE);
+      String node = member.getAttribute(FormerRegistrations.NODE_ID_ATTRIBUTE);
       if (node != null) {
         ids.add(node);
       }
@@ -234,7 +235,7 @@ final class HazelcastMember implements ClusterMember {
     }
 
     private void changed(MembershipEvent event, boolean left) {
-      String member = event.getMember().getAttribute(NODE_ID_ATTRIBUTE);
+      String member = event.getMember().getAttribute(FormerRegistrations.NODE_ID_ATTRIBUTE);
       tell(new Change(member, left, dataMembers(event.getMembers())));
     }
   }

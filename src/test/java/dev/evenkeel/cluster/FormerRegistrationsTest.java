@@ -1,0 +1,81 @@
+package dev.evenkeel.cluster;
+
+import static dev.evenkeel.cluster.ClusterMembersTest.result;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.hazelcast.core.Hazelcast;
+import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.multimap.MultiMap;
+import dev.evenkeel.TestPorts;
+import io.vertx.core.spi.cluster.NodeInfo;
+import io.vertx.core.spi.cluster.RegistrationInfo;
+import io.vertx.spi.cluster.hazelcast.impl.HazelcastNodeInfo;
+import io.vertx.spi.cluster.hazelcast.impl.HazelcastRegistrationInfo;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class FormerRegistrationsTest {
+  private static final String ADDRESS = "somewhere";
+
+  private final Map<String, Long> strangers = new HashMap<>();
+
+  private Set<String> gone(Set<String> registered, Set<String> members, long nowMillis) {
+    return FormerRegistrations.gone(registered, members, nowMillis, strangers);
+  }
+
+  @Test
+  void only_who_is_no_member_for_long_is_taken_for_gone() {
+    long late = FormerRegistrations.PATIENCE_MILLIS;
+    assertThat(gone(Set.of("a", "b", "c"), Set.of("a"), 0)).isEmpty();
+    assertThat(gone(Set.of("a", "b", "c"), Set.of("a", "c"), late - 1)).isEmpty();
+    assertThat(gone(Set.of("a", "b", "c"), Set.of("a"), late)).containsExactly("b");
+    assertThat(gone(Set.of("a", "c"), Set.of("a"), late + 1)).as("since it came back").isEmpty();
+    assertThat(gone(Set.of("a", "c"), Set.of("a"), 2 * late)).containsExactly("c");
+  }
+
+  /** As it is after a part of the cluster in which the member was alive has brought its maps. */
+  @Test
+  void requests_go_to_who_is_there_and_not_in_turn_to_who_has_gone() {
+    int port = TestPorts.take(3);
+    ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
+    try {
+      ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
+      result(
+          client
+              .vertx()
+              .eventBus()
+              .<String>consumer(ADDRESS, message -> message.reply("here"))
+              .completion());
+      HazelcastInstance hazelcast = instanceAt(port);
+      MultiMap<String, HazelcastRegistrationInfo> registrations =
+          hazelcast.getMultiMap(FormerRegistrations.REGISTRATIONS);
+      registrations.put(
+          ADDRESS, new HazelcastRegistrationInfo(new RegistrationInfo("gone", 1, false)));
+      hazelcast
+          .getMap(FormerRegistrations.NODES)
+          .put("gone", new HazelcastNodeInfo(new NodeInfo("127.0.0.1", TestPorts.take(1), null)));
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(() -> assertThat(registrations.get(ADDRESS)).hasSize(1));
+      assertThat(hazelcast.getMap(FormerRegistrations.NODES).keySet()).doesNotContain("gone");
+      for (int i = 0; i < 4; i++) {
+        assertThat(result(node.vertx().eventBus().<String>request(ADDRESS, "who")).body())
+            .isEqualTo("here");
+      }
+      result(client.close());
+    } finally {
+      result(node.close());
+    }
+  }
+
+  private static HazelcastInstance instanceAt(int port) {
+    return Hazelcast.getAllHazelcastInstances().stream()
+        .filter(each -> each.getCluster().getLocalMember().getAddress().getPort() == port)
+        .findFirst()
+        .orElseThrow();
+  }
+}
