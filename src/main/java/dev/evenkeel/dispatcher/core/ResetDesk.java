@@ -143,6 +143,15 @@ final class ResetDesk {
         settle(group, outcome);
       }
     }
+    List<Map.Entry<Long, Pending>> lost =
+        pending.entrySet().stream().filter(each -> gone(each.getValue().group)).toList();
+    for (Map.Entry<Long, Pending> each : lost) {
+      pending.remove(each.getKey());
+      out.refuse(
+          each.getKey(),
+          Refusal.UNKNOWN_GROUP,
+          "group '" + each.getValue().group.name() + "' was forgotten during the reset");
+    }
     List<Long> over = new ArrayList<>();
     pending.forEach(
         (request, each) -> {
@@ -162,6 +171,12 @@ final class ResetDesk {
           });
       out.add(new Action.ResetDone(request, each.done, waits));
     }
+  }
+
+  /** Whether the group was forgotten, and perhaps made anew. */
+  private boolean gone(GroupState state) {
+    Group group = groups.get(state.name());
+    return group == null || group.state() != state;
   }
 
   private void settle(Group group, ShardResets.Outcome outcome) {

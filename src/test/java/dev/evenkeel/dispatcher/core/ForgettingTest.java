@@ -102,6 +102,21 @@ class ForgettingTest {
   }
 
   @Test
+  void aResetThatIsUnderWayEndsWithItsGroup() {
+    bench.lateShard = 1;
+    long pending = bench.reset(false, 0, 1);
+    assertThat(bench.answer(pending)).as("it waits").isNull();
+    // Another dispatcher has forgotten it.
+    bench.log.groups.remove("g");
+    bench.pass(15_000);
+    assertThat(bench.log.leases).isEmpty();
+    assertThat(bench.answer(pending))
+        .isEqualTo(
+            new Action.Refuse(
+                pending, Refusal.UNKNOWN_GROUP, "group 'g' was forgotten during the reset"));
+  }
+
+  @Test
   void whoComesBackMeanwhileWaitsUntilAllIsForgotten() {
     bench.loseForgets = true;
     bench.pass(HOUR);
