@@ -31,8 +31,11 @@ final class Absence {
     this.world = world;
   }
 
-  /** A dispatcher has answered a heartbeat. */
+  /** A dispatcher has answered a heartbeat. Who leaves is answered, and not taken in. */
   void heard(Heartbeat beat) {
+    if (beat.leaving()) {
+      return;
+    }
     heardMillis = world.time.now();
     beat.topics().forEach(topic -> heard.put(topic, heardMillis));
   }
