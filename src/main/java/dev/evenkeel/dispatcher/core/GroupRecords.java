@@ -5,6 +5,7 @@ import dev.evenkeel.model.GroupInfo;
 import dev.evenkeel.model.MetaCommand;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.Reply;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -240,11 +241,19 @@ final class GroupRecords {
     }
   }
 
+  /**
+   * Whether the record is to say that the group lives before a member joins: if this dispatcher
+   * ended with the record as it is, the next might take the group for absent.
+   */
+  boolean mustBeSeen(GroupState state, Collection<String> topics) {
+    return time.known() && state.members().live().isEmpty() && seenLongAgo(state.info, topics);
+  }
+
   private boolean absent(long seenMillis) {
     return time.millis() - seenMillis >= settings.groupForgetMillis();
   }
 
-  private boolean seenLongAgo(GroupInfo info, Set<String> topics) {
+  private boolean seenLongAgo(GroupInfo info, Collection<String> topics) {
     long fresh = time.millis() - settings.groupSeenMillis();
     return info.seenMillis() <= fresh
         || info.subscriptions().entrySet().stream()

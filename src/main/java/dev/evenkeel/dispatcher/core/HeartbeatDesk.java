@@ -155,7 +155,8 @@ final class HeartbeatDesk {
       } else {
         agree(arrival, info);
       }
-    } else if (!info.topics().containsAll(beat.topics())) {
+    } else if (!info.topics().containsAll(beat.topics())
+        || records.mustBeSeen(group.state(), beat.topics())) {
       declare(arrival, false);
     } else {
       take(group, request, beat, nowMillis);
