@@ -191,6 +191,7 @@ final class ChaosRun {
             });
     if (!differ[0].isEmpty()) {
       violations.add("replicas have come to different states", differ[0]);
+      machines.keepData();
     } else if (!compared) {
       violations.add("replicas do not come to the same entry", behind[0]);
     }

@@ -306,6 +306,13 @@ final class Machines implements AutoCloseable {
 
   // Disks
 
+  /** Copies what is on the nodes' disks, which are memory, to {@code data-kept} beside each. */
+  void keepData() {
+    for (String node : nodes.keySet()) {
+      Commands.run("cp -a " + data(node) + " " + data(node).resolveSibling("data-kept"));
+    }
+  }
+
   private Path data(String node) {
     return nodes.get(node).directory.resolve("data");
   }

@@ -197,6 +197,7 @@ public abstract class StoredState<C> implements ReplicatedState {
   @Override
   public final ByteBuffer apply(long term, long index, ByteBuffer bytes) {
     if (index <= appliedIndex) {
+      checkTerm(term, index);
       return NOTHING;
     }
     try {
@@ -204,6 +205,25 @@ public abstract class StoredState<C> implements ReplicatedState {
     } catch (UncheckedIOException e) {
       tellIfDamaged(e);
       throw e;
+    }
+  }
+
+  /**
+   * The log begins again behind what a state on disk has applied. An entry of another term shows
+   * that the state has an entry that was never agreed on.
+   */
+  private void checkTerm(long term, long index) {
+    if (index == appliedIndex && term != appliedTerm) {
+      throw new IllegalStateException(
+          "the state has entry "
+              + index
+              + " of term "
+              + appliedTerm
+              + ", and the log has one of term "
+              + term
+              + ": delete the directory live/"
+              + name
+              + ", and the state is made again from its snapshot and the log");
     }
   }
 

@@ -102,7 +102,13 @@ class EntryFuzzTest {
       boolean admitted = admitted(one, entry);
       long failed = one.data.failedDecisions();
       byte[] reply = one.entry(entry).array();
+      if (random.nextInt(20) == 0) {
+        two.reopen();
+      }
       assertThat(two.entry(entry).array()).isEqualTo(reply);
+      assertThat(two.data.digest().sum())
+          .as("the same changes in the same order as a replica that restarted: %s", text(entry))
+          .isEqualTo(one.data.digest().sum());
       if (admitted) {
         assertThat(one.data.failedDecisions()).as(text(entry)).isEqualTo(failed);
       }

@@ -18,6 +18,7 @@ import dev.evenkeel.wire.AppendBody;
 import dev.evenkeel.wire.AppendResults;
 import dev.evenkeel.wire.Bytes;
 import dev.evenkeel.wire.Entry;
+import dev.evenkeel.wire.FeatureLevel;
 import dev.evenkeel.wire.ReplyCodec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -54,6 +55,21 @@ class FaultyEntryTest {
 
   private static DataCommand open() {
     return new DataCommand.OpenShards(1, "orders", List.of(0), TopicConfig.DEFAULT);
+  }
+
+  @Test
+  void aStateWithAnEntryThatTheLogDoesNotHaveStopsItsGroup() throws IOException {
+    DataState state = state(FeatureLevel.NEWEST);
+    state.apply(1, 0, bytes(open()));
+    state.apply(1, 1, bytes(open()));
+    state.close();
+    DataState again = state(FeatureLevel.NEWEST);
+    again.apply(1, 0, bytes(open()));
+    assertThatThrownBy(() -> again.apply(2, 1, bytes(open())))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("entry 1 of term 1, and the log has one of term 2");
+    again.apply(1, 1, bytes(open()));
+    assertThat(again.appliedIndex()).isEqualTo(1);
   }
 
   @Test
