@@ -1,6 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.model.StateDigest;
 import dev.evenkeel.store.MemoryStore;
 import dev.evenkeel.store.StoreFiles;
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /** The copy of a log group on one node: its log, and the production state machine behind it. */
@@ -32,18 +34,30 @@ final class Replica {
   private final Path directory;
   private final Consumer<Replica> opened;
   private final Bug bug;
+
+  /** Of the state behind each entry, as the first replica had it that applied the entry. */
+  private final Map<Integer, Long> digests;
+
   private DataState state;
   private int applied = -1;
 
   /**
    * @param opened hears of each state that takes the place of the one before
+   * @param digests of all replicas of the log group
    */
-  Replica(int number, SimNode node, Path directory, Consumer<Replica> opened, Bug bug) {
+  Replica(
+      int number,
+      SimNode node,
+      Path directory,
+      Consumer<Replica> opened,
+      Bug bug,
+      Map<Integer, Long> digests) {
     this.number = number;
     this.node = node;
     this.directory = directory;
     this.opened = opened;
     this.bug = bug;
+    this.digests = digests;
     open();
   }
 
@@ -81,9 +95,18 @@ final class Replica {
       return null;
     }
     ByteBuffer skipped = bug.passesOver(number, entry.bytes());
-    return skipped != null
-        ? skipped
-        : state.apply(entry.term(), applied, ByteBuffer.wrap(entry.bytes()));
+    if (skipped != null) {
+      return skipped;
+    }
+    ByteBuffer reply = state.apply(entry.term(), applied, ByteBuffer.wrap(entry.bytes()));
+    StateDigest digest = state.digest();
+    if (digest != null && state.appliedIndex() == applied) {
+      long others = digests.computeIfAbsent(applied, first -> digest.sum());
+      if (others != digest.sum()) {
+        throw new SimulationFailure("the digests of replicas differ: " + this);
+      }
+    }
+    return reply;
   }
 
   /**

@@ -6,7 +6,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
@@ -93,9 +95,10 @@ final class SimLog {
     match = new int[SimNodes.COUNT];
     sending = new boolean[SimNodes.COUNT];
     Path directory = directory().resolve(name);
+    Map<Integer, Long> digests = new HashMap<>();
     for (int i = 0; i < SimNodes.COUNT; i++) {
       Path own = directory.resolve("r" + i);
-      replicas.add(new Replica(i, around.nodes().get(i), own, opened, bug));
+      replicas.add(new Replica(i, around.nodes().get(i), own, opened, bug, digests));
     }
     leader = replicas.get(random.nextInt(SimNodes.COUNT));
     time.in(COMPARE_MILLIS, null, null, this::compareAgain);
