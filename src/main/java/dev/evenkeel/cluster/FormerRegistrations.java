@@ -41,7 +41,9 @@ final class FormerRegistrations {
 
   private final HazelcastInstance hazelcast;
 
-  /** Since when nodes have been registered that are no members; of the thread that looks. */
+  /**
+   * Since when nodes have been registered that are not members; only the look under way uses it.
+   */
   private final Map<String, Long> strangers = new HashMap<>();
 
   private boolean looking;

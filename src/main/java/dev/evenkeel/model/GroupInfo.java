@@ -19,8 +19,8 @@ import java.util.TreeMap;
  * @param createdMillis milliseconds since 1970
  * @param seenMillis when it last had a live member, to the hour; milliseconds of active time
  * @param assignor name of what decides who shall own which shard
- * @param clockMillis when it last had a live member by the clock, as it is told at the first
- *     feature level; milliseconds since 1970, {@link #NO_CLOCK} above that level
+ * @param clockMillis when it last had a live member, by the clock, which counts at the first
+ *     feature level only; milliseconds since 1970, {@link #NO_CLOCK} above that level
  */
 public record GroupInfo(
     String name,

@@ -28,7 +28,7 @@ interface Bug {
     return command;
   }
 
-  /** What a data group is told to do with shards. */
+  /** A command about shards, on its way to a data group. */
   default DataCommand managed(DataCommand command) {
     return command;
   }

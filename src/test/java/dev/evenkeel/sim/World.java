@@ -226,7 +226,7 @@ final class World implements DataGroup.Surroundings {
         .withGroupForget(forgetMillis());
   }
 
-  /** A group without members for so long is forgotten. */
+  /** How long a group is kept that has no members. */
   long forgetMillis() {
     return features.focus() == Focus.GROUPS_COME_AGAIN ? 20_000 : 40_000;
   }
@@ -366,7 +366,7 @@ final class World implements DataGroup.Surroundings {
     }
   }
 
-  /** There is no dispatcher for so long. */
+  /** Keeps every dispatcher from becoming active for {@code millis}. */
   void noDispatcher(long millis) {
     noDispatcherUntil = time.now() + millis;
     List.copyOf(dispatchers).forEach(this::dispatcherCrashes);
