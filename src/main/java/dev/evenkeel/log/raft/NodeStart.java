@@ -226,7 +226,7 @@ final class NodeStart {
     Parameters parameters = new Parameters();
     PeerGuard guard = new PeerGuard(self.getId());
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
-    SerialRpc.holding(parameters, node::holding);
+    SerialRpc.holding(parameters, node::refusing);
     SerialRpc.reading(parameters, id -> byId.get(id).readFailures());
     RaftServer server =
         RaftServer.newBuilder()

@@ -129,6 +129,18 @@ public final class RaftLogNode implements LogNode {
     return holding;
   }
 
+  /**
+   * Why this node takes no entries from a leader now, or null. After a failed write the engine has
+   * entries in memory that are not on disk, and would acknowledge them if the leader sent them
+   * again.
+   */
+  String refusing() {
+    if (failed.get()) {
+      return "the log of this node has failed";
+    }
+    return closing.get() ? "this node is stopping" : holding;
+  }
+
   /** The name under which this node votes. */
   String voter() {
     return cluster.voter();

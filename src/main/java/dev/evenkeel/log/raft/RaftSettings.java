@@ -86,6 +86,9 @@ final class RaftSettings {
     // The commit index as an entry of its own would cost one more flush for many an entry, and
     // tells only what the leader tells anyway.
     RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
+    // Composed appends let a heartbeat make a follower apply uncommitted entries. They are meant
+    // for requests that overlap, and behind SerialAppends none do.
+    RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
     // Up to the snapshot, not up to the slowest peer: a dead follower must not fill the disk.
     RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
     RaftServerConfigKeys.Log.setPurgeGap(properties, 1);

@@ -1,6 +1,7 @@
 package dev.evenkeel.log.raft;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -8,15 +9,24 @@ import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.ProtoUtils;
 
 /**
  * Gives a follower the entries of one log group one request after another: each when the one before
- * it is on disk or was refused. Heartbeats do not wait.
+ * it is on disk or was refused. Chunks of a snapshot wait in the same line. Heartbeats do not wait.
  *
  * <p>Without it Ratis 3.3.0 loses what it has acknowledged. A follower that is still writing the
  * entries 10 to 12 takes a repeated request with the entries 10 to 15 for the same one, since both
@@ -25,6 +35,17 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
  * repeats requests whenever one was refused while others were on their way, as when a follower
  * comes back under load.
  *
+ * <p>The option {@code append-entries.compose.enabled}, to which that bookkeeping belongs, is off
+ * as well: with it a heartbeat can make a follower apply uncommitted entries of a former leader.
+ * Without it the engine acknowledges repeated entries at once. Here they are on disk by then, or
+ * the disk has refused them, and the node takes nothing any more ({@link SerialRpc.Holding}).
+ *
+ * <p>Three more gaps are closed here. An append is not acknowledged if the term has moved on
+ * meanwhile: the vote for the later term may have been given to a candidate without its entries. A
+ * request that names no entry before its own commits none but its own: the engine would commit
+ * entry 0, too, which may be a former leader's. And a snapshot is not installed while entries are
+ * being written: the engine would drop the writes, and nobody would hear of them again.
+ *
  * <p>A follower without room on its disk takes nothing: each request with entries counts as a
  * heartbeat, so that it goes on knowing its leader, and is refused, so that the leader sends it
  * again. When there is room, the follower catches up as any that was away.
@@ -32,6 +53,9 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 final class SerialAppends implements InvocationHandler {
   private static final String APPEND = "appendEntriesAsync";
   private static final String SNAPSHOT = "installSnapshot";
+
+  /** How long a chunk of a snapshot waits for entries that are being written. */
+  private static final long SNAPSHOT_WAIT_MILLIS_MAX = 2_000;
 
   private final RaftServer server;
 
@@ -57,15 +81,13 @@ final class SerialAppends implements InvocationHandler {
 
   @Override
   public Object invoke(Object proxy, Method method, Object[] args) throws Throwable {
-    if (method.getName().equals(APPEND)
-        && args.length == 1
-        && args[0] instanceof AppendEntriesRequestProto request
-        && request.getEntriesCount() > 0) {
-      return inLine(request);
+    Object request = args == null || args.length != 1 ? null : args[0];
+    if (method.getName().equals(APPEND) && request instanceof AppendEntriesRequestProto append) {
+      AppendEntriesRequestProto bounded = bounded(append);
+      return bounded.getEntriesCount() > 0 ? inLine(bounded) : server.appendEntriesAsync(bounded);
     }
-    String reason = method.getName().equals(SNAPSHOT) ? holding.get() : null;
-    if (reason != null) {
-      throw new IOException(reason);
+    if (method.getName().equals(SNAPSHOT) && request instanceof InstallSnapshotRequestProto chunk) {
+      return inLine(chunk);
     }
     try {
       return method.invoke(server, args);
@@ -74,16 +96,57 @@ final class SerialAppends implements InvocationHandler {
     }
   }
 
+  /** A request that names no entry before its own commits none but its own. */
+  private static AppendEntriesRequestProto bounded(AppendEntriesRequestProto request) {
+    if (request.hasPreviousLog()) {
+      return request;
+    }
+    int entries = request.getEntriesCount();
+    long last =
+        entries == 0 ? RaftLog.INVALID_LOG_INDEX : request.getEntries(entries - 1).getIndex();
+    return request.getLeaderCommit() <= last
+        ? request
+        : request.toBuilder().setLeaderCommit(last).build();
+  }
+
+  /** Takes the last place in the line of a group, and gives the one before it. */
+  private CompletableFuture<?> place(RaftRpcRequestProto request, CompletableFuture<?> mine) {
+    return lines
+        .computeIfAbsent(
+            request.getRaftGroupId().getId(),
+            group -> new AtomicReference<>(CompletableFuture.completedFuture(null)))
+        .getAndSet(mine);
+  }
+
   private CompletableFuture<AppendEntriesReplyProto> inLine(AppendEntriesRequestProto request) {
     CompletableFuture<AppendEntriesReplyProto> mine = new CompletableFuture<>();
-    CompletableFuture<?> before =
-        lines
-            .computeIfAbsent(
-                request.getServerRequest().getRaftGroupId().getId(),
-                group -> new AtomicReference<>(CompletableFuture.completedFuture(null)))
-            .getAndSet(mine);
-    before.whenComplete((reply, failure) -> append(request, mine));
+    place(request.getServerRequest(), mine).whenComplete((reply, failure) -> append(request, mine));
     return mine;
+  }
+
+  /** Blocks, as the engine does while it installs a snapshot. */
+  private InstallSnapshotReplyProto inLine(InstallSnapshotRequestProto chunk) throws IOException {
+    CompletableFuture<Void> mine = new CompletableFuture<>();
+    CompletableFuture<?> before = place(chunk.getServerRequest(), mine);
+    try {
+      before.handle((reply, failure) -> null).get(SNAPSHOT_WAIT_MILLIS_MAX, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      before.whenComplete((reply, failure) -> mine.complete(null));
+      throw new IOException("entries are still being written: send the snapshot again", e);
+    } catch (InterruptedException e) {
+      before.whenComplete((reply, failure) -> mine.complete(null));
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted before a snapshot was installed");
+    }
+    try {
+      String reason = holding.get();
+      if (reason != null) {
+        throw new IOException(reason);
+      }
+      return server.installSnapshot(chunk);
+    } finally {
+      mine.complete(null);
+    }
   }
 
   private void append(
@@ -99,7 +162,7 @@ final class SerialAppends implements InvocationHandler {
           .whenComplete(
               (reply, failure) -> {
                 if (failure == null) {
-                  mine.complete(reply);
+                  acknowledge(request, reply, mine);
                 } else {
                   mine.completeExceptionally(Refusals.unwrap(failure));
                 }
@@ -107,6 +170,30 @@ final class SerialAppends implements InvocationHandler {
     } catch (Exception e) {
       mine.completeExceptionally(e);
     }
+  }
+
+  /** The leader sends again what is not acknowledged, if it is still the leader. */
+  private void acknowledge(
+      AppendEntriesRequestProto request,
+      AppendEntriesReplyProto reply,
+      CompletableFuture<AppendEntriesReplyProto> mine) {
+    try {
+      long term = term(request.getServerRequest());
+      if (reply.getResult() == AppendResult.SUCCESS && term > request.getLeaderTerm()) {
+        throw new IOException(
+            "the term is " + term + " now, and these entries came from " + request.getLeaderTerm());
+      }
+      mine.complete(reply);
+    } catch (IOException | RuntimeException e) {
+      mine.completeExceptionally(e);
+    }
+  }
+
+  private long term(RaftRpcRequestProto request) throws IOException {
+    return server
+        .getDivision(ProtoUtils.toRaftGroupId(request.getRaftGroupId()))
+        .getInfo()
+        .getCurrentTerm();
   }
 
   private void refuse(

@@ -10,12 +10,16 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.TermIndexProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.ProtoUtils;
 import org.junit.jupiter.api.Test;
@@ -29,6 +33,8 @@ class SerialAppendsTest {
 
   private final List<Taken> taken = new ArrayList<>();
   private IOException refusal;
+  private long term = 1;
+  private int snapshots;
   private String full;
   private final RaftServer server = SerialAppends.before(follower(), () -> full);
 
@@ -47,6 +53,11 @@ class SerialAppendsTest {
                   CompletableFuture<AppendEntriesReplyProto> answer = new CompletableFuture<>();
                   taken.add(new Taken((AppendEntriesRequestProto) args[0], answer));
                   return answer;
+                case "getDivision":
+                  return division();
+                case "installSnapshot":
+                  snapshots++;
+                  return InstallSnapshotReplyProto.getDefaultInstance();
                 case "getId":
                   return RaftPeerId.valueOf("n1");
                 default:
@@ -55,12 +66,29 @@ class SerialAppendsTest {
             });
   }
 
+  private RaftServer.Division division() {
+    DivisionInfo info =
+        (DivisionInfo)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {DivisionInfo.class},
+                (proxy, method, args) -> term);
+    return (RaftServer.Division)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {RaftServer.Division.class},
+            (proxy, method, args) -> info);
+  }
+
   private static AppendEntriesRequestProto request(RaftGroupId group, long first, int count) {
     AppendEntriesRequestProto.Builder request =
         AppendEntriesRequestProto.newBuilder()
             .setServerRequest(
                 RaftRpcRequestProto.newBuilder()
-                    .setRaftGroupId(ProtoUtils.toRaftGroupIdProtoBuilder(group)));
+                    .setRaftGroupId(ProtoUtils.toRaftGroupIdProtoBuilder(group)))
+            .setLeaderTerm(1)
+            .setLeaderCommit(first + count)
+            .setPreviousLog(TermIndexProto.newBuilder().setTerm(1).setIndex(first - 1));
     for (int i = 0; i < count; i++) {
       request.addEntries(LogEntryProto.newBuilder().setTerm(1).setIndex(first + i));
     }
@@ -68,7 +96,10 @@ class SerialAppendsTest {
   }
 
   private void answer(int index) {
-    taken.get(index).answer.complete(AppendEntriesReplyProto.getDefaultInstance());
+    taken
+        .get(index)
+        .answer
+        .complete(AppendEntriesReplyProto.newBuilder().setResult(AppendResult.SUCCESS).build());
   }
 
   @Test
@@ -143,5 +174,64 @@ class SerialAppendsTest {
     assertThat(taken.get(1).request.getEntriesCount()).isEqualTo(3);
     answer(1);
     assertThat(next).isCompleted();
+  }
+
+  @Test
+  void after_a_failure_of_the_disk_nothing_is_acknowledged_any_more() throws IOException {
+    CompletableFuture<AppendEntriesReplyProto> failed =
+        server.appendEntriesAsync(request(ONE, 10, 3));
+    CompletableFuture<AppendEntriesReplyProto> repeated =
+        server.appendEntriesAsync(request(ONE, 10, 3));
+    full = "the log of this node has failed";
+    taken.get(0).answer.completeExceptionally(new IOException("disk"));
+    assertThat(failed).isCompletedExceptionally();
+    assertThat(taken.get(1).request.getEntriesCount()).as("a heartbeat").isZero();
+    answer(1);
+    assertThatThrownBy(repeated::join).hasMessageContaining("has failed");
+  }
+
+  @Test
+  void entries_are_not_acknowledged_to_a_leader_of_a_term_that_has_passed() throws IOException {
+    CompletableFuture<AppendEntriesReplyProto> late =
+        server.appendEntriesAsync(request(ONE, 10, 3));
+    CompletableFuture<AppendEntriesReplyProto> next =
+        server.appendEntriesAsync(request(ONE, 10, 3));
+    term = 2;
+    answer(0);
+    assertThatThrownBy(late::join).hasMessageContaining("the term is 2 now");
+    term = 1;
+    answer(1);
+    assertThat(next).isCompleted();
+  }
+
+  @Test
+  void whoever_names_no_entry_before_commits_none_but_its_own() throws IOException {
+    server.appendEntriesAsync(request(ONE, 0, 3).toBuilder().clearPreviousLog().build());
+    server.appendEntriesAsync(request(OTHER, 7, 0).toBuilder().clearPreviousLog().build());
+    server.appendEntriesAsync(request(OTHER, 7, 0));
+    assertThat(taken)
+        .extracting(each -> each.request.getLeaderCommit())
+        .containsExactly(2L, -1L, 7L);
+  }
+
+  @Test
+  void a_snapshot_waits_for_the_entries_before_it_and_these_for_no_snapshot_that_was_refused()
+      throws Exception {
+    InstallSnapshotRequestProto chunk =
+        InstallSnapshotRequestProto.newBuilder()
+            .setServerRequest(request(ONE, 0, 0).getServerRequest())
+            .build();
+    server.appendEntriesAsync(request(ONE, 10, 3));
+    assertThatThrownBy(() -> server.installSnapshot(chunk))
+        .hasMessageContaining("still being written");
+    CompletableFuture<AppendEntriesReplyProto> behind =
+        server.appendEntriesAsync(request(ONE, 13, 3));
+    assertThat(taken).hasSize(1);
+    assertThat(snapshots).isZero();
+    answer(0);
+    answer(1);
+    assertThat(behind).isCompleted();
+    server.installSnapshot(chunk);
+    assertThat(snapshots).isEqualTo(1);
   }
 }
