@@ -82,7 +82,8 @@ final class LinkSession {
     }
     pending.add(promise);
     if (ended) {
-      failPending();
+      // The end may have failed all that it saw before this one came.
+      fail(promise);
       return;
     }
     try {
@@ -144,11 +145,13 @@ final class LinkSession {
   }
 
   private void failPending() {
-    RefusedException broken =
-        new RefusedException(Refusal.INDETERMINATE, "the connection to the cluster was lost");
-    for (Promise<Buffer> promise : pending) {
-      promise.tryFail(broken);
+    pending.forEach(this::fail);
+  }
+
+  private void fail(Promise<Buffer> promise) {
+    if (pending.remove(promise)) {
+      promise.tryFail(
+          new RefusedException(Refusal.INDETERMINATE, "the connection to the cluster was lost"));
     }
-    pending.clear();
   }
 }
