@@ -17,8 +17,8 @@ import dev.evenkeel.producer.core.OutBatch;
 import dev.evenkeel.producer.core.Outcome;
 import dev.evenkeel.producer.core.ReplicaWaits;
 import dev.evenkeel.wire.AppendResults.Result;
-import io.vertx.core.Context;
 import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -37,7 +37,7 @@ final class AckGate {
   private final long timeoutMillis;
   private final Link link;
   private final ClusterDirectory directory;
-  private final Context context;
+  private final ContextInternal context;
   private final Runnable changed;
   private final ReplicaWaits<Outcome<Promise<Position>>> waits;
 
@@ -55,7 +55,7 @@ final class AckGate {
     this.link = link;
     this.directory = directory;
     this.changed = changed;
-    context = link.vertx().getOrCreateContext();
+    context = (ContextInternal) link.vertx().getOrCreateContext();
     waits = new ReplicaWaits<>(timeoutMillis);
   }
 
@@ -87,7 +87,13 @@ final class AckGate {
     if (acks == Acks.NONE) {
       for (OutBatch<Promise<Position>> batch : batches) {
         Position position = new Position(batch.shard.shard(), Result.OFFSET_FORGOTTEN);
-        batch.tokens.forEach(promise -> promise.tryComplete(position));
+        for (Promise<Position> promise : batch.tokens) {
+          try {
+            promise.tryComplete(position);
+          } catch (Throwable e) {
+            context.reportException(e);
+          }
+        }
       }
     }
   }
@@ -195,19 +201,14 @@ final class AckGate {
    */
   RefusedException tell(Outcome<Promise<Position>> outcome) {
     List<Promise<Position>> promises = outcome.tokens();
-    int shard = outcome.shard();
     int told = 0;
     for (int i = 0; i < promises.size(); i++) {
-      Promise<Position> promise = promises.get(i);
-      long base = outcome.baseOffset();
-      long offset = base == Result.OFFSET_FORGOTTEN ? base : base + i;
-      if (outcome.refused() != null) {
-        told += promise.tryFail(failure(outcome, i)) ? 1 : 0;
-      } else if (outcome.missing() != null) {
-        promise.tryFail(
-            new ReplicasMissingException(shard, offset, outcome.missing(), timeoutMillis));
-      } else {
-        promise.tryComplete(new Position(shard, offset));
+      try {
+        told += tell(promises.get(i), outcome, i) ? 1 : 0;
+      } catch (Throwable e) {
+        // The sender's handler threw this, so it has been told. The others must be told, too.
+        told++;
+        context.reportException(e);
       }
     }
     if (outcome.refused() == null || told == promises.size()) {
@@ -215,5 +216,19 @@ final class AckGate {
     }
     failedMessages = failedMessages + promises.size() - told;
     return outcome.refused();
+  }
+
+  /** Whether the sender learns it now: it may have been told that the message was sent. */
+  private boolean tell(Promise<Position> promise, Outcome<Promise<Position>> outcome, int place) {
+    long base = outcome.baseOffset();
+    long offset = base == Result.OFFSET_FORGOTTEN ? base : base + place;
+    if (outcome.refused() != null) {
+      return promise.tryFail(failure(outcome, place));
+    }
+    return outcome.missing() == null
+        ? promise.tryComplete(new Position(outcome.shard(), offset))
+        : promise.tryFail(
+            new ReplicasMissingException(
+                outcome.shard(), offset, outcome.missing(), timeoutMillis));
   }
 }

@@ -30,7 +30,8 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * A {@link Producer}: a lock around {@link ProducerCore} and {@link SendBuffer}, and the timers and
  * requests that these ask for. Messages are taken on any thread; everything else happens on one
- * context. Nothing of the application is called under the lock.
+ * context. Nothing of the application is called under the lock, and what the application throws
+ * goes to the context's exception handler.
  */
 final class BatchingProducer implements Producer {
   /** Looks after changes of the topic, and whatever else a timer was not set for. */
@@ -206,7 +207,7 @@ final class BatchingProducer implements Producer {
       RefusedException untold = acks.tell(outcome);
       Handler<Throwable> failures = exceptionHandler;
       if (untold != null && failures != null) {
-        failures.handle(untold);
+        context.dispatch(untold, failures);
       }
     }
     boolean drained;
@@ -216,7 +217,7 @@ final class BatchingProducer implements Producer {
     }
     Handler<Void> handler = drainHandler;
     if (drained && handler != null) {
-      handler.handle(null);
+      context.dispatch(null, handler);
     }
   }
 

@@ -22,12 +22,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class BatchingProducerTest {
   private final Vertx vertx = Vertx.vertx();
@@ -55,6 +58,35 @@ class BatchingProducerTest {
     assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 2_000).boxed().toList());
     assertThat(broker.appends).isLessThan(500);
     assertThat(producer.pendingMessages()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Acks.class,
+      names = {"NONE", "MAJORITY"})
+  void aHandlerThatFailsKeepsNothingFromOthers(Acks acks) {
+    List<Throwable> reported = new CopyOnWriteArrayList<>();
+    vertx.exceptionHandler(reported::add);
+    Producer producer = start(options().setAcks(acks).setLingerMillis(10_000));
+    Error failure = new AssertionError("the application's own");
+    broker.hold();
+    producer.send("key", payload(0));
+    await().until(() -> broker.held > 0);
+    // While that one is under way, what follows lingers in one batch until flush sends it.
+    producer
+        .send("key", payload(1))
+        .onComplete(
+            told -> {
+              throw failure;
+            });
+    Future<Position> sameBatch = producer.send("key", payload(2));
+    Future<Position> another = producer.send("other", payload(3));
+    Future<Void> flushed = producer.flush();
+    broker.release();
+    result(sameBatch);
+    result(another);
+    result(flushed);
+    assertThat(reported).containsExactly(failure);
   }
 
   @Test

@@ -45,6 +45,9 @@ final class FakeBroker {
   volatile int shards = 4;
   volatile int appends;
 
+  /** Requests that waited, or wait, for {@link #release()}. */
+  volatile int held;
+
   /** Whether appends are taken and never answered. */
   volatile boolean silent;
 
@@ -102,6 +105,7 @@ final class FakeBroker {
             || heldGroup >= 0
                 && AppendBody.read(Frames.body(request)).get(0).shard().dataGroup(logs.size())
                     != heldGroup;
+    held += passes ? 0 : 1;
     return passes ? Future.succeededFuture() : gate.future();
   }
 
