@@ -46,6 +46,9 @@ final class RejoiningLink implements Link {
   /** How long leaving may take before joining afresh begins all the same. */
   private static final long LEAVE_MILLIS_MAX = 2_000;
 
+  /** The pause after an attempt to join again has failed. */
+  private static final long REJOIN_PAUSE_MILLIS = 1_000;
+
   /** How long registering what is listened at may take. */
   private static final long REGISTER_MILLIS_MAX = 5_000;
 
@@ -176,23 +179,34 @@ final class RejoiningLink implements Link {
     LinkSession fresh = new LinkSession(member, () -> lost(self[0]));
     self[0] = fresh;
     session = fresh;
-    learn(member);
-    member.onChange(change -> onControl(() -> learn(member)));
-    fresh.watch();
-    List<Future<Void>> registrations = new ArrayList<>();
-    listenings.forEach(listening -> registrations.add(listening.registerWith(member.vertx())));
-    Future.all(registrations)
+    Future<?> registered;
+    try {
+      learn(member);
+      member.onChange(change -> onControl(() -> learn(member)));
+      fresh.watch();
+      registered = register(member.vertx());
+    } catch (RuntimeException e) {
+      LOG.info("joined the cluster, but cannot use it", e);
+      registered = Future.failedFuture(e);
+    }
+    registered
         .timeout(REGISTER_MILLIS_MAX, TimeUnit.MILLISECONDS)
         .onComplete(
-            registered ->
+            done ->
                 onControl(
                     () -> {
-                      if (registered.failed()) {
+                      if (done.failed()) {
                         lost(fresh);
                       } else if (session == fresh) {
                         change(State.CONNECTED);
                       }
                     }));
+  }
+
+  private Future<?> register(Vertx clustered) {
+    List<Future<Void>> registrations = new ArrayList<>();
+    listenings.forEach(listening -> registrations.add(listening.registerWith(clustered)));
+    return Future.all(registrations);
   }
 
   private void learn(ClusterMember member) {
@@ -240,7 +254,7 @@ final class RejoiningLink implements Link {
                         LOG.info("joined the cluster again");
                         joined(joined.result());
                       } else if (state != State.CLOSED) {
-                        join();
+                        vertx.setTimer(REJOIN_PAUSE_MILLIS, timer -> onControl(this::join));
                       }
                     }));
   }

@@ -7,6 +7,8 @@ import io.vertx.core.Promise;
 import io.vertx.core.eventbus.EventBusOptions;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Joins by the first seed that answers, again and again until the time is over. It asks the seed's
@@ -17,9 +19,12 @@ final class ClientJoin implements Joining, Runnable {
   /** Between two rounds over the seeds. */
   private static final long PAUSE_MILLIS = 100;
 
+  private static final Logger LOG = LoggerFactory.getLogger(ClientJoin.class);
+
   private final ClientSettings settings;
   private final Promise<ClusterMember> promise = Promise.promise();
   private final CountDownLatch cancelled = new CountDownLatch(1);
+  private String lastFault;
 
   ClientJoin(ClientSettings settings) {
     this.settings = settings;
@@ -60,6 +65,10 @@ final class ClientJoin implements Joining, Runnable {
       } while (!cancelled.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
       promise.tryFail(new RefusedException(Refusal.UNAVAILABLE, "interrupted while joining"));
+    } catch (RuntimeException | Error e) {
+      // Whoever waits must learn it.
+      promise.tryFail(ClusterMembers.unavailable(e));
+      throw e;
     }
   }
 
@@ -73,6 +82,13 @@ final class ClientJoin implements Joining, Runnable {
               new EventBusOptions().setHost(host).setPort(0));
     } catch (RefusedException e) {
       return e.getMessage();
+    } catch (RuntimeException e) {
+      String trouble = ClusterMembers.unavailable(e).getMessage();
+      if (!trouble.equals(lastFault)) {
+        lastFault = trouble;
+        LOG.info("joining by {} failed, and is tried again", seed, e);
+      }
+      return trouble;
     }
     if (member.dataMembers() == 0) {
       member.close();

@@ -17,6 +17,8 @@ import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +27,11 @@ import org.slf4j.LoggerFactory;
 public final class ClusterMembers {
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
   private static final int PING_MILLIS = 5_000;
+
+  /**
+   * Hazelcast has limits of its own, which are shorter; it may be stuck before it comes to them.
+   */
+  private static final long JOIN_MILLIS_MAX = 300_000;
 
   /** How often a node tries to join: who it asks first may go meanwhile, which takes some 20 s. */
   static final int JOIN_TRIES = 3;
@@ -168,7 +175,14 @@ public final class ClusterMembers {
 
   private static Vertx await(Future<Vertx> future) {
     try {
-      return future.toCompletionStage().toCompletableFuture().get();
+      return future
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(JOIN_MILLIS_MAX, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      future.onSuccess(Vertx::close);
+      throw new RefusedException(
+          Refusal.UNAVAILABLE, "joining the cluster took longer than " + JOIN_MILLIS_MAX + " ms");
     } catch (InterruptedException e) {
       future.onSuccess(Vertx::close);
       Thread.currentThread().interrupt();
@@ -178,9 +192,11 @@ public final class ClusterMembers {
     }
   }
 
-  private static RefusedException unavailable(Throwable cause) {
+  static RefusedException unavailable(Throwable cause) {
     return new RefusedException(
-        Refusal.UNAVAILABLE, "cannot join the cluster: " + cause.getMessage());
+        Refusal.UNAVAILABLE,
+        "cannot join the cluster: "
+            + (cause.getMessage() == null ? cause.toString() : cause.getMessage()));
   }
 
   private static void onThread(String name, Runnable task) {
