@@ -101,6 +101,22 @@ class AbsenceTest {
     assertThat(bench.log.groups).isEmpty();
   }
 
+  /** Else the next dispatcher would count from when the group had stopped before. */
+  @Test
+  void aGroupThatComesBackIsRecordedBeforeItsMembersOwnShards() {
+    bench.settings = forgetsAfter(HOUR);
+    bench.activate(List.of());
+    bench.pass(50 * MINUTE);
+    bench.send(bench.beat("a", "a2", 200));
+    assertThat(bench.log.leases.get("g").values())
+        .allSatisfy(lease -> assertThat(lease.owner()).isEqualTo("a"));
+    bench.activate(List.of());
+    bench.pass(15 * MINUTE);
+    assertThat(bench.log.groups).containsKey("g");
+    bench.pass(50 * MINUTE);
+    assertThat(bench.log.groups).isEmpty();
+  }
+
   /** Whatever clocks do: a group with a member now and then is never forgotten. */
   @Property(tries = 50)
   void clocksAloneForgetNothing(@ForAll long seed) {
