@@ -1,5 +1,6 @@
 package dev.evenkeel.chaos;
 
+import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
@@ -8,6 +9,7 @@ import dev.evenkeel.consumer.ConsumerOptions;
 import dev.evenkeel.consumer.Delivery;
 import dev.evenkeel.consumer.LeaderCareer;
 import dev.evenkeel.consumer.LeaderContext;
+import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.producer.Producer;
 import dev.evenkeel.producer.ProducerOptions;
 import io.vertx.core.Context;
@@ -23,7 +25,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * A program that sends messages and consumes them in three groups: {@code ChaosClient SEEDS NAME
@@ -31,8 +37,9 @@ import java.util.concurrent.TimeUnit;
  * is lost when it is killed.
  *
  * <p>On its standard input {@code finish} ends the sending, {@code send N} sends so many more, and
- * {@code leave} ends the program in good order. It prints {@code joined}, {@code finished} (once
- * for each end of sending, when it knows what became of all), and {@code ended MEMBER: WHY}.
+ * {@code leave} ends the program in good order, or at once if it has not joined yet. It prints
+ * {@code joined}, {@code finished} (once for each end of sending, when it knows what became of
+ * all), and {@code ended MEMBER: WHY}.
  */
 public final class ChaosClient {
   static final String TOPIC = "load";
@@ -51,6 +58,7 @@ public final class ChaosClient {
   private final int rate;
   private final FileChannel events;
   private final int[] next = new int[KEYS];
+  private final CompletableFuture<Void> joined = new CompletableFuture<>();
   private Vertx vertx;
 
   /** Of all that sends. */
@@ -81,35 +89,57 @@ public final class ChaosClient {
             StandardOpenOption.WRITE,
             StandardOpenOption.APPEND);
     ChaosClient program = new ChaosClient(args[1], args[2], Integer.parseInt(args[3]), events);
-    program.join(List.of(args[0].split(",")));
-    System.out.println("joined");
+    new Thread(() -> orDie(program::obeyAll), "commands").start();
+    orDie(
+        () -> {
+          program.join(List.of(args[0].split(",")));
+          System.out.println("joined");
+          return program.joined.complete(null);
+        });
+  }
+
+  /** A thread that ended would leave a program behind that does half of its work. */
+  private static void orDie(Callable<?> task) {
+    try {
+      task.call();
+    } catch (Throwable e) {
+      e.printStackTrace();
+      Runtime.getRuntime().halt(3);
+    }
+  }
+
+  private Void obeyAll() throws Exception {
     BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
     for (String line = commands.readLine(); line != null; line = commands.readLine()) {
-      program.obey(line.split(" "));
+      obey(line.split(" "));
     }
     // Whoever started it has gone.
     Runtime.getRuntime().halt(1);
+    return null;
   }
 
   private void obey(String[] words) throws Exception {
     switch (words[0]) {
-      case "finish" -> finish();
+      case "finish" -> joined.thenRun(this::finish);
       case "send" -> {
         int count = Integer.parseInt(words[1]);
-        context.runOnContext(
-            now -> {
-              for (int i = 0; i < count; i++) {
-                sendOne();
-              }
-              finish();
-            });
+        joined.thenRun(() -> context.runOnContext(now -> send(count)));
       }
       case "leave" -> {
-        await(client.close());
+        if (joined.isDone()) {
+          await(client.close());
+        }
         Runtime.getRuntime().halt(0);
       }
       default -> throw new IllegalArgumentException(words[0]);
     }
+  }
+
+  private void send(int count) {
+    for (int i = 0; i < count; i++) {
+      sendOne();
+    }
+    finish();
   }
 
   private void finish() {
@@ -127,14 +157,20 @@ public final class ChaosClient {
                 new ClientOptions().setSeeds(seeds).setConnectTimeoutMillis(1_000_000)));
     vertx = client.link().vertx();
     context = vertx.getOrCreateContext();
-    producer =
-        await(
-            client.producer(
-                new ProducerOptions().setTopic(TOPIC).setDeliveryTimeoutMillis(30_000)));
+    ProducerOptions sends = new ProducerOptions().setTopic(TOPIC).setDeliveryTimeoutMillis(30_000);
+    producer = patiently(() -> client.producer(sends));
     write(new Event.Joins(System.nanoTime(), run));
-    watch(await(client.consumer(sharded(), this::shardedWork)));
-    watch(await(client.leader(options(SINGLETON), new Career())));
-    watch(await(client.consumer(level(), this::levelWork)));
+    client
+        .link()
+        .onState(
+            state -> {
+              if (state == Link.State.LOST) {
+                write(new Event.Loses(System.nanoTime(), run));
+              }
+            });
+    watch(patiently(() -> client.consumer(sharded(), this::shardedWork)));
+    watch(patiently(() -> client.leader(options(SINGLETON), new Career())));
+    watch(patiently(() -> client.consumer(level(), this::levelWork)));
     context.runOnContext(
         now -> {
           sending = true;
@@ -266,6 +302,21 @@ public final class ChaosClient {
       events.write(ByteBuffer.wrap((event.line() + "\n").getBytes(StandardCharsets.US_ASCII)));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What it takes part in may be cut off for longer than starting waits. */
+  private static <T> T patiently(Supplier<Future<T>> start) throws Exception {
+    while (true) {
+      try {
+        return await(start.get());
+      } catch (ExecutionException e) {
+        if (!(e.getCause() instanceof RefusedException refused && refused.refusal().retriable())) {
+          throw e;
+        }
+        System.out.println("starts again: " + refused);
+        Thread.sleep(200);
+      }
     }
   }
 

@@ -243,6 +243,9 @@ final class ChaosRun {
       }
     }
     for (String client : Schedule.CLIENTS) {
+      if (machines.told(client, "joined") == 0) {
+        return client + " has not joined yet";
+      }
       if (machines.told(client, "finished") < finished) {
         return client + " does not know yet what became of what it sent";
       }

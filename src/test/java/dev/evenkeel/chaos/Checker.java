@@ -35,16 +35,19 @@ import java.util.TreeMap;
  *   <li><b>Epochs and terms.</b> They never go back: in the end no epoch is lower than one that was
  *       ever seen, and each leader that is inaugurated has a higher term than all before it.
  *   <li><b>Level range.</b> As {@link LevelCheck} has it, in the order in which handlers ended. A
- *       member that ended nothing for {@link #SILENT_NANOS} may have been taken for lost: it came
- *       back at some time after the last that it had ended.
+ *       member that ended nothing for {@link #SILENT_NANOS}, or that lost sight of the cluster, may
+ *       have been taken for lost, and came back at some time after the last that it had ended.
  * </ul>
  */
 final class Checker {
   /** How long a former owner may go on without knowing; see design: invariant 2. */
   static final long GRACE_NANOS = 1_000_000_000L;
 
-  /** Less than the member timeout less its margin: nobody is given up before. */
-  static final long SILENT_NANOS = 3_000_000_000L;
+  /**
+   * No dispatcher goes on without a connected member sooner: for so long one that begins waits for
+   * an answer, and the member timeout minus its margin is longer.
+   */
+  static final long SILENT_NANOS = 2_000_000_000L;
 
   /** One shard in the eyes of one group. */
   private static final class Leased {
@@ -79,6 +82,7 @@ final class Checker {
   private final Map<String, String> leaders = new HashMap<>();
   private final List<String> levelLines = new ArrayList<>();
   private final Map<String, Long> levelLastNanos = new HashMap<>();
+  private final Set<String> levelLost = new HashSet<>();
   private final Map<String, Integer> levelLastLine = new LinkedHashMap<>();
   private final Map<String, Long> figures = new TreeMap<>();
 
@@ -99,6 +103,8 @@ final class Checker {
     if (event instanceof Event.Joins joins) {
       levelPlace(joins.member());
       levelLines.add(LevelCheck.MARK + " join " + joins.member());
+    } else if (event instanceof Event.Loses loses) {
+      levelLost.add(loses.member());
     } else if (event instanceof Event.Sent sent) {
       sentUpTo.merge(sent.key(), sent.sequence(), Math::max);
       count("sent");
@@ -230,11 +236,10 @@ final class Checker {
   private void levelLine(Event.Place place, long nanos) {
     String member = place.member();
     Long last = levelLastNanos.put(member, nanos);
-    if (last != null && nanos - last > SILENT_NANOS) {
-      // It came back at some time before it ended anything again.
-      markAfterLast(member, "out");
-      markAfterLast(member, "back");
-      count("level: silences");
+    boolean silent = last != null && nanos - last > SILENT_NANOS;
+    if (levelLost.remove(member) || silent) {
+      markAfterLast(member, "maybe");
+      count(silent ? "level: silences" : "level: connections lost");
     }
     levelPlace(member);
     levelLines.add(member + " " + place.shard() + "/" + place.offset());

@@ -375,4 +375,28 @@ class CheckerTest {
     levelRun(ChaosClient.RANGE + 10, Checker.SILENT_NANOS / MILLI);
     assertThat(judged()).isEmpty();
   }
+
+  @Test
+  void a_member_that_was_silent_may_have_stayed() {
+    int ahead = ChaosClient.RANGE - 5;
+    int silentFrom = 102 + ahead;
+    int back = silentFrom + 3 * ChaosClient.RANGE;
+    levelMessages();
+    events.add(new Event.Joins(1_099 * MILLI, "y.1"));
+    for (int i = 2; i < 500; i++) {
+      boolean ofX = i >= 102 && i < silentFrom;
+      boolean ofY = i >= back && i < back + 2 * ahead;
+      long pauseMillis = i < silentFrom ? 0 : Checker.SILENT_NANOS / MILLI;
+      String member = ofX || !ofY && i % 2 == 0 ? "x.1" : "y.1";
+      handled(1_100 + pauseMillis + i, ChaosClient.LEVEL, member, 1, i, 1);
+    }
+    assertThat(judged()).as("they are apart by the range from where they began").isEmpty();
+  }
+
+  @Test
+  void a_member_that_lost_its_connection_came_back() {
+    levelRun(ChaosClient.RANGE + 10, 0);
+    events.add(new Event.Loses(2_000 * MILLI, "y.1"));
+    assertThat(judged()).isEmpty();
+  }
 }

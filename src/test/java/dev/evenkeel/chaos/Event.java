@@ -12,6 +12,8 @@ sealed interface Event {
     StringBuilder line = new StringBuilder().append(nanos());
     if (this instanceof Joins e) {
       return line.append(" J ").append(e.member).toString();
+    } else if (this instanceof Loses e) {
+      return line.append(" X ").append(e.member).toString();
     } else if (this instanceof Sent e) {
       return line.append(" S ").append(e.key).append(' ').append(e.sequence).toString();
     } else if (this instanceof Acked e) {
@@ -47,6 +49,7 @@ sealed interface Event {
     long nanos = Long.parseLong(words[0]);
     return switch (words[1]) {
       case "J" -> new Joins(nanos, words[2]);
+      case "X" -> new Loses(nanos, words[2]);
       case "S" -> new Sent(nanos, words[2], number(words[3]));
       case "A" ->
           new Acked(nanos, words[2], number(words[3]), number(words[4]), Long.parseLong(words[5]));
@@ -84,6 +87,9 @@ sealed interface Event {
 
   /** A program is about to join its groups, as the member of that name. */
   record Joins(long nanos, String member) implements Event {}
+
+  /** The member of that name has lost sight of the cluster, and joins it again. */
+  record Loses(long nanos, String member) implements Event {}
 
   /**
    * A producer is about to send the message of a key with that sequence; each once, and in order.

@@ -215,7 +215,11 @@ final class Machines implements AutoCloseable {
   }
 
   synchronized void signal(String name, String signal) {
-    Commands.tryRun("kill -" + signal + " " + running(name).process.pid());
+    Process process = running(name).process;
+    Commands.Result sent = Commands.tryRun("kill -" + signal + " " + process.pid());
+    if (sent.status() != 0 && process.isAlive()) {
+      violations.add("a signal did not come through", name + " " + signal + ": " + sent.output());
+    }
   }
 
   /** SIGKILL; it is not started again until it is told to. */

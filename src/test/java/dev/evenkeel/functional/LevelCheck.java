@@ -5,9 +5,12 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Reads the one file to which all members of a group in mode level append a line at the end of each
@@ -30,42 +33,30 @@ import java.util.Set;
  * that are there before the first message have no mark: their j is the beginning of the file, so
  * for them this is the plain bound on every prefix.
  *
+ * <p>Where a test cannot know whether a member was taken for lost, it has {@code ! maybe NAME}: the
+ * member went out there and came back later, as above, or it has been there all the time and is
+ * still bound to its former j. The bound is broken only if neither would do.
+ *
  * <p>From {@code out} on a member does not live: lines that it still writes count for completeness
  * only.
  */
 public final class LevelCheck {
   public static final String MARK = "!";
 
-  /** One stay of a member, in places of the file: a place is the number of lines before it. */
-  private static final class Stay {
-    final String member;
-
-    /** It did not join before. */
-    final int joinedMin;
-
-    /** It has joined by then. */
-    int joinedMax = Integer.MAX_VALUE;
-
-    /** Lines that it may write before it has joined. */
-    int strayLines;
-
-    int end = Integer.MAX_VALUE;
-
-    Stay(String member, int joinedMin, int strayLines) {
-      this.member = member;
-      this.joinedMin = joinedMin;
-      this.strayLines = strayLines;
-    }
+  private enum What {
+    LINE,
+    JOIN,
+    BACK,
+    MAYBE,
+    OUT
   }
 
+  /** A line of the file. */
+  private record Entry(What what, String member) {}
+
   private final int range;
-
-  /** Who wrote each line; null of a mark. */
-  private final List<String> writers = new ArrayList<>();
-
-  private final List<Stay> stays = new ArrayList<>();
-  private final Map<String, Stay> live = new HashMap<>();
-  private final Set<String> out = new HashSet<>();
+  private final Set<String> fromStart;
+  private final List<Entry> entries = new ArrayList<>();
   private final Map<String, Integer> messages = new HashMap<>();
   private final Map<String, Integer> finished = new LinkedHashMap<>();
   private final List<String> broken = new ArrayList<>();
@@ -77,99 +68,158 @@ public final class LevelCheck {
    */
   public LevelCheck(int range, Set<String> fromStart, List<String> lines) {
     this.range = range;
-    fromStart.stream().sorted().forEach(member -> join(member, 0).joinedMax = 0);
+    this.fromStart = fromStart;
     for (String line : lines) {
       String[] words = line.split(" ");
       if (words[0].equals(MARK)) {
-        mark(words[1], words[2]);
-        writers.add(null);
+        entries.add(new Entry(What.valueOf(words[1].toUpperCase(Locale.ROOT)), words[2]));
       } else {
-        line(words[0], words[1]);
-        writers.add(words[0]);
+        entries.add(new Entry(What.LINE, words[0]));
+        messages.merge(words[1], 1, Integer::sum);
+        finished.merge(words[0], 1, Integer::sum);
       }
     }
-    for (int i = 0; i < stays.size(); i++) {
-      for (int k = i + 1; k < stays.size(); k++) {
-        compare(stays.get(i), stays.get(k));
+    List<String> members = members();
+    for (int i = 0; i < members.size(); i++) {
+      for (int k = i + 1; k < members.size(); k++) {
+        compare(members.get(i), members.get(k));
       }
     }
   }
 
-  private Stay join(String member, int strayLines) {
-    Stay stay = new Stay(member, writers.size(), strayLines);
-    stays.add(stay);
-    live.put(member, stay);
-    return stay;
+  /** All that joined, in that order. */
+  private List<String> members() {
+    Set<String> joined = new LinkedHashSet<>(new TreeSet<>(fromStart));
+    Set<String> strangers = new HashSet<>();
+    for (int i = 0; i < entries.size(); i++) {
+      Entry entry = entries.get(i);
+      if (entry.what != What.LINE) {
+        joined.add(entry.member);
+      } else if (!joined.contains(entry.member) && strangers.add(entry.member)) {
+        broken.add(entry.member + " writes line " + (i + 1) + " and never joined");
+      }
+    }
+    return List.copyOf(joined);
   }
 
-  private void mark(String what, String member) {
-    Stay former = live.remove(member);
-    if (former != null) {
-      former.end = writers.size();
+  private void compare(String x, String y) {
+    int brokenAt = new Pair(x, y, range).firstBroken();
+    // The least range that would do.
+    int least = 0;
+    int most = brokenAt < 0 ? range : entries.size();
+    while (least < most) {
+      int middle = (least + most) / 2;
+      if (new Pair(x, y, middle).firstBroken() < 0) {
+        most = middle;
+      } else {
+        least = middle + 1;
+      }
     }
-    switch (what) {
-      case "join" -> {
-        out.remove(member);
-        join(member, 0);
-      }
-      case "back" -> {
-        out.remove(member);
-        join(member, range);
-      }
-      case "out" -> out.add(member);
-      default -> throw new IllegalArgumentException(what);
-    }
-  }
-
-  private void line(String member, String message) {
-    messages.merge(message, 1, Integer::sum);
-    finished.merge(member, 1, Integer::sum);
-    Stay stay = live.get(member);
-    if (stay == null) {
-      if (!out.contains(member)) {
-        broken.add(member + " writes line " + (writers.size() + 1) + " and never joined");
-      }
-    } else if (stay.joinedMax == Integer.MAX_VALUE && stay.strayLines-- == 0) {
-      stay.joinedMax = writers.size();
+    gap = Math.max(gap, least);
+    if (brokenAt >= 0) {
+      broken.add(x + " and " + y + " differ by " + least + ", too much in line " + (brokenAt + 1));
     }
   }
 
-  private void compare(Stay x, Stay y) {
-    int from = Math.max(x.joinedMin, y.joinedMin);
-    int end = Math.min(writers.size(), Math.min(x.end, y.end));
-    if (from >= end || x.member.equals(y.member)) {
-      return;
+  /** One of the two that are compared. */
+  private static final class Side {
+    boolean live;
+
+    /** It may join or come back here. */
+    boolean open;
+
+    /** Lines that it may write before it has. */
+    int strayLines;
+
+    void opens(int strayLines) {
+      live = true;
+      open = true;
+      this.strayLines = strayLines;
     }
-    int places = end - from;
-    int[] difference = new int[places + 1];
-    for (int i = 0; i < places; i++) {
-      String writer = writers.get(from + i);
-      difference[i + 1] =
-          difference[i] + (x.member.equals(writer) ? 1 : y.member.equals(writer) ? -1 : 0);
+
+    void writes() {
+      open &= strayLines-- > 0;
     }
-    int joinedMax = Math.min(end, Math.max(x.joinedMax, y.joinedMax)) - from;
-    int best = Integer.MAX_VALUE;
-    int most = difference[places];
-    int least = difference[places];
-    for (int place = places; place >= 0; place--) {
-      most = Math.max(most, difference[place]);
-      least = Math.min(least, difference[place]);
-      if (place <= joinedMax) {
-        best = Math.min(best, Math.max(most - difference[place], difference[place] - least));
+  }
+
+  /** Follows two members through the file, and keeps each j with which it would be right so far. */
+  private final class Pair {
+    private final String x;
+    private final String y;
+    private final int allowed;
+    private final Side sideOfX = new Side();
+    private final Side sideOfY = new Side();
+
+    /** d(j) for these places. */
+    private final TreeSet<Integer> references = new TreeSet<>();
+
+    private int difference;
+
+    Pair(String x, String y, int allowed) {
+      this.x = x;
+      this.y = y;
+      this.allowed = allowed;
+      sideOfX.live = fromStart.contains(x);
+      sideOfY.live = fromStart.contains(y);
+      references.add(0);
+    }
+
+    /** The place in the file of the first line that cannot be right; -1 if there is none. */
+    int firstBroken() {
+      for (int i = 0; i < entries.size(); i++) {
+        Entry entry = entries.get(i);
+        boolean isX = entry.member.equals(x);
+        if (isX || entry.member.equals(y)) {
+          take(entry.what, isX ? sideOfX : sideOfY, isX ? 1 : -1);
+          if (references.isEmpty() && sideOfX.live && sideOfY.live && !open()) {
+            return i;
+          }
+        }
+      }
+      return -1;
+    }
+
+    private boolean open() {
+      return sideOfX.open || sideOfY.open;
+    }
+
+    private void take(What what, Side side, int step) {
+      switch (what) {
+        case LINE -> line(side, step);
+        case OUT -> {
+          side.live = false;
+          side.open = false;
+        }
+        case JOIN -> {
+          side.opens(0);
+          references.clear();
+        }
+        case BACK -> {
+          side.opens(range);
+          references.clear();
+        }
+        case MAYBE -> {
+          if (side.live) {
+            side.opens(range);
+          }
+        }
       }
     }
-    gap = Math.max(gap, best);
-    if (best > range) {
-      broken.add(
-          x.member
-              + " and "
-              + y.member
-              + " differ by "
-              + best
-              + " somewhere in lines "
-              + (from + 1)
-              + " to "
-              + end);
+
+    private void line(Side side, int step) {
+      if (open()) {
+        references.add(difference);
+      }
+      if (side.open) {
+        side.writes();
+      }
+      difference += step;
+      while (!references.isEmpty() && references.first() < difference - allowed) {
+        references.pollFirst();
+      }
+      while (!references.isEmpty() && references.last() > difference + allowed) {
+        references.pollLast();
+      }
     }
   }
 

@@ -38,7 +38,7 @@ class LevelCheckTest {
     assertThat(check("a", "b").gap()).isEqualTo(3);
     ends("a", 4).ends("b", 4);
     assertThat(check("a", "b").broken())
-        .containsExactly("a and b differ by 4 somewhere in lines 1 to 20");
+        .containsExactly("a and b differ by 4, too much in line 16");
   }
 
   @Test
@@ -90,6 +90,38 @@ class LevelCheckTest {
   void a_former_stay_does_not_excuse_the_next() {
     ends("a", 2).marks("out", "b").marks("join", "b").ends("b", 1).ends("a", 5);
     assertThat(check("a", "b").broken()).hasSize(1);
+  }
+
+  @Test
+  void who_may_have_been_lost_came_back_or_was_there_all_the_time() {
+    ends("a", 3).marks("maybe", "b");
+    List<String> before = List.copyOf(lines);
+    ends("b", RANGE + 1).ends("b", 2);
+    assertThat(check("a", "b").broken()).as("still bound to the beginning").isEmpty();
+    lines.clear();
+    lines.addAll(before);
+    ends("a", 5).ends("b", RANGE + 1).ends("a", 1);
+    assertThat(check("a", "b").broken()).as("lost, and back after a's five").isEmpty();
+    ends("b", 2 * RANGE + 2);
+    assertThat(check("a", "b").broken()).as("neither").hasSize(1);
+  }
+
+  @Test
+  void who_may_have_been_lost_twice_is_bound_to_any_of_its_places() {
+    ends("a", 2).marks("maybe", "b").ends("a", 10).marks("maybe", "b");
+    ends("b", RANGE + 1).ends("b", RANGE - 1);
+    assertThat(check("a", "b").broken()).isEmpty();
+    ends("b", 1);
+    assertThat(check("a", "b").broken()).hasSize(1);
+  }
+
+  @Test
+  void doubt_about_one_excuses_no_other() {
+    ends("a", 4).marks("maybe", "b").ends("b", 2);
+    assertThat(check("a", "b").broken()).as("broken before the doubt").hasSize(1);
+    lines.clear();
+    marks("maybe", "c").ends("a", 4);
+    assertThat(check("a", "b", "c").broken()).hasSize(1);
   }
 
   @Test
