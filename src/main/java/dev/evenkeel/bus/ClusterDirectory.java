@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -137,7 +138,7 @@ public final class ClusterDirectory {
 
   private void ask(Promise<ClusterView> promise) {
     Promise<ClusterView> answer = Promise.promise();
-    askAnother(answer, 1);
+    askAnother(answer, new AtomicInteger());
     answer
         .future()
         .onComplete(
@@ -162,28 +163,27 @@ public final class ClusterDirectory {
             });
   }
 
-  /** The event bus takes another broker each time. The first answer counts. */
-  private void askAnother(Promise<ClusterView> answer, int number) {
+  /**
+   * The event bus takes another broker each time. The first answer counts, but that of a broker
+   * which has not caught up only if it is the last.
+   */
+  private void askAnother(Promise<ClusterView> answer, AtomicInteger asked) {
+    if (closed || answer.future().isComplete() || asked.incrementAndGet() > BROKERS_ASKED_MAX) {
+      return;
+    }
     link.request(Addresses.VIEW, Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)
         .map(body -> ClusterView.fromJson(body.toJsonObject()))
         .onComplete(
             answered -> {
-              if (answered.succeeded()) {
+              if (answered.failed()) {
+                answer.tryFail(answered.cause());
+              } else if (answered.result().caughtUp() || asked.get() >= BROKERS_ASKED_MAX) {
                 answer.tryComplete(answered.result());
               } else {
-                answer.tryFail(answered.cause());
+                askAnother(answer, asked);
               }
             });
-    if (number < BROKERS_ASKED_MAX) {
-      link.vertx()
-          .setTimer(
-              ANOTHER_AFTER_MILLIS,
-              id -> {
-                if (!closed && !answer.future().isComplete()) {
-                  askAnother(answer, number + 1);
-                }
-              });
-    }
+    link.vertx().setTimer(ANOTHER_AFTER_MILLIS, id -> askAnother(answer, asked));
   }
 
   private void changed() {

@@ -1,5 +1,7 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.model.Refusal;
+import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
 import dev.evenkeel.model.TopicConfig;
 import dev.evenkeel.model.TopicInfo;
@@ -21,6 +23,8 @@ import java.util.List;
  * @param topics active topics
  * @param metaTerm Raft term in which the leader of meta is that one; 0 if unknown
  * @param dataTerms the same of each data group; empty if unknown
+ * @param caughtUp false: the node has started and not heard from a leader yet what is committed, so
+ *     topics may be missing
  */
 public record ClusterView(
     String cluster,
@@ -30,7 +34,8 @@ public record ClusterView(
     List<String> nodes,
     List<TopicInfo> topics,
     long metaTerm,
-    List<Long> dataTerms) {
+    List<Long> dataTerms,
+    boolean caughtUp) {
   /** Stands for the meta group where data groups are numbered from 0. */
   public static final int META = -1;
 
@@ -42,7 +47,7 @@ public record ClusterView(
       List<String> dataLeaders,
       List<String> nodes,
       List<TopicInfo> topics) {
-    this(cluster, node, metaLeader, dataLeaders, nodes, topics, 0, List.of());
+    this(cluster, node, metaLeader, dataLeaders, nodes, topics, 0, List.of(), true);
   }
 
   /** The leader of a data group or of {@link #META}; null if unknown, or if there is no such. */
@@ -83,15 +88,17 @@ public record ClusterView(
         nodes,
         topics,
         group == META ? term : metaTerm,
-        List.copyOf(terms));
+        List.copyOf(terms),
+        caughtUp);
   }
 
   /**
    * This view, but with the leaders of {@code known} where those are of a later term, or of the
-   * same and this view knows none: a node that was away tells of leaders of long ago.
+   * same and this view knows none: a node that was away tells of leaders of long ago. And with the
+   * topics of {@code known} if this one's node has not caught up.
    */
   public ClusterView notOlderThan(ClusterView known) {
-    ClusterView merged = this;
+    ClusterView merged = caughtUp ? this : withTopicsOf(known);
     for (int group = META; group < dataLeaders.size(); group++) {
       long knownTerm = known.term(group);
       boolean later = knownTerm > term(group);
@@ -101,6 +108,19 @@ public record ClusterView(
       }
     }
     return merged;
+  }
+
+  private ClusterView withTopicsOf(ClusterView known) {
+    return new ClusterView(
+        cluster,
+        node,
+        metaLeader,
+        dataLeaders,
+        nodes,
+        known.topics,
+        metaTerm,
+        dataTerms,
+        known.caughtUp);
   }
 
   /** The leader of a shard, or null if unknown. */
@@ -116,6 +136,40 @@ public record ClusterView(
       }
     }
     return null;
+  }
+
+  /**
+   * The active topic of that name.
+   *
+   * @throws RefusedException as {@link #missing} says
+   */
+  public TopicInfo existing(String name) {
+    TopicInfo topic = topic(name);
+    if (topic == null) {
+      throw missing(name);
+    }
+    return topic;
+  }
+
+  /**
+   * Why {@link #topic(String)} does not know that name: UNKNOWN_TOPIC; UNAVAILABLE if the topic may
+   * be there all the same.
+   */
+  public RefusedException missing(String name) {
+    return caughtUp
+        ? new RefusedException(
+            Refusal.UNKNOWN_TOPIC, "there is no topic '" + name + "': create it first")
+        : unknownTopics();
+  }
+
+  /** UNAVAILABLE, for a view that is not {@link #caughtUp}. */
+  public RefusedException unknownTopics() {
+    return new RefusedException(
+        Refusal.UNAVAILABLE,
+        "node "
+            + node
+            + " does not know the topics yet: it has started, and no leader of the meta log has"
+            + " told it what it missed; try again, and if it stays so start the other nodes");
   }
 
   public TopicInfo topic(int id) {
@@ -148,7 +202,8 @@ public record ClusterView(
         .put("nodes", new JsonArray(new ArrayList<>(nodes)))
         .put("topics", topicArray)
         .put("metaTerm", metaTerm)
-        .put("dataTerms", new JsonArray(new ArrayList<>(dataTerms)));
+        .put("dataTerms", new JsonArray(new ArrayList<>(dataTerms)))
+        .put("caughtUp", caughtUp);
   }
 
   public static ClusterView fromJson(JsonObject json) {
@@ -175,7 +230,8 @@ public record ClusterView(
         texts(json.getJsonArray("nodes")),
         topics,
         json.getLong("metaTerm", 0L),
-        terms(json.getJsonArray("dataTerms", new JsonArray())));
+        terms(json.getJsonArray("dataTerms", new JsonArray())),
+        json.getBoolean("caughtUp", true));
   }
 
   private static List<Long> terms(JsonArray array) {

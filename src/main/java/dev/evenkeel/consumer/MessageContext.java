@@ -23,9 +23,10 @@ public interface MessageContext {
    * number modulo the topic's shards.
    *
    * @param key null: none
-   * @throws RefusedException UNKNOWN_TOPIC; TOO_LARGE for a message over its limits, for more than
-   *     {@link Limits#OUTPUTS_OF_A_MESSAGE_MAX} messages or {@link Limits#BATCH_BYTES_MAX} bytes to
-   *     one shard, or {@link #OUTPUT_BYTES_MAX} in all
+   * @throws RefusedException UNKNOWN_TOPIC; UNAVAILABLE if the topics are not known yet; TOO_LARGE
+   *     for a message over its limits, for more than {@link Limits#OUTPUTS_OF_A_MESSAGE_MAX}
+   *     messages or {@link Limits#BATCH_BYTES_MAX} bytes to one shard, or {@link #OUTPUT_BYTES_MAX}
+   *     in all
    * @throws IllegalStateException if the handler has ended
    */
   void publish(String topic, String key, Buffer payload);

@@ -50,9 +50,9 @@ final class TaskContext implements MessageContext {
     TopicInfo info = view == null ? null : view.topic(topic);
     if (info == null) {
       directory.refresh();
-      throw new RefusedException(
-          Refusal.UNKNOWN_TOPIC,
-          "there is no topic '" + topic + "': create it with 'topic create " + topic + "'");
+      throw view == null
+          ? new RefusedException(Refusal.UNAVAILABLE, "the topics are not known yet: try again")
+          : view.missing(topic);
     }
     int shard =
         message.key() == null

@@ -39,6 +39,15 @@ public interface LogGroup {
 
   Leadership leadership();
 
+  /**
+   * Whether the state has had, at some moment since this node started, all that was committed until
+   * then. Before, what it lacks may have been there for long: without a leader a node that has
+   * started does not know what of its log is committed.
+   */
+  default boolean caughtUp() {
+    return true;
+  }
+
   /** Called on each change, from any thread; it must return at once. */
   void onLeadership(Consumer<Leadership> listener);
 

@@ -1,9 +1,9 @@
 package dev.evenkeel.producer;
 
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.TopicInfo;
 import dev.evenkeel.producer.core.CoreSettings;
@@ -113,22 +113,19 @@ public final class Producers {
     Retry retry =
         new Retry(link.vertx(), () -> link.state() == Link.State.CLOSED, directory::refresh);
     return retry
-        .until(untilNanos, directory::view)
-        .compose(view -> topic(link, directory, options.getTopic(), TOPIC_LOOK_UPS))
+        .until(untilNanos, () -> topic(link, directory, options.getTopic(), TOPIC_LOOK_UPS))
         .compose(info -> maker.make(opener, info, timeoutMillis));
   }
 
   private static Future<TopicInfo> topic(
       Link link, ClusterDirectory directory, String name, int lookUps) {
-    TopicInfo known = directory.current().topic(name);
+    ClusterView seen = directory.current();
+    TopicInfo known = seen == null ? null : seen.topic(name);
     if (known != null) {
       return Future.succeededFuture(known);
     }
-    if (lookUps == 0) {
-      return Future.failedFuture(
-          new RefusedException(
-              Refusal.UNKNOWN_TOPIC,
-              "there is no topic '" + name + "': create it with 'topic create " + name + "'"));
+    if (seen != null && (lookUps == 0 || !seen.caughtUp())) {
+      return Future.failedFuture(seen.missing(name));
     }
     return directory
         .refresh()

@@ -179,6 +179,45 @@ class ClusterDirectoryTest {
   }
 
   @Test
+  void theTopicsOfANodeThatHasNotCaughtUpCountForNothing() {
+    ClusterView behind = behind(view("b", 9));
+    link.serve(
+        Addresses.VIEW,
+        body ->
+            Future.succeededFuture(
+                (asked.incrementAndGet() == 1 ? behind : view).toJson().toBuffer()));
+    assertThat(result(directory.refresh())).as("another is asked").isEqualTo(view);
+    link.serve(Addresses.VIEW, body -> Future.succeededFuture(behind.toJson().toBuffer()));
+    ClusterView merged = result(directory.refresh());
+    assertThat(merged.topics()).isEqualTo(view.topics());
+    assertThat(merged.caughtUp()).isTrue();
+    assertThat(merged.metaLeader()).isEqualTo("b");
+    assertThat(merged.existing("t").shards()).isEqualTo(view.topic("t").shards());
+  }
+
+  @Test
+  void whatIsMissingIsUnknownOnlyToWhoHasCaughtUp() {
+    assertThat(view.missing("none").refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
+    assertThat(behind(view).missing("none").refusal()).isEqualTo(Refusal.UNAVAILABLE);
+    assertThatThrownBy(() -> behind(view).existing("none"))
+        .hasMessageContaining("does not know the topics yet");
+    assertThat(ClusterView.fromJson(behind(view).toJson())).isEqualTo(behind(view));
+  }
+
+  private static ClusterView behind(ClusterView view) {
+    return new ClusterView(
+        view.cluster(),
+        view.node(),
+        view.metaLeader(),
+        view.dataLeaders(),
+        view.nodes(),
+        List.of(),
+        view.metaTerm(),
+        view.dataTerms(),
+        false);
+  }
+
+  @Test
   void aFailureKeepsWhatIsKnown() {
     result(directory.view());
     link.become(Link.State.LOST);

@@ -90,6 +90,22 @@ class BatchingProducerTest {
   }
 
   @Test
+  void aTopicMayBeThereThoughANodeThatHasStartedDoesNotKnowItYet() {
+    broker.behind = true;
+    assertThatThrownBy(() -> start(options().setDeliveryTimeoutMillis(300)))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE))
+        .hasMessageContaining("does not know the topics yet");
+    Future<Producer> starting = Producers.start(link, directory, options());
+    vertx.setTimer(300, id -> broker.behind = false);
+    Producer producer = result(starting);
+    broker.behind = true;
+    result(directory.refresh());
+    assertThat(result(producer.send("key", payload(0))).offset()).isZero();
+  }
+
+  @Test
   void messagesWithoutAKeyGoAround() {
     Producer producer = start(options());
     int first = result(producer.send(null, payload(0))).shard();

@@ -43,6 +43,10 @@ final class FakeBroker {
   volatile String leader = "a";
   volatile List<String> topics = List.of("t");
   volatile int shards = 4;
+
+  /** Whether it does not know the topics yet. */
+  volatile boolean behind;
+
   volatile int appends;
 
   /** Requests that waited, or wait, for {@link #release()}. */
@@ -76,11 +80,13 @@ final class FakeBroker {
 
   private ClusterView view(String known) {
     List<TopicInfo> infos = new ArrayList<>();
-    for (String topic : topics) {
+    for (String topic : behind ? List.<String>of() : topics) {
       infos.add(
           new TopicInfo(TOPIC, topic, shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000L));
     }
-    return new ClusterView("c", "a", known, List.of(known, known), List.of("a", "b"), infos);
+    List<String> leaders = List.of(known, known);
+    return new ClusterView(
+        "c", "a", known, leaders, List.of("a", "b"), infos, 0, List.of(), !behind);
   }
 
   /** Holds back all appends until {@link #release()}. */

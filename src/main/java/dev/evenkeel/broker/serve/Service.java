@@ -178,6 +178,8 @@ public final class Service {
       terms.add(leadership.term());
     }
     Leadership meta = log.meta().leadership();
+    // Before the topics are read, which are at least as new then.
+    boolean caughtUp = log.meta().caughtUp();
     List<TopicInfo> active =
         node.meta().tables().topics().stream()
             .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
@@ -190,7 +192,8 @@ public final class Service {
         log.nodes(),
         active,
         meta.term(),
-        terms);
+        terms,
+        caughtUp);
   }
 
   /** Takes up what was left undone; called from time to time. */

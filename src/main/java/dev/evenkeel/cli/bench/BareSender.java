@@ -34,7 +34,7 @@ final class BareSender implements Target.Sender {
     directory = new ClusterDirectory(link);
     ClusterView view = ClientConnection.await(directory.view());
     if (view.topic(topic) == null) {
-      throw CommandFailure.failed("there is no topic '" + topic + "'");
+      throw CommandFailure.failed(view.missing(topic).getMessage());
     }
     topicId = view.topic(topic).id();
     shards = view.topic(topic).shards();

@@ -30,6 +30,9 @@ final class ClusterCalls {
   private static final long REQUEST_TIMEOUT_MILLIS = 10_000;
   private static final long VIEW_TIMEOUT_MILLIS = 2_000;
 
+  /** Brokers that are asked for one view, as long as they have not caught up. */
+  private static final int VIEWS_MAX = 4;
+
   /** After it no other attempt begins: whoever asked waits for 30 s. */
   private static final long ATTEMPTS_NANOS_MAX = 15_000_000_000L;
 
@@ -55,8 +58,32 @@ final class ClusterCalls {
     directory.close();
   }
 
-  /** The cluster as some broker sees it now. */
+  /** As {@link #view}, of a broker that knows all topics. Fails with UNAVAILABLE. */
+  Future<ClusterView> topics() {
+    return view()
+        .compose(
+            view ->
+                view.caughtUp()
+                    ? Future.succeededFuture(view)
+                    : Future.failedFuture(view.unknownTopics()));
+  }
+
+  /** The cluster as some broker sees it now, if possible one that has caught up. */
   Future<ClusterView> view() {
+    return view(1);
+  }
+
+  private Future<ClusterView> view(int number) {
+    return ask()
+        .compose(
+            view ->
+                view.caughtUp() || number == VIEWS_MAX
+                    ? Future.succeededFuture(view)
+                    : view(number + 1));
+  }
+
+  /** The event bus takes another broker each time. */
+  private Future<ClusterView> ask() {
     return link.request(Addresses.VIEW, Buffer.buffer(), VIEW_TIMEOUT_MILLIS)
         .map(answer -> ClusterView.fromJson(new JsonObject(answer)))
         // Asking changes nothing, so no answer is as good as not having asked.

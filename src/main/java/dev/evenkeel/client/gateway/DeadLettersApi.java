@@ -51,7 +51,7 @@ final class DeadLettersApi {
     int limit = (int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX);
     String after = JsonFields.text(request, "after");
     return calls
-        .view()
+        .topics()
         .compose(
             view -> {
               Place last = after == null ? null : place(view, after);
@@ -121,7 +121,7 @@ final class DeadLettersApi {
     String group = JsonFields.neededText(request, "group");
     String name = JsonFields.neededText(request, "deadLetter");
     return calls
-        .view()
+        .topics()
         .compose(
             view -> {
               Place place = place(view, name);
@@ -151,7 +151,7 @@ final class DeadLettersApi {
       throw JsonFields.invalid("give either 'deadLetters', a list of names, or 'all': true");
     }
     return calls
-        .view()
+        .topics()
         .compose(view -> all ? everything(view, group, replay) : named(view, group, names, replay))
         .map(count -> new JsonObject().put("group", group).put("count", count));
   }
@@ -270,7 +270,7 @@ final class DeadLettersApi {
       throw JsonFields.invalid(
           "'" + name + "' is no dead letter: write topic/shard/offset, like orders/2/17");
     }
-    TopicInfo topic = TopicsApi.known(view, parts[0]);
+    TopicInfo topic = view.existing(parts[0]);
     int shard = Integer.parseInt(parts[1]);
     if (shard >= topic.shards()) {
       throw new RefusedException(

@@ -42,10 +42,10 @@ final class MessagesApi {
     long offset = JsonFields.number(request, "offset", -1, 0, Long.MAX_VALUE);
     int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARDS_MAX);
     return calls
-        .view()
+        .topics()
         .compose(
             view -> {
-              Shard shard = shard(TopicsApi.known(view, topicName), index);
+              Shard shard = shard(view.existing(topicName), index);
               Future<Long> from = offset >= 0 ? Future.succeededFuture(offset) : firstOffset(shard);
               return from.compose(at -> read(new Page(shard, limit), at));
             })

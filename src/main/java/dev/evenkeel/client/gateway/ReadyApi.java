@@ -44,6 +44,9 @@ final class ReadyApi {
     if (view.metaLeader() == null) {
       throw unavailable("the meta log has no leader");
     }
+    if (!view.caughtUp()) {
+      throw view.unknownTopics();
+    }
     for (int i = 0; i < view.dataLeaders().size(); i++) {
       if (view.dataLeaders().get(i) == null) {
         throw unavailable("the log group d" + i + " has no leader");

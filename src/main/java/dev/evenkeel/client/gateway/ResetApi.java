@@ -60,7 +60,7 @@ final class ResetApi {
     return calls
         .askDispatcher(new JsonObject().put("group", group))
         .map(answer -> selected(new JsonObject(answer), request))
-        .compose(shards -> calls.view().compose(view -> places(view, shards, to)))
+        .compose(shards -> calls.topics().compose(view -> places(view, shards, to)))
         .compose(
             places ->
                 dryRun
@@ -121,7 +121,7 @@ final class ResetApi {
 
   private Future<Place> place(ClusterView view, JsonObject of, StartAt to) {
     String topic = of.getString("topic");
-    Shard shard = new Shard(TopicsApi.known(view, topic).id(), of.getInteger("shard"));
+    Shard shard = new Shard(view.existing(topic).id(), of.getInteger("shard"));
     Future<Long> offset =
         to.kind() == StartAt.Kind.OFFSET ? inRange(topic, shard, to.value()) : find(shard, to);
     return offset.map(

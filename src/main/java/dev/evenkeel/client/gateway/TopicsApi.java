@@ -57,7 +57,7 @@ final class TopicsApi {
 
   private Future<Object> list() {
     return calls
-        .view()
+        .topics()
         .compose(
             view ->
                 statuses(view)
@@ -73,10 +73,10 @@ final class TopicsApi {
 
   private Future<Object> get(String name) {
     return calls
-        .view()
+        .topics()
         .compose(
             view -> {
-              TopicInfo topic = known(view, name);
+              TopicInfo topic = view.existing(name);
               return statuses(view).map(statuses -> detail(view, topic, statuses));
             });
   }
@@ -104,11 +104,11 @@ final class TopicsApi {
           "nothing to change: give one of " + String.join(", ", CONFIG_FIELDS));
     }
     return calls
-        .view()
+        .topics()
         .compose(
             view -> {
               Bytes body = new Bytes().text(name);
-              RecordCodec.write(body, config(request, known(view, name).config()));
+              RecordCodec.write(body, config(request, view.existing(name).config()));
               return calls.toMetaLeader(Op.CONFIGURE_TOPIC, body);
             })
         .map(answer -> created(topicOf(answer)));
@@ -122,15 +122,6 @@ final class TopicsApi {
               reply(answer);
               return new JsonObject().put("name", name).put("deleted", true);
             });
-  }
-
-  static TopicInfo known(ClusterView view, String name) {
-    TopicInfo topic = view.topic(name);
-    if (topic == null) {
-      throw new RefusedException(
-          Refusal.UNKNOWN_TOPIC, "there is no topic '" + name + "': create it first");
-    }
-    return topic;
   }
 
   private static TopicConfig config(JsonObject request, TopicConfig absent) {

@@ -68,6 +68,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private final Eligibility eligibility = new Eligibility();
   private final ReadFailures readFailures =
       new ReadFailures(damage -> eligibility.add(Eligibility.Reason.DAMAGED, damage));
+  private final CatchUp catchUp = new CatchUp();
   private volatile Leadership leadership = Leadership.UNKNOWN;
 
   /**
@@ -212,6 +213,12 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     Leadership known = leadership;
     // Stopping counts at once, also before it is told.
     return stopped == null ? known : new Leadership(null, known.term(), false);
+  }
+
+  @Override
+  public boolean caughtUp() {
+    RaftServer.Division running = division;
+    return catchUp.done() || running != null && catchUp.look(running);
   }
 
   @Override

@@ -213,6 +213,44 @@ class ThreeNodesTest {
   }
 
   @Test
+  void whoHasStartedHasCaughtUpOnceItHasAllThatWasCommitted() throws Exception {
+    appends.append("before");
+    String away = other();
+    nodes.remove(away).close();
+    appends.append("missed");
+    List<String> others = List.copyOf(nodes.keySet());
+    for (String id : others) {
+      nodes.remove(id).close();
+    }
+    start(away);
+    long term = d0(away).leadership().term();
+    await().atMost(TestNode.PATIENCE).until(() -> d0(away).leadership().term() > term);
+    assertThat(d0(away).caughtUp()).as("it looks for a leader in vain").isFalse();
+    for (String id : others) {
+      start(id);
+    }
+    hasAllAsSoonAsItHasCaughtUp(away);
+    for (String id : others) {
+      await().atMost(TestNode.PATIENCE).until(() -> d0(id).caughtUp());
+    }
+    // The leader stays this time, and with it the term.
+    String again = other();
+    nodes.remove(again).close();
+    appends.append("missed, too");
+    start(again);
+    hasAllAsSoonAsItHasCaughtUp(again);
+  }
+
+  private void hasAllAsSoonAsItHasCaughtUp(String id) {
+    await()
+        .atMost(TestNode.PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(1))
+        .until(() -> d0(id).caughtUp());
+    appends.assertAllIn(nodes.get(id).state("d0").entries());
+  }
+
+  @Test
   void withoutAMajorityAnAppendIsIndeterminateNotAcknowledged() {
     String last = leader();
     for (String id : List.copyOf(nodes.keySet())) {

@@ -1,0 +1,58 @@
+package dev.evenkeel.log.raft;
+
+import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+
+/**
+ * Whether a division has, since its start, once had applied all that was committed until then.
+ *
+ * <p>A leader has once it is ready. A follower has when it has applied an entry of the leader's
+ * term, before which all entries of earlier terms are, and as much as the leader had committed when
+ * this was first heard: in the same term entries may have been committed while it was away.
+ */
+final class CatchUp {
+  private volatile boolean done;
+
+  /** What a leader had committed when this was first heard; -1: not heard yet. */
+  private volatile long committed = -1;
+
+  boolean done() {
+    return done;
+  }
+
+  /** Looks once more. On any thread; does not block. */
+  boolean look(RaftServer.Division division) {
+    DivisionInfo info = division.getInfo();
+    if (info.isLeader()) {
+      done |= info.isLeaderReady();
+      return done;
+    }
+    long term = info.getCurrentTerm();
+    RaftPeerId leader = info.getLeaderId();
+    if (leader == null) {
+      return done;
+    }
+    if (committed < 0) {
+      committed = committedBy(leader, division);
+    }
+    TermIndex applied = division.getStateMachine().getLastAppliedTermIndex();
+    done |=
+        committed >= 0
+            && applied != null
+            && applied.getTerm() == term
+            && applied.getIndex() >= committed;
+    return done;
+  }
+
+  private static long committedBy(RaftPeerId leader, RaftServer.Division division) {
+    for (CommitInfoProto info : division.getCommitInfos()) {
+      if (RaftPeerId.valueOf(info.getServer().getId()).equals(leader)) {
+        return info.getCommitIndex();
+      }
+    }
+    return -1;
+  }
+}
