@@ -7,6 +7,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -84,6 +85,26 @@ class MajorityLostIT {
               .filter(line -> !line.contains("\"hasty 0\"") && !line.contains("\"posted 0\""))
               .toList();
       new DeliveryCheck(List.of(acknowledged)).assertKeysComplete(lines);
+      aNodeThatStartsAloneDoesNotDenyTheTopic(trio);
     }
+  }
+
+  private static void aNodeThatStartsAloneDoesNotDenyTheTopic(Trio trio) {
+    trio.nodes.forEach(Node::kill);
+    Node alone = trio.begin(1);
+    HttpResponse<String> topic =
+        Awaitility.await("it answers")
+            .atMost(Duration.ofSeconds(60))
+            .ignoreExceptions()
+            .until(() -> alone.get("/api/topics/events"), Objects::nonNull);
+    assertThat(topic.statusCode()).as(topic.body()).isEqualTo(503);
+    Awaitility.await("it says why")
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              HttpResponse<String> topics = alone.get("/api/topics");
+              assertThat(topics.statusCode()).as(topics.body()).isEqualTo(503);
+              return topics.body().contains("does not know the topics yet");
+            });
   }
 }

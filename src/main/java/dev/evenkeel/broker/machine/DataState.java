@@ -142,9 +142,10 @@ public final class DataState extends StoredState<DataState.Request> {
     }
   }
 
+  /** What this group has entries of is read by all, also before this node knows the rest. */
   @Override
-  int levelOfCluster() {
-    return levelOfCluster.getAsInt();
+  public int levelOfCluster() {
+    return Math.max(level(), levelOfCluster.getAsInt());
   }
 
   @Override

@@ -72,7 +72,7 @@ public final class MetaState extends StoredState<MetaCommand> {
   }
 
   @Override
-  int levelOfCluster() {
+  public int levelOfCluster() {
     return tables.featureLevel();
   }
 

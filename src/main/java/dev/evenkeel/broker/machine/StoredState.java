@@ -117,8 +117,8 @@ public abstract class StoredState<C> implements ReplicatedState {
   /** Entries have the outcomes of this level from now on; after {@link #load}. */
   abstract void atLevel(int now);
 
-  /** The highest feature level of entries that every node of the cluster reads. */
-  abstract int levelOfCluster();
+  /** The highest feature level of entries that every node is known to read; from any thread. */
+  public abstract int levelOfCluster();
 
   abstract Outcome decide(Store store, long index, long nowMillis, C command);
 

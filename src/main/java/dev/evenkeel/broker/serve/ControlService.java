@@ -160,13 +160,14 @@ public final class ControlService {
     requireAllowed(allowed, command);
     group.requireLeader();
     return meters.commanded(
-        command, commands.append(group.log(), Entry.of(readable(command), node.nowMillis())));
+        command,
+        commands.append(group.log(), Entry.of(readable(command, group), node.nowMillis())));
   }
 
   /** While a node of a former version is there, shards must find owners all the same. */
-  private DataCommand readable(DataCommand command) {
+  private static DataCommand readable(DataCommand command, ServedGroup group) {
     return command instanceof DataCommand.Grant grant
-            && node.meta().tables().featureLevel() < FeatureLevel.OWNER_TIMEOUT
+            && group.state().levelOfCluster() < FeatureLevel.OWNER_TIMEOUT
         ? grant.withUsualTimeout()
         : command;
   }

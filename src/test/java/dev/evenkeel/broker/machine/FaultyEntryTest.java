@@ -141,6 +141,18 @@ class FaultyEntryTest {
   }
 
   @Test
+  void aLeaderLogsWhatItsLogHasAlreadyThoughItsNodeKnowsNothingOfTheClusterYet()
+      throws IOException {
+    DataState state = new DataState(directory.resolve("d0"), disk::open, 1 << 20, 3, () -> 1);
+    state.open();
+    state.apply(1, 0, bytes(2, Entry.DATA_COMMAND, 10));
+    state.admit(bytes(2, Entry.DATA_COMMAND, 10));
+    assertThat(state.levelOfCluster()).isEqualTo(2);
+    assertThatThrownBy(() -> state.admit(bytes(3, Entry.DATA_COMMAND, 10)))
+        .hasMessageContaining("needs feature level 3, and the cluster is at level 2");
+  }
+
+  @Test
   void theLevelOfTheClusterIsRaisedByTheLogAndNeverGoesDown() throws IOException {
     MetaState meta = new MetaState(directory.resolve("meta"), disk::open, 5);
     meta.open();
