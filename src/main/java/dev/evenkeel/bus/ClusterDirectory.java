@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,14 +32,6 @@ public final class ClusterDirectory {
 
   /** How long an answer may take. */
   private static final long REQUEST_TIMEOUT_MILLIS = 2_000;
-
-  /**
-   * Without an answer for so long another broker is asked, too: a dead one may still be registered.
-   */
-  private static final long ANOTHER_AFTER_MILLIS = 250;
-
-  /** How many are asked for one view. */
-  private static final int BROKERS_ASKED_MAX = 4;
 
   /** A node that has something to answer for longer than this is asked whether it answers. */
   private static final long LOOK_MILLIS = 2_000;
@@ -137,10 +128,7 @@ public final class ClusterDirectory {
   }
 
   private void ask(Promise<ClusterView> promise) {
-    Promise<ClusterView> answer = Promise.promise();
-    askAnother(answer, new AtomicInteger());
-    answer
-        .future()
+    ViewQuestion.ask(link)
         .onComplete(
             answered -> {
               boolean again;
@@ -161,29 +149,6 @@ public final class ClusterDirectory {
                 refresh();
               }
             });
-  }
-
-  /**
-   * The event bus takes another broker each time. The first answer counts, but that of a broker
-   * which has not caught up only if it is the last.
-   */
-  private void askAnother(Promise<ClusterView> answer, AtomicInteger asked) {
-    if (closed || answer.future().isComplete() || asked.incrementAndGet() > BROKERS_ASKED_MAX) {
-      return;
-    }
-    link.request(Addresses.VIEW, Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)
-        .map(body -> ClusterView.fromJson(body.toJsonObject()))
-        .onComplete(
-            answered -> {
-              if (answered.failed()) {
-                answer.tryFail(answered.cause());
-              } else if (answered.result().caughtUp() || asked.get() >= BROKERS_ASKED_MAX) {
-                answer.tryComplete(answered.result());
-              } else {
-                askAnother(answer, asked);
-              }
-            });
-    link.vertx().setTimer(ANOTHER_AFTER_MILLIS, id -> askAnother(answer, asked));
   }
 
   private void changed() {

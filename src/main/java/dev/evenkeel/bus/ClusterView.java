@@ -24,7 +24,8 @@ import java.util.List;
  * @param metaTerm Raft term in which the leader of meta is that one; 0 if unknown
  * @param dataTerms the same of each data group; empty if unknown
  * @param caughtUp false: the node has started and not heard from a leader yet what is committed, so
- *     topics may be missing
+ *     it tells of no topics
+ * @param metaIndex the last entry of the meta log that the topics come from; -1 if unknown
  */
 public record ClusterView(
     String cluster,
@@ -35,7 +36,8 @@ public record ClusterView(
     List<TopicInfo> topics,
     long metaTerm,
     List<Long> dataTerms,
-    boolean caughtUp) {
+    boolean caughtUp,
+    long metaIndex) {
   /** Stands for the meta group where data groups are numbered from 0. */
   public static final int META = -1;
 
@@ -47,7 +49,7 @@ public record ClusterView(
       List<String> dataLeaders,
       List<String> nodes,
       List<TopicInfo> topics) {
-    this(cluster, node, metaLeader, dataLeaders, nodes, topics, 0, List.of(), true);
+    this(cluster, node, metaLeader, dataLeaders, nodes, topics, 0, List.of(), true, -1);
   }
 
   /** The leader of a data group or of {@link #META}; null if unknown, or if there is no such. */
@@ -89,16 +91,17 @@ public record ClusterView(
         topics,
         group == META ? term : metaTerm,
         List.copyOf(terms),
-        caughtUp);
+        caughtUp,
+        metaIndex);
   }
 
   /**
    * This view, but with the leaders of {@code known} where those are of a later term, or of the
    * same and this view knows none: a node that was away tells of leaders of long ago. And with the
-   * topics of {@code known} if this one's node has not caught up.
+   * topics of {@code known} where those are of a later entry.
    */
   public ClusterView notOlderThan(ClusterView known) {
-    ClusterView merged = caughtUp ? this : withTopicsOf(known);
+    ClusterView merged = hasOlderTopics(known) ? withTopicsOf(known) : this;
     for (int group = META; group < dataLeaders.size(); group++) {
       long knownTerm = known.term(group);
       boolean later = knownTerm > term(group);
@@ -108,6 +111,11 @@ public record ClusterView(
       }
     }
     return merged;
+  }
+
+  private boolean hasOlderTopics(ClusterView known) {
+    return !caughtUp
+        || metaIndex >= 0 && metaIndex < known.metaIndex && cluster.equals(known.cluster);
   }
 
   private ClusterView withTopicsOf(ClusterView known) {
@@ -120,7 +128,8 @@ public record ClusterView(
         known.topics,
         metaTerm,
         dataTerms,
-        known.caughtUp);
+        known.caughtUp,
+        known.metaIndex);
   }
 
   /** The leader of a shard, or null if unknown. */
@@ -203,7 +212,8 @@ public record ClusterView(
         .put("topics", topicArray)
         .put("metaTerm", metaTerm)
         .put("dataTerms", new JsonArray(new ArrayList<>(dataTerms)))
-        .put("caughtUp", caughtUp);
+        .put("caughtUp", caughtUp)
+        .put("metaIndex", metaIndex);
   }
 
   public static ClusterView fromJson(JsonObject json) {
@@ -231,7 +241,8 @@ public record ClusterView(
         topics,
         json.getLong("metaTerm", 0L),
         terms(json.getJsonArray("dataTerms", new JsonArray())),
-        json.getBoolean("caughtUp", true));
+        json.getBoolean("caughtUp", true),
+        json.getLong("metaIndex", -1L));
   }
 
   private static List<Long> terms(JsonArray array) {

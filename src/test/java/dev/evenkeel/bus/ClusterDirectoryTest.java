@@ -214,7 +214,63 @@ class ClusterDirectoryTest {
         List.of(),
         view.metaTerm(),
         view.dataTerms(),
-        false);
+        false,
+        -1);
+  }
+
+  @Test
+  void topicsOfALaterEntryCountAlsoIfAnOlderViewComesAfterThem() {
+    view = at(9, view("a", 9));
+    result(directory.refresh());
+    view = at(4, view("b", 4));
+    ClusterView merged = result(directory.refresh());
+    assertThat(merged.topic("t").shards()).isEqualTo(9);
+    assertThat(merged.metaIndex()).isEqualTo(9);
+    assertThat(merged.metaLeader()).isEqualTo("b");
+    view = at(-1, view("a", 5));
+    assertThat(result(directory.refresh()).topic("t").shards()).as("unknown index").isEqualTo(5);
+    view = at(9, view("a", 9));
+    result(directory.refresh());
+    ClusterView other = at(4, view("a", 4));
+    view =
+        new ClusterView(
+            "another cluster",
+            "a",
+            "a",
+            other.dataLeaders(),
+            other.nodes(),
+            other.topics(),
+            0,
+            List.of(),
+            true,
+            4);
+    assertThat(result(directory.refresh()).topic("t").shards()).isEqualTo(4);
+  }
+
+  @Test
+  void theBestOfWhatBrokersAnswerCounts() {
+    ClusterView behind = behind(view("b", 9));
+    link.serve(
+        Addresses.VIEW,
+        body ->
+            asked.incrementAndGet() == 1
+                ? Future.succeededFuture(behind.toJson().toBuffer())
+                : Future.failedFuture("gone"));
+    assertThat(result(directory.refresh()).metaLeader()).as("rather than a failure").isEqualTo("b");
+  }
+
+  private static ClusterView at(long metaIndex, ClusterView view) {
+    return new ClusterView(
+        view.cluster(),
+        view.node(),
+        view.metaLeader(),
+        view.dataLeaders(),
+        view.nodes(),
+        view.topics(),
+        view.metaTerm(),
+        view.dataTerms(),
+        true,
+        metaIndex);
   }
 
   @Test

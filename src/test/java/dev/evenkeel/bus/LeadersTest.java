@@ -94,6 +94,15 @@ class LeadersTest {
     List<String> leaders = new ArrayList<>();
     leaders.add(data);
     return new ClusterView(
-        "c", "n", meta, leaders, List.of("a", "b"), List.of(), metaTerm, List.of(dataTerm), true);
+        "c",
+        "n",
+        meta,
+        leaders,
+        List.of("a", "b"),
+        List.of(),
+        metaTerm,
+        List.of(dataTerm),
+        true,
+        7);
   }
 }

@@ -44,10 +44,11 @@ final class Checker {
   static final long GRACE_NANOS = 1_000_000_000L;
 
   /**
-   * No dispatcher goes on without a connected member sooner: for so long one that begins waits for
-   * an answer, and the member timeout minus its margin is longer.
+   * No dispatcher goes on without a connected member sooner: one that begins waits for 2 s for an
+   * answer, in which the member may still end for a moment what it has in hand; and the member
+   * timeout minus its margin is longer.
    */
-  static final long SILENT_NANOS = 2_000_000_000L;
+  static final long SILENT_NANOS = 1_500_000_000L;
 
   /** One shard in the eyes of one group. */
   private static final class Leased {

@@ -86,7 +86,7 @@ final class FakeBroker {
     }
     List<String> leaders = List.of(known, known);
     return new ClusterView(
-        "c", "a", known, leaders, List.of("a", "b"), infos, 0, List.of(), !behind);
+        "c", "a", known, leaders, List.of("a", "b"), infos, 0, List.of(), !behind, -1);
   }
 
   /** Holds back all appends until {@link #release()}. */

@@ -166,10 +166,14 @@ public final class ControlService {
 
   /** While a node of a former version is there, shards must find owners all the same. */
   private static DataCommand readable(DataCommand command, ServedGroup group) {
-    return command instanceof DataCommand.Grant grant
-            && group.state().levelOfCluster() < FeatureLevel.OWNER_TIMEOUT
+    if (!(command instanceof DataCommand.Grant grant)) {
+      return command;
+    }
+    // Before, it has not applied what may say which level all read.
+    group.requireReady();
+    return group.state().levelOfCluster() < FeatureLevel.OWNER_TIMEOUT
         ? grant.withUsualTimeout()
-        : command;
+        : grant;
   }
 
   private Future<Buffer> submitMeta(ByteReader in) {

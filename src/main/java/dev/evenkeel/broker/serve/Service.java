@@ -180,9 +180,10 @@ public final class Service {
     Leadership meta = log.meta().leadership();
     // Before the topics are read, which are at least as new then.
     boolean caughtUp = log.meta().caughtUp();
+    long metaIndex = log.meta().status().appliedIndex();
     List<TopicInfo> active =
         node.meta().tables().topics().stream()
-            .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
+            .filter(topic -> caughtUp && topic.state() == TopicInfo.State.ACTIVE)
             .toList();
     return new ClusterView(
         log.clusterId(),
@@ -193,7 +194,8 @@ public final class Service {
         active,
         meta.term(),
         terms,
-        caughtUp);
+        caughtUp,
+        metaIndex);
   }
 
   /** Takes up what was left undone; called from time to time. */

@@ -6,6 +6,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ViewQuestion;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
 import dev.evenkeel.model.Shard;
@@ -28,10 +29,6 @@ final class ClusterCalls {
   static final int ATTEMPTS_MAX = 8;
   private static final long PAUSE_MILLIS = 250;
   private static final long REQUEST_TIMEOUT_MILLIS = 10_000;
-  private static final long VIEW_TIMEOUT_MILLIS = 2_000;
-
-  /** Brokers that are asked for one view, as long as they have not caught up. */
-  private static final int VIEWS_MAX = 4;
 
   /** After it no other attempt begins: whoever asked waits for 30 s. */
   private static final long ATTEMPTS_NANOS_MAX = 15_000_000_000L;
@@ -70,22 +67,7 @@ final class ClusterCalls {
 
   /** The cluster as some broker sees it now, if possible one that has caught up. */
   Future<ClusterView> view() {
-    return view(1);
-  }
-
-  private Future<ClusterView> view(int number) {
-    return ask()
-        .compose(
-            view ->
-                view.caughtUp() || number == VIEWS_MAX
-                    ? Future.succeededFuture(view)
-                    : view(number + 1));
-  }
-
-  /** The event bus takes another broker each time. */
-  private Future<ClusterView> ask() {
-    return link.request(Addresses.VIEW, Buffer.buffer(), VIEW_TIMEOUT_MILLIS)
-        .map(answer -> ClusterView.fromJson(new JsonObject(answer)))
+    return ViewQuestion.ask(link)
         // Asking changes nothing, so no answer is as good as not having asked.
         .recover(
             failure ->

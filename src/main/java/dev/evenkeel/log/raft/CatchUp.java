@@ -10,13 +10,13 @@ import org.apache.ratis.server.protocol.TermIndex;
  * Whether a division has, since its start, once had applied all that was committed until then.
  *
  * <p>A leader has once it is ready. A follower has when it has applied an entry of the leader's
- * term, before which all entries of earlier terms are, and as much as the leader had committed when
- * this was first heard: in the same term entries may have been committed while it was away.
+ * term, before which all entries of earlier terms are, and then as much as the leader had committed
+ * when this is first looked at: in the same term entries may have been committed while it was away.
  */
 final class CatchUp {
   private volatile boolean done;
 
-  /** What a leader had committed when this was first heard; -1: not heard yet. */
+  /** What the leader had committed; −1: not known yet. */
   private volatile long committed = -1;
 
   boolean done() {
@@ -26,25 +26,23 @@ final class CatchUp {
   /** Looks once more. On any thread; does not block. */
   boolean look(RaftServer.Division division) {
     DivisionInfo info = division.getInfo();
-    if (info.isLeader()) {
-      done |= info.isLeaderReady();
-      return done;
+    if (info.isLeader() ? info.isLeaderReady() : hasApplied(info, division)) {
+      done = true;
     }
+    return done;
+  }
+
+  private boolean hasApplied(DivisionInfo info, RaftServer.Division division) {
     long term = info.getCurrentTerm();
     RaftPeerId leader = info.getLeaderId();
-    if (leader == null) {
-      return done;
+    TermIndex applied = division.getStateMachine().getLastAppliedTermIndex();
+    if (leader == null || applied == null || applied.getTerm() != term) {
+      return false;
     }
     if (committed < 0) {
       committed = committedBy(leader, division);
     }
-    TermIndex applied = division.getStateMachine().getLastAppliedTermIndex();
-    done |=
-        committed >= 0
-            && applied != null
-            && applied.getTerm() == term
-            && applied.getIndex() >= committed;
-    return done;
+    return committed >= 0 && applied.getIndex() >= committed;
   }
 
   private static long committedBy(RaftPeerId leader, RaftServer.Division division) {
