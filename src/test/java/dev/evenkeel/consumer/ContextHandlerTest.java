@@ -178,7 +178,7 @@ class ContextHandlerTest {
         });
     Awaitility.await().until(() -> cluster.lease(0).committed() == 40);
     assertThat(refusals).hasSize(2);
-    assertThat(refusals.get(0)).hasMessageContaining("topic create nowhere");
+    assertThat(refusals.get(0)).hasMessageContaining("there is no topic 'nowhere'");
     assertThat(refusals.get(1)).hasMessageContaining("overrides onAssign");
     assertThat(cluster.published()).isEmpty();
     assertThatThrownBy(() -> kept.get().publish("t", null, Buffer.buffer()))
