@@ -206,7 +206,7 @@ final class AckGate {
       try {
         told += tell(promises.get(i), outcome, i) ? 1 : 0;
       } catch (Throwable e) {
-        // The sender's handler threw this, so it has been told. The others must be told, too.
+        // A handler threw, so its sender knows the outcome. The other senders still wait for it.
         told++;
         context.reportException(e);
       }

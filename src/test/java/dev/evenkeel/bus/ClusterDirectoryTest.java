@@ -205,17 +205,26 @@ class ClusterDirectoryTest {
   }
 
   private static ClusterView behind(ClusterView view) {
+    return known("c", view, List.of(), false, -1);
+  }
+
+  private static ClusterView at(long metaIndex, ClusterView view) {
+    return known("c", view, view.topics(), true, metaIndex);
+  }
+
+  private static ClusterView known(
+      String cluster, ClusterView view, List<TopicInfo> topics, boolean caughtUp, long metaIndex) {
     return new ClusterView(
-        view.cluster(),
+        cluster,
         view.node(),
         view.metaLeader(),
         view.dataLeaders(),
         view.nodes(),
-        List.of(),
+        topics,
         view.metaTerm(),
         view.dataTerms(),
-        false,
-        -1);
+        caughtUp,
+        metaIndex);
   }
 
   @Test
@@ -231,19 +240,8 @@ class ClusterDirectoryTest {
     assertThat(result(directory.refresh()).topic("t").shards()).as("unknown index").isEqualTo(5);
     view = at(9, view("a", 9));
     result(directory.refresh());
-    ClusterView other = at(4, view("a", 4));
-    view =
-        new ClusterView(
-            "another cluster",
-            "a",
-            "a",
-            other.dataLeaders(),
-            other.nodes(),
-            other.topics(),
-            0,
-            List.of(),
-            true,
-            4);
+    ClusterView other = view("a", 4);
+    view = known("another cluster", other, other.topics(), true, 4);
     assertThat(result(directory.refresh()).topic("t").shards()).isEqualTo(4);
   }
 
@@ -257,20 +255,6 @@ class ClusterDirectoryTest {
                 ? Future.succeededFuture(behind.toJson().toBuffer())
                 : Future.failedFuture("gone"));
     assertThat(result(directory.refresh()).metaLeader()).as("rather than a failure").isEqualTo("b");
-  }
-
-  private static ClusterView at(long metaIndex, ClusterView view) {
-    return new ClusterView(
-        view.cluster(),
-        view.node(),
-        view.metaLeader(),
-        view.dataLeaders(),
-        view.nodes(),
-        view.topics(),
-        view.metaTerm(),
-        view.dataTerms(),
-        true,
-        metaIndex);
   }
 
   @Test
