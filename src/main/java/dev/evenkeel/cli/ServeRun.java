@@ -7,6 +7,7 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.web.WebVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -216,7 +217,11 @@ final class ServeRun {
     return get(future);
   }
 
-  private static <T> T get(CompletableFuture<T> future) throws InterruptedException {
+  /**
+   * What the future completes with, or else why the run ends: a node that is cut off while it takes
+   * its place on the event bus can go on as one that is cut off later can, by a fresh start.
+   */
+  static <T> T get(CompletableFuture<T> future) throws InterruptedException {
     try {
       return future.get();
     } catch (ExecutionException e) {
@@ -226,6 +231,12 @@ final class ServeRun {
       }
       if (cause instanceof Unfit unfit) {
         throw unfit;
+      }
+      if (ClusterMembers.lostSight(cause)) {
+        throw new Unfit(
+            "the cluster stopped answering while the node was starting ("
+                + cause.getClass().getSimpleName()
+                + ")");
       }
       throw CommandFailure.failed(CommandErrors.describe(cause), cause);
     }

@@ -1,7 +1,10 @@
 package dev.evenkeel.cluster;
 
 import com.hazelcast.config.Config;
+import com.hazelcast.core.HazelcastException;
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.HazelcastInstanceNotActiveException;
+import com.hazelcast.spi.exception.RetryableException;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.model.Refusal;
 import dev.evenkeel.model.RefusedException;
@@ -116,6 +119,21 @@ public final class ClusterMembers {
    */
   public static SharedAutomata shared(String memberId) {
     return ClusterSeat.of(memberId);
+  }
+
+  /**
+   * Whether a call failed because the cluster did not answer, or because this member of it has
+   * ended: what a member that joins afresh may not meet again.
+   */
+  public static boolean lostSight(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof HazelcastException
+          || cause instanceof RetryableException
+          || cause instanceof HazelcastInstanceNotActiveException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Where the nodes that {@code member} sees listen. */

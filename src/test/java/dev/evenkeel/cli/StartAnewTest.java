@@ -1,13 +1,18 @@
 package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
+import com.hazelcast.core.MemberLeftException;
+import com.hazelcast.core.OperationTimeoutException;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.bus.Addresses;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxException;
 import io.vertx.core.json.JsonObject;
+import java.net.BindException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -59,6 +64,21 @@ class StartAnewTest {
         .until(() -> hasTopic(second));
     second.end().join().complete(null);
     assertThat(second.status()).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo(ExitStatus.DONE);
+  }
+
+  @Test
+  void a_node_that_the_cluster_does_not_answer_while_it_starts_is_run_again() {
+    // As Vert.x passes it on, when the address of a verticle cannot be registered.
+    OperationTimeoutException silence = new OperationTimeoutException("PutOperation");
+    assertThatThrownBy(() -> ServeRun.get(CompletableFuture.failedFuture(silence)))
+        .isInstanceOf(ServeRun.Unfit.class)
+        .hasMessageContaining("while the node was starting");
+    MemberLeftException gone = new MemberLeftException("the owner of a part has left");
+    assertThatThrownBy(() -> ServeRun.get(CompletableFuture.failedFuture(new VertxException(gone))))
+        .isInstanceOf(ServeRun.Unfit.class);
+    assertThatThrownBy(
+            () -> ServeRun.get(CompletableFuture.failedFuture(new BindException("in use"))))
+        .isInstanceOf(CommandFailure.class);
   }
 
   private static boolean hasTopic(Run run) throws Exception {
