@@ -260,7 +260,7 @@ class MetricsIT {
 
   private static Set<String> documented() throws IOException {
     return Pattern.compile("(?m)^\\| `(evenkeel_\\w+)` \\|")
-        .matcher(Files.readString(Path.of("src/site/markdown/operate.md")))
+        .matcher(Files.readString(Path.of("src/site/markdown/operate/metrics.md")))
         .results()
         .map(match -> match.group(1))
         .collect(Collectors.toCollection(TreeSet::new));
