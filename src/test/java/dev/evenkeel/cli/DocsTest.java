@@ -69,7 +69,7 @@ class DocsTest {
   void every_option_of_a_command_is_explained() throws IOException {
     StringBuilder text = new StringBuilder();
     for (Path page : pages()) {
-      if (page.startsWith(PAGES.resolve("command-line"))) {
+      if (page.toString().contains("command-line")) {
         text.append(Files.readString(page));
       }
     }
