@@ -1,12 +1,12 @@
 package examples;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.ConsumerHandler;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.consumer.ShardContext;
+import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;

@@ -2,15 +2,14 @@ package examples;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.producer.ProducerOptions;
-import dev.evenkeel.producer.SpoolingProducer;
-import dev.evenkeel.producer.spool.SpoolSettings;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
@@ -42,7 +41,7 @@ public final class ForwardExample {
             .setSpool(args[1])
             .setSpoolLimitBytes(Long.parseLong(args[2]))
             // What was answered survives a crash of this machine, too.
-            .setSpoolFsync(SpoolSettings.Fsync.ALWAYS)
+            .setSpoolFsync(ProducerOptions.SpoolFsync.ALWAYS)
             // Refuse early, rather than let requests wait for room.
             .setOnFull(ProducerOptions.OnFull.FAIL);
     Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0])))
@@ -65,7 +64,6 @@ public final class ForwardExample {
               ForwardExample service = new ForwardExample(producer);
               Runtime.getRuntime().addShutdownHook(new Thread(service::stop));
               return client
-                  .link()
                   .vertx()
                   .createHttpServer()
                   .requestHandler(service::handle)

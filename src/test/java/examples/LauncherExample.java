@@ -1,10 +1,10 @@
 package examples;
 
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.NodeSettings;
-import dev.evenkeel.consumer.ConsumerHandler;
-import dev.evenkeel.consumer.Delivery;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -61,12 +61,12 @@ public final class LauncherExample {
     JsonObject producer = new JsonObject().put("topic", "orders").put("address", "orders.in");
     return deploy("dev.evenkeel.broker.BrokerVerticle", broker)
         .compose(done -> deploy("dev.evenkeel.dispatcher.DispatcherVerticle", new JsonObject()))
-        .compose(done -> deploy("dev.evenkeel.client.gateway.GatewayVerticle", new JsonObject()))
-        .compose(done -> deploy("dev.evenkeel.web.WebVerticle", web))
+        .compose(done -> deploy("dev.evenkeel.gateway.GatewayVerticle", new JsonObject()))
+        .compose(done -> deploy("dev.evenkeel.gateway.http.WebVerticle", web))
         .compose(done -> patiently(this::ready, TRIES_MAX))
         .compose(done -> patiently(() -> createTopic("orders", 4), TRIES_MAX))
-        .compose(done -> deploy("dev.evenkeel.consumer.ConsumerVerticle", consumer))
-        .compose(done -> deploy("dev.evenkeel.producer.ProducerVerticle", producer));
+        .compose(done -> deploy("dev.evenkeel.ConsumerVerticle", consumer))
+        .compose(done -> deploy("dev.evenkeel.ProducerVerticle", producer));
   }
 
   private Future<Void> deploy(String name, JsonObject config) {

@@ -1,12 +1,12 @@
 package examples;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.consumer.LeaderCareer;
-import dev.evenkeel.consumer.LeaderContext;
+import dev.evenkeel.client.LeaderCareer;
+import dev.evenkeel.client.LeaderContext;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -37,9 +37,8 @@ public final class LeaderExample {
     connected
         .compose(
             client -> {
-              Database database =
-                  new Database(client.link().vertx(), args[3], Integer.parseInt(args[4]));
-              return client.leader(options, new Work(client.link().vertx(), database));
+              Database database = new Database(client.vertx(), args[3], Integer.parseInt(args[4]));
+              return client.leader(options, new Work(client.vertx(), database));
             })
         .onSuccess(
             consumer ->

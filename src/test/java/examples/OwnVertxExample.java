@@ -5,10 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.hazelcast.config.AdvancedNetworkConfig;
 import com.hazelcast.config.Config;
 import com.hazelcast.config.ServerSocketEndpointConfig;
-import dev.evenkeel.bus.Link;
-import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.client.ConnectionState;
+import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.ConsumerOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -47,15 +47,13 @@ public final class OwnVertxExample {
     Evenkeel.with(vertx)
         .compose(
             client -> {
-              client
-                  .link()
-                  .onState(
-                      state -> {
-                        if (state == Link.State.LOST) {
-                          // For good: this Vert.x does not recover. Another one takes its place.
-                          startAfresh(client, vertx);
-                        }
-                      });
+              client.onState(
+                  state -> {
+                    if (state == ConnectionState.LOST) {
+                      // For good: this Vert.x does not recover. Another one takes its place.
+                      startAfresh(client, vertx);
+                    }
+                  });
               return client.consumer(
                   options,
                   delivery -> {

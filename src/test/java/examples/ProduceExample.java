@@ -2,10 +2,10 @@ package examples;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,11 +2,11 @@ package examples;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;

@@ -1,14 +1,14 @@
 package examples;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerStream;
+import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.ConsumerStream;
-import dev.evenkeel.consumer.ConsumerStream.Finishing;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.file.OpenOptions;
@@ -45,7 +45,6 @@ public final class StreamExample {
         .compose(
             producer ->
                 client
-                    .link()
                     .vertx()
                     .fileSystem()
                     .open(path, new OpenOptions().setRead(true))

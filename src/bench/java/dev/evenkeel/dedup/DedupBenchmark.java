@@ -1,6 +1,6 @@
 package dev.evenkeel.dedup;
 
-import dev.evenkeel.cli.demo.Zipf;
+import dev.evenkeel.demo.Zipf;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

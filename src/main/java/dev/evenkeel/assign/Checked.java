@@ -1,6 +1,6 @@
 package dev.evenkeel.assign;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

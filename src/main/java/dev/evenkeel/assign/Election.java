@@ -1,6 +1,6 @@
 package dev.evenkeel.assign;
 
-import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.protocol.GroupLease;
 import java.util.Collection;
 import java.util.Comparator;
 

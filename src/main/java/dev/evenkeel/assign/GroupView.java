@@ -1,6 +1,6 @@
 package dev.evenkeel.assign;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;

@@ -1,6 +1,6 @@
 package dev.evenkeel.assign;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;

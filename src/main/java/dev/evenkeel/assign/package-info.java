@@ -1,6 +1,8 @@
 /**
- * Who shall own which shard: a snapshot goes in, a plan comes out.
+ * Who should own which shard: a snapshot goes in, a plan comes out. It is deterministic, and has no
+ * clock and no I/O.
  *
- * <p>Deterministic and without clock or I/O. It imports {@code model}.
+ * <p>Begin with {@link dev.evenkeel.assign.Planner}; {@link dev.evenkeel.assign.Assignor} is what a
+ * user may replace.
  */
 package dev.evenkeel.assign;

@@ -1,6 +1,9 @@
 package dev.evenkeel.broker;
 
 import dev.evenkeel.broker.member.Membership;
+import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.BrokerSettings;
+import dev.evenkeel.broker.node.Engines;
 import dev.evenkeel.broker.serve.Answers;
 import dev.evenkeel.broker.serve.RequestMeters;
 import dev.evenkeel.broker.serve.ServeOptions;
@@ -11,9 +14,9 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.LogNode;
-import dev.evenkeel.model.Nearest;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;

@@ -1,8 +1,9 @@
 /**
- * The broker: deterministic state machines over log and store, and the verticle that serves them.
+ * The broker verticle. It starts the parts of a node that keep messages, and answers requests for
+ * them.
  *
- * <p>{@code state} holds records, {@code decide} what follows from commands, {@code machine} ties
- * both to log and store, {@code serve} answers requests. All of it imports {@code model}, {@code
- * wire}, {@code log}, {@code store} and {@code bus}, and neither Ratis nor RocksDB.
+ * <p>Begin with {@link dev.evenkeel.broker.BrokerVerticle}. {@code node} holds the logs and stores,
+ * {@code serve} answers requests, {@code decide} says what a command changes, {@code state} holds
+ * the records, {@code machine} applies them, {@code member} forms the cluster.
  */
 package dev.evenkeel.broker;

@@ -1,8 +1,8 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;

@@ -1,8 +1,8 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.wire.Batch;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,8 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -68,13 +69,13 @@ public record Heartbeat(
    *     still come
    * @param stallTimeoutMillis mode level: a member that others wait for, and that has finished
    *     nothing for so long, is set aside, and what it has in hand is dealt again; null: {@link
-   *     #STALL_TIMEOUT_MILLIS_DEFAULT}, and always null in other modes
+   *     Limits#STALL_TIMEOUT_MILLIS_DEFAULT}, and always null in other modes
    * @param order mode level: what the group's dispatcher keeps in order, "none", "key" or "shard";
    *     of different wishes the strictest holds; null: "none", and always null in other modes
    * @param retryDelaysMillis mode level: the pauses before the second and all further attempts of a
-   *     message, at most {@link #RETRY_DELAYS_MAX}; of different wishes the one with most attempts
-   *     holds, of these the one with the longest pauses in all; null: no wish, and always null in
-   *     other modes
+   *     message, at most {@link Limits#RETRY_DELAYS_MAX}; of different wishes the one with most
+   *     attempts holds, of these the one with the longest pauses in all; null: no wish, and always
+   *     null in other modes
    * @param resignedTerm mode singleton: the last term at which this run resigned as the leader: it
    *     leads no more at that one if there is anybody else; null: it has not resigned
    */
@@ -86,14 +87,6 @@ public record Heartbeat(
       String order,
       List<Long> retryDelaysMillis,
       Long resignedTerm) {
-    public static final long STALL_TIMEOUT_MILLIS_DEFAULT = 10_000;
-
-    /** Most {@link #retryDelaysMillis}. */
-    public static final int RETRY_DELAYS_MAX = 100;
-
-    /** The longest of them: 7 days. */
-    public static final long RETRY_DELAY_MILLIS_MAX = 7L * 24 * 3600 * 1000;
-
     /** Nothing out of the ordinary. */
     public static final Wishes NONE = new Wishes(null, null, 0);
 
@@ -150,7 +143,7 @@ public record Heartbeat(
   /** Mode level: its {@link Wishes#stallTimeoutMillis}, or the default. */
   public long stallTimeoutMillis() {
     Long wished = wishes.stallTimeoutMillis();
-    return wished == null ? Wishes.STALL_TIMEOUT_MILLIS_DEFAULT : wished;
+    return wished == null ? Limits.STALL_TIMEOUT_MILLIS_DEFAULT : wished;
   }
 
   /** Mode singleton: the last term at which it resigned as the leader; 0: at none. */
@@ -549,7 +542,7 @@ public record Heartbeat(
     return json == null
         ? null
         : json.stream()
-            .limit(Wishes.RETRY_DELAYS_MAX + 1L)
+            .limit(Limits.RETRY_DELAYS_MAX + 1L)
             .map(delay -> ((Number) delay).longValue())
             .toList();
   }

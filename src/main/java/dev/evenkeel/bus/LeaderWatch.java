@@ -1,7 +1,7 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;

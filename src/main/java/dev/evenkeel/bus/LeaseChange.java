@@ -1,8 +1,8 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Shard;
 import io.vertx.core.json.JsonObject;
 
 /**

@@ -1,11 +1,11 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.StateDigest;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.FeatureLevel;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StateDigest;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -154,7 +154,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
   }
 
   /**
-   * @throws dev.evenkeel.model.RefusedException if the bytes are malformed
+   * @throws dev.evenkeel.protocol.RefusedException if the bytes are malformed
    */
   public static NodeLogs decode(ByteReader in) {
     String node = in.text();

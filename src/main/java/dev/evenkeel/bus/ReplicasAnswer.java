@@ -1,7 +1,7 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -24,7 +24,7 @@ public record ReplicasAnswer(long everywhere, List<String> missing) {
   }
 
   /**
-   * @throws dev.evenkeel.model.RefusedException if the bytes are malformed
+   * @throws dev.evenkeel.protocol.RefusedException if the bytes are malformed
    */
   public static ReplicasAnswer decode(ByteReader in) {
     long everywhere = in.i64();

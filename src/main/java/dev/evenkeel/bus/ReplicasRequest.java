@@ -1,10 +1,10 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.ByteBuffer;
 
 /**

@@ -1,6 +1,6 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import io.vertx.core.json.JsonArray;
 
 /**

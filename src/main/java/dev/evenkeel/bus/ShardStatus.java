@@ -1,10 +1,10 @@
 package dev.evenkeel.bus;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,6 +2,7 @@
  * What travels on the event bus: addresses, frames, requests and answers, and the {@code Link} that
  * carries them.
  *
- * <p>{@code ClusterDirectory} knows who leads what. It imports {@code model} and {@code wire}.
+ * <p>Begin with {@link dev.evenkeel.bus.Addresses} and {@link dev.evenkeel.bus.Op}; {@link
+ * dev.evenkeel.bus.ClusterDirectory} knows which node leads what.
  */
 package dev.evenkeel.bus;

@@ -1,9 +1,9 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.Durations;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.producer.Acks;
-import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.RefusedException;
 import picocli.CommandLine.Option;
 
 /** When a message of {@code produce} counts as acknowledged. */
@@ -13,7 +13,8 @@ final class AcksOptions {
       paramLabel = "none|majority|all",
       defaultValue = "majority",
       description = {
-        "When a line is acknowledged: none: it is sent; majority: a majority of the replicas has it",
+        "When a line is acknowledged: none: it is sent; majority: a majority of the replicas has"
+            + " it",
         "on disk; all: every replica has (default: ${DEFAULT-VALUE})."
       })
   private String acks;

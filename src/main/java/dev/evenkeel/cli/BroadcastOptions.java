@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
@@ -39,7 +39,8 @@ final class BroadcastOptions {
     }
     if (directory == null || directory.isEmpty()) {
       throw CommandFailure.usage(
-          "--mode broadcast needs --offsets DIR: a directory where this member keeps how far it is");
+          "--mode broadcast needs --offsets DIR: a directory where this member keeps how far it"
+              + " is");
     }
     options.setOffsetsDirectory(directory);
     if (onDamaged != null) {

@@ -4,12 +4,12 @@ import java.util.List;
 import picocli.CommandLine.Option;
 
 /** Where a client finds the cluster. */
-final class ClusterOption {
+public final class ClusterOption {
   @Option(
       names = "--cluster",
       paramLabel = "HOST:PORT",
       split = ",",
       defaultValue = "127.0.0.1:5701",
       description = "Base ports of one or more nodes (default: ${DEFAULT-VALUE}).")
-  List<String> nodes;
+  public List<String> nodes;
 }

@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.model.Nearest;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.RefusedException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,7 +17,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Every error is one line on standard error; {@code --verbose} adds the stack trace. */
-final class CommandErrors implements IParameterExceptionHandler, IExecutionExceptionHandler {
+public final class CommandErrors implements IParameterExceptionHandler, IExecutionExceptionHandler {
 
   @Override
   public int handleParseException(ParameterException failure, String[] args) {
@@ -58,7 +58,7 @@ final class CommandErrors implements IParameterExceptionHandler, IExecutionExcep
   }
 
   /** What went wrong, for a person. */
-  static String describe(Throwable failure) {
+  public static String describe(Throwable failure) {
     if (failure instanceof RefusedException refused) {
       return refused.words();
     }

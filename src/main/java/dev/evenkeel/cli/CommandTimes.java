@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.Durations;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.RefusedException;
 
 /** Times on the command line. */
 final class CommandTimes {

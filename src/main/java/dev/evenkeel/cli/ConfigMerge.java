@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.Nearest;
+import dev.evenkeel.protocol.Nearest;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Locale;
@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * Puts the settings of a node together: defaults, then the file, then the environment, then the
  * command line; the later wins. Pure: the environment is handed in.
  */
-final class ConfigMerge {
+public final class ConfigMerge {
   private static final String PREFIX = "EVENKEEL_";
 
   /**
@@ -33,7 +33,7 @@ final class ConfigMerge {
    * @return key → String, Long, List of String, or null where there is no value
    * @throws CommandFailure wrong usage
    */
-  static Map<String, Object> merge(
+  public static Map<String, Object> merge(
       Map<String, Object> file,
       String fileName,
       Map<String, String> environment,

@@ -1,11 +1,11 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.model.Durations;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StartAt;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.time.DateTimeException;
@@ -30,8 +30,9 @@ import picocli.CommandLine.ParentCommand;
     mixinStandardHelpOptions = true,
     description = {
       "Joins a group, and prints the messages of a topic or runs a command for each.",
-      "A message is finished when its line is written, or when its command ended with status 0;"
-          + " a failed one is tried again, and in the end becomes a dead letter. Ctrl-C and SIGTERM release the shards and commit."
+      "A message is finished when its line is written, or when its command ended with status 0; a"
+          + " failed one is tried again, and in the end becomes a dead letter. Ctrl-C and SIGTERM"
+          + " release the shards and commit."
     },
     footer = {
       "",
@@ -41,9 +42,11 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel consume orders --group mail --exec './send-mail.sh' --order key --parallel 8",
       "  evenkeel consume orders --group even --mode level --range 10 --exec './send-mail.sh'",
       "  evenkeel consume orders --group close --mode singleton --exec './close.sh $EVENKEEL_TERM'",
-      "  evenkeel consume prices --group caches --mode broadcast --offsets /var/lib/prices --exec ./put.sh",
+      "  evenkeel consume prices --group caches --mode broadcast --offsets /var/lib/prices --exec"
+          + " ./put.sh",
       "  evenkeel consume refreshes --group cache --dedup payload --order none --exec ./refresh.sh",
-      "  evenkeel consume mails --group smtp --order key --rate 100/s --key-rate 1/10s --exec ./send.sh",
+      "  evenkeel consume mails --group smtp --order key --rate 100/s --key-rate 1/10s --exec"
+          + " ./send.sh",
       "  evenkeel consume orders --group late --from 2026-01-31T12:00:00Z --idle-exit 10s",
       "  evenkeel consume orders --group sums --exec ./add.sh \\",
       "      --on-assign 'cat > sum.$EVENKEEL_SHARD' --on-release 'cat sum.$EVENKEEL_SHARD'"
@@ -98,8 +101,8 @@ final class ConsumeCommand implements Callable<Integer> {
       names = "--assignor",
       paramLabel = "NAME",
       description =
-          "Who gets which shard: sticky, average, consistent-hash, or another that the nodes have; all members must"
-              + " agree (default: what the group has, else sticky).")
+          "Who gets which shard: sticky, average, consistent-hash, or another that the nodes have;"
+              + " all members must agree (default: what the group has, else sticky).")
   private String assignor;
 
   @Option(
@@ -115,7 +118,8 @@ final class ConsumeCommand implements Callable<Integer> {
       paramLabel = "TIME",
       defaultValue = "50s",
       description =
-          "How long a hand-over waits for this member's release at most (default: ${DEFAULT-VALUE}).")
+          "How long a hand-over waits for this member's release at most (default:"
+              + " ${DEFAULT-VALUE}).")
   private String lockTime;
 
   @Option(

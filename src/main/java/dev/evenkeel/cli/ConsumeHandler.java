@@ -1,10 +1,10 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.ConsumerHandler;
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.consumer.GivenBackException;
-import dev.evenkeel.consumer.LeaderContext;
-import dev.evenkeel.consumer.ShardContext;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;

@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.Consumer;
-import dev.evenkeel.consumer.ConsumerOptions;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
@@ -64,7 +64,7 @@ final class ConsumeRun {
     this.client = client;
     this.options = options;
     this.settings = settings;
-    vertx = client.link().vertx();
+    vertx = client.vertx();
     context = vertx.getOrCreateContext();
     runner = new ExecRunner(options.getParallel());
     stateRunner = new ExecRunner(STATE_COMMANDS_MAX);

@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /** Finds a data directory that cannot be used before the engines start in it; removes one. */
-final class DataDirectory {
+public final class DataDirectory {
   private static final String ADVICE = ": name a directory that this process may write, by --data";
 
   private DataDirectory() {}
@@ -45,7 +45,7 @@ final class DataDirectory {
    *
    * @param directory null, or one that may be gone already: nothing happens
    */
-  static void remove(Path directory) {
+  public static void remove(Path directory) {
     if (directory == null || !Files.exists(directory)) {
       return;
     }

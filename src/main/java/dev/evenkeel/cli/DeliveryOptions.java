@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 

@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.Durations;
-import dev.evenkeel.model.Limits;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.Limits;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,9 +1,9 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.consumer.GivenBackException;
-import dev.evenkeel.consumer.LeaderContext;
-import dev.evenkeel.consumer.ShardContext;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;

@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -33,8 +33,8 @@ final class FailureOptions {
     mode.notLevel("--on-failure stop", onFailure.equals("stop") ? onFailure : null);
     if (mode.isBroadcast() && onFailure.equals("dead-letter")) {
       throw CommandFailure.usage(
-          "--on-failure dead-letter: in --mode broadcast there are no dead letters; use retry, which"
-              + " passes over what fails in the end, or stop");
+          "--on-failure dead-letter: in --mode broadcast there are no dead letters; use retry,"
+              + " which passes over what fails in the end, or stop");
     }
     switch (onFailure) {
       case "retry", "dead-letter", "stop" ->

@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;

@@ -17,8 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /** The HTTP API as the commands use it. Every failure is a {@link CommandFailure}. */
-final class HttpApi {
-  static final String DEFAULT_URL = "http://127.0.0.1:8080";
+public final class HttpApi {
+  public static final String DEFAULT_URL = "http://127.0.0.1:8080";
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
@@ -29,7 +29,7 @@ final class HttpApi {
           .connectTimeout(CONNECT_TIMEOUT)
           .build();
 
-  HttpApi(String url) {
+  public HttpApi(String url) {
     String trimmed = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
     boolean right;
     try {
@@ -49,11 +49,11 @@ final class HttpApi {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  Object get(String path) {
+  public Object get(String path) {
     return call("GET", path, null);
   }
 
-  Object call(String method, String path, JsonObject body) {
+  public Object call(String method, String path, JsonObject body) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(url + path))
             .timeout(TIMEOUT)

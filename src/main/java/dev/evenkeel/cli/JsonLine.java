@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.client.gateway.TextOrBase64;
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.gateway.TextOrBase64;
+import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 

@@ -3,7 +3,7 @@ package dev.evenkeel.cli;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import dev.evenkeel.client.gateway.TextOrBase64;
+import dev.evenkeel.gateway.TextOrBase64;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,9 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.cli.bench.BenchCommand;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,13 +32,27 @@ import picocli.CommandLine.Spec;
       "Exit status: 0 done, 1 failed, 2 wrong usage."
     })
 public final class Main implements Runnable {
+  /** In which the help lists them. */
+  private static final List<String> ORDER =
+      List.of(
+          "serve",
+          "demo",
+          "demo-member",
+          "produce",
+          "consume",
+          "topic",
+          "group",
+          "cluster",
+          "bench",
+          "completion");
+
   @Spec private CommandSpec spec;
 
   @Option(
       names = "--verbose",
       scope = CommandLine.ScopeType.INHERIT,
       description = "Log more, and show stack traces of errors.")
-  boolean verbose;
+  public boolean verbose;
 
   Main() {}
 
@@ -50,18 +67,22 @@ public final class Main implements Runnable {
 
   /** The command line with all commands; executing it gives the exit status. */
   static CommandLine commandLine() {
-    CommandLine line =
-        new CommandLine(new Main())
-            .addSubcommand(ServeCommand.spec())
-            .addSubcommand(new DemoCommand())
-            .addSubcommand(new DemoMemberCommand())
-            .addSubcommand(new ProduceCommand())
-            .addSubcommand(new ConsumeCommand())
-            .addSubcommand(new TopicCommand())
-            .addSubcommand(new GroupCommand())
-            .addSubcommand(new ClusterCommand())
-            .addSubcommand(BenchCommand.line())
-            .addSubcommand(new CompletionCommand());
+    List<CommandLine> commands = new ArrayList<>();
+    commands.add(new CommandLine(ServeCommand.spec()));
+    for (Object own :
+        List.of(
+            new ProduceCommand(),
+            new ConsumeCommand(),
+            new TopicCommand(),
+            new GroupCommand(),
+            new ClusterCommand(),
+            new CompletionCommand())) {
+      commands.add(new CommandLine(own));
+    }
+    ServiceLoader.load(Subcommands.class).forEach(more -> commands.addAll(more.commands()));
+    commands.sort(Comparator.comparingInt(command -> ORDER.indexOf(command.getCommandName())));
+    CommandLine line = new CommandLine(new Main());
+    commands.forEach(line::addSubcommand);
     CommandErrors errors = new CommandErrors();
     line.setParameterExceptionHandler(errors);
     line.setExecutionExceptionHandler(errors);

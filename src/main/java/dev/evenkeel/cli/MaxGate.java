@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.Delivery;
+import dev.evenkeel.client.Delivery;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;

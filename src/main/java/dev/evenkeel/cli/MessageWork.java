@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.Delivery;
+import dev.evenkeel.client.Delivery;
 import io.vertx.core.Future;
 
 /** What {@code consume} does with one message: prints it, or runs a command for it. */

@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.protocol.GroupPolicy;
 import java.util.List;
 import picocli.CommandLine.Option;
 
@@ -21,8 +21,8 @@ final class ModeOptions {
       description =
           "sharded: each shard to one member; level: messages to members so that none has finished"
               + " many more than another, so the slowest sets the pace; broadcast: every message to"
-              + " every member, each of which keeps its own --offsets; singleton: all to one elected"
-              + " member, the others wait to take its place (default: ${DEFAULT-VALUE})."
+              + " every member, each of which keeps its own --offsets; singleton: all to one"
+              + " elected member, the others wait to take its place (default: ${DEFAULT-VALUE})."
               + " All members must agree on mode, range and strategy.")
   private String mode;
 

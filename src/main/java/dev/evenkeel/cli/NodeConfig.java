@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Nearest;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.RefusedException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -15,7 +15,7 @@ import java.util.Set;
  *
  * @param peers every node, this one included; one entry for a lone node
  */
-record NodeConfig(
+public record NodeConfig(
     String node,
     String host,
     String publicHost,
@@ -62,7 +62,7 @@ record NodeConfig(
    * @param values what {@link ConfigMerge#merge} gave
    * @throws CommandFailure wrong usage
    */
-  static NodeConfig of(Map<String, Object> values) {
+  public static NodeConfig of(Map<String, Object> values) {
     String host = text(values, ConfigKeys.HOST);
     int port = (int) number(values, ConfigKeys.PORT);
     List<Peer> peers = peers(list(values, ConfigKeys.PEERS));

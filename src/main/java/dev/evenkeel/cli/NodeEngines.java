@@ -1,11 +1,11 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.broker.Engines;
-import dev.evenkeel.broker.LogStarter;
 import dev.evenkeel.broker.machine.StoreOpener;
+import dev.evenkeel.broker.node.Engines;
+import dev.evenkeel.broker.node.LogStarter;
 import dev.evenkeel.log.raft.RaftLogNode;
-import dev.evenkeel.store.RocksShared;
-import dev.evenkeel.store.RocksStore;
+import dev.evenkeel.storage.RocksShared;
+import dev.evenkeel.storage.RocksStore;
 import java.util.concurrent.CompletableFuture;
 
 /** Ratis for the logs, RocksDB for the state: the one place that puts them under a broker. */

@@ -3,7 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
-import dev.evenkeel.client.gateway.GatewayVerticle;
+import dev.evenkeel.gateway.GatewayVerticle;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;

@@ -1,21 +1,21 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.broker.BrokerNode;
-import dev.evenkeel.broker.BrokerSettings;
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.broker.BrokerVerticle;
 import dev.evenkeel.broker.member.Membership;
+import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.client.gateway.GatewayVerticle;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
+import dev.evenkeel.gateway.GatewayVerticle;
+import dev.evenkeel.gateway.http.WebVerticle;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.PeerLine;
-import dev.evenkeel.web.WebVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;

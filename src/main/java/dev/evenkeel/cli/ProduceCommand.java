@@ -2,15 +2,15 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.model.Durations;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ProducerOptions;
-import dev.evenkeel.producer.SpoolingProducer;
-import dev.evenkeel.producer.spool.Source;
-import dev.evenkeel.producer.spool.SourcePosition;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Source;
+import dev.evenkeel.client.SourcePosition;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.RefusedException;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -31,7 +31,8 @@ import picocli.CommandLine.ParentCommand;
     name = "produce",
     mixinStandardHelpOptions = true,
     description = {
-      "Sends one message a line to a topic, and ends with the line 'acked N of M' on standard error.",
+      "Sends one message a line to a topic, and ends with the line 'acked N of M' on standard"
+          + " error.",
       "A message is acknowledged once a majority has it on disk, or as --acks says. Exit status 0:"
           + " all are."
     },
@@ -238,7 +239,7 @@ final class ProduceCommand implements Callable<Integer> {
       throws Exception {
     ProduceRun run =
         new ProduceRun(
-            client.link().vertx(),
+            client.vertx(),
             producer,
             keys,
             rate == null ? null : new Pace(rate),

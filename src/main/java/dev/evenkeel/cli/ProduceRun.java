@@ -1,12 +1,12 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ReplicasMissingException;
-import dev.evenkeel.producer.core.SendBuffer;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ReplicasMissingException;
+import dev.evenkeel.client.internal.produce.core.SendBuffer;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

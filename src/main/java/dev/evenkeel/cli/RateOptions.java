@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.Rate;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Rate;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
@@ -25,8 +25,8 @@ final class RateOptions {
       names = "--key-rate",
       paramLabel = "R",
       description =
-          "The same for each key: a message over it waits for its turn, and others pass (default: no"
-              + " limit).")
+          "The same for each key: a message over it waits for its turn, and others pass (default:"
+              + " no limit).")
   private String keyRate;
 
   @Option(

@@ -1,14 +1,14 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.broker.BrokerNode;
 import dev.evenkeel.broker.member.Membership;
+import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.web.WebVerticle;
+import dev.evenkeel.gateway.http.WebVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
@@ -21,7 +21,7 @@ import java.util.concurrent.ExecutionException;
  * One run of a node: starts its parts, log and cluster side by side, says when it can serve, and
  * ends them in the reverse order when it is told to or when the log fails underneath.
  */
-final class ServeRun {
+public final class ServeRun {
   private static final long END_MILLIS_MAX = 10_000;
   private static final long READY_CHECK_MILLIS = 50;
   private static final long READY_ANSWER_MILLIS_MAX = 5_000;
@@ -37,7 +37,7 @@ final class ServeRun {
 
   /** What a node is run for; it says so, or begins its work, once the node can serve. */
   @FunctionalInterface
-  interface Guest {
+  public interface Guest {
     /**
      * Called once. What it adds to the teardown ends before the node does.
      *
@@ -50,7 +50,7 @@ final class ServeRun {
   /**
    * @param teardown what is in it already ends last
    */
-  ServeRun(NodeConfig config, Guest guest, Teardown teardown) {
+  public ServeRun(NodeConfig config, Guest guest, Teardown teardown) {
     this.config = config;
     this.parts = new NodeParts(config);
     this.guest = guest;
@@ -71,7 +71,7 @@ final class ServeRun {
    *
    * @throws Unfit after all has been ended: it can be run anew
    */
-  int run() throws InterruptedException {
+  public int run() throws InterruptedException {
     FreePorts.check(config);
     DataDirectory.check(config.data());
     StopSignal signal = StopSignal.install(() -> end.complete(null), END_MILLIS_MAX + 3_000);

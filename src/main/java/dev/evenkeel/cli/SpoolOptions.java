@@ -1,7 +1,7 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.producer.ProducerOptions;
-import dev.evenkeel.producer.spool.SpoolSettings;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.internal.spool.log.SpoolSettings;
 import java.util.Arrays;
 import java.util.Locale;
 import picocli.CommandLine.Option;
@@ -95,8 +95,8 @@ final class SpoolOptions {
             + ByteSizes.format(SpoolSettings.LIMIT_BYTES_MIN));
   }
 
-  private SpoolSettings.Fsync fsyncPolicy() {
-    return Arrays.stream(SpoolSettings.Fsync.values())
+  private ProducerOptions.SpoolFsync fsyncPolicy() {
+    return Arrays.stream(ProducerOptions.SpoolFsync.values())
         .filter(policy -> policy.name().toLowerCase(Locale.ROOT).equals(fsync))
         .findFirst()
         .orElseThrow(

@@ -1,11 +1,11 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.SpoolingProducer;
-import dev.evenkeel.producer.spool.SourcePosition;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.SourcePosition;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.RefusedException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeoutException;
  * Ctrl-C and SIGTERM: runs what ends the work in good order, waits for the end within a bound, and
  * then ends the JVM with the command's own exit status instead of the signal's.
  */
-final class StopSignal {
+public final class StopSignal {
   /** What does not end so soon after it is asked to is killed. */
   private static final long COMMANDS_MILLIS_MAX = 1_000;
 
@@ -26,7 +26,7 @@ final class StopSignal {
    * @param onStop starts the end and returns soon; called at most once, on another thread
    * @param millisMax how long the end may take
    */
-  static StopSignal install(Runnable onStop, long millisMax) {
+  public static StopSignal install(Runnable onStop, long millisMax) {
     StopSignal signal = installEarly(millisMax);
     signal.onStop(onStop);
     return signal;
@@ -46,7 +46,7 @@ final class StopSignal {
   }
 
   /** The command has ended; from here on a signal does nothing. */
-  void ended(int exitStatus) {
+  public void ended(int exitStatus) {
     ended.complete(exitStatus);
     try {
       // What it would end must not be kept for it.

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What has been started, to be ended in the reverse order within a bound. */
-final class Teardown {
+public final class Teardown {
   private static final Logger LOG = LoggerFactory.getLogger(Teardown.class);
 
   /** A step that takes longer is told: it is what makes an end slow. */
@@ -27,7 +27,7 @@ final class Teardown {
   }
 
   /** Ends something by a call that blocks. */
-  void addBlocking(String name, Runnable end) {
+  public void addBlocking(String name, Runnable end) {
     steps.push(new Step(name, () -> onThread(name, end)));
   }
 

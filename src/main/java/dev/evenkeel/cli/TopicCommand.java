@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.model.Durations;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;

@@ -1,9 +1,8 @@
 package dev.evenkeel.client;
 
-import dev.evenkeel.cluster.ClientSettings;
-import dev.evenkeel.cluster.HostPort;
-import dev.evenkeel.cluster.NodeSettings;
-import dev.evenkeel.model.Nearest;
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -11,15 +10,15 @@ import java.util.List;
 
 /** How {@link Evenkeel#connect} finds a cluster; from and to JSON, in the way of Vert.x options. */
 public class ClientOptions {
-  private List<String> seeds = List.of(NodeSettings.DEFAULT_HOST + ":" + NodeSettings.DEFAULT_PORT);
+  private List<String> seeds = List.of(ClusterDefaults.HOST + ":" + ClusterDefaults.PORT);
   private String host;
-  private String clusterName = NodeSettings.DEFAULT_CLUSTER_NAME;
-  private long connectTimeoutMillis = ClientSettings.DEFAULT_CONNECT_TIMEOUT_MILLIS;
+  private String clusterName = ClusterDefaults.CLUSTER_NAME;
+  private long connectTimeoutMillis = ClusterDefaults.CONNECT_TIMEOUT_MILLIS;
 
   public ClientOptions() {}
 
   /**
-   * @throws dev.evenkeel.model.RefusedException INVALID for an unknown key
+   * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key
    */
   public ClientOptions(JsonObject json) {
     Nearest.requireKnown(
@@ -41,10 +40,6 @@ public class ClientOptions {
         .put("host", host)
         .put("clusterName", clusterName)
         .put("connectTimeoutMillis", connectTimeoutMillis);
-  }
-
-  ClientSettings settings() {
-    return new ClientSettings(HostPort.parseAll(seeds), host, clusterName, connectTimeoutMillis);
   }
 
   public List<String> getSeeds() {

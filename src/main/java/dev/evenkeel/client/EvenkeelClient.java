@@ -1,18 +1,8 @@
 package dev.evenkeel.client;
 
-import dev.evenkeel.bus.Link;
-import dev.evenkeel.consumer.Consumer;
-import dev.evenkeel.consumer.ConsumerHandler;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.ConsumerStream;
-import dev.evenkeel.consumer.LeaderCareer;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ProducerOptions;
-import dev.evenkeel.producer.Router;
-import dev.evenkeel.producer.SpoolingProducer;
-import dev.evenkeel.producer.spool.Source;
+import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import java.util.function.Function;
 
 /** An application's way to a cluster. */
@@ -46,11 +36,7 @@ public interface EvenkeelClient {
    * all messages. Completes when the dispatcher has taken the member in, be it as a standby; fails
    * as {@link #consumer} does.
    */
-  default Future<Consumer> leader(ConsumerOptions options, LeaderCareer career) {
-    ConsumerOptions own =
-        new ConsumerOptions(options.toJson()).setMode(ConsumerOptions.Mode.SINGLETON);
-    return consumer(own, LeaderCareer.handler(career));
-  }
+  Future<Consumer> leader(ConsumerOptions options, LeaderCareer career);
 
   /** Joins a group as {@link #consumer} does; the messages come as a stream. */
   Future<ConsumerStream> stream(ConsumerOptions options, ConsumerStream.Finishing finishing);
@@ -64,8 +50,14 @@ public interface EvenkeelClient {
       ConsumerStream.Finishing finishing,
       Function<Message, byte[]> dedupKey);
 
-  /** The connection, for those who want to see its state or speak to the cluster themselves. */
-  Link link();
+  /** The Vert.x whose contexts, timers and handlers this client uses; the same for its life. */
+  Vertx vertx();
+
+  /** Whether the cluster is in sight. */
+  ConnectionState state();
+
+  /** Called on each change of {@link #state}, on the caller's context. */
+  void onState(java.util.function.Consumer<ConnectionState> handler);
 
   /** Closes consumers and producers made here, then the connection if it was made here. */
   Future<Void> close();

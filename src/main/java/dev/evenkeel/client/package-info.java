@@ -1,7 +1,7 @@
 /**
- * The public way in for applications: joins a cluster, and makes producers and consumers.
+ * The public API: producers, consumers, their options, and what handlers receive.
  *
- * <p>{@code Evenkeel} is where to begin. A lost connection is joined afresh underneath. It imports
- * {@code model}, {@code wire}, {@code bus}, {@code consumer}, {@code producer} and {@code cluster}.
+ * <p>Nothing else in the client jar is public API. Begin with {@link
+ * dev.evenkeel.client.EvenkeelClient}, which {@code dev.evenkeel.Evenkeel} gives you.
  */
 package dev.evenkeel.client;

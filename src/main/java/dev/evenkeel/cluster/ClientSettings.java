@@ -1,7 +1,8 @@
 package dev.evenkeel.cluster;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
 
 /**
@@ -14,7 +15,6 @@ import java.util.List;
  */
 public record ClientSettings(
     List<HostPort> seeds, String host, String clusterName, long connectTimeoutMillis) {
-  public static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 30_000;
 
   public ClientSettings {
     seeds = List.copyOf(seeds);
@@ -27,10 +27,10 @@ public record ClientSettings(
   /** By one node on the loopback interface. */
   public static ClientSettings local(int port) {
     return new ClientSettings(
-        List.of(new HostPort(NodeSettings.DEFAULT_HOST, port)),
+        List.of(new HostPort(ClusterDefaults.HOST, port)),
         null,
-        NodeSettings.DEFAULT_CLUSTER_NAME,
-        DEFAULT_CONNECT_TIMEOUT_MILLIS);
+        ClusterDefaults.CLUSTER_NAME,
+        ClusterDefaults.CONNECT_TIMEOUT_MILLIS);
   }
 
   public ClientSettings withSeeds(List<HostPort> others) {

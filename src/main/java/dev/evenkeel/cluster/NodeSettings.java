@@ -1,7 +1,8 @@
 package dev.evenkeel.cluster;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
 
 /**
@@ -16,9 +17,6 @@ import java.util.List;
  */
 public record NodeSettings(
     String host, String publicHost, int port, List<HostPort> peers, String clusterName) {
-  public static final String DEFAULT_HOST = "127.0.0.1";
-  public static final int DEFAULT_PORT = 5701;
-  public static final String DEFAULT_CLUSTER_NAME = "evenkeel";
 
   private static final int PORT_MAX = 65_534;
 
@@ -32,7 +30,8 @@ public record NodeSettings(
 
   /** A lone node on the loopback interface. */
   public static NodeSettings lone(int port) {
-    return new NodeSettings(DEFAULT_HOST, DEFAULT_HOST, port, List.of(), DEFAULT_CLUSTER_NAME);
+    return new NodeSettings(
+        ClusterDefaults.HOST, ClusterDefaults.HOST, port, List.of(), ClusterDefaults.CLUSTER_NAME);
   }
 
   public int eventBusPort() {

@@ -1,7 +1,7 @@
 /**
- * Membership and shared tables, and the only place that knows Hazelcast.
+ * Membership and shared maps. No other package knows Hazelcast.
  *
- * <p>What it tells may be late or wrong; nothing unsafe may follow from it. It imports {@code
- * model} and {@code dedup}.
+ * <p>What the maps say may be late or wrong, and nothing unsafe may follow from it. Begin with
+ * {@link dev.evenkeel.cluster.ClusterMembers}.
  */
 package dev.evenkeel.cluster;

@@ -1,9 +1,8 @@
 /**
- * In-flight deduplication: of one key at most one is worked on, at most one waits, and every
- * further one is declined. The {@link dev.evenkeel.dedup.Automaton} of a key, coordinators of many
- * keys in one JVM or over the cluster, and a meter that tells whether it is worth it.
+ * Deduplication of requests in flight: of all requests with one key at most one is processed and at
+ * most one waits; the others are declined. No clock is read and no I/O is done here.
  *
- * <p>No clock is read and no I/O done here; {@code now} comes from the caller. It imports the JDK
- * only: wake-ups are the JDK's futures.
+ * <p>Begin with {@link dev.evenkeel.dedup.Automaton}, the states of one key. Coordinators keep many
+ * keys, in one JVM or across the cluster.
  */
 package dev.evenkeel.dedup;

@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.GroupState;
-import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.protocol.GroupPolicy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -4,7 +4,7 @@ import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.MoveTally;
-import dev.evenkeel.model.Refusal;
+import dev.evenkeel.protocol.Refusal;
 import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
 import java.util.Locale;

@@ -1,9 +1,9 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
-import dev.evenkeel.model.Nearest;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.lang.reflect.RecordComponent;
 import java.util.List;

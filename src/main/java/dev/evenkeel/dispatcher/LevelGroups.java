@@ -7,7 +7,8 @@ import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.level.LevelDealers;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
-import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Limits;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -195,7 +196,7 @@ final class LevelGroups {
                 ghost.name(),
                 ghost.instance(),
                 ghost.wishes().stallTimeoutMillis() == null
-                    ? Heartbeat.Wishes.STALL_TIMEOUT_MILLIS_DEFAULT
+                    ? Limits.STALL_TIMEOUT_MILLIS_DEFAULT
                     : ghost.wishes().stallTimeoutMillis(),
                 false));
       }

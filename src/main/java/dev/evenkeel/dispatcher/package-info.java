@@ -1,8 +1,7 @@
 /**
- * The dispatcher: takes heartbeats, keeps the registry, and gives shards to members.
+ * The dispatcher verticle: it takes heartbeats, keeps the registry, and gives shards to members.
  *
- * <p>{@code DispatcherVerticle} translates between the event bus and the pure {@code core}. It
- * imports {@code model}, {@code wire}, {@code bus}, {@code assign}, {@code cluster} and {@code
- * log}.
+ * <p>Begin with {@link dev.evenkeel.dispatcher.DispatcherVerticle}, which translates between the
+ * event bus and {@code dispatcher.core}.
  */
 package dev.evenkeel.dispatcher;

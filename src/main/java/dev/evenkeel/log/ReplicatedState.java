@@ -18,7 +18,7 @@ public interface ReplicatedState {
    * thread, before the entry is in the log; it must return at once.
    *
    * @param head the first part of the entry; the whole entry unless it is a joined one
-   * @throws dev.evenkeel.model.RefusedException if the entry must not get into the log: it is
+   * @throws dev.evenkeel.protocol.RefusedException if the entry must not get into the log: it is
    *     malformed, or some node of the cluster could not read it
    */
   default void admit(ByteBuffer head) {}

@@ -1,7 +1,8 @@
 /**
- * The port to the replicated log: append gives a future of being committed, and a leadership.
+ * The port to the replicated log: append a command and get a future that completes when a majority
+ * has it, and know who leads.
  *
- * <p>The contracts that a broker relies on are on these interfaces; {@code log.raft} is the one
- * implementation. It imports {@code model} and {@code wire}.
+ * <p>Begin with {@link dev.evenkeel.log.LogGroup}, whose contracts the broker relies on. {@code
+ * log.raft} is the only implementation.
  */
 package dev.evenkeel.log;

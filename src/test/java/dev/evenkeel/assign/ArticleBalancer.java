@@ -1,6 +1,6 @@
 package dev.evenkeel.assign;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

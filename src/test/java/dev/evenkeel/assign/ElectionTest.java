@@ -2,7 +2,7 @@ package dev.evenkeel.assign;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.protocol.GroupLease;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

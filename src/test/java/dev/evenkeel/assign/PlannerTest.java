@@ -2,7 +2,7 @@ package dev.evenkeel.assign;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

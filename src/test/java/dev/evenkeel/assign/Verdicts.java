@@ -2,7 +2,7 @@ package dev.evenkeel.assign;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;

@@ -6,7 +6,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import dev.evenkeel.store.Store;
+import dev.evenkeel.storage.Store;
 import org.junit.jupiter.api.Test;
 
 /** Decide, then apply: deciding reads, only changes alter, and nobody in there reads a clock. */
@@ -80,10 +80,9 @@ class BrokerArchTest {
             "io.micrometer.core.instrument..",
             "org.slf4j..",
             "dev.evenkeel.broker..",
-            "dev.evenkeel.model..",
-            "dev.evenkeel.wire..",
+            "dev.evenkeel.protocol..",
             "dev.evenkeel.log",
-            "dev.evenkeel.store",
+            "dev.evenkeel.storage",
             "dev.evenkeel.bus..")
         .check(BROKER);
   }

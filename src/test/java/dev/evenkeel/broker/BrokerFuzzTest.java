@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.wire.Batch;
-import dev.evenkeel.wire.BatchBuilder;
-import dev.evenkeel.wire.Mutants;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.Mutants;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;

@@ -7,7 +7,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.log.LogNode;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;

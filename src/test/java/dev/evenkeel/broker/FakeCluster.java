@@ -7,8 +7,8 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.log.ReplicatedState;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -26,11 +26,11 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Logs in memory: an entry is applied on every node at once, and leaders are set by hand. */
-final class FakeCluster implements AutoCloseable {
+public final class FakeCluster implements AutoCloseable {
   final List<String> nodes;
   private final Map<String, Group> groups = new LinkedHashMap<>();
 
-  FakeCluster(int dataGroups, String... nodes) {
+  public FakeCluster(int dataGroups, String... nodes) {
     this.nodes = List.of(nodes);
     groups.put(LogNode.META, new Group(LogNode.META, nodes[0]));
     for (int i = 0; i < dataGroups; i++) {
@@ -42,7 +42,7 @@ final class FakeCluster implements AutoCloseable {
     return groups.get(name);
   }
 
-  LogNode start(LogSettings settings, Function<String, ReplicatedState> states) {
+  public LogNode start(LogSettings settings, Function<String, ReplicatedState> states) {
     String nodeId = settings.nodeId();
     List<LogGroup> views = new ArrayList<>();
     for (Group group : groups.values()) {

@@ -1,7 +1,9 @@
 package dev.evenkeel.broker;
 
 import dev.evenkeel.broker.machine.StoreOpener;
-import dev.evenkeel.store.MemoryStore;
+import dev.evenkeel.broker.node.Engines;
+import dev.evenkeel.broker.node.LogStarter;
+import dev.evenkeel.storage.MemoryStore;
 
 /** A lone node in memory, for deployment by name. */
 public final class MemoryEngines implements Engines {

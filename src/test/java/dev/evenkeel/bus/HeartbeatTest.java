@@ -2,9 +2,10 @@ package dev.evenkeel.bus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonObject;
 import java.util.Collections;
 import java.util.List;
@@ -78,10 +79,10 @@ class HeartbeatTest {
     assertThat(Heartbeat.fromJson(new JsonObject(wishing.toJson().toBuffer()))).isEqualTo(wishing);
     Heartbeat none = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of()));
     assertThat(Heartbeat.fromJson(new JsonObject(none.toJson().toBuffer()))).isEqualTo(none);
-    List<Long> many = Collections.nCopies(Heartbeat.Wishes.RETRY_DELAYS_MAX + 9, 1L);
+    List<Long> many = Collections.nCopies(Limits.RETRY_DELAYS_MAX + 9, 1L);
     Heartbeat greedy = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, null, many));
     assertThat(Heartbeat.fromJson(greedy.toJson()).wishes().retryDelaysMillis())
-        .hasSize(Heartbeat.Wishes.RETRY_DELAYS_MAX + 1);
+        .hasSize(Limits.RETRY_DELAYS_MAX + 1);
   }
 
   @Test

@@ -2,8 +2,8 @@ package dev.evenkeel.bus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;

@@ -2,9 +2,9 @@ package dev.evenkeel.bus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.StateDigest;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.StateDigest;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

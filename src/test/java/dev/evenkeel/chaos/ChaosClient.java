@@ -1,17 +1,17 @@
 package dev.evenkeel.chaos;
 
-import dev.evenkeel.bus.Link;
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.ConnectionState;
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.Consumer;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.consumer.LeaderCareer;
-import dev.evenkeel.consumer.LeaderContext;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.client.LeaderCareer;
+import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -155,19 +155,17 @@ public final class ChaosClient {
         await(
             Evenkeel.connect(
                 new ClientOptions().setSeeds(seeds).setConnectTimeoutMillis(1_000_000)));
-    vertx = client.link().vertx();
+    vertx = client.vertx();
     context = vertx.getOrCreateContext();
     ProducerOptions sends = new ProducerOptions().setTopic(TOPIC).setDeliveryTimeoutMillis(30_000);
     producer = patiently(() -> client.producer(sends));
     write(new Event.Joins(System.nanoTime(), run));
-    client
-        .link()
-        .onState(
-            state -> {
-              if (state == Link.State.LOST) {
-                write(new Event.Loses(System.nanoTime(), run));
-              }
-            });
+    client.onState(
+        state -> {
+          if (state == ConnectionState.LOST) {
+            write(new Event.Loses(System.nanoTime(), run));
+          }
+        });
     watch(patiently(() -> client.consumer(sharded(), this::shardedWork)));
     watch(patiently(() -> client.leader(options(SINGLETON), new Career())));
     watch(patiently(() -> client.consumer(level(), this::levelWork)));

@@ -1,9 +1,9 @@
 package dev.evenkeel.chaos;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.ConsumerOptions;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.consumer.ShardContext;
+import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;

@@ -3,8 +3,8 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ProducerOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,14 +33,11 @@ class FlagsTest {
           "bus",
           "client",
           "cluster",
-          "consumer",
           "dispatcher",
+          "gateway",
           "log",
-          "model",
-          "producer",
-          "store",
-          "web",
-          "wire");
+          "protocol",
+          "storage");
 
   private static List<String> lines() throws IOException {
     try (Stream<Path> files = Files.walk(SOURCES)) {

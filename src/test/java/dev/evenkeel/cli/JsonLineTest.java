@@ -2,9 +2,9 @@ package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

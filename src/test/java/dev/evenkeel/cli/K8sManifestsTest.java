@@ -269,7 +269,7 @@ class K8sManifestsTest {
 
   private static void checkProbes(Container container) throws IOException {
     String api;
-    try (var in = Main.class.getResourceAsStream("/dev/evenkeel/web/openapi.json")) {
+    try (var in = Main.class.getResourceAsStream("/dev/evenkeel/gateway/http/openapi.json")) {
       api = new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
     for (var probe :

@@ -2,8 +2,8 @@ package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.model.Message;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.protocol.Message;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

@@ -3,8 +3,8 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.model.Nearest;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.StartAt;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

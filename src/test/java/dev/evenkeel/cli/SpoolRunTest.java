@@ -2,11 +2,11 @@ package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.producer.SpoolingProducer;
-import dev.evenkeel.producer.spool.Source;
-import dev.evenkeel.producer.spool.SourcePosition;
+import dev.evenkeel.client.Source;
+import dev.evenkeel.client.SourcePosition;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -29,7 +29,8 @@ class StatusTextTest {
 
   @Test
   void the_page_has_the_same_words() throws IOException {
-    String page = Files.readString(Path.of("src/main/resources/dev/evenkeel/web/page/js/words.js"));
+    String page =
+        Files.readString(Path.of("src/main/resources/dev/evenkeel/gateway/http/page/js/words.js"));
     for (GroupStatus status : GroupStatus.values()) {
       String words = StatusText.of(new JsonObject().put("status", status.name()).put("members", 2));
       assertThat(page).contains("  " + status.name() + ": '" + words + "',");

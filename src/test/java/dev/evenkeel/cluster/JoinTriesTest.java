@@ -3,8 +3,8 @@ package dev.evenkeel.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import org.junit.jupiter.api.Test;
 
 class JoinTriesTest {

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.Snapshot;
-import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

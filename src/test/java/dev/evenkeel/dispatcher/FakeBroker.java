@@ -6,14 +6,14 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.CommandCodec;
-import dev.evenkeel.wire.RecordCodec;
-import dev.evenkeel.wire.ReplyCodec;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
@@ -30,7 +30,7 @@ final class FakeBroker {
   /** It reads no grant with a timeout, as the first build. */
   private volatile boolean former;
 
-  FakeBroker(Vertx vertx, ModelLog log) {
+  public FakeBroker(Vertx vertx, ModelLog log) {
     this.vertx = vertx;
     this.log = log;
     vertx.eventBus().<Buffer>consumer(Addresses.VIEW, this::view);

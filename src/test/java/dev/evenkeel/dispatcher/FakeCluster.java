@@ -35,7 +35,7 @@ final class FakeCluster implements ClusterMember {
   private final Table registry = new Table();
   private final Table ownership = new Table();
 
-  FakeCluster(Vertx vertx) {
+  public FakeCluster(Vertx vertx) {
     this.vertx = vertx;
     members.add("node");
   }

@@ -1,28 +1,29 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.history.History;
 import dev.evenkeel.history.HistoryClients;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.TopicInfo;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ProducerOptions;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.CommandCodec;
-import dev.evenkeel.wire.RecordCodec;
-import dev.evenkeel.wire.ReplyCodec;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
@@ -76,7 +77,7 @@ final class AckWatch implements AutoCloseable {
             client.producer(
                 new ProducerOptions().setTopic(topic).setLingerMillis(0),
                 (message, count) -> Integer.parseInt(text(message.key()))));
-    timer = client.link().vertx().setPeriodic(EVERY_MILLIS, id -> send());
+    timer = client.vertx().setPeriodic(EVERY_MILLIS, id -> send());
   }
 
   private static String text(byte[] bytes) {
@@ -110,7 +111,9 @@ final class AckWatch implements AutoCloseable {
             () -> {
               view[0] =
                   ClusterView.fromJson(
-                      result(client.link().request(Addresses.VIEW, Buffer.buffer(), 1_000))
+                      result(
+                              EvenkeelClientImpl.linkOf(client)
+                                  .request(Addresses.VIEW, Buffer.buffer(), 1_000))
                           .toJsonObject());
               return view[0].metaLeader() != null && !view[0].dataLeaders().contains(null);
             });
@@ -194,8 +197,7 @@ final class AckWatch implements AutoCloseable {
 
   private Reply ask(String node, Buffer request) {
     return result(
-        client
-            .link()
+        EvenkeelClientImpl.linkOf(client)
             .request(Addresses.control(node), request, 3_000)
             .map(answer -> ReplyCodec.decode(Frames.answerBody(answer)))
             .recover(
@@ -209,7 +211,7 @@ final class AckWatch implements AutoCloseable {
   /** Clients beside it that record what they are answered. */
   HistoryClients clients(
       History history, List<String> nodes, List<Shard> shards, int dataGroups, long seed) {
-    Link link = client.link();
+    Link link = EvenkeelClientImpl.linkOf(client);
     return new HistoryClients(
         link.vertx(), link::request, history, nodes, shards, dataGroups, seed);
   }
@@ -225,13 +227,13 @@ final class AckWatch implements AutoCloseable {
 
   /** Sends no more, and waits for what is on its way. */
   void finish() {
-    client.link().vertx().cancelTimer(timer);
+    client.vertx().cancelTimer(timer);
     result(producer.close());
   }
 
   @Override
   public void close() {
-    client.link().vertx().cancelTimer(timer);
+    client.vertx().cancelTimer(timer);
     result(client.close());
   }
 

@@ -2,15 +2,15 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.HostPort;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ProducerOptions;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.consumer.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;

@@ -1,14 +1,14 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ContextHandler;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.ConsumerHandler;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.ContextHandler;
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.consumer.MessageContext;
-import dev.evenkeel.consumer.ShardContext;
+import dev.evenkeel.client.MessageContext;
+import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -67,7 +67,7 @@ public final class DeliveryMember {
             Long.parseLong(args[8]));
     EvenkeelClient client =
         await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0].split(",")))));
-    Vertx vertx = client.link().vertx();
+    Vertx vertx = client.vertx();
     ConsumerHandler handler =
         delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE
             ? work.new Adder(vertx)

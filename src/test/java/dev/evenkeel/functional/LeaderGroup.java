@@ -2,11 +2,11 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.producer.Producer;
-import dev.evenkeel.producer.ProducerOptions;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;

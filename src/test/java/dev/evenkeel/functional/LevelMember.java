@@ -1,10 +1,10 @@
 package dev.evenkeel.functional;
 
+import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.Evenkeel;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.Delivery;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -61,7 +61,7 @@ public final class LevelMember {
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stopAndAwait(stop, left)));
     EvenkeelClient client =
         await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0].split(",")))));
-    Vertx vertx = client.link().vertx();
+    Vertx vertx = client.vertx();
     await(client.consumer(options, delivery -> work.handle(vertx, delivery)))
         .onEnd(
             why -> {

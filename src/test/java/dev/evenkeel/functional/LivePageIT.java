@@ -3,8 +3,8 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.options.ColorScheme;
-import dev.evenkeel.web.page.Browsers;
-import dev.evenkeel.web.page.Visit;
+import dev.evenkeel.gateway.page.Browsers;
+import dev.evenkeel.gateway.page.Visit;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.regex.Pattern;

@@ -1,6 +1,6 @@
 package dev.evenkeel.functional;
 
-import dev.evenkeel.web.live.MergePatch;
+import dev.evenkeel.gateway.live.MergePatch;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -3,7 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.model.Refusal;
+import dev.evenkeel.protocol.Refusal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package dev.evenkeel.history;
 
 import dev.evenkeel.history.History.Call;
 import dev.evenkeel.history.Linearizer.Verdict;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.evenkeel.history;
 
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.wire.Batch;
+import dev.evenkeel.protocol.wire.Batch;
 import java.util.List;
 
 /** The batches of a shard in their order: a chain from the newest to the oldest. */

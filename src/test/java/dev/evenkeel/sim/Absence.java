@@ -1,7 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.protocol.MetaCommand;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,15 +1,15 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.DeadLetter;
-import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Outcome;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.wire.Batch;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.Batch;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,7 +1,7 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 

@@ -1,11 +1,11 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

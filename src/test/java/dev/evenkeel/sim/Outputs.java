@@ -1,10 +1,10 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.consumer.core.Effects;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.wire.Batch;
-import dev.evenkeel.wire.BatchReader;
+import dev.evenkeel.client.internal.consume.Effects;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchReader;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.HashMap;

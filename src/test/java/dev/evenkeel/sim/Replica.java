@@ -1,9 +1,9 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
-import dev.evenkeel.model.StateDigest;
-import dev.evenkeel.store.MemoryStore;
-import dev.evenkeel.store.StoreFiles;
+import dev.evenkeel.protocol.StateDigest;
+import dev.evenkeel.storage.MemoryStore;
+import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

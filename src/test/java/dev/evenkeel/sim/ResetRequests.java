@@ -2,10 +2,10 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.dispatcher.core.Action;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.wire.AppendBody;
-import dev.evenkeel.wire.AppendResults;
-import dev.evenkeel.wire.Batch;
-import dev.evenkeel.wire.BatchReader;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchReader;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

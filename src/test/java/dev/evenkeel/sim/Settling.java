@@ -1,10 +1,10 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.state.FailureStand;
-import dev.evenkeel.consumer.core.Pending;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.client.internal.consume.Pending;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.consumer.Delivery;
-import dev.evenkeel.consumer.core.Action;
-import dev.evenkeel.consumer.core.ConsumerCore;
-import dev.evenkeel.consumer.core.Task;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.internal.consume.Action;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;

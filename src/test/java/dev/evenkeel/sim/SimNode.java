@@ -1,6 +1,6 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.broker.ClusterClock;
+import dev.evenkeel.broker.node.ClusterClock;
 
 /** A node that brokers and dispatchers run on: its clocks, and what it takes for the time. */
 final class SimNode {

@@ -1,13 +1,13 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.TopicInfo;
-import dev.evenkeel.wire.AppendBody;
-import dev.evenkeel.wire.AppendResults;
-import dev.evenkeel.wire.BatchBuilder;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.model.DeadLetter;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.StartAt;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.decide;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
 import java.util.List;
 
 /**

@@ -8,12 +8,12 @@ import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.Lanes;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
-import dev.evenkeel.model.DeadLetter;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Outcome;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.FailureCodec;
+import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FailureCodec;
 import java.util.List;
 
 /** The failures of a group on a shard while one command is decided. One instance a command. */

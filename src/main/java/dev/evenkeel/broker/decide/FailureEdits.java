@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.FailureRow;
-import dev.evenkeel.store.Store;
+import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
-import dev.evenkeel.model.MetaCommand;
+import dev.evenkeel.protocol.MetaCommand;
 import java.util.List;
 
 /** Raises the feature level of the cluster. It never goes down: the log has such entries. */

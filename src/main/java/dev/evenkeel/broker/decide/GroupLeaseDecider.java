@@ -2,11 +2,11 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
 import java.util.List;
 
 /**

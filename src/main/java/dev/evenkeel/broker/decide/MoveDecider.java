@@ -2,11 +2,11 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MoveTable;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.MoveRecord;
-import dev.evenkeel.model.MoveShares;
-import dev.evenkeel.model.Refusal;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.MoveShares;
+import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -4,11 +4,11 @@ import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ProducerRecord;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,9 +2,9 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.Ring;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.wire.AppendResults.Result;
-import dev.evenkeel.wire.Batch;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.Batch;
 
 /**
  * Judges a batch by its producer's epoch and sequence.

@@ -5,12 +5,12 @@ import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.broker.state.ShardRecord;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.Batch;
-import dev.evenkeel.wire.BatchReader;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.storage.Store;
 import java.nio.ByteBuffer;
 
 /** Turns a {@link StartAt} into an offset. Reads the store. */

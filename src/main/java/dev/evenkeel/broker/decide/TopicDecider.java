@@ -2,12 +2,12 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
 
 /** Decides about topics: CREATING → ACTIVE → DELETING → gone. Ids are never used again. */

@@ -1,7 +1,7 @@
 /**
- * What follows from a command: pure functions of state, command, log index and time.
+ * What a command changes: pure functions of state, command, log index and time. They change nothing
+ * themselves; they return changes and a reply.
  *
- * <p>They read, and answer with changes and a reply; nothing here alters anything. It imports
- * {@code broker.state}, {@code model}, {@code wire}, and of the store only what reads.
+ * <p>There is one class for each command or a few related ones. Begin with {@code AppendDecider}.
  */
 package dev.evenkeel.broker.decide;

@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.state.LeaseKey;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 
 /** Hears of what was applied. Called on the applying thread: it must return at once. */
 public interface DataListener {

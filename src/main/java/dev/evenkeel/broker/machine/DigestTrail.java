@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.model.StateDigest;
+import dev.evenkeel.protocol.StateDigest;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 

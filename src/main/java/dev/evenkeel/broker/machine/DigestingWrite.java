@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.Batch;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,9 +1,9 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.store.StoreFiles;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.storage.Store;
+import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

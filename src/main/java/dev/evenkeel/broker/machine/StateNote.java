@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 
 /**
  * What the store keeps beside the applied position: {@code u8 level, u8 form, i64 since, i64 sum}.
@@ -17,7 +17,7 @@ record StateNote(int level, Digest digest) {
   private static final int BYTES = 18;
 
   /**
-   * See {@link dev.evenkeel.model.StateDigest}.
+   * See {@link dev.evenkeel.protocol.StateDigest}.
    *
    * @param since index of the first entry that counts
    * @param sum of the digests of all that count

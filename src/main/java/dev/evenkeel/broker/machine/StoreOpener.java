@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.store.Store;
+import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.nio.file.Path;
 

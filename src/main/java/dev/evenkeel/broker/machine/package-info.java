@@ -1,7 +1,7 @@
 /**
- * The replicated state machines: log entries in, state in the store and replies out.
+ * The replicated state machines: log entries come in, changes of the store and replies go out.
+ * Every node applies the same entries with the same result, so no clock is read here.
  *
- * <p>Every node applies the same entries with the same result, so no clock is read here. It imports
- * {@code broker.state} and {@code broker.decide}, and the ports of log and store.
+ * <p>Begin with {@code StoredState}; {@code DataState} and {@code MetaState} are its two kinds.
  */
 package dev.evenkeel.broker.machine;

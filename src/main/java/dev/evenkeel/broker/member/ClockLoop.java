@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.member;
 
-import dev.evenkeel.broker.ClusterClock;
+import dev.evenkeel.broker.node.ClusterClock;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;

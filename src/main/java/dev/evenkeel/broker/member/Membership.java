@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.member;
 
-import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.serve.Answers;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
@@ -13,8 +13,8 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeCard;
 import dev.evenkeel.log.NodeCard.Stage;
 import dev.evenkeel.log.PeerLine;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

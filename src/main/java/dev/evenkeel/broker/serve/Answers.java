@@ -2,8 +2,8 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;

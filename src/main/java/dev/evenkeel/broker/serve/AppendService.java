@@ -1,11 +1,11 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.DiskGuard;
+import dev.evenkeel.broker.node.DiskGuard;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.wire.AppendBody;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendBody;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;

@@ -1,12 +1,12 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.wire.AppendBody;
-import dev.evenkeel.wire.AppendResults;
-import dev.evenkeel.wire.Entry;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.Entry;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;

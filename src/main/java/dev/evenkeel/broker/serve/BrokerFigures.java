@@ -1,14 +1,14 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.BrokerNode;
-import dev.evenkeel.broker.DiskUse;
+import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.DiskUse;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.bus.meters.FigureTable;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Rows;
 import dev.evenkeel.log.LogStatus;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.wire.FeatureLevel;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

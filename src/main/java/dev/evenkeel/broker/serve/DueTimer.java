@@ -1,11 +1,11 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.ClusterClock;
+import dev.evenkeel.broker.node.ClusterClock;
 import dev.evenkeel.log.Leadership;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.wire.Entry;
-import dev.evenkeel.wire.ReplyCodec;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Vertx;
 import java.nio.ByteBuffer;
 import java.util.List;

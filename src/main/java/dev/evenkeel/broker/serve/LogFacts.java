@@ -1,12 +1,12 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.BrokerNode;
-import dev.evenkeel.broker.ReplicaCheck;
+import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.ReplicaCheck;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogStatus;
-import dev.evenkeel.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

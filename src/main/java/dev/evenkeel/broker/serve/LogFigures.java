@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.BrokerNode;
-import dev.evenkeel.broker.ReplicaCheck;
 import dev.evenkeel.broker.machine.StoredState;
+import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.ReplicaCheck;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.LogGroup;

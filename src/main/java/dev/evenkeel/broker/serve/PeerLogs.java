@@ -5,7 +5,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;

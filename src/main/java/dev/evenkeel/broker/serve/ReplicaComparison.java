@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.BrokerNode;
-import dev.evenkeel.broker.ReplicaCheck;
+import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.ReplicaCheck;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;

@@ -5,9 +5,9 @@ import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
 
 /** A data group with its log and state. */
 record ServedGroup(String nodeId, LogGroup log, DataState state) {

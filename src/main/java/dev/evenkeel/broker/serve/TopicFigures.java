@@ -1,14 +1,14 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.BrokerNode;
+import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.state.DelayStand;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.meters.FigureTable;
 import dev.evenkeel.bus.meters.LabelLimit;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Rows;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,6 +1,6 @@
 /**
- * Answers requests of the event bus from a broker's state; all of it runs on one context.
+ * Answers requests of the event bus from a broker's state. All of it runs on one context.
  *
- * <p>It imports the other parts of the broker, none of which imports it, and {@code bus}.
+ * <p>Begin with {@code Service}, which knows the handler of each request.
  */
 package dev.evenkeel.broker.serve;

@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.store.Store;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.storage.Store;
 import java.util.function.Predicate;
 
 /** Finds batches of a shard in the store by what {@link IndexEntry} says of them. */

@@ -1,11 +1,11 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.Batch;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.storage.Store;
 import java.util.List;
 
 /**

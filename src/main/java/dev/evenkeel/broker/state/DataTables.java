@@ -1,11 +1,11 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.FeatureLevel;
-import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.storage.Store;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;

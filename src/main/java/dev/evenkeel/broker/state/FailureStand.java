@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 
 /**
  * How much a group has of failures on a shard.

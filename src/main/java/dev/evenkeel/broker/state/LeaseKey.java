@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 
 /** Names a lease. Sorted by shard, so that the leases on one shard lie together. */
 public record LeaseKey(Shard shard, String group) implements Comparable<LeaseKey> {

@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 
 /**
  * The time of a log group. It goes on with the clocks of the leaders that write entries, but by no

@@ -1,12 +1,12 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.MoveRecord;
-import dev.evenkeel.model.TopicInfo;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.storage.Store;
 
 /** One change to the meta group's state. Compare {@link Change}. */
 public sealed interface MetaChange {

@@ -1,13 +1,13 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.TopicInfo;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.FeatureLevel;
-import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.storage.Store;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
@@ -36,7 +36,7 @@ public final class MetaTables {
    * @param nextTopicId to be given out next; never one twice
    * @param nextProducerId to be given out next; never one twice
    * @param activeMillis how long dispatchers have been active, see {@link
-   *     dev.evenkeel.model.MetaCommand.AddActiveTime}
+   *     dev.evenkeel.protocol.MetaCommand.AddActiveTime}
    * @param epochFloor no lease on a topic that was removed had a higher epoch
    * @param termFloor no lease of a group that was forgotten had a higher term
    */

@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.MoveRecord;
+import dev.evenkeel.protocol.MoveRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

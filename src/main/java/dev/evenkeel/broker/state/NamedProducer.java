@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 
 /** A producer that comes back under its name: the same id, an epoch one higher each time. */
 public record NamedProducer(String name, long id, int epoch) {

@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
 
 /**
  * A producer as a data group knows it.

@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 import java.util.Arrays;
 
 /**

@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 
 /** A producer in a shard. Sorted by producer, so that one's rings lie together. */
 public record RingKey(long producerId, Shard shard) implements Comparable<RingKey> {

@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.wire.Batch;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 
 /**
  * A shard of the log.

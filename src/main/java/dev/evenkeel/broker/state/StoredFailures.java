@@ -1,12 +1,12 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.DeadLetter;
-import dev.evenkeel.model.Outcome;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.FailureCodec;
-import dev.evenkeel.wire.RetryAnswer;
-import dev.evenkeel.wire.RetryRequest;
+import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.FailureCodec;
+import dev.evenkeel.protocol.wire.RetryAnswer;
+import dev.evenkeel.protocol.wire.RetryRequest;
+import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

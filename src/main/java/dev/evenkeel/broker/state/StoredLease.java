@@ -1,9 +1,9 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.storage.Store;
 
 /** Reads a lease together with its state. */
 public final class StoredLease {

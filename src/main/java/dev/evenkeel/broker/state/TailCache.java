@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.wire.Batch;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.model.TopicConfig;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
-import dev.evenkeel.wire.RecordCodec;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
 
 /**
  * A topic as a data group knows it.

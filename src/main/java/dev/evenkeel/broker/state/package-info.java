@@ -1,7 +1,7 @@
 /**
- * What a broker remembers: its records, their keys on disk, and the tables held in memory.
+ * What a broker remembers: its records, their keys on disk, and the tables in memory. It has no
+ * clock, no files and no Vert.x.
  *
- * <p>Pure: no clock, no files, no Vert.x. It imports {@code model}, {@code wire} and the port of
- * the store.
+ * <p>Begin with {@code DataTables} and {@code MetaTables}.
  */
 package dev.evenkeel.broker.state;

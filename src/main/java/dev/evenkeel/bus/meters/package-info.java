@@ -1,8 +1,8 @@
 /**
- * How the parts of a node make figures that others may look at: names, help and bounds in one
- * place, and nothing at all where no registry is given.
+ * Metrics of a node: names, help texts and bounds in one place. Without a registry nothing is
+ * measured.
  *
- * <p>Needs Micrometer on the class path, which a client application does not: only a node's parts
- * use this package.
+ * <p>It needs Micrometer on the class path, so only parts of a node use it. Begin with {@link
+ * dev.evenkeel.bus.meters.Meters}.
  */
 package dev.evenkeel.bus.meters;

@@ -1,11 +1,11 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
 import java.util.Map;
 
 /** What the core wants done. Every one with an id is answered to the core, also when it failed. */

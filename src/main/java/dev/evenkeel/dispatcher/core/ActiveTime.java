@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Reply;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Reply;
 
 /**
  * How long dispatchers have been active, this one and those before it. What was not seen for a time

@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.GroupPolicy;
+import dev.evenkeel.protocol.GroupPolicy;
 import java.util.Set;
 
 /**

@@ -1,9 +1,9 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;

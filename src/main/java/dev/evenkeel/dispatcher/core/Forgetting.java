@@ -1,11 +1,11 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.Limits;
+import dev.evenkeel.protocol.Limits;
 import java.util.List;
 
 /**

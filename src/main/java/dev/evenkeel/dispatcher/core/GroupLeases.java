@@ -1,11 +1,11 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -2,12 +2,12 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.Election;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;

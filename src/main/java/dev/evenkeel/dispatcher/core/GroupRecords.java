@@ -1,10 +1,10 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;

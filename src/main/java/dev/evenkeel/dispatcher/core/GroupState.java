@@ -2,10 +2,10 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

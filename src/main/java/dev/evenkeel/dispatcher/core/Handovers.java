@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.Map;
 

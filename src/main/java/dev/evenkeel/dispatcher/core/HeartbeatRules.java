@@ -1,10 +1,10 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
 import java.util.Set;
 
@@ -80,14 +80,12 @@ final class HeartbeatRules {
     if (delays == null) {
       return;
     }
-    if (!beat.policy().isLevel() || delays.size() > Heartbeat.Wishes.RETRY_DELAYS_MAX) {
+    if (!beat.policy().isLevel() || delays.size() > Limits.RETRY_DELAYS_MAX) {
       throw invalid(
-          "retryDelaysMillis: at most "
-              + Heartbeat.Wishes.RETRY_DELAYS_MAX
-              + ", in mode level only");
+          "retryDelaysMillis: at most " + Limits.RETRY_DELAYS_MAX + ", in mode level only");
     }
     for (long delay : delays) {
-      between("retryDelaysMillis", delay, 0, Heartbeat.Wishes.RETRY_DELAY_MILLIS_MAX);
+      between("retryDelaysMillis", delay, 0, Limits.RETRY_DELAY_MILLIS_MAX);
     }
   }
 

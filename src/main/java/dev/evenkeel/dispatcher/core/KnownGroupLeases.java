@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.GroupLease;
+import dev.evenkeel.protocol.GroupLease;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Predicate;

@@ -2,9 +2,9 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Election;
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.LeaseChange;
-import dev.evenkeel.model.Generation;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Generation;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;

@@ -2,9 +2,9 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Names;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Shard;
 
 /** What follows when a group's {@link LeaseBook} holds something new about a shard. */
 final class LeaseNews {

@@ -1,8 +1,8 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.MoveRecord;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Shard;
 
 /**
  * A shard that got another owner. A figure that is unknown, or not known yet, is null.

@@ -1,9 +1,9 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.MoveRecord;
-import dev.evenkeel.model.MoveShares;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.MoveShares;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.MoveRecord;
-import dev.evenkeel.model.Reply;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Reply;
 import java.util.List;
 
 /**

@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Refusal;
+import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

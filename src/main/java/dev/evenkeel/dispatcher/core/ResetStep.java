@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Drain;
-import dev.evenkeel.model.Lease;
+import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.Lease;
 
 /**
  * The next step of one shard that a group shall be reset on: a pure switch over who owns it.

@@ -1,8 +1,8 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.ShardStatus;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardMark;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;

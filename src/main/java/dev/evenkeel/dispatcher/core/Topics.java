@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

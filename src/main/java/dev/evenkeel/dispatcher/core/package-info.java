@@ -1,8 +1,8 @@
 /**
- * What the dispatcher decides: state, input and time in, actions out. No clock and no I/O.
+ * What the dispatcher decides: state, input and time come in, actions go out. It has no clock and
+ * no I/O.
  *
- * <p>{@code DispatcherCore} is the order of things; each responsibility has a room of its own,
- * named there. Internal to the dispatcher; it imports {@code model}, {@code assign} and the records
- * of {@code bus}.
+ * <p>Begin with {@code DispatcherCore}, which sets the order of the steps and names the class for
+ * each.
  */
 package dev.evenkeel.dispatcher.core;

@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.level;
 
-import dev.evenkeel.consumer.ConsumerOptions;
-import dev.evenkeel.model.Names;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.protocol.Names;
 import java.util.List;
 import java.util.Locale;
 

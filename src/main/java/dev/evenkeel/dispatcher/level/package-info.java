@@ -1,5 +1,7 @@
 /**
- * The level dispatchers ("dealers") of groups in mode level: each is a consumer that owns all the
- * group's shards and hands the messages on to the members.
+ * The level dispatchers of groups in mode level. Each is a consumer that owns all shards of its
+ * group and hands the messages to the members.
+ *
+ * <p>Begin with {@code LevelDealers}. The decisions are in {@code dispatcher.level.core}.
  */
 package dev.evenkeel.dispatcher.level;

@@ -1,8 +1,8 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.VoterId;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;

@@ -1,8 +1,8 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.Replicas;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -1,7 +1,7 @@
 /**
- * The replicated log over Apache Ratis, and the only place that knows Ratis.
+ * The replicated log over Apache Ratis. No other package knows Ratis.
  *
- * <p>It keeps a node's log groups in its data directory, and refuses to start on one that belongs
- * to another node or cluster. It imports {@code log}, {@code model} and {@code wire}.
+ * <p>Begin with {@code RaftLogNode}, which keeps a node's log groups in its data directory, and
+ * refuses a directory that belongs to another node or cluster.
  */
 package dev.evenkeel.log.raft;

@@ -1,13 +1,13 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Drain;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Outcome;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.wire.MessageCodec;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.MessageCodec;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.DelayStand;
 import dev.evenkeel.broker.state.Keys;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.AppendBody;
-import dev.evenkeel.wire.Batch;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

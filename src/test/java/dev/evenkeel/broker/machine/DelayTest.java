@@ -7,16 +7,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DelayStand;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.TopicConfig;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.AppendBody.Item;
-import dev.evenkeel.wire.AppendResults.Result;
-import dev.evenkeel.wire.Batch;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.AppendBody.Item;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.storage.Store;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -150,10 +150,10 @@ class DelayTest {
           public void shardChanged(Shard shard) {}
 
           @Override
-          public void leaseChanged(dev.evenkeel.model.Lease lease) {}
+          public void leaseChanged(dev.evenkeel.protocol.Lease lease) {}
 
           @Override
-          public void leaseForgotten(dev.evenkeel.model.Lease former) {}
+          public void leaseForgotten(dev.evenkeel.protocol.Lease former) {}
 
           @Override
           public void retriesAdded(dev.evenkeel.broker.state.LeaseKey key) {}

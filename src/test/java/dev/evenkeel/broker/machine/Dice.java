@@ -1,13 +1,13 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Drain;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.model.TopicConfig;
-import dev.evenkeel.wire.AppendBody;
-import dev.evenkeel.wire.Batch;
-import dev.evenkeel.wire.Entry;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

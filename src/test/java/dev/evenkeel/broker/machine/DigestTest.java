@@ -2,15 +2,15 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StateDigest;
-import dev.evenkeel.model.TopicConfig;
-import dev.evenkeel.store.MemoryStore;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.Entry;
-import dev.evenkeel.wire.FeatureLevel;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StateDigest;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.storage.MemoryStore;
+import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

@@ -2,13 +2,13 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.store.MemoryStore;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.CommandCodec;
-import dev.evenkeel.wire.Entry;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.storage.MemoryStore;
+import dev.evenkeel.storage.Store;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,11 +2,11 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.StartAt;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -3,14 +3,14 @@ package dev.evenkeel.broker.machine;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.StartAt;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

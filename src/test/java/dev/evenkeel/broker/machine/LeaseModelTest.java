@@ -2,12 +2,12 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicConfig;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

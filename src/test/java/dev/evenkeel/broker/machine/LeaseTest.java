@@ -4,16 +4,16 @@ import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Drain;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.model.TopicConfig;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicConfig;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

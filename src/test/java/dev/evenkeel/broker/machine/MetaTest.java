@@ -2,15 +2,15 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.GroupInfo;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.model.TopicConfig;
-import dev.evenkeel.model.TopicInfo;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

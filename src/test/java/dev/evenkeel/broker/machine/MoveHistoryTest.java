@@ -2,16 +2,16 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Limits;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.MoveRecord;
-import dev.evenkeel.model.MoveShares;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.store.MemoryStore;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.MoveShares;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.storage.MemoryStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

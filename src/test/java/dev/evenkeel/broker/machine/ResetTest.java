@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.LeaseKey;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Generation;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Outcome;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.StartAt;
-import dev.evenkeel.store.Store;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Generation;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.storage.Store;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

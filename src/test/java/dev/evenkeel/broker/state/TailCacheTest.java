@@ -5,7 +5,7 @@ import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.wire.Batch;
+import dev.evenkeel.protocol.wire.Batch;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,8 +2,8 @@ package dev.evenkeel.bus.level;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.Message;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;

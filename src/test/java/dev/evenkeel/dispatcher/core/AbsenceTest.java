@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.StartAt;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.ForAll;

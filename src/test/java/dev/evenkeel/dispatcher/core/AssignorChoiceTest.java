@@ -8,9 +8,9 @@ import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -143,11 +143,11 @@ class AssignorChoiceTest {
     bench.release(3);
     // Another dispatcher has taken the change in; this one reads of it.
     bench.log.apply(
-        new dev.evenkeel.model.MetaCommand.DeclareGroup(
+        new dev.evenkeel.protocol.MetaCommand.DeclareGroup(
             "g",
             GroupPolicy.SHARDED,
             List.of("t"),
-            dev.evenkeel.model.StartAt.EARLIEST,
+            dev.evenkeel.protocol.StartAt.EARLIEST,
             true,
             "last"),
         bench.now);

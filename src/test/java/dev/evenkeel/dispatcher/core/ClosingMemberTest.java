@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.Refusal;
+import dev.evenkeel.protocol.Refusal;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

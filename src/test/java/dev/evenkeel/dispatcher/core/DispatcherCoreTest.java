@@ -7,16 +7,17 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.Drain;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
-import dev.evenkeel.model.StartAt;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
@@ -344,7 +345,7 @@ class DispatcherCoreTest {
       assertThat(bench.refusal(good.withWishes(retries(-1L)))).isEqualTo(Refusal.INVALID);
       assertThat(bench.refusal(good.withWishes(retries(7L * 86_400_000 + 1))))
           .isEqualTo(Refusal.INVALID);
-      List<Long> many = Collections.nCopies(Heartbeat.Wishes.RETRY_DELAYS_MAX + 1, 1L);
+      List<Long> many = Collections.nCopies(Limits.RETRY_DELAYS_MAX + 1, 1L);
       assertThat(bench.refusal(good.withWishes(retries(many.toArray(Long[]::new)))))
           .isEqualTo(Refusal.INVALID);
       assertThat(bench.send(good.withWishes(retries(0L, 7L * 86_400_000))))

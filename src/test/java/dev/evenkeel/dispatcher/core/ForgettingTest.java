@@ -3,10 +3,10 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

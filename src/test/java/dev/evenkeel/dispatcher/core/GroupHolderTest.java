@@ -6,12 +6,12 @@ import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
-import dev.evenkeel.model.DataCommand;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.MetaCommand;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.Reply;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardMark;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;

@@ -109,8 +109,8 @@ class JoinBurstTest {
         .filter(Action.Write.class::isInstance)
         .map(Action.Write.class::cast)
         .map(Action.Write::command)
-        .filter(dev.evenkeel.model.DataCommand.Grant.class::isInstance)
-        .map(dev.evenkeel.model.DataCommand.Grant.class::cast)
+        .filter(dev.evenkeel.protocol.DataCommand.Grant.class::isInstance)
+        .map(dev.evenkeel.protocol.DataCommand.Grant.class::cast)
         .forEach(grant -> assertThat(grant.owner()).isEqualTo("z"));
   }
 }

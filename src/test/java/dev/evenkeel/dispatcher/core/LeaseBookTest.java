@@ -3,9 +3,9 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.LeaseChange;
-import dev.evenkeel.model.Drain;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -2,9 +2,9 @@ package dev.evenkeel.dispatcher.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.model.Drain;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;

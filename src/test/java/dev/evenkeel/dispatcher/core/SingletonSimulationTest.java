@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.model.GroupLease;
-import dev.evenkeel.model.GroupPolicy;
-import dev.evenkeel.model.Lease;
-import dev.evenkeel.model.Refusal;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

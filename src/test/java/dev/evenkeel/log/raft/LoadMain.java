@@ -1,7 +1,7 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.RefusedException;
 import java.nio.file.Path;
 import java.util.concurrent.Semaphore;
 

@@ -8,7 +8,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeCard.Stage;
 import dev.evenkeel.log.PeerLine;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.RefusedException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,8 +3,8 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.Replicas;
-import dev.evenkeel.model.Refusal;
-import dev.evenkeel.model.RefusedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

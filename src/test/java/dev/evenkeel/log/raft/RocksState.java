@@ -1,11 +1,11 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.ReplicatedState;
-import dev.evenkeel.store.RocksShared;
-import dev.evenkeel.store.RocksStore;
-import dev.evenkeel.store.Store;
-import dev.evenkeel.store.Store.Table;
-import dev.evenkeel.store.StoreFiles;
+import dev.evenkeel.storage.RocksShared;
+import dev.evenkeel.storage.RocksStore;
+import dev.evenkeel.storage.Store;
+import dev.evenkeel.storage.Store.Table;
+import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;

@@ -2,7 +2,7 @@ package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.Deal.Dealt;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import java.util.function.Consumer;
 

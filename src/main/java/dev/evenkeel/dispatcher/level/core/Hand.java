@@ -2,7 +2,7 @@ package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.Deal;
 import dev.evenkeel.bus.level.Place;
-import dev.evenkeel.model.Shard;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.level.Standing;
-import dev.evenkeel.model.RefusedException;
-import dev.evenkeel.wire.ByteReader;
-import dev.evenkeel.wire.Bytes;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.BufferUnderflowException;
 import java.util.ArrayList;
 import java.util.Comparator;

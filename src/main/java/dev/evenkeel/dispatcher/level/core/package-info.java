@@ -1,5 +1,5 @@
 /**
- * What the level dispatcher of a group does next: deliveries, members' answers and the time come
- * in; what to send and what has ended come out. No I/O, no clock, one thread.
+ * What the level dispatcher of a group decides: deliveries, members' answers and the time come in;
+ * messages to send and messages that have ended go out. It has no I/O, no clock, and one thread.
  */
 package dev.evenkeel.dispatcher.level.core;

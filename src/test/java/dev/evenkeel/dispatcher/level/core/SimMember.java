@@ -6,7 +6,7 @@ import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
-import dev.evenkeel.model.Refusal;
+import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -161,7 +161,7 @@ final class SimMember {
     return received;
   }
 
-  private static boolean isBelow(MessageId id, dev.evenkeel.model.Shard shard, long below) {
+  private static boolean isBelow(MessageId id, dev.evenkeel.protocol.Shard shard, long below) {
     return id.shard().equals(shard) && id.offset() < below;
   }
 

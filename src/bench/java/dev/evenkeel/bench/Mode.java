@@ -1,0 +1,152 @@
+package dev.evenkeel.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One part of the comparison: a load, the systems that bear it, and what is aimed at.
+ *
+ * @param name for {@code -Dbench.only}
+ * @param args of the command {@code bench}
+ * @param systems the first is ours
+ * @param figures paths into the results, such as {@code endToEnd.p99Millis}
+ * @param goals of our figure against another system's
+ */
+record Mode(
+    String name,
+    List<String> args,
+    List<Contender> systems,
+    List<String> figures,
+    List<Goal> goals) {
+
+  /**
+   * @param atLeast whether ours over theirs shall be at least {@code ratio}; else at most
+   */
+  record Goal(String figure, String against, boolean atLeast, double ratio) {
+    boolean met(double actual) {
+      return atLeast ? actual >= ratio : actual <= ratio;
+    }
+
+    @Override
+    public String toString() {
+      return (atLeast ? ">= " : "<= ") + ratio;
+    }
+  }
+
+  private static final String RATE = "messagesPerSecond";
+
+  /**
+   * @param seconds of each measurement; warm-up takes as long
+   * @param repeats of each change of a group
+   */
+  static List<Mode> all(long seconds, int repeats) {
+    String time = seconds + "s";
+    List<String> produce = List.of("produce", "--warmup", time, "--duration", time);
+    List<Contender> produceSystems =
+        List.of(
+            Contender.EVENKEEL,
+            Contender.KAFKA,
+            Contender.KAFKA_TUNED,
+            Contender.KAFKA_FSYNC,
+            Contender.KAFKA_FSYNC_TUNED);
+    List<Goal> small =
+        List.of(
+            atLeast(Contender.KAFKA, 1.1),
+            atLeast(Contender.KAFKA_TUNED, 1.1),
+            atLeast(Contender.KAFKA_FSYNC, 1.5),
+            atLeast(Contender.KAFKA_FSYNC_TUNED, 1.5));
+    List<Contender> asItComes = List.of(Contender.EVENKEEL, Contender.KAFKA, Contender.KAFKA_TUNED);
+    List<Goal> large = List.of(atLeast(Contender.KAFKA, 0.9), atLeast(Contender.KAFKA_TUNED, 0.9));
+    List<Goal> three = List.of(atLeast(Contender.KAFKA, 1.0), atLeast(Contender.KAFKA_TUNED, 1.0));
+    String messages = String.valueOf(400_000 * seconds);
+    return List.of(
+        new Mode("produce-100", with(produce, "--size", "100B"), produceSystems, RATES, small),
+        new Mode(
+            "produce-100-keys",
+            with(produce, "--size", "100B", "--keys", "1000"),
+            asItComes,
+            RATES,
+            List.of()),
+        new Mode("produce-1k", with(produce, "--size", "1KiB"), asItComes, RATES, large),
+        new Mode(
+            "consume-100",
+            // Long enough, and warm enough, to be about the steady state.
+            List.of(
+                "consume",
+                "--size",
+                "100B",
+                "--messages",
+                String.valueOf(seconds * 1_000_000L),
+                "--warmup",
+                "2"),
+            List.of(Contender.EVENKEEL, Contender.KAFKA),
+            RATES,
+            List.of(atLeast(Contender.KAFKA, 0.8))),
+        new Mode(
+            "latency-1000",
+            List.of("latency", "--rate", "1000", "--warmup", time, "--duration", 2 * seconds + "s"),
+            List.of(Contender.EVENKEEL, Contender.KAFKA_FSYNC_AT_ONCE),
+            List.of("endToEnd.p50Millis", "endToEnd.p99Millis"),
+            List.of(
+                new Goal("endToEnd.p50Millis", Contender.KAFKA_FSYNC_AT_ONCE.name(), false, 1.0),
+                new Goal("endToEnd.p99Millis", Contender.KAFKA_FSYNC_AT_ONCE.name(), false, 1.0))),
+        new Mode(
+            "produce-100-three",
+            with(produce, "--size", "100B", "--nodes", "3"),
+            asItComes,
+            RATES,
+            three),
+        new Mode(
+            "failover",
+            List.of("failover", "--rounds", "3"),
+            List.of(Contender.EVENKEEL),
+            List.of("led.medianMillis", "elsewhere.medianMillis"),
+            List.of()),
+        new Mode(
+            "rebalance",
+            List.of("rebalance", "--repeats", String.valueOf(repeats)),
+            List.of(
+                Contender.EVENKEEL,
+                Contender.KAFKA_STICKY,
+                Contender.KAFKA_STICKY_SOON,
+                Contender.KAFKA_NEW,
+                Contender.KAFKA_NEW_SOON),
+            List.of(
+                "join.moved.medianMillis",
+                "join.moved.p99Millis",
+                "join.stayed.p99Millis",
+                "join.moves.median",
+                "leave.moved.medianMillis",
+                "leave.moved.p99Millis",
+                "leave.duplicates.median",
+                "kill.moved.medianMillis",
+                "kill.moved.maxMillis",
+                "kill.stayed.p99Millis",
+                "kill.duplicates.median",
+                "vanish.moved.medianMillis",
+                "vanish.moved.maxMillis"),
+            List.of()));
+  }
+
+  /** Takes hours, so it runs only if it is named. */
+  boolean longRun() {
+    return name.equals("rebalance");
+  }
+
+  /** How long one run may take: consumers that are given up after 45 s take their time. */
+  long runMinutesMax() {
+    return longRun() ? 120 : 6;
+  }
+
+  private static final List<String> RATES = List.of(RATE);
+
+  private static Goal atLeast(Contender against, double ratio) {
+    return new Goal(RATE, against.name(), true, ratio);
+  }
+
+  private static List<String> with(List<String> args, String... more) {
+    List<String> all = new ArrayList<>(args);
+    all.addAll(List.of(more));
+    return all;
+  }
+}

@@ -1,0 +1,175 @@
+package dev.evenkeel;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.internal.Producers;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+
+/**
+ * Sends what comes in at an event-bus address to a topic. Deployable by name on a clustered Vert.x:
+ *
+ * <pre>{@code
+ * vertx.deployVerticle(
+ *     "dev.evenkeel.ProducerVerticle",
+ *     new DeploymentOptions().setConfig(
+ *         new JsonObject().put("topic", "orders").put("address", "orders.in")));
+ * }</pre>
+ *
+ * <p>Configuration: {@code address} (required), and everything of {@link ProducerOptions}, of which
+ * {@code topic} is required.
+ *
+ * <p>A message is {@code {"key": text or absent, "payload": text}}, or {@code payloadBase64} for
+ * bytes, with {@code "deliverAfterMs": n} if it is delayed. It is answered by {@code {"shard": n,
+ * "offset": n}} once it is acknowledged, and by a failure otherwise, as at the {@code evenkeel.api}
+ * addresses: its code is 1 + the number of the {@link Refusal}, or -1 for a bug, and its text is
+ * {@code REFUSAL: what was wrong}.
+ *
+ * <p>It uses the {@link Link} and the {@link ClusterDirectory} that are in {@link LocalObjects}, or
+ * makes its own over the Vert.x that it is deployed on, which then must be clustered by Hazelcast.
+ */
+public class ProducerVerticle extends VerticleBase {
+  private static final int INTERNAL_ERROR = -1;
+
+  private Link ownLink;
+  private ClusterDirectory ownDirectory;
+  private Producer producer;
+  private MessageConsumer<JsonObject> consumer;
+
+  @Override
+  public Future<?> start() {
+    JsonObject given = config().copy();
+    String address = (String) given.remove("address");
+    if (address == null || address.isEmpty()) {
+      return Future.failedFuture(
+          new RefusedException(Refusal.INVALID, "the configuration needs an 'address'"));
+    }
+    ProducerOptions options = new ProducerOptions(given);
+    return link()
+        .compose(link -> Producers.start(link, directory(link), options))
+        .compose(
+            started -> {
+              producer = started;
+              consumer = vertx.eventBus().consumer(address, this::received);
+              return consumer.completion();
+            });
+  }
+
+  private Future<Link> link() {
+    Link shared = LocalObjects.get(vertx, Link.class);
+    if (shared != null) {
+      return Future.succeededFuture(shared);
+    }
+    return ClusterMembers.of(vertx)
+        .map(
+            member -> {
+              VertxLink link = new VertxLink(vertx, member.id());
+              member.onChange(change -> link.nodesInSight(change.dataMembers()));
+              ownLink = link;
+              return link;
+            });
+  }
+
+  private ClusterDirectory directory(Link link) {
+    ClusterDirectory shared = LocalObjects.get(vertx, ClusterDirectory.class);
+    if (shared != null && ownLink == null) {
+      return shared;
+    }
+    ownDirectory = new ClusterDirectory(link);
+    return ownDirectory;
+  }
+
+  private void received(io.vertx.core.eventbus.Message<JsonObject> received) {
+    Message message;
+    Duration deliverAfter;
+    try {
+      message = message(received.body());
+      deliverAfter = deliverAfter(received.body());
+    } catch (RefusedException refused) {
+      fail(received, refused);
+      return;
+    }
+    producer
+        .send(message, deliverAfter)
+        .onSuccess(
+            position ->
+                received.reply(
+                    new JsonObject()
+                        .put("shard", position.shard())
+                        .put("offset", offset(position, deliverAfter))))
+        .onFailure(failure -> fail(received, failure));
+  }
+
+  private static void fail(io.vertx.core.eventbus.Message<?> received, Throwable failure) {
+    received.fail(
+        failure instanceof RefusedException refused
+            ? 1 + refused.refusal().ordinal()
+            : INTERNAL_ERROR,
+        failure.toString());
+  }
+
+  /** Null for a delayed message, which has none yet. */
+  private static Long offset(Producer.Position position, Duration deliverAfter) {
+    return position.offset() < 0 && !deliverAfter.isZero() ? null : (Long) position.offset();
+  }
+
+  private static Duration deliverAfter(JsonObject body) {
+    Object value = body.getValue("deliverAfterMs");
+    if (value == null) {
+      return Duration.ZERO;
+    }
+    if (!(value instanceof Number millis) || millis.longValue() < 0) {
+      throw new RefusedException(
+          Refusal.INVALID, "deliverAfterMs is " + value + ": use milliseconds, 0 or more");
+    }
+    return Duration.ofMillis(millis.longValue());
+  }
+
+  private static Message message(JsonObject body) {
+    try {
+      String key = body.getString("key");
+      String text = body.getString("payload");
+      String base64 = body.getString("payloadBase64");
+      if ((text == null) == (base64 == null)) {
+        throw new RefusedException(
+            Refusal.INVALID, "a message has either 'payload' or 'payloadBase64'");
+      }
+      return new Message(
+          key == null ? null : key.getBytes(StandardCharsets.UTF_8),
+          null,
+          System.currentTimeMillis(),
+          text != null
+              ? text.getBytes(StandardCharsets.UTF_8)
+              : Base64.getDecoder().decode(base64));
+    } catch (ClassCastException | IllegalArgumentException e) {
+      throw new RefusedException(
+          Refusal.INVALID, "a message is {\"key\": text, \"payload\": text}: " + e.getMessage());
+    }
+  }
+
+  @Override
+  public Future<?> stop() {
+    Future<Void> end = consumer == null ? Future.succeededFuture() : consumer.unregister();
+    return end.eventually(() -> producer == null ? Future.succeededFuture() : producer.close())
+        .eventually(
+            () -> {
+              if (ownDirectory != null) {
+                ownDirectory.close();
+              }
+              return ownLink == null ? Future.succeededFuture() : ownLink.close();
+            });
+  }
+}

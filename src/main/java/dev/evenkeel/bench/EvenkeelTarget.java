@@ -1,0 +1,244 @@
+package dev.evenkeel.bench;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.cli.ClientConnection;
+import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.OwnProgram;
+import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Router;
+import dev.evenkeel.client.internal.EvenkeelClientImpl;
+import dev.evenkeel.protocol.Message;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** A cluster of Evenkeel, reached as any application reaches it. */
+final class EvenkeelTarget implements Target {
+  private static final long CALL_MILLIS_MAX = 30_000;
+
+  /** The loads bound what is in flight; the producer's own bound must not be met before. */
+  private static final int PRODUCER_MESSAGES_MAX = 10_000_000;
+
+  private static final Future<Void> DONE = Future.succeededFuture();
+
+  private final BenchOptions options;
+  private final OwnNodes nodes;
+  private final EvenkeelClient client;
+
+  private EvenkeelTarget(BenchOptions options, OwnNodes nodes, EvenkeelClient client) {
+    this.options = options;
+    this.nodes = nodes;
+    this.client = client;
+  }
+
+  /** The cluster that {@code options} name, or one of its own. */
+  static EvenkeelTarget open(BenchOptions options) {
+    OwnNodes nodes = options.cluster() == null ? OwnNodes.start(options) : null;
+    try {
+      List<String> seeds = nodes == null ? options.cluster() : nodes.seeds();
+      return new EvenkeelTarget(options, nodes, ClientConnection.connect(seeds));
+    } catch (RuntimeException e) {
+      if (nodes != null) {
+        nodes.close();
+      }
+      throw e;
+    }
+  }
+
+  /** The nodes that were started for the load, or null if a running cluster is used. */
+  OwnNodes nodes() {
+    return nodes;
+  }
+
+  @Override
+  public JsonObject describe() {
+    return new JsonObject()
+        .put("system", "evenkeel")
+        .put("acks", acksText())
+        .put("nodes", nodes == null ? null : nodes.count());
+  }
+
+  private String acksText() {
+    return options.acks() == Acks.NONE ? "none" : options.acks().text() + ", fsynced";
+  }
+
+  @Override
+  public void createTopic(String topic, int shards) {
+    call(new JsonObject().put("action", "create").put("name", topic).put("shards", shards));
+  }
+
+  /** What the cluster says of a topic, with its shards and their leaders. */
+  JsonObject topic(String topic) {
+    return call(new JsonObject().put("action", "get").put("name", topic));
+  }
+
+  private JsonObject call(JsonObject request) {
+    Buffer answer =
+        ClientConnection.await(
+            EvenkeelClientImpl.linkOf(client)
+                .request(Addresses.API_TOPICS, request.toBuffer(), CALL_MILLIS_MAX));
+    return new JsonObject(answer);
+  }
+
+  @Override
+  public long stored(String topic) {
+    long sum = 0;
+    JsonArray shards = topic(topic).getJsonArray("shardList");
+    for (int i = 0; i < shards.size(); i++) {
+      Long end = shards.getJsonObject(i).getLong("end");
+      if (end == null) {
+        return -1;
+      }
+      sum += end;
+    }
+    return sum;
+  }
+
+  @Override
+  public Sender sender(String topic) {
+    return sender(topic, null);
+  }
+
+  Sender sender(String topic, Router router) {
+    return sender(topic, router, options.lingerMillis(), options.batchBytes());
+  }
+
+  /** Without a producer: see {@link BareSender}. */
+  Sender bareSender(String topic) {
+    return new BareSender(EvenkeelClientImpl.linkOf(client), topic);
+  }
+
+  /**
+   * @param lingerMillis null: as it comes
+   * @param batchBytes null: as it comes
+   */
+  private Producer producer(String topic, Router router, Long lingerMillis, Integer batchBytes) {
+    ProducerOptions producerOptions = new ProducerOptions().setTopic(topic).setAcks(options.acks());
+    if (lingerMillis != null) {
+      producerOptions.setLingerMillis(lingerMillis);
+    }
+    if (batchBytes != null) {
+      producerOptions.setBatchBytes(batchBytes);
+    }
+    Producer producer =
+        onOwnContext(() -> ClientConnection.await(client.producer(producerOptions, router)));
+    producer.setWriteQueueMaxSize(PRODUCER_MESSAGES_MAX);
+    return producer;
+  }
+
+  DelayLoad.DelayedSender delayedSender(String topic) {
+    Producer producer = producer(topic, null, null, null);
+    return new DelayLoad.DelayedSender() {
+      @Override
+      public void send(byte[] key, byte[] payload, long dueMillis, Done done) {
+        producer
+            .sendAt(
+                new Message(key, null, System.currentTimeMillis(), payload),
+                Instant.ofEpochMilli(dueMillis))
+            .onComplete(sent -> done.done(sent.cause()));
+      }
+
+      @Override
+      public void close() {
+        ClientConnection.await(producer.close());
+      }
+    };
+  }
+
+  /**
+   * @param lingerMillis null: as it comes
+   * @param batchBytes null: as it comes
+   */
+  Sender sender(String topic, Router router, Long lingerMillis, Integer batchBytes) {
+    Producer producer = producer(topic, router, lingerMillis, batchBytes);
+    return new Sender() {
+      @Override
+      public void send(byte[] key, byte[] payload, Done done) {
+        producer
+            .send(new Message(key, null, System.currentTimeMillis(), payload))
+            .onComplete(sent -> done.done(sent.cause()));
+      }
+
+      @Override
+      public void close() {
+        ClientConnection.await(producer.close());
+        if (producer.failedMessages() > 0) {
+          throw CommandFailure.failed(
+              producer.failedMessages() + " messages failed after they had been sent");
+        }
+      }
+    };
+  }
+
+  @Override
+  public List<String> memberCommand(String topic, String group, String member) {
+    List<String> command = new ArrayList<>(OwnProgram.command(List.of()));
+    command.addAll(List.of("bench", "rebalance-member", "--cluster", String.join(",", seeds())));
+    command.addAll(List.of("--topic", topic, "--group", group, "--member", member));
+    return command;
+  }
+
+  @Override
+  public Receiver receiver(String topic, String group, Arrival arrival) {
+    return receiver(
+        client,
+        new ConsumerOptions().setGroup(group).setTopics(List.of(topic)),
+        delivery -> {
+          arrival.arrived(delivery.message().payload());
+          return DONE;
+        });
+  }
+
+  static Receiver receiver(
+      EvenkeelClient client, ConsumerOptions options, ConsumerHandler handler) {
+    Consumer consumer =
+        onOwnContext(() -> ClientConnection.await(client.consumer(options, handler)));
+    return () -> ClientConnection.await(consumer.close());
+  }
+
+  /** Nodes to join by. */
+  List<String> seeds() {
+    return nodes == null ? options.cluster() : nodes.seeds();
+  }
+
+  /** A thread has one context: each producer and consumer is to have one for itself. */
+  private static <T> T onOwnContext(Supplier<T> open) {
+    CompletableFuture<T> opened = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                opened.complete(open.get());
+              } catch (RuntimeException e) {
+                opened.completeExceptionally(e);
+              }
+            },
+            "bench-open");
+    thread.start();
+    try {
+      return opened.join();
+    } catch (java.util.concurrent.CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+
+  @Override
+  public void close() {
+    ClientConnection.close(client);
+    if (nodes != null) {
+      nodes.close();
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package dev.evenkeel.bench;
+
+import dev.evenkeel.cli.ClientConnection;
+import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.EvenkeelClient;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Reads a topic by a new group of equal consumers. What is measured begins when each of them has
+ * finished a message, and ends with the last message or after a time: joining is not part of it.
+ *
+ * <p>The consumers are in this program, each with a connection of its own, as separate applications
+ * have: so what goes between them and the dispatcher goes through the network. Processes of their
+ * own would measure, on a machine with few cores, how long four JVMs take to warm up.
+ */
+final class LevelLoad {
+  private static final long LOOK_EVERY_MILLIS = 1;
+  private static final long JOIN_SECONDS_MAX = 60;
+
+  private final List<EvenkeelClient> clients;
+  private final String topic;
+  private final long messages;
+  private final long workMillis;
+  private final int parallel;
+
+  /**
+   * @param clients one a consumer
+   * @param messages that the topic holds
+   * @param workMillis how long a handler takes, without blocking; 0: it does nothing
+   * @param parallel handlers of a consumer at once
+   */
+  LevelLoad(
+      List<EvenkeelClient> clients, String topic, long messages, long workMillis, int parallel) {
+    this.clients = clients;
+    this.topic = topic;
+    this.messages = messages;
+    this.workMillis = workMillis;
+    this.parallel = parallel;
+  }
+
+  /**
+   * What one group did.
+   *
+   * @param finished messages while it was measured
+   * @param all messages that were finished, also while consumers joined
+   * @param least messages that one consumer had finished at the end, of all it did, at least
+   * @param most the same, at most
+   * @param declined messages of all that dedup finished without a handler
+   */
+  record Outcome(long finished, long all, long nanos, long least, long most, long declined) {
+    double perSecond() {
+      return finished / (nanos / 1e9);
+    }
+  }
+
+  /**
+   * @param mode with mode, range and strategy; the rest is set here
+   * @param millisMax how long it is measured at most
+   */
+  Outcome run(String group, ConsumerOptions mode, long millisMax) throws InterruptedException {
+    List<AtomicLong> counts = new ArrayList<>();
+    AtomicLong declined = new AtomicLong();
+    List<Target.Receiver> receivers = new ArrayList<>();
+    try {
+      for (EvenkeelClient client : clients) {
+        AtomicLong count = new AtomicLong();
+        counts.add(count);
+        ConsumerOptions options =
+            new ConsumerOptions(mode.toJson())
+                .setGroup(group)
+                .setTopics(List.of(topic))
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setParallel(parallel);
+        receivers.add(receiver(client, options, count, declined));
+      }
+      long joining = System.nanoTime();
+      while (counts.stream().anyMatch(count -> count.get() == 0)) {
+        // A consumer that comes when all is done gets nothing: then there were too few messages.
+        if (System.nanoTime() - joining > TimeUnit.SECONDS.toNanos(JOIN_SECONDS_MAX)
+            || sum(counts) >= messages) {
+          throw CommandFailure.failed("not every consumer got a message: use more with --messages");
+        }
+        TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
+      }
+      long begin = System.nanoTime();
+      long before = sum(counts);
+      long until = begin + TimeUnit.MILLISECONDS.toNanos(millisMax);
+      while (sum(counts) < messages && System.nanoTime() - until < 0) {
+        TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
+      }
+      long nanos = System.nanoTime() - begin;
+      List<Long> each = counts.stream().map(AtomicLong::get).sorted().toList();
+      return new Outcome(
+          each.stream().mapToLong(Long::longValue).sum() - before,
+          each.stream().mapToLong(Long::longValue).sum(),
+          nanos,
+          each.get(0),
+          each.get(each.size() - 1),
+          declined.get());
+    } finally {
+      receivers.forEach(Target.Receiver::close);
+    }
+  }
+
+  private static long sum(List<AtomicLong> counts) {
+    return counts.stream().mapToLong(AtomicLong::get).sum();
+  }
+
+  private Target.Receiver receiver(
+      EvenkeelClient client, ConsumerOptions options, AtomicLong count, AtomicLong declined) {
+    return EvenkeelTarget.receiver(
+        client, options, new Worker(client.vertx(), workMillis, count, declined));
+  }
+
+  /** Works by a timer. One thread at a time calls it. */
+  private static final class Worker implements ConsumerHandler {
+    private static final Future<Void> DONE = Future.succeededFuture();
+
+    private final Vertx vertx;
+    private final long workMillis;
+    private final AtomicLong count;
+    private final AtomicLong declined;
+
+    Worker(Vertx vertx, long workMillis, AtomicLong count, AtomicLong declined) {
+      this.vertx = vertx;
+      this.workMillis = workMillis;
+      this.count = count;
+      this.declined = declined;
+    }
+
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      if (workMillis == 0) {
+        count.lazySet(count.get() + 1);
+        return DONE;
+      }
+      Promise<Void> worked = Promise.promise();
+      vertx.setTimer(
+          workMillis,
+          timer -> {
+            count.lazySet(count.get() + 1);
+            worked.complete();
+          });
+      return worked.future();
+    }
+
+    @Override
+    public void onDeclined(Delivery delivery) {
+      count.lazySet(count.get() + 1);
+      declined.incrementAndGet();
+    }
+  }
+
+  /** A connection for each consumer. */
+  static List<EvenkeelClient> connect(List<String> seeds, int consumers) {
+    List<EvenkeelClient> clients = new ArrayList<>();
+    try {
+      for (int i = 0; i < consumers; i++) {
+        clients.add(ClientConnection.connect(seeds));
+      }
+    } catch (RuntimeException e) {
+      clients.forEach(ClientConnection::close);
+      throw e;
+    }
+    return clients;
+  }
+}

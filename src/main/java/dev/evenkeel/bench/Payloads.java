@@ -1,0 +1,47 @@
+package dev.evenkeel.bench;
+
+import java.nio.charset.StandardCharsets;
+import java.util.SplittableRandom;
+
+/**
+ * Keys and payloads made beforehand, so that a load spends its time on sending. Payloads are random
+ * bytes, which nothing can compress. The same seed gives the same messages.
+ */
+class Payloads {
+  private static final int POOL_BYTES = 4 << 20;
+  private static final int POOL_MAX = 1_024;
+
+  private final byte[][] payloads;
+  private final byte[][] keys;
+
+  /**
+   * @param keyCount 0: messages have no key
+   */
+  Payloads(int sizeBytes, int keyCount, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    payloads = new byte[Math.max(1, Math.min(POOL_MAX, POOL_BYTES / Math.max(1, sizeBytes)))][];
+    for (int i = 0; i < payloads.length; i++) {
+      payloads[i] = new byte[sizeBytes];
+      random.nextBytes(payloads[i]);
+    }
+    keys = new byte[keyCount][];
+    for (int i = 0; i < keyCount; i++) {
+      keys[i] = ("key-" + i).getBytes(StandardCharsets.US_ASCII);
+    }
+  }
+
+  /** The payload of the i-th message; not to be changed. */
+  byte[] payload(long i) {
+    return payloads[(int) (i % payloads.length)];
+  }
+
+  /** The key of the i-th message, spread over all keys; null if there are none. */
+  byte[] key(long i) {
+    if (keys.length == 0) {
+      return null;
+    }
+    // Steps of the golden ratio: even, and without the runs of neighbours that counting up gives.
+    long mixed = i * 0x9E3779B97F4A7C15L;
+    return keys[(int) ((mixed >>> 33) % keys.length)];
+  }
+}

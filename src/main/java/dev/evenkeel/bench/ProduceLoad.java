@@ -1,0 +1,91 @@
+package dev.evenkeel.bench;
+
+import dev.evenkeel.cli.CommandFailure;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * As much as a system takes: each producer has a thread that sends until what is in flight reaches
+ * its bound. Warm-up and measurement are runs of their own; each ends when all is answered, and its
+ * time is from the first message to the last answer.
+ */
+final class ProduceLoad {
+  private static final long ANSWERS_MINUTES_MAX = 3;
+
+  /** The clock is read once in so many messages. */
+  private static final int CLOCK_EVERY = 64;
+
+  private final List<Target.Sender> senders;
+  private final Payloads payloads;
+  private final long inFlightEach;
+
+  /**
+   * @param inFlightMessages of all senders together
+   */
+  ProduceLoad(List<Target.Sender> senders, Payloads payloads, long inFlightMessages) {
+    this.senders = senders;
+    this.payloads = payloads;
+    inFlightEach = Math.max(1, inFlightMessages / senders.size());
+  }
+
+  /** What one run did. */
+  record Outcome(long sent, long failed, long nanos, Throwable firstFailure) {
+    long acked() {
+      return sent - failed;
+    }
+
+    double perSecond() {
+      return acked() / (nanos / 1e9);
+    }
+  }
+
+  /** Blocks until all is answered. */
+  Outcome run(Amount amount) throws InterruptedException {
+    List<InFlight> flights = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>();
+    LongAdder sent = new LongAdder();
+    long begin = System.nanoTime();
+    for (int i = 0; i < senders.size(); i++) {
+      Target.Sender sender = senders.get(i);
+      InFlight inFlight = new InFlight(inFlightEach);
+      Amount share = amount.share(i, senders.size());
+      flights.add(inFlight);
+      Thread thread =
+          new Thread(() -> sent.add(send(sender, inFlight, share, begin)), "bench-produce-" + i);
+      thread.setDaemon(true);
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    long nanos = System.nanoTime() - begin;
+    long failed = 0;
+    Throwable first = null;
+    for (InFlight each : flights) {
+      if (each.unanswered() > 0) {
+        throw CommandFailure.failed(
+            each.unanswered() + " messages had no answer within " + ANSWERS_MINUTES_MAX + " min");
+      }
+      failed += each.failed();
+      first = first == null ? each.firstFailure() : first;
+    }
+    return new Outcome(sent.sum(), failed, nanos, first);
+  }
+
+  private long send(Target.Sender sender, InFlight inFlight, Amount amount, long begin) {
+    long sent = 0;
+    long elapsed = System.nanoTime() - begin;
+    while (amount.goesOn(sent, elapsed)) {
+      inFlight.sending();
+      sender.send(payloads.key(sent), payloads.payload(sent), inFlight);
+      if (++sent % CLOCK_EVERY == 0) {
+        elapsed = System.nanoTime() - begin;
+      }
+    }
+    inFlight.awaitAll(TimeUnit.MINUTES.toNanos(ANSWERS_MINUTES_MAX));
+    return sent;
+  }
+}

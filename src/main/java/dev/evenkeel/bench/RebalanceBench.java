@@ -1,0 +1,239 @@
+package dev.evenkeel.bench;
+
+import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.Table;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code evenkeel bench rebalance}. */
+@Command(
+    name = "rebalance",
+    mixinStandardHelpOptions = true,
+    description = {
+      "How long shards pause when consumers join, leave, are killed and vanish.",
+      "Consumers are processes of their own that work for a millisecond on each message. A pause is"
+          + " seen at the messages: from the last that the former owner handled to the first that"
+          + " the next one did; of a shard that stays, the longest time between two messages."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  evenkeel bench rebalance",
+      "  evenkeel bench rebalance --repeats 5 --kinds kill",
+      "  evenkeel bench rebalance --consumers 6 --shards 24 --rate 4000 --format json",
+      "",
+      "'steady' is the longest time between two messages of a shard in the two seconds before a",
+      "change: where that is long, the machine was busy."
+    })
+final class RebalanceBench implements Callable<Integer> {
+  private static final int KEYS_UNLESS_GIVEN = 200;
+
+  @ParentCommand private BenchCommand bench;
+
+  @Mixin private BenchOptions options;
+
+  @Option(
+      names = "--repeats",
+      paramLabel = "N",
+      defaultValue = "20",
+      description = "How often each kind happens (default: ${DEFAULT-VALUE}).")
+  private int repeats;
+
+  @Option(
+      names = "--kinds",
+      paramLabel = "KIND",
+      split = ",",
+      defaultValue = "leave,kill,vanish",
+      description =
+          "leave (SIGTERM), kill (SIGKILL), vanish (SIGSTOP, so nothing is closed); before each of"
+              + " them one more consumer joins, which is measured, too (default:"
+              + " ${DEFAULT-VALUE}).")
+  private List<String> kinds;
+
+  @Option(
+      names = "--consumers",
+      paramLabel = "N",
+      defaultValue = "3",
+      description = "Consumers before each join (default: ${DEFAULT-VALUE}).")
+  private int consumers;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "N",
+      defaultValue = "2000",
+      description = "Messages a second, over all shards (default: ${DEFAULT-VALUE}).")
+  private double rate;
+
+  @Option(
+      names = "--member-jvm",
+      paramLabel = "OPTIONS",
+      defaultValue = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+      description =
+          "Options for the consumers' JVMs, '' for none (default: ${DEFAULT-VALUE}: they live for"
+              + " half a minute, in which a JVM as it comes does little but compile itself).")
+  private String memberJvm;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "TIME",
+      defaultValue = "30s",
+      description =
+          "Load before the first change, so that nodes have compiled what they run (default:"
+              + " ${DEFAULT-VALUE}).")
+  private String warmUp;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    long warmUpMillis = BenchOptions.millis("--warm-up", warmUp);
+    options.check();
+    BenchOptions.range("--repeats", repeats, 1, 10_000);
+    BenchOptions.range("--consumers", consumers, 1, options.shards() - 1L);
+    if (!(rate > 0 && rate <= 1e5)) {
+      throw CommandFailure.usage("--rate " + rate + ": it must be above 0, and at most 100000");
+    }
+    Set<RebalanceLoad.Kind> wanted = kinds();
+    bench.logging();
+    Path errors = errors();
+    try (Target target = bench.open(options)) {
+      String topic = BenchRun.newTopic(target, options);
+      RebalanceLoad load =
+          new RebalanceLoad(
+              target,
+              topic,
+              options.shards(),
+              keys(),
+              options.sizeBytes(),
+              rate,
+              BenchOptions.jvmOptions(memberJvm),
+              errors);
+      RebalanceLoad.Outcome outcome = load.run(consumers, repeats, wanted, warmUpMillis);
+      tell(target, outcome);
+      delete(errors);
+      return BenchRun.status(outcome.sent(), outcome.failed(), outcome.firstFailure());
+    } catch (CommandFailure e) {
+      System.err.println("evenkeel bench: what the consumers said is in " + errors);
+      throw e;
+    }
+  }
+
+  private int keys() {
+    return options.keys() == 0 ? KEYS_UNLESS_GIVEN : options.keys();
+  }
+
+  private Set<RebalanceLoad.Kind> kinds() {
+    Set<RebalanceLoad.Kind> wanted = new LinkedHashSet<>();
+    for (String kind : kinds) {
+      wanted.add(
+          Arrays.stream(RebalanceLoad.Kind.values())
+              .filter(each -> each != RebalanceLoad.Kind.JOIN)
+              .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(kind))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      CommandFailure.usage("--kinds '" + kind + "': write leave, kill or vanish")));
+    }
+    return wanted;
+  }
+
+  private Path errors() {
+    try {
+      Files.createDirectories(options.data());
+      return Files.createTempFile(options.data(), "evenkeel-members-", ".err");
+    } catch (IOException e) {
+      throw CommandFailure.failed("--data: " + e.getMessage(), e);
+    }
+  }
+
+  private static void delete(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      System.err.println("evenkeel bench: could not remove " + file + ": " + e);
+    }
+  }
+
+  private void tell(Target target, RebalanceLoad.Outcome outcome) {
+    Table table = new Table("KIND", "MILLISECONDS", "COUNT", "MEDIAN", "P99", "MAX");
+    JsonObject json =
+        BenchRun.result("rebalance", target, options)
+            .put("keys", keys())
+            .put("rate", rate)
+            .put("consumers", consumers)
+            .put("memberJvm", memberJvm)
+            .put("repeats", repeats)
+            .put("sent", outcome.sent())
+            .put("acked", outcome.sent() - outcome.failed())
+            .put("failed", outcome.failed())
+            .put("handled", outcome.handled());
+    outcome
+        .changes()
+        .forEach(
+            (kind, changes) -> {
+              String name = kind.name().toLowerCase(Locale.ROOT);
+              JsonObject of = new JsonObject().put("count", changes.size());
+              figure(table, of, name, "moved", changes, Handlings.Change::movedMillis);
+              figure(table, of, name, "stayed", changes, Handlings.Change::stayedMillis);
+              figure(table, of, name, "steady", changes, Handlings.Change::steadyMillis);
+              List<Long> moves = changes.stream().map(each -> (long) each.moves()).toList();
+              List<Long> duplicates = changes.stream().map(Handlings.Change::duplicates).toList();
+              counts(table, of, name, "moves", moves);
+              counts(table, of, name, "duplicates", duplicates);
+              json.put(name, of);
+            });
+    options.print(table.text(), json);
+  }
+
+  private static void figure(
+      Table table,
+      JsonObject json,
+      String kind,
+      String what,
+      List<Handlings.Change> changes,
+      Function<Handlings.Change, List<Double>> millis) {
+    List<Double> all = new ArrayList<>();
+    changes.forEach(change -> all.addAll(millis.apply(change)));
+    Percentiles percentiles = new Percentiles();
+    all.forEach(each -> percentiles.add(Math.round(each * 1e6)));
+    table.row(
+        kind,
+        what,
+        percentiles.count(),
+        percentiles.millis(50),
+        percentiles.millis(99),
+        percentiles.millis(100));
+    json.put(
+        what,
+        new JsonObject()
+            .put("count", percentiles.count())
+            .put("medianMillis", percentiles.millis(50))
+            .put("p99Millis", percentiles.millis(99))
+            .put("maxMillis", percentiles.millis(100)));
+  }
+
+  private static void counts(
+      Table table, JsonObject json, String kind, String what, List<Long> counts) {
+    table.row(
+        kind, what + " (number)", counts.size(), Stats.median(counts), null, Stats.max(counts));
+    json.put(
+        what,
+        new JsonObject()
+            .put("median", Stats.median(counts))
+            .put("max", Stats.max(counts))
+            .put("each", new JsonArray(new ArrayList<>(counts))));
+  }
+}

@@ -1,0 +1,286 @@
+package dev.evenkeel.broker.node;
+
+import dev.evenkeel.broker.BrokerVerticle;
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.machine.StoreOpener;
+import dev.evenkeel.broker.machine.StoredState;
+import dev.evenkeel.log.Eligibility.Reason;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.storage.StoreFiles;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a broker is apart from the event bus: its logs, state machines, disk guard, threads and
+ * periodic tasks. {@link BrokerVerticle} serves it.
+ */
+public final class BrokerNode implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BrokerNode.class);
+  private static final int READ_THREADS = 4;
+
+  /** Reads that may wait for a thread; past it they are refused OVERLOADED. */
+  private static final int READS_WAITING_MAX = 4_096;
+
+  private static final long DISK_CHECK_MILLIS = 1_000;
+  private static final long RETAIN_MILLIS = 60_000;
+
+  private final BrokerSettings settings;
+  private final LogNode log;
+  private final MetaState meta;
+  private final List<DataState> data;
+  private final DiskGuard disk;
+  private final ClusterClock clock;
+  private final Map<String, StoredState<?>> states = new TreeMap<>();
+  private final Map<String, ReplicaCheck> replicaChecks = new TreeMap<>();
+  private final ThreadPoolExecutor readers;
+  private final ScheduledExecutorService periodic;
+
+  private BrokerNode(
+      BrokerSettings settings, LogNode log, MetaState meta, List<DataState> data, DiskGuard disk) {
+    this.settings = settings;
+    this.log = log;
+    this.meta = meta;
+    this.data = data;
+    this.disk = disk;
+    states.put(LogNode.META, meta);
+    for (int i = 0; i < data.size(); i++) {
+      states.put(log.data().get(i).name(), data.get(i));
+    }
+    states.keySet().forEach(group -> replicaChecks.put(group, new ReplicaCheck()));
+    clock =
+        new ClusterClock(
+            settings.clockMillis(), () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    readers =
+        new ThreadPoolExecutor(
+            READ_THREADS,
+            READ_THREADS,
+            0,
+            TimeUnit.MILLISECONDS,
+            new LinkedBlockingQueue<>(READS_WAITING_MAX),
+            threads("evenkeel-read-"));
+    periodic = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-broker-periodic-"));
+  }
+
+  /**
+   * Opens everything and begins the periodic tasks. Blocks: never on an event loop.
+   *
+   * @param line by which the nodes of a new cluster of several find together
+   * @throws LogStartException for what a person must look into
+   */
+  public static BrokerNode start(
+      BrokerSettings settings, LogStarter logs, StoreOpener stores, PeerLine line)
+      throws LogStartException, IOException, InterruptedException {
+    Path live = settings.dataDirectory().resolve("live");
+    Files.createDirectories(live);
+    DiskGuard disk =
+        new DiskGuard(
+            settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
+    disk.check();
+    ThreadFactory files = threads("evenkeel-damage-");
+    DamageMarks damage =
+        new DamageMarks(
+            settings.dataDirectory(),
+            StoreFiles::forceDirectory,
+            task -> files.newThread(task).start());
+    MetaState meta = new MetaState(live.resolve(LogNode.META), stores);
+    Map<String, DataState> byName = new ConcurrentHashMap<>();
+    LogNode log =
+        logs.start(
+            settings.logSettings(),
+            name -> {
+              StoredState<?> state =
+                  name.equals(LogNode.META)
+                      ? meta
+                      : byName.computeIfAbsent(
+                          name,
+                          any ->
+                              new DataState(
+                                  live.resolve(name),
+                                  stores,
+                                  settings.tailBytesMax(),
+                                  FeatureLevel.reads(),
+                                  () -> meta.tables().featureLevel()));
+              state.onDamage(detail -> damage.note(name, detail));
+              return state;
+            },
+            line);
+    try {
+      log.all().forEach(damage::watch);
+      List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();
+      BrokerNode node = new BrokerNode(settings, log, meta, data, disk);
+      node.begin();
+      return node;
+    } catch (RuntimeException e) {
+      log.close();
+      throw e;
+    }
+  }
+
+  private static ThreadFactory threads(String prefix) {
+    AtomicInteger count = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, prefix + count.getAndIncrement());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  private void begin() {
+    checkDisk();
+    every(DISK_CHECK_MILLIS, this::checkDisk);
+    every(RETAIN_MILLIS, this::retain);
+  }
+
+  private void every(long millis, Runnable task) {
+    periodic.scheduleWithFixedDelay(
+        () -> {
+          try {
+            task.run();
+          } catch (RuntimeException e) {
+            LOG.error("a periodic task failed and will be tried again", e);
+          }
+        },
+        millis,
+        millis,
+        TimeUnit.MILLISECONDS);
+  }
+
+  /** Measures the free space, and what follows from it; called every second. */
+  public void checkDisk() {
+    disk.check();
+    String exhausted = disk.exhausted();
+    log.holdEntries(exhausted);
+    String low = exhausted == null ? disk.low() : "it takes no entries: " + exhausted;
+    for (LogGroup group : log.all()) {
+      if (low == null) {
+        group.eligibility().remove(Reason.DISK_FULL);
+      } else {
+        group.eligibility().add(Reason.DISK_FULL, low);
+      }
+    }
+  }
+
+  /** Writes a retention entry to each data group that this node leads; called every minute. */
+  public void retain() {
+    for (LogGroup group : log.data()) {
+      if (group.leadership().ready()) {
+        byte[] entry = Entry.of(new DataCommand.Retain(), nowMillis());
+        group
+            .append(List.of(ByteBuffer.wrap(entry)))
+            .whenComplete(
+                (reply, failure) -> {
+                  if (failure != null) {
+                    LOG.warn("retention of {} waits: {}", group.name(), failure.toString());
+                  }
+                });
+      }
+    }
+  }
+
+  /** What the cluster takes for the time, in milliseconds since 1970. */
+  public long nowMillis() {
+    return clock.millis();
+  }
+
+  public ClusterClock clock() {
+    return clock;
+  }
+
+  public String nodeId() {
+    return settings.nodeId();
+  }
+
+  /** The other nodes of the cluster. */
+  public List<String> others() {
+    return log.nodes().stream().filter(each -> !each.equals(nodeId())).toList();
+  }
+
+  /** The host at which the other nodes find this one, or null if its peers do not name it. */
+  public String host() {
+    return settings.peers().stream()
+        .filter(peer -> peer.nodeId().equals(settings.nodeId()))
+        .map(LogSettings.Peer::host)
+        .findFirst()
+        .orElse(null);
+  }
+
+  public LogNode log() {
+    return log;
+  }
+
+  public MetaState meta() {
+    return meta;
+  }
+
+  /** States of the data groups, in their order. */
+  public List<DataState> data() {
+    return data;
+  }
+
+  /** The state of a log group. */
+  public StoredState<?> state(String group) {
+    return states.get(group);
+  }
+
+  /** How the state of a log group compares with those of the other nodes. */
+  public ReplicaCheck replicaCheck(String group) {
+    return replicaChecks.get(group);
+  }
+
+  public DiskGuard disk() {
+    return disk;
+  }
+
+  /** Where the store may be read; refuses tasks when too many wait. */
+  public Executor readers() {
+    return readers;
+  }
+
+  /** Reads that wait for a thread. */
+  public int readsWaiting() {
+    return readers.getQueue().size();
+  }
+
+  public Path dataDirectory() {
+    return settings.dataDirectory();
+  }
+
+  /** Ends periodic tasks and reads, then closes logs and stores. Blocks. */
+  @Override
+  public void close() {
+    periodic.shutdownNow();
+    readers.shutdown();
+    try {
+      if (!readers.awaitTermination(5, TimeUnit.SECONDS)) {
+        LOG.warn("reads go on while the node closes; they will fail");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    log.close();
+  }
+}

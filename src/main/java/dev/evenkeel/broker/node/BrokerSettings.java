@@ -1,0 +1,169 @@
+package dev.evenkeel.broker.node;
+
+import dev.evenkeel.broker.BrokerVerticle;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/**
+ * What a broker needs to run.
+ *
+ * @param nodeId this node
+ * @param dataDirectory holds {@code raft} (logs) and {@code live} (state); made if it is missing
+ * @param peers every node of the cluster, this one included
+ * @param dataGroups how many data log groups a new cluster gets; 0: the default
+ * @param snapshotEveryEntries a snapshot is taken after so many entries of a log
+ * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries, too
+ * @param segmentBytesMax size of a log segment
+ * @param tailBytesMax newest batches held in memory for each data group
+ * @param diskFreeBytesMin below this much free space, appends are refused DISK_FULL
+ * @param clockMillis milliseconds since 1970
+ * @param diskFreeBytes free space of the disk, or null to ask the file system
+ */
+public record BrokerSettings(
+    String nodeId,
+    Path dataDirectory,
+    List<LogSettings.Peer> peers,
+    int dataGroups,
+    long snapshotEveryEntries,
+    long snapshotEveryBytes,
+    long segmentBytesMax,
+    long tailBytesMax,
+    long diskFreeBytesMin,
+    LongSupplier clockMillis,
+    LongSupplier diskFreeBytes) {
+
+  public static final long SNAPSHOT_EVERY_ENTRIES = 100_000;
+  public static final long SNAPSHOT_EVERY_BYTES = 512L << 20;
+  public static final long SEGMENT_BYTES_MAX = 16L << 20;
+  public static final long TAIL_BYTES_MAX = 16L << 20;
+  public static final long DISK_FREE_BYTES_MIN = 256L << 20;
+
+  public static final List<String> KEYS =
+      List.of(
+          "node",
+          "data",
+          "peers",
+          "dataGroups",
+          "snapshotEveryEntries",
+          "snapshotEveryBytes",
+          "segmentBytesMax",
+          "tailBytesMax",
+          "diskFreeBytesMin");
+
+  private static final List<String> PEER_KEYS = List.of("node", "host", "raftPort", "listenHost");
+
+  public BrokerSettings {
+    Names.check("node", nodeId);
+    peers = List.copyOf(peers);
+  }
+
+  /** All but the first three at their defaults. */
+  public static BrokerSettings of(String nodeId, Path dataDirectory, List<LogSettings.Peer> peers) {
+    return new BrokerSettings(
+        nodeId,
+        dataDirectory,
+        peers,
+        0,
+        SNAPSHOT_EVERY_ENTRIES,
+        SNAPSHOT_EVERY_BYTES,
+        SEGMENT_BYTES_MAX,
+        TAIL_BYTES_MAX,
+        DISK_FREE_BYTES_MIN,
+        System::currentTimeMillis,
+        null);
+  }
+
+  public BrokerSettings withDiskFreeBytesMin(long bytes) {
+    return new BrokerSettings(
+        nodeId,
+        dataDirectory,
+        peers,
+        dataGroups,
+        snapshotEveryEntries,
+        snapshotEveryBytes,
+        segmentBytesMax,
+        tailBytesMax,
+        bytes,
+        clockMillis,
+        diskFreeBytes);
+  }
+
+  public BrokerSettings withSources(LongSupplier newClockMillis, LongSupplier newDiskFreeBytes) {
+    return new BrokerSettings(
+        nodeId,
+        dataDirectory,
+        peers,
+        dataGroups,
+        snapshotEveryEntries,
+        snapshotEveryBytes,
+        segmentBytesMax,
+        tailBytesMax,
+        diskFreeBytesMin,
+        newClockMillis,
+        newDiskFreeBytes);
+  }
+
+  /**
+   * Settings from a verticle's configuration: see {@link BrokerVerticle}.
+   *
+   * @throws RefusedException INVALID, naming what is missing
+   */
+  public static BrokerSettings fromJson(JsonObject json) {
+    List<LogSettings.Peer> peers = new ArrayList<>();
+    JsonArray array = json.getJsonArray("peers", new JsonArray());
+    for (int i = 0; i < array.size(); i++) {
+      JsonObject peer = array.getJsonObject(i);
+      Nearest.requireKnown("key of a peer", peer.fieldNames(), PEER_KEYS);
+      String host = peer.getString("host", "localhost");
+      peers.add(
+          new LogSettings.Peer(
+              required(peer, "node"),
+              host,
+              peer.getInteger("raftPort", 5703),
+              peer.getString("listenHost", host)));
+    }
+    if (peers.isEmpty()) {
+      throw new RefusedException(Refusal.INVALID, "'peers' must list every node, this one too");
+    }
+    return new BrokerSettings(
+        required(json, "node"),
+        Path.of(required(json, "data")),
+        peers,
+        json.getInteger("dataGroups", 0),
+        json.getLong("snapshotEveryEntries", SNAPSHOT_EVERY_ENTRIES),
+        json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES),
+        json.getLong("segmentBytesMax", SEGMENT_BYTES_MAX),
+        json.getLong("tailBytesMax", TAIL_BYTES_MAX),
+        json.getLong("diskFreeBytesMin", DISK_FREE_BYTES_MIN),
+        System::currentTimeMillis,
+        null);
+  }
+
+  private static String required(JsonObject json, String key) {
+    String value = json.getString(key);
+    if (value == null) {
+      throw new RefusedException(Refusal.INVALID, "the broker's configuration lacks '" + key + "'");
+    }
+    return value;
+  }
+
+  LogSettings logSettings() {
+    return new LogSettings(
+        nodeId,
+        dataDirectory.resolve("raft"),
+        peers,
+        dataGroups,
+        snapshotEveryEntries,
+        snapshotEveryBytes,
+        segmentBytesMax);
+  }
+}

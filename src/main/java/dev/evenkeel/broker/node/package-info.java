@@ -1,0 +1,7 @@
+/**
+ * What one node keeps: its log groups, their states on disk, its clock in the cluster, and the
+ * guards over its disk.
+ *
+ * <p>Begin with {@link dev.evenkeel.broker.node.BrokerNode}.
+ */
+package dev.evenkeel.broker.node;

@@ -1,0 +1,40 @@
+package dev.evenkeel.cli;
+
+import java.io.File;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The program that runs now, to be run once more in a process of its own. */
+public final class OwnProgram {
+  private OwnProgram() {}
+
+  /**
+   * The command up to the program's own arguments: {@code java -jar} with the jar that runs now, or
+   * its class path if it is not run from a jar. Only with {@code -jar} does Java take the packages
+   * that are to be opened from the manifest.
+   */
+  public static List<String> command(List<String> jvmOptions) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(jvmOptions);
+    String classPath = System.getProperty("java.class.path");
+    Path source = source();
+    if (Files.isDirectory(source) || classPath.contains(File.pathSeparator)) {
+      command.addAll(List.of("-cp", source + File.pathSeparator + classPath, Main.class.getName()));
+    } else {
+      command.addAll(List.of("-jar", source.toString()));
+    }
+    return command;
+  }
+
+  private static Path source() {
+    try {
+      return Path.of(Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

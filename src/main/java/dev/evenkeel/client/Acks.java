@@ -1,0 +1,35 @@
+package dev.evenkeel.client;
+
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import java.util.Locale;
+
+/**
+ * When a sent message counts as acknowledged. The log does the same for each: it commits on a
+ * majority, with fsync. What differs is for how much of that the sender waits.
+ */
+public enum Acks {
+  /** Its batch has been sent: what becomes of it is counted, and told at the end. */
+  NONE,
+  /** It is committed by a majority of the shard's replicas, and on their disks. */
+  MAJORITY,
+  /** It is committed, and on the disk of every replica of the shard. */
+  ALL;
+
+  /**
+   * @throws RefusedException INVALID
+   */
+  public static Acks of(String text) {
+    for (Acks each : values()) {
+      if (each.text().equalsIgnoreCase(text)) {
+        return each;
+      }
+    }
+    throw new RefusedException(Refusal.INVALID, "acks '" + text + "': use none, majority or all");
+  }
+
+  /** As it is written in settings. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,172 @@
+package dev.evenkeel.client.internal;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.ConnectionState;
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerStream;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.LeaderCareer;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Router;
+import dev.evenkeel.client.Source;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.client.internal.member.Consumers;
+import dev.evenkeel.client.internal.member.HandlerStream;
+import dev.evenkeel.client.internal.member.LeaderHandler;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/** Producers and consumers over one link and one directory. */
+public final class EvenkeelClientImpl implements EvenkeelClient {
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final Set<Producer> producers = ConcurrentHashMap.newKeySet();
+  private final Set<Consumer> consumers = ConcurrentHashMap.newKeySet();
+  private final Set<ConsumerStream> streams = ConcurrentHashMap.newKeySet();
+  private Promise<Void> closing;
+
+  public EvenkeelClientImpl(Link link) {
+    this.link = link;
+    directory = new ClusterDirectory(link);
+  }
+
+  @Override
+  public Future<Producer> producer(ProducerOptions options) {
+    return producer(options, null);
+  }
+
+  @Override
+  public Future<Producer> producer(ProducerOptions options, Router router) {
+    return isClosing()
+        ? closed()
+        : Producers.start(link, directory, options, router)
+            .compose(producer -> kept(producers, producer, Producer::close));
+  }
+
+  @Override
+  public Future<SpoolingProducer> spoolingProducer(ProducerOptions options, Source source) {
+    if (options.getSpool().isEmpty()) {
+      return Future.failedFuture(
+          new RefusedException(Refusal.INVALID, "the options name no spool directory"));
+    }
+    if (isClosing()) {
+      return closed();
+    }
+    Future<SpoolingProducer> started =
+        Producers.startSpooling(link, directory, options, null, source);
+    return started
+        .compose(producer -> kept(producers, (Producer) producer, Producer::close))
+        .compose(producer -> started);
+  }
+
+  @Override
+  public Future<Consumer> consumer(ConsumerOptions options, ConsumerHandler handler) {
+    return isClosing()
+        ? closed()
+        : Consumers.start(link, directory, options, handler)
+            .compose(consumer -> kept(consumers, consumer, Consumer::close));
+  }
+
+  @Override
+  public Future<Consumer> leader(ConsumerOptions options, LeaderCareer career) {
+    ConsumerOptions own =
+        new ConsumerOptions(options.toJson()).setMode(ConsumerOptions.Mode.SINGLETON);
+    return consumer(own, new LeaderHandler(career));
+  }
+
+  @Override
+  public Future<ConsumerStream> stream(
+      ConsumerOptions options, ConsumerStream.Finishing finishing) {
+    return stream(options, finishing, null);
+  }
+
+  @Override
+  public Future<ConsumerStream> stream(
+      ConsumerOptions options,
+      ConsumerStream.Finishing finishing,
+      Function<Message, byte[]> dedupKey) {
+    return isClosing()
+        ? closed()
+        : HandlerStream.start(link, directory, options, finishing, dedupKey)
+            .compose(stream -> kept(streams, (ConsumerStream) stream, ConsumerStream::close));
+  }
+
+  /** One that was ready only after the client was closed is closed, too. */
+  private <T> Future<T> kept(Set<T> set, T one, Function<T, Future<Void>> close) {
+    synchronized (this) {
+      if (closing == null) {
+        set.add(one);
+        return Future.succeededFuture(one);
+      }
+    }
+    return close.apply(one).transform(ended -> closed());
+  }
+
+  private static <T> Future<T> closed() {
+    return Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "the client is closed"));
+  }
+
+  private synchronized boolean isClosing() {
+    return closing != null;
+  }
+
+  @Override
+  public Vertx vertx() {
+    return link.vertx();
+  }
+
+  @Override
+  public ConnectionState state() {
+    return ConnectionState.valueOf(link.state().name());
+  }
+
+  @Override
+  public void onState(java.util.function.Consumer<ConnectionState> handler) {
+    link.onState(state -> handler.accept(ConnectionState.valueOf(state.name())));
+  }
+
+  /** The connection of a client, for parts of Evenkeel that speak to the cluster themselves. */
+  public static Link linkOf(EvenkeelClient client) {
+    return ((EvenkeelClientImpl) client).link;
+  }
+
+  @Override
+  public Future<Void> close() {
+    synchronized (this) {
+      if (closing != null) {
+        return closing.future();
+      }
+      closing = Promise.promise();
+    }
+    all(streams, ConsumerStream::close)
+        .eventually(() -> all(consumers, Consumer::close))
+        .eventually(() -> all(producers, Producer::close))
+        .eventually(
+            () -> {
+              directory.close();
+              return link.close();
+            })
+        .onComplete(done -> closing.tryComplete());
+    return closing.future();
+  }
+
+  private static <T> Future<Void> all(Collection<T> each, Function<T, Future<Void>> close) {
+    List<Future<Void>> closes = new ArrayList<>();
+    each.forEach(one -> closes.add(close.apply(one)));
+    return Future.join(closes).mapEmpty();
+  }
+}

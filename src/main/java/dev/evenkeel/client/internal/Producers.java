@@ -1,0 +1,148 @@
+package dev.evenkeel.client.internal;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Router;
+import dev.evenkeel.client.Source;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.client.internal.produce.AckGate;
+import dev.evenkeel.client.internal.produce.BatchingProducer;
+import dev.evenkeel.client.internal.produce.EpochOpener;
+import dev.evenkeel.client.internal.produce.Retry;
+import dev.evenkeel.client.internal.produce.core.CoreSettings;
+import dev.evenkeel.client.internal.spool.SpoolStart;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicInfo;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+
+/** Starts producers. */
+public final class Producers {
+  /** How long starting waits for the cluster, at most. */
+  private static final long START_TIMEOUT_MILLIS = 30_000;
+
+  /** A node may hear of a new topic a moment later than who created it. */
+  private static final int TOPIC_LOOK_UPS = 3;
+
+  private static final long TOPIC_PAUSE_MILLIS = 150;
+
+  private Producers() {}
+
+  /** As {@link #start(Link, ClusterDirectory, ProducerOptions, Router)}, with the usual routing. */
+  public static Future<Producer> start(
+      Link link, ClusterDirectory directory, ProducerOptions options) {
+    return start(link, directory, options, null);
+  }
+
+  /**
+   * Starts a producer on the caller's context of {@code link.vertx()}, or one of its own; with a
+   * spool, a {@link SpoolingProducer}. Fails with {@code RefusedException}: INVALID for bad
+   * options, UNKNOWN_TOPIC, or UNAVAILABLE if the cluster does not answer within 30 s or the
+   * delivery timeout, whichever is less.
+   *
+   * @param router null: murmur2 of the key, or round robin by batch for messages without one
+   */
+  public static Future<Producer> start(
+      Link link, ClusterDirectory directory, ProducerOptions options, Router router) {
+    if (!options.getSpool().isEmpty()) {
+      return startSpooling(link, directory, options, router, null).map(producer -> producer);
+    }
+    ContextInternal context = (ContextInternal) link.vertx().getOrCreateContext();
+    return prepare(
+        link,
+        directory,
+        options,
+        (opener, info, timeoutMillis) ->
+            opener
+                .first(timeoutMillis)
+                .compose(
+                    identity -> {
+                      Promise<Producer> made = context.promise();
+                      context.runOnContext(
+                          none ->
+                              made.complete(
+                                  new BatchingProducer(
+                                      link, directory, options, router, opener, identity)));
+                      return made.future();
+                    }));
+  }
+
+  /**
+   * As {@link #start}, for options with a spool. Fails with INVALID, too, if the spool is in use or
+   * is another's, and with CORRUPT if it is damaged elsewhere than at its end.
+   *
+   * @param source what messages are read from, if it can be read again; null: they cannot
+   */
+  public static Future<SpoolingProducer> startSpooling(
+      Link link,
+      ClusterDirectory directory,
+      ProducerOptions options,
+      Router router,
+      Source source) {
+    try {
+      SpoolStart.settings(options);
+    } catch (RefusedException refused) {
+      return Future.failedFuture(refused);
+    }
+    return prepare(
+        link,
+        directory,
+        options,
+        (opener, info, timeoutMillis) ->
+            new SpoolStart(link, directory, options, router, source, opener)
+                .start(info, timeoutMillis));
+  }
+
+  /** Makes a producer once the topic is known. */
+  private interface Maker<P> {
+    Future<P> make(EpochOpener opener, TopicInfo info, long timeoutMillis);
+  }
+
+  private static <P> Future<P> prepare(
+      Link link, ClusterDirectory directory, ProducerOptions options, Maker<P> maker) {
+    long timeoutMillis;
+    try {
+      Names.check("topic", options.getTopic());
+      if (!options.getName().isEmpty()) {
+        Names.check("producer", options.getName());
+      }
+      AckGate.check(options);
+      timeoutMillis =
+          Math.min(START_TIMEOUT_MILLIS, CoreSettings.of(options).deliveryTimeoutMillis());
+    } catch (RefusedException refused) {
+      return Future.failedFuture(refused);
+    }
+    EpochOpener opener = new EpochOpener(link, directory, options.getName());
+    long untilNanos = System.nanoTime() + timeoutMillis * 1_000_000;
+    Retry retry =
+        new Retry(link.vertx(), () -> link.state() == Link.State.CLOSED, directory::refresh);
+    return retry
+        .until(untilNanos, () -> topic(link, directory, options.getTopic(), TOPIC_LOOK_UPS))
+        .compose(info -> maker.make(opener, info, timeoutMillis));
+  }
+
+  private static Future<TopicInfo> topic(
+      Link link, ClusterDirectory directory, String name, int lookUps) {
+    ClusterView seen = directory.current();
+    TopicInfo known = seen == null ? null : seen.topic(name);
+    if (known != null) {
+      return Future.succeededFuture(known);
+    }
+    if (seen != null && (lookUps == 0 || !seen.caughtUp())) {
+      return Future.failedFuture(seen.missing(name));
+    }
+    return directory
+        .refresh()
+        .compose(
+            view ->
+                view.topic(name) != null || lookUps == 1
+                    ? Future.succeededFuture()
+                    : link.vertx().timer(TOPIC_PAUSE_MILLIS).mapEmpty())
+        .compose(waited -> topic(link, directory, name, lookUps - 1));
+  }
+}

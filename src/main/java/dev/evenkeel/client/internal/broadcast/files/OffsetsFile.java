@@ -1,0 +1,127 @@
+package dev.evenkeel.client.internal.broadcast.files;
+
+import dev.evenkeel.client.internal.broadcast.DamagedOffsetsException;
+import dev.evenkeel.client.internal.broadcast.Offsets;
+import dev.evenkeel.client.internal.broadcast.OffsetsFormat;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * The file {@code GROUP.offsets} of a directory, kept to one consumer at a time by a lock on {@code
+ * GROUP.lock}, which the operating system lets go of when the program ends, however it ends. After
+ * a crash it holds what was written last or what was before it, whole. All methods block.
+ */
+public final class OffsetsFile implements AutoCloseable {
+  private static final boolean WINDOWS = File.separatorChar == '\\';
+
+  private final Path file;
+  private final FileChannel lock;
+
+  private OffsetsFile(Path file, FileChannel lock) {
+    this.file = file;
+    this.lock = lock;
+  }
+
+  /**
+   * Makes the directory if it is not there, and takes the lock.
+   *
+   * @throws RefusedException INVALID if another consumer has it, or if the directory cannot be used
+   */
+  public static OffsetsFile open(Path directory, String group) {
+    Path lockFile = directory.resolve(group + ".lock");
+    FileChannel channel = null;
+    boolean taken = false;
+    try {
+      Files.createDirectories(directory);
+      channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+      try {
+        taken = channel.tryLock() != null;
+      } catch (OverlappingFileLockException e) {
+        // Another consumer of this program has it.
+        taken = false;
+      }
+      if (!taken) {
+        channel.close();
+        throw new RefusedException(
+            Refusal.INVALID,
+            "the offsets of group "
+                + group
+                + " in "
+                + directory
+                + " are in use by another consumer: give each a directory of its own");
+      }
+    } catch (IOException e) {
+      throw new RefusedException(
+          Refusal.INVALID, "the directory " + directory + " for offsets cannot be used: " + e);
+    }
+    return new OffsetsFile(directory.resolve(group + ".offsets"), channel);
+  }
+
+  public Path path() {
+    return file;
+  }
+
+  /**
+   * What was stored last; null if nothing ever was.
+   *
+   * @throws DamagedOffsetsException if the file is there and cannot be made sense of
+   */
+  public Offsets read() throws IOException, DamagedOffsetsException {
+    if (!Files.exists(file)) {
+      return null;
+    }
+    long bytes = Files.size(file);
+    if (bytes > OffsetsFormat.BYTES_MAX) {
+      throw new DamagedOffsetsException("it has " + bytes + " bytes");
+    }
+    return OffsetsFormat.decode(Files.readAllBytes(file));
+  }
+
+  /** Keeps what is there under another name, which it returns. */
+  public Path putAside() throws IOException {
+    Path aside = file.resolveSibling(file.getFileName() + ".damaged");
+    Files.move(file, aside, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+    return aside;
+  }
+
+  /** Replaces what is there. It is on disk when this returns. */
+  public void write(Offsets offsets) throws IOException {
+    Path temp = file.resolveSibling(file.getFileName() + ".tmp");
+    try (FileChannel channel =
+        FileChannel.open(
+            temp,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING)) {
+      ByteBuffer bytes = ByteBuffer.wrap(OffsetsFormat.encode(offsets));
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+      channel.force(true);
+    }
+    Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE);
+    if (WINDOWS) {
+      // There a directory cannot be opened, and a rename is durable by itself.
+      return;
+    }
+    try (FileChannel directory =
+        FileChannel.open(file.toAbsolutePath().getParent(), StandardOpenOption.READ)) {
+      directory.force(true);
+    }
+  }
+
+  /** Lets go of the lock. */
+  @Override
+  public void close() throws IOException {
+    lock.close();
+  }
+}

@@ -1,0 +1,109 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchReader;
+import java.util.ArrayDeque;
+
+/** Batches of one shard that were fetched and not yet decoded. Messages are decoded one by one. */
+final class Backlog {
+  /** A batch, with the first of its offsets that is wanted. */
+  private record Waiting(FetchAnswer.Placed placed, long from) {}
+
+  private static final byte[] NOTHING = new byte[0];
+
+  private final ArrayDeque<Waiting> batches = new ArrayDeque<>();
+  private BatchReader reader;
+  private Batch current;
+
+  /** The batch has a malformed inside, and its bytes were given out. */
+  private boolean shown;
+
+  private int share;
+  private long wantedFrom;
+
+  /** Adds a batch whose checksum is right; messages below {@code from} are passed over. */
+  void add(FetchAnswer.Placed placed, long from) {
+    batches.add(new Waiting(placed, from));
+  }
+
+  /** Bytes that each message of a batch counts for: its fair share of the batch. */
+  static int share(FetchAnswer.Placed placed) {
+    int count = placed.batch().count();
+    return (placed.batch().length() + count - 1) / count;
+  }
+
+  /** The offset of the message that {@link #next} decodes, or -1 if there is none at hand. */
+  long nextOffset() {
+    if (reader != null && reader.hasNext()) {
+      return Math.max(wantedFrom, reader.nextOffset());
+    }
+    Waiting waiting = batches.peek();
+    return waiting == null ? -1 : waiting.from();
+  }
+
+  /**
+   * The next message as a task of {@code hold}, or null. What is malformed inside of a batch comes
+   * as tasks that are {@link Task#unreadable}, one for each offset that the batch has taken.
+   */
+  Task next(Hold hold) {
+    while (reader == null || !reader.hasNext()) {
+      Waiting waiting = batches.poll();
+      if (waiting == null) {
+        reader = null;
+        return null;
+      }
+      begin(waiting);
+    }
+    long offset = reader.nextOffset();
+    try {
+      return new Task(hold, offset, reader.next(), share);
+    } catch (RefusedException malformed) {
+      reader.giveUp();
+      // With the first of them, all that there is to be looked at.
+      byte[] bytes = shown ? NOTHING : copy(current);
+      shown = true;
+      return Task.unreadable(hold, offset, bytes, share, false, malformed);
+    }
+  }
+
+  private static byte[] copy(Batch batch) {
+    byte[] bytes = new byte[batch.length()];
+    batch.bytes().get(0, bytes);
+    return bytes;
+  }
+
+  private void begin(Waiting waiting) {
+    share = share(waiting.placed());
+    current = waiting.placed().batch();
+    reader = current.reader(waiting.placed().baseOffset());
+    wantedFrom = waiting.from();
+    shown = false;
+    while (reader.nextOffset() < wantedFrom) {
+      try {
+        reader.next();
+      } catch (RefusedException malformed) {
+        reader.giveUp();
+      }
+    }
+  }
+
+  /** Drops everything, and says how much that was. */
+  Hold.Dropped clear() {
+    long messages = 0;
+    long bytes = 0;
+    if (reader != null) {
+      messages = reader.endOffset() - Math.max(wantedFrom, reader.nextOffset());
+      bytes = messages * share;
+    }
+    for (Waiting waiting : batches) {
+      long wanted = waiting.placed().endOffset() - waiting.from();
+      messages += wanted;
+      bytes += wanted * share(waiting.placed());
+    }
+    batches.clear();
+    reader = null;
+    return new Hold.Dropped(messages, bytes);
+  }
+}

@@ -1,0 +1,132 @@
+package dev.evenkeel.client.internal.consume;
+
+/**
+ * Pauses a consumer of which most messages fail: what they need is gone, and trying them all would
+ * only use up their attempts.
+ *
+ * <pre>
+ * CLOSED  of the last {@link #LOOKED_AT} first attempts {@link #FAILED_MIN} failed    OPEN
+ * CLOSED  {@link #BARREN_MIN} first attempts have failed since anything succeeded,
+ *         the first of them {@link #BARREN_MILLIS} ago or earlier                     OPEN
+ * OPEN    anything succeeds, or it has been open for {@link #OPEN_MILLIS_MAX}         CLOSED
+ * </pre>
+ *
+ * <p>The first rule is for many messages, the second for few. Only first attempts count towards
+ * opening: that retries of poison fail says nothing, not even when they are all that is left. A
+ * lone message never opens it. While it is open one message at a time is tried, after pauses that
+ * grow, and failures do not count. Times are monotonic milliseconds.
+ *
+ * <p>So of messages whose attempts take longer than {@link #BARREN_MILLIS} no more than {@link
+ * #BARREN_MIN} - 1 can use up theirs before it opens, of others fewer than {@link #LOOKED_AT}; see
+ * ADR 12.
+ */
+final class Breaker {
+  static final int LOOKED_AT = 20;
+  static final int FAILED_MIN = 16;
+  static final int BARREN_MIN = 3;
+  static final long BARREN_MILLIS = 60_000;
+  static final long OPEN_MILLIS_MAX = 600_000;
+  private static final long PAUSE_MILLIS_MIN = 1_000;
+  private static final long PAUSE_MILLIS_MAX = 10_000;
+
+  private final boolean enabled;
+
+  /** One bit for each of the last first attempts; 1: it failed. */
+  private int failures;
+
+  private int looked;
+
+  /** First attempts that have failed since anything succeeded, or since it was closed. */
+  private int barren;
+
+  /** When the first of those failed. */
+  private long barrenMillis;
+
+  private boolean open;
+  private long openedMillis;
+  private long nextMillis;
+  private long pauseMillis;
+
+  Breaker(boolean enabled) {
+    this.enabled = enabled;
+  }
+
+  boolean open() {
+    return open;
+  }
+
+  /**
+   * @param running handlers that have not ended
+   */
+  boolean mayStart(int running, long now) {
+    return !open || running == 0 && now >= nextMillis;
+  }
+
+  /** How long to wait before the next try while it is open. */
+  long waitMillis(long now) {
+    return Math.max(0, nextMillis - now);
+  }
+
+  /** A message was handled. Returns whether this has closed it. */
+  boolean succeeded(int attempt) {
+    if (open) {
+      close();
+      return true;
+    }
+    barren = 0;
+    if (attempt == 1) {
+      note(0);
+    }
+    return false;
+  }
+
+  /**
+   * A message failed. Returns whether this has opened it.
+   *
+   * @param running handlers that have not ended, without this one
+   */
+  boolean failed(int attempt, int running, long now) {
+    if (open && now - openedMillis >= OPEN_MILLIS_MAX) {
+      close();
+    }
+    if (open) {
+      if (running == 0) {
+        pauseMillis = Math.min(PAUSE_MILLIS_MAX, 2 * pauseMillis);
+        nextMillis = now + pauseMillis;
+      }
+      return false;
+    }
+    if (!enabled) {
+      return false;
+    }
+    if (attempt == 1) {
+      note(1);
+      barrenMillis = barren == 0 ? now : barrenMillis;
+      barren = Math.min(BARREN_MIN, barren + 1);
+    }
+    open =
+        attempt == 1 && mostFail() || barren == BARREN_MIN && now - barrenMillis >= BARREN_MILLIS;
+    if (open) {
+      openedMillis = now;
+      pauseMillis = PAUSE_MILLIS_MIN;
+      nextMillis = now + pauseMillis;
+    }
+    return open;
+  }
+
+  private boolean mostFail() {
+    return looked == LOOKED_AT && Integer.bitCount(failures) >= FAILED_MIN;
+  }
+
+  private void note(int failure) {
+    failures = (failures << 1 | failure) & (1 << LOOKED_AT) - 1;
+    looked = Math.min(LOOKED_AT, looked + 1);
+  }
+
+  private void close() {
+    open = false;
+    failures = 0;
+    looked = 0;
+    barren = 0;
+  }
+}

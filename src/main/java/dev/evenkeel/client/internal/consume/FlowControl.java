@@ -1,0 +1,93 @@
+package dev.evenkeel.client.internal.consume;
+
+/**
+ * Decides when to pull: not any more once so many messages or bytes are pending in the whole
+ * consumer, and again below half of both limits.
+ *
+ * <p>A shard with nothing pending may pull even then. Otherwise one shard that waits through the
+ * retries of a message would stall all others. So what is pending is at most the limit and one
+ * batch a shard. {@link #fetchBytes} and {@link #fetchMessages} keep the sum of all answers near
+ * half of the limit, so that little is fetched that cannot be taken.
+ */
+final class FlowControl {
+  /** Answers are not made smaller than this however many shards there are: 64 KiB. */
+  static final int FETCH_BYTES_MIN = 64 << 10;
+
+  /** Nor than this: a shard that gets much beside many that get little need not ask for each. */
+  static final int FETCH_MESSAGES_MIN = 128;
+
+  private final long messagesMax;
+  private final long bytesMax;
+  private long messages;
+  private long bytes;
+  private boolean paused;
+
+  FlowControl(long messagesMax, long bytesMax) {
+    this.messagesMax = messagesMax;
+    this.bytesMax = bytesMax;
+  }
+
+  void added(long moreMessages, long moreBytes) {
+    messages += moreMessages;
+    bytes += moreBytes;
+    if (messages >= messagesMax || bytes >= bytesMax) {
+      paused = true;
+    }
+  }
+
+  /** Returns whether pulling may go on now and could not before. */
+  boolean removed(long fewerMessages, long fewerBytes) {
+    messages -= fewerMessages;
+    bytes -= fewerBytes;
+    if (paused && messages * 2 < messagesMax && bytes * 2 < bytesMax) {
+      paused = false;
+      return true;
+    }
+    return false;
+  }
+
+  /**
+   * @param shardMessages messages pending in the shard that wants to pull
+   */
+  boolean mayPull(long shardMessages) {
+    return !paused || shardMessages == 0;
+  }
+
+  boolean paused() {
+    return paused;
+  }
+
+  long messages() {
+    return messages;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  /**
+   * Whether there is room for another batch; if not, pulling pauses.
+   *
+   * @param shardMessages messages pending in its shard
+   */
+  boolean takes(long moreMessages, long moreBytes, long shardMessages) {
+    boolean room = messages + moreMessages <= messagesMax && bytes + moreBytes <= bytesMax;
+    if (!room && shardMessages > 0) {
+      paused = true;
+      return false;
+    }
+    return true;
+  }
+
+  /** How many messages one fetch may ask for while {@code shards} are pulled. */
+  int fetchMessages(int shards) {
+    long share = Math.max(FETCH_MESSAGES_MIN, messagesMax / (2L * Math.max(1, shards)));
+    return (int) Math.max(1, Math.min(share, messagesMax - messages));
+  }
+
+  /** How many bytes one fetch may ask for while {@code shards} are pulled. */
+  int fetchBytes(int fetchBytesMax, int shards) {
+    long share = bytesMax / (2L * Math.max(1, shards));
+    return (int) Math.min(fetchBytesMax, Math.max(FETCH_BYTES_MIN, share));
+  }
+}

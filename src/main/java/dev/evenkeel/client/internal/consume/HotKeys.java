@@ -1,0 +1,74 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.dedup.DedupKey;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The keys that were declined most often, by the space-saving algorithm of Metwally and others: of
+ * {@link #KEYS} counters the smallest is given to a newcomer, with its count. A key that is truly
+ * hot is among them; a count is too high by at most the smallest one.
+ */
+final class HotKeys {
+  static final int KEYS = 64;
+
+  /** Characters of a key's text. */
+  static final int TEXT_MAX = 48;
+
+  private static final class Counter {
+    final String text;
+    long count;
+
+    Counter(String text, long count) {
+      this.text = text;
+      this.count = count;
+    }
+  }
+
+  private final Map<DedupKey, Counter> counters = new HashMap<>();
+
+  void declined(DedupKey key, byte[] bytes) {
+    Counter counter = counters.get(key);
+    if (counter == null) {
+      counter = new Counter(text(bytes), counters.size() < KEYS ? 0 : removeSmallest());
+      counters.put(key, counter);
+    }
+    counter.count++;
+  }
+
+  private long removeSmallest() {
+    Map.Entry<DedupKey, Counter> smallest = null;
+    for (Map.Entry<DedupKey, Counter> each : counters.entrySet()) {
+      if (smallest == null || each.getValue().count < smallest.getValue().count) {
+        smallest = each;
+      }
+    }
+    counters.remove(smallest.getKey());
+    return smallest.getValue().count;
+  }
+
+  /** The hottest, at most {@code most}. */
+  List<DedupTally.Hot> top(int most) {
+    List<DedupTally.Hot> all = new ArrayList<>();
+    counters.values().forEach(each -> all.add(new DedupTally.Hot(each.text, each.count)));
+    all.sort((a, b) -> Long.compare(b.declined(), a.declined()));
+    return List.copyOf(all.subList(0, Math.min(most, all.size())));
+  }
+
+  /** What cannot be shown in a line is a dot. */
+  static String text(byte[] bytes) {
+    int length = Math.min(bytes.length, 4 * TEXT_MAX);
+    String whole = new String(bytes, 0, length, StandardCharsets.UTF_8);
+    StringBuilder text = new StringBuilder();
+    whole
+        .codePoints()
+        .limit(TEXT_MAX)
+        .map(c -> Character.isISOControl(c) || c == 0xfffd || !Character.isDefined(c) ? '.' : c)
+        .forEach(text::appendCodePoint);
+    return text.toString();
+  }
+}

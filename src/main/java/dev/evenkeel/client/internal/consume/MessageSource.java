@@ -1,0 +1,34 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.client.Delivery;
+
+/**
+ * Where the messages of a consumer come from, and who is told how they ended. All calls come from
+ * one thread at a time; {@code now} is a monotonic clock in milliseconds.
+ *
+ * @param <T> a message on its way through a handler
+ */
+public interface MessageSource<T extends MessageSource.Handed> {
+  /** A message for a handler. */
+  interface Handed {
+    /**
+     * @param member name of the consumer
+     */
+    Delivery delivery(String member);
+  }
+
+  /** The next message to hand to the handler, or null. Its end must be told. */
+  T next(long now);
+
+  /** The handler has ended well. */
+  void finished(T task, long now);
+
+  /** The handler has failed. */
+  void failed(T task, Throwable cause, long now);
+
+  /** Messages finished by this run. */
+  long consumed();
+
+  /** Handlers that have not ended. */
+  int running();
+}

@@ -1,0 +1,43 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.Bytes;
+import java.util.List;
+
+/** Batches of handlers that go to one data group at one time, in the order of their inputs. */
+public final class PublishRequest {
+  /**
+   * @param task whose handler published it
+   * @param to where it goes
+   */
+  record Out(Task task, Shard to, Batch batch) {
+    int bytes() {
+      return AppendBody.SHARD_BYTES + batch.length();
+    }
+  }
+
+  final int group;
+  final List<Out> outs;
+
+  PublishRequest(int group, List<Out> outs) {
+    this.group = group;
+    this.outs = outs;
+  }
+
+  public int group() {
+    return group;
+  }
+
+  public int batches() {
+    return outs.size();
+  }
+
+  /** An {@link AppendBody}. */
+  public Bytes body() {
+    Bytes body = new Bytes(outs.stream().mapToInt(Out::bytes).sum());
+    outs.forEach(out -> AppendBody.write(body, out.to, out.batch));
+    return body;
+  }
+}

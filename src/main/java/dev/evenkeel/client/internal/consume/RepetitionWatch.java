@@ -1,0 +1,68 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.dedup.Repetition;
+import dev.evenkeel.dedup.RepetitionMeter;
+import dev.evenkeel.protocol.Message;
+
+/**
+ * Measures how much a consumer's messages repeat themselves, whether or not they are deduplicated.
+ * Most messages cost a decrement. Not safe for threads.
+ */
+public final class RepetitionWatch {
+  private final DedupKeys keys;
+  private final int parallel;
+  private final boolean laneForShard;
+  private RepetitionMeter meter;
+  private int inFlight;
+
+  /** Stands for the next message that is like no other. */
+  private long unlike;
+
+  /**
+   * @param parallel most handlers at once
+   * @param laneForShard whether a shard's messages are handled one after another
+   */
+  public RepetitionWatch(DedupKeys keys, int parallel, boolean laneForShard) {
+    this.keys = keys;
+    this.parallel = parallel;
+    this.laneForShard = laneForShard;
+    begin(parallel);
+  }
+
+  private void begin(int atOnce) {
+    if (atOnce != inFlight) {
+      inFlight = atOnce;
+      meter = new RepetitionMeter(atOnce);
+    }
+  }
+
+  /** So many shards are held: what was measured with another number of handlers is dropped. */
+  public void owned(int shards) {
+    if (laneForShard && shards > 0) {
+      begin(Math.min(parallel, shards));
+    }
+  }
+
+  /** As {@link #see(String, Message)}. */
+  public void see(Task task) {
+    see(task.hold.topic, task.message);
+  }
+
+  /** A message is tried for the first time. */
+  public void see(String topic, Message message) {
+    if (meter.next()) {
+      byte[] bytes;
+      try {
+        bytes = keys.bytes(message);
+      } catch (RuntimeException e) {
+        // Whoever needs it will find out.
+        bytes = null;
+      }
+      meter.observe(bytes == null ? ++unlike : keys.digest(topic, bytes));
+    }
+  }
+
+  public Repetition read() {
+    return meter.read();
+  }
+}

@@ -1,0 +1,42 @@
+package dev.evenkeel.client.internal.consume;
+
+/**
+ * Keeps a consumer that the cluster may have given up from starting handlers. The dispatcher counts
+ * a member as dead after the member timeout since a heartbeat's arrival, which is never before its
+ * sending: so a member that stops one second earlier, counted from the sending, has stopped before
+ * anybody else starts. Times are milliseconds of {@link ElapsedTime}, which goes on in a suspended
+ * machine.
+ */
+public final class SelfFence {
+  /** How long before the member timeout it stops. */
+  public static final long MARGIN_MILLIS = 1_000;
+
+  private final long reachMillis;
+  private boolean everAnswered;
+  private long lastAnsweredSentMillis;
+  private boolean linkUp = true;
+
+  public SelfFence(long memberTimeoutMillis) {
+    reachMillis = memberTimeoutMillis - MARGIN_MILLIS;
+  }
+
+  /** A heartbeat sent at {@code sentMillis} was answered. Answers may come out of order. */
+  public void answered(long sentMillis) {
+    if (!everAnswered || sentMillis > lastAnsweredSentMillis) {
+      everAnswered = true;
+      lastAnsweredSentMillis = sentMillis;
+    }
+  }
+
+  public void link(boolean up) {
+    linkUp = up;
+  }
+
+  public boolean linkUp() {
+    return linkUp;
+  }
+
+  public boolean mayStart(long nowMillis) {
+    return linkUp && everAnswered && nowMillis - lastAnsweredSentMillis <= reachMillis;
+  }
+}

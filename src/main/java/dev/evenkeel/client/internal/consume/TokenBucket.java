@@ -1,0 +1,48 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.client.Rate;
+
+/**
+ * A token bucket that holds a rate's permits, and fills evenly over its period: the virtual
+ * scheduling form of the generic cell rate algorithm (ITU-T Recommendation I.371, annex A), which
+ * keeps one number a bucket, the time at which it will be full. Of two buckets that are full none
+ * is better: so one that is can be forgotten.
+ *
+ * <p>This is the arithmetic; whoever has a bucket keeps its {@code full}. Times are monotonic
+ * nanoseconds. A token's time is rounded up, so that there are never more than the rate allows.
+ */
+final class TokenBucket {
+  static final long NANOS_PER_MILLI = 1_000_000;
+
+  /** Of a bucket that nothing was ever taken from. */
+  static final long ALWAYS_FULL = Long.MIN_VALUE / 2;
+
+  private final long tokenNanos;
+  private final int permits;
+
+  TokenBucket(Rate rate) {
+    long period = rate.periodMillis() * NANOS_PER_MILLI;
+    tokenNanos = (period + rate.permits() - 1) / rate.permits();
+    permits = rate.permits();
+  }
+
+  /** When the next token may be taken. */
+  long due(long full) {
+    return full - (permits - 1) * tokenNanos;
+  }
+
+  /** How many may be taken now, one after another. */
+  int available(long full, long now) {
+    if (full <= now) {
+      return permits;
+    }
+    // Rounded up: a token that is not whole cannot be taken.
+    long missing = (full - now + tokenNanos - 1) / tokenNanos;
+    return (int) Math.max(0, permits - missing);
+  }
+
+  /** When the bucket is full after a token was taken. */
+  long taken(long full, long now) {
+    return Math.max(full, now) + tokenNanos;
+  }
+}

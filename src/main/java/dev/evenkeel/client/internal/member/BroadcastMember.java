@@ -1,0 +1,304 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.broadcast.OffsetsBook;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.RetryAnswer;
+import dev.evenkeel.protocol.wire.RetryRequest;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stands for dispatcher and lease of a consumer in mode broadcast: assigns it every shard of its
+ * topics, at epoch {@link #EPOCH}, and keeps its progress in its own file. Only messages come from
+ * the log. All of it happens on the consumer's context.
+ */
+final class BroadcastMember implements LogCalls {
+  /** No lease, so no epoch; but one there is on every message. */
+  static final long EPOCH = 1;
+
+  private static final Logger LOG = LoggerFactory.getLogger(dev.evenkeel.client.Consumer.class);
+
+  /** A look that failed is repeated after so long. */
+  private static final long AGAIN_MILLIS = 1_000;
+
+  private final ConsumerOptions options;
+  private final String instance;
+  private final ClusterDirectory directory;
+  private final ShardCalls calls;
+  private final BroadcastOffsets offsets;
+  private final OwnContext context;
+  private final ConsumerCore core;
+  private final ActionRunner.Surroundings around;
+  private final Consumer<RefusedException> end;
+
+  /** The view that was looked at last. */
+  private ClusterView seen;
+
+  private boolean accepted;
+  private boolean looking;
+  private boolean ended;
+  private long notBeforeMillis;
+  private long revision;
+  private long givenUp;
+  private String reported;
+
+  /**
+   * @param end ends the consumer, for good
+   */
+  BroadcastMember(
+      ConsumerOptions options,
+      String instance,
+      ClusterDirectory directory,
+      ShardCalls calls,
+      BroadcastOffsets offsets,
+      OwnContext context,
+      ConsumerCore core,
+      ActionRunner.Surroundings around,
+      Consumer<RefusedException> end) {
+    this.options = options;
+    this.instance = instance;
+    this.directory = directory;
+    this.calls = calls;
+    this.offsets = offsets;
+    this.context = context;
+    this.core = core;
+    this.around = around;
+    this.end = end;
+  }
+
+  /** Messages that failed so often that they were passed over. */
+  long givenUp() {
+    return givenUp;
+  }
+
+  /** The group has taken this member in: messages may come. */
+  void accepted(long now) {
+    accepted = true;
+    tick(now);
+  }
+
+  /** The consumer reads other topics now. */
+  void topicsChanged() {
+    seen = null;
+  }
+
+  /** To be called often: a look at the topics, if they may have changed. */
+  void tick(long now) {
+    if (ended) {
+      return;
+    }
+    // Whoever is cut off keeps what it has, and nobody else may have it instead.
+    core.heartbeatAnswered(now);
+    ClusterView view = directory.current();
+    if (accepted && !looking && view != null && view != seen && now >= notBeforeMillis) {
+      look(view, now);
+    }
+  }
+
+  private void look(ClusterView view, long now) {
+    OffsetsBook book = offsets.book();
+    if (book.cluster() == null) {
+      book.of(view.cluster());
+    } else if (!book.cluster().equals(view.cluster())) {
+      end.accept(
+          new RefusedException(
+              Refusal.INVALID,
+              offsets.path()
+                  + " is of cluster "
+                  + book.cluster()
+                  + ", not "
+                  + view.cluster()
+                  + ": give this cluster's offsets a directory of their own"));
+      return;
+    }
+    looking = true;
+    List<Future<Void>> topics = new ArrayList<>();
+    for (String name : options.getTopics()) {
+      TopicInfo topic = view.topic(name);
+      if (topic != null) {
+        topics.add(begin(topic));
+      }
+    }
+    Future.join(topics)
+        .onComplete(
+            done ->
+                around.onContext(
+                    () -> {
+                      looking = false;
+                      if (ended) {
+                        return;
+                      }
+                      if (done.succeeded()) {
+                        seen = view;
+                        reported = null;
+                      } else {
+                        notBeforeMillis = Clock.millis() + AGAIN_MILLIS;
+                        report(done.cause());
+                      }
+                      assign(view);
+                      around.turn();
+                    }));
+  }
+
+  private void report(Throwable failure) {
+    RefusedException refused = Refusals.of(failure);
+    String text = String.valueOf(refused.getMessage());
+    if (!refused.refusal().retriable() && !text.equals(reported)) {
+      reported = text;
+      LOG.error("{}: shards cannot be begun, it is tried again: {}", around, text);
+    }
+  }
+
+  /** Finds where to begin in the shards that are new, and stores it before any message is read. */
+  private Future<Void> begin(TopicInfo topic) {
+    OffsetsBook book = offsets.book();
+    List<OffsetsBook.Beginning> beginnings = book.beginnings(topic);
+    if (beginnings.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    Map<Shard, Long> found = new HashMap<>();
+    List<Future<Void>> finds = new ArrayList<>();
+    for (OffsetsBook.Beginning each : beginnings) {
+      finds.add(
+          calls
+              .findOffset(each.shard(), each.start())
+              .compose(offset -> onContext(() -> found.put(each.shard(), offset))));
+    }
+    return Future.join(finds)
+        .compose(
+            all ->
+                onContext(
+                    () -> {
+                      if (book.wasAnother(topic)) {
+                        LOG.error(
+                            "{}: topic {} was deleted and made again since: it is read from its"
+                                + " beginning",
+                            around,
+                            topic.name());
+                      }
+                      book.begin(topic, found);
+                    }))
+        .compose(begun -> offsets.store(context));
+  }
+
+  private Future<Void> onContext(Runnable action) {
+    Promise<Void> done = Promise.promise();
+    context.run(
+        () -> {
+          action.run();
+          done.complete();
+        });
+    return done.future();
+  }
+
+  private void assign(ClusterView view) {
+    List<Assignment.Owned> owned = new ArrayList<>();
+    for (String name : options.getTopics()) {
+      TopicInfo topic = view.topic(name);
+      for (int i = 0; topic != null && i < topic.shards(); i++) {
+        Shard shard = new Shard(topic.id(), i);
+        long next = offsets.book().next(shard);
+        if (next >= 0) {
+          owned.add(new Assignment.Owned(name, shard, EPOCH, false, 0, next));
+        }
+      }
+    }
+    core.assigned(
+        new Assignment(options.getGroup(), options.getMember(), instance, EPOCH, ++revision, owned),
+        Clock.millis());
+  }
+
+  // What a lease would do
+
+  @Override
+  public Future<FetchAnswer> fetch(FetchRequest request, Consumer<String> asked) {
+    return calls.browse(request, asked);
+  }
+
+  @Override
+  public String leaderOf(Shard shard) {
+    return calls.leaderOf(shard);
+  }
+
+  @Override
+  public Future<Lease> readLease(Shard shard) {
+    return Future.succeededFuture(
+        new Lease(
+            options.getGroup(),
+            shard,
+            EPOCH,
+            options.getMember(),
+            instance,
+            Math.max(0, offsets.book().next(shard)),
+            -1,
+            null,
+            null));
+  }
+
+  @Override
+  public Future<RetryAnswer> fetchRetries(RetryRequest request) {
+    return Future.failedFuture(
+        new RefusedException(Refusal.UNAVAILABLE, "in mode broadcast the log has no retries"));
+  }
+
+  @Override
+  public Future<Reply> submit(Shard shard, DataCommand command) {
+    if (command instanceof DataCommand.Commit commit) {
+      return done(shard, commit.offset());
+    }
+    if (command instanceof DataCommand.Release release) {
+      return done(shard, release.offset());
+    }
+    if (command instanceof DataCommand.RecordOutcomes record) {
+      // Retries wait in the window, whose lowest unfinished offset is what is stored.
+      for (Outcome outcome : record.outcomes()) {
+        if (outcome instanceof Outcome.Failed failed && failed.way() == Outcome.Way.DEAD) {
+          givenUp++;
+        }
+      }
+      return Future.succeededFuture(new Reply.OfOffsets(List.of()));
+    }
+    return Future.failedFuture(
+        new RefusedException(Refusal.INVALID, command + " is nothing for mode broadcast"));
+  }
+
+  private Future<Reply> done(Shard shard, long next) {
+    offsets.book().done(shard, next);
+    return offsets.store(context).map(stored -> Reply.DONE);
+  }
+
+  /** Lets go of the directory, after what is being written. Completes in any case. */
+  Future<Void> end() {
+    ended = true;
+    return offsets.close();
+  }
+
+  /** Stores how far the consumer is, as it ends against its will. */
+  void lastWords() {
+    if (!ended && accepted && offsets.book().cluster() != null) {
+      core.forEachProgress(offsets.book()::done);
+      offsets.store(context).onFailure(this::report);
+    }
+  }
+}

@@ -1,0 +1,211 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.broadcast.DamagedOffsetsException;
+import dev.evenkeel.client.internal.broadcast.Offsets;
+import dev.evenkeel.client.internal.broadcast.OffsetsBook;
+import dev.evenkeel.client.internal.broadcast.files.OffsetsFile;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StartAt;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The offsets of a consumer in mode broadcast, and the file that holds them. One write is under way
+ * at a time; what changes meanwhile goes into the next. All but {@link #open} happens on the
+ * consumer's context.
+ */
+final class BroadcastOffsets {
+  private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
+
+  private final Vertx vertx;
+  private final OffsetsFile file;
+  private final OffsetsBook book;
+
+  /** Of those who wait for the next write, or null. */
+  private Promise<Void> next;
+
+  private boolean writing;
+  private Promise<Void> closing;
+
+  private BroadcastOffsets(Vertx vertx, OffsetsFile file, OffsetsBook book) {
+    this.vertx = vertx;
+    this.file = file;
+    this.book = book;
+  }
+
+  /**
+   * Takes the directory for this consumer and reads what it holds. Blocks.
+   *
+   * @param memberByDefault name of a member that has none yet
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  static BroadcastOffsets open(Vertx vertx, ConsumerOptions options, String memberByDefault) {
+    OffsetsFile file = OffsetsFile.open(Path.of(options.getOffsetsDirectory()), options.getGroup());
+    try {
+      return new BroadcastOffsets(vertx, file, book(file, options, memberByDefault));
+    } catch (IOException e) {
+      closeQuietly(file);
+      throw new RefusedException(Refusal.INVALID, file.path() + " cannot be read: " + e);
+    } catch (RuntimeException e) {
+      closeQuietly(file);
+      throw e;
+    }
+  }
+
+  private static OffsetsBook book(OffsetsFile file, ConsumerOptions options, String memberByDefault)
+      throws IOException {
+    String asked = options.getMember();
+    StartAt start = options.getStart();
+    Offsets stored = null;
+    try {
+      stored = file.read();
+    } catch (DamagedOffsetsException e) {
+      start = replacement(file, options, e.getMessage());
+    }
+    if (stored == null) {
+      return new OffsetsBook(options.getGroup(), asked == null ? memberByDefault : asked, start);
+    }
+    if (!stored.group().equals(options.getGroup())) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          file.path() + " is of group " + stored.group() + ", not " + options.getGroup());
+    }
+    if (asked != null && !asked.equals(stored.member())) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          file.path()
+              + " is of member "
+              + stored.member()
+              + ", not "
+              + asked
+              + ": name that one, or another directory for the offsets");
+    }
+    return new OffsetsBook(stored, start);
+  }
+
+  /** Where to begin instead of where the damaged file would have said. */
+  private static StartAt replacement(OffsetsFile file, ConsumerOptions options, String why)
+      throws IOException {
+    ConsumerOptions.OnDamagedOffsets then = options.getOnDamagedOffsets();
+    if (then == ConsumerOptions.OnDamagedOffsets.REFUSE) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "the offsets file "
+              + file.path()
+              + " is damaged ("
+              + why
+              + "), so where to go on is not known: put a good copy in its place, or begin at"
+              + " earliest or latest with ConsumerOptions.setOnDamagedOffsets");
+    }
+    Path aside = file.putAside();
+    LOG.error(
+        "the offsets file {} is damaged ({}): it is kept as {}, and group {} begins at {}, as"
+            + " asked",
+        file.path(),
+        why,
+        aside.getFileName(),
+        options.getGroup(),
+        then == ConsumerOptions.OnDamagedOffsets.EARLIEST ? "earliest" : "latest");
+    return then == ConsumerOptions.OnDamagedOffsets.EARLIEST ? StartAt.EARLIEST : StartAt.LATEST;
+  }
+
+  private static void closeQuietly(OffsetsFile file) {
+    try {
+      file.close();
+    } catch (IOException e) {
+      LOG.debug("cannot close the lock of {}: {}", file.path(), e.toString());
+    }
+  }
+
+  OffsetsBook book() {
+    return book;
+  }
+
+  Path path() {
+    return file.path();
+  }
+
+  /**
+   * Completes when all that the book holds now is on disk. Fails with INVALID if it cannot be
+   * written.
+   *
+   * @param context runs what it gets on the consumer's context
+   */
+  Future<Void> store(OwnContext context) {
+    if (closing != null) {
+      return Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "it is closed"));
+    }
+    if (next == null) {
+      next = Promise.promise();
+    }
+    Promise<Void> mine = next;
+    if (!writing) {
+      write(context);
+    }
+    return mine.future();
+  }
+
+  private void write(OwnContext context) {
+    Promise<Void> promise = next;
+    next = null;
+    writing = true;
+    Offsets offsets = book.offsets();
+    vertx
+        .executeBlocking(
+            () -> {
+              file.write(offsets);
+              return null;
+            },
+            false)
+        .onComplete(
+            written ->
+                context.run(
+                    () -> {
+                      writing = false;
+                      if (next != null) {
+                        write(context);
+                      } else if (closing != null) {
+                        unlock();
+                      }
+                      if (written.succeeded()) {
+                        promise.complete();
+                      } else {
+                        promise.fail(
+                            new RefusedException(
+                                Refusal.INVALID,
+                                file.path() + " cannot be written: " + written.cause()));
+                      }
+                    }));
+  }
+
+  /** Lets others have the directory, after what is being written. */
+  Future<Void> close() {
+    if (closing == null) {
+      closing = Promise.promise();
+      if (!writing) {
+        unlock();
+      }
+    }
+    return closing.future();
+  }
+
+  private void unlock() {
+    Promise<Void> promise = closing;
+    vertx
+        .executeBlocking(
+            () -> {
+              closeQuietly(file);
+              return null;
+            },
+            false)
+        .onComplete(done -> promise.tryComplete());
+  }
+}

@@ -1,0 +1,194 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.DedupGate;
+import dev.evenkeel.client.internal.consume.DedupKeys;
+import dev.evenkeel.client.internal.consume.MessageSource;
+import dev.evenkeel.client.internal.consume.RepetitionWatch;
+import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.dedup.Claim;
+import dev.evenkeel.dedup.ClusteredCoordinator;
+import dev.evenkeel.dedup.DedupFigures;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.StepReply;
+import dev.evenkeel.dedup.StepRequest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.LongConsumer;
+
+/**
+ * Brings a member's {@link DedupGate} together with the automata that its cluster shares, through
+ * all its connections. All of it happens on the consumer's context.
+ */
+final class ClusterDedup implements DedupGate.Surroundings {
+  private static final long LAST_TICK_MILLIS = 1_000;
+
+  /** After its end: so often what could not be given back is tried again. */
+  private static final int LAST_TICKS = 3;
+
+  private final Link link;
+  private final Function<String, SharedAutomata> seats;
+  private final ConsumerHandler handler;
+  private final ActionRunner.Surroundings around;
+  private final ActionRunner actions;
+  private final ClusteredCoordinator coordinator;
+  private final DedupGate gate;
+
+  /** The cluster member whose automata are used, or null. */
+  private String seat;
+
+  private int lastTicks;
+
+  /**
+   * @param seats gives the automata of a cluster's member by its id, or null
+   */
+  ClusterDedup(
+      Link link,
+      Function<String, SharedAutomata> seats,
+      ConsumerOptions options,
+      ConsumerHandler handler,
+      ConsumerCore core,
+      DedupKeys keys,
+      RepetitionWatch repetition,
+      ActionRunner.Surroundings around,
+      ActionRunner actions) {
+    this.link = link;
+    this.seats = seats;
+    this.handler = handler;
+    this.around = around;
+    this.actions = actions;
+    coordinator =
+        new ClusteredCoordinator(
+            NoAutomata.INSTANCE,
+            ClusteredCoordinator.Settings.of(options.getDedupTimeoutMillis()),
+            Clock.millis());
+    gate =
+        new DedupGate(
+            core,
+            options.getMember(),
+            options.getParallel(),
+            keys,
+            coordinator,
+            repetition::see,
+            this);
+  }
+
+  MessageSource<Task> source() {
+    return gate;
+  }
+
+  void tick(long now) {
+    sit(now);
+    gate.tick(now);
+  }
+
+  /** After each join this program is another member. */
+  private void sit(long now) {
+    String member = link.clusterMember();
+    if (member == null || member.equals(seat)) {
+      return;
+    }
+    SharedAutomata automata = seats.apply(member);
+    if (automata != null) {
+      seat = member;
+      coordinator.use(automata, now);
+    }
+  }
+
+  @Override
+  public void onContext(LongConsumer action) {
+    around.onContext(
+        () -> {
+          action.accept(Clock.millis());
+          around.turn();
+        });
+  }
+
+  @Override
+  public void declined(Delivery delivery) {
+    actions.safely("onDeclined", () -> handler.onDeclined(delivery));
+  }
+
+  DedupTally.Counts counts() {
+    DedupFigures figures = coordinator.figures();
+    return new DedupTally.Counts(
+        figures.accepted(),
+        figures.blocked(),
+        gate.declined(),
+        figures.evicted(),
+        figures.lost(),
+        figures.unguarded(),
+        gate.atWork(),
+        figures.waiting());
+  }
+
+  DedupTally tally(DedupTally.Repeats repeats) {
+    return new DedupTally(counts(), repeats, gate.hot());
+  }
+
+  /** The consumer has ended. Handlers that still run keep their places until they end. */
+  void end(long now) {
+    gate.end(now);
+    link.vertx().setPeriodic(LAST_TICK_MILLIS, id -> around.onContext(() -> lastTick(id)));
+  }
+
+  private void lastTick(long timer) {
+    long now = Clock.millis();
+    coordinator.tick(now);
+    if (gate.atWork() == 0 && ++lastTicks > LAST_TICKS) {
+      link.vertx().cancelTimer(timer);
+      coordinator.close(now);
+    }
+  }
+
+  /** While there is no connection: nothing answers. */
+  private enum NoAutomata implements SharedAutomata {
+    INSTANCE;
+
+    @Override
+    public String member() {
+      return "";
+    }
+
+    @Override
+    public int listen(Turns turns) {
+      return 0;
+    }
+
+    @Override
+    public void forget(int number) {
+      // It keeps none.
+    }
+
+    @Override
+    public long nowMillis() {
+      return 0;
+    }
+
+    @Override
+    public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+      return CompletableFuture.failedStage(
+          new RefusedException(Refusal.UNAVAILABLE, "not connected"));
+    }
+
+    @Override
+    public void tell(DedupKey key, Claim head) {
+      // Nobody is there.
+    }
+
+    @Override
+    public CompletionStage<Integer> sweep(Set<String> alive) {
+      return CompletableFuture.completedStage(0);
+    }
+  }
+}

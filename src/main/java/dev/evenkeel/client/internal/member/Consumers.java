@@ -1,0 +1,131 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** Starts consumers. */
+public final class Consumers {
+  private static final String HOST = host();
+
+  private Consumers() {}
+
+  /**
+   * Joins a group. The consumer runs on the caller's event-loop context if it is one of the link's
+   * Vert.x, else on one of its own.
+   *
+   * <p>Completes when the dispatcher has taken the member in. Fails with {@code RefusedException}:
+   * INVALID options, UNKNOWN_TOPIC, GROUP_MISMATCH, MEMBER_REPLACED, or UNAVAILABLE when no
+   * dispatcher answered within 60 s.
+   */
+  public static Future<Consumer> start(
+      Link link, ClusterDirectory directory, ConsumerOptions options, ConsumerHandler handler) {
+    return start(link, directory, options, handler, UUID.randomUUID().toString());
+  }
+
+  /**
+   * As {@link #start(Link, ClusterDirectory, ConsumerOptions, ConsumerHandler)}, as a run that
+   * somebody else expects.
+   *
+   * @param instance unique for ever
+   */
+  public static Future<Consumer> start(
+      Link link,
+      ClusterDirectory directory,
+      ConsumerOptions options,
+      ConsumerHandler handler,
+      String instance) {
+    return start(link, directory, options, handler, instance, ClusterMembers::shared);
+  }
+
+  /**
+   * @param seats gives the automata of a cluster's member by its id, or null for one that is not of
+   *     this JVM
+   */
+  static Future<Consumer> start(
+      Link link,
+      ClusterDirectory directory,
+      ConsumerOptions options,
+      ConsumerHandler handler,
+      String instance,
+      Function<String, SharedAutomata> seats) {
+    ConsumerOptions own = new ConsumerOptions(options.toJson());
+    try {
+      OptionsCheck.check(own);
+      OptionsCheck.check(own, handler);
+    } catch (RefusedException e) {
+      return Future.failedFuture(e);
+    }
+    String made = HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
+    if (own.getMode() == ConsumerOptions.Mode.BROADCAST) {
+      return broadcast(link, directory, own, handler, instance, made);
+    }
+    if (own.getMember() == null) {
+      own.setMember(made);
+    }
+    String seat = link.clusterMember();
+    if (own.getDedup() != ConsumerOptions.Dedup.OFF && seat != null && seats.apply(seat) == null) {
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.INVALID, "dedup over a link whose cluster member is not of this program"));
+    }
+    return new ConsumerShell(
+            link, directory, own, handler, instance, HOST, levelRange(own), null, seats)
+        .start();
+  }
+
+  private static Future<Consumer> broadcast(
+      Link link,
+      ClusterDirectory directory,
+      ConsumerOptions options,
+      ConsumerHandler handler,
+      String instance,
+      String memberByDefault) {
+    if (handler.keepsState() && handler.givesState()) {
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.INVALID,
+              "a handler with state in mode broadcast, in which shards go to nobody else: let"
+                  + " keepsState answer false"));
+    }
+    // What fails waits in the window: the log knows nothing of this member.
+    options.setHoldFailed(true);
+    return link.vertx()
+        .executeBlocking(() -> BroadcastOffsets.open(link.vertx(), options, memberByDefault), false)
+        .compose(
+            offsets -> {
+              options.setMember(offsets.book().member());
+              return new ConsumerShell(
+                      link, directory, options, handler, instance, HOST, 0, offsets, any -> null)
+                  .start();
+            });
+  }
+
+  /** The range of a consumer in mode level; 0 in mode sharded. */
+  private static int levelRange(ConsumerOptions options) {
+    return options.getMode() == ConsumerOptions.Mode.LEVEL ? options.getRange() : 0;
+  }
+
+  /** The name of this machine, as far as a member's name may hold it. */
+  private static String host() {
+    String name;
+    try {
+      name = InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      name = "localhost";
+    }
+    String plain = name.replaceAll("[^A-Za-z0-9_.-]", "_").replaceAll("^[.-]+", "");
+    return plain.isEmpty() ? "localhost" : plain.substring(0, Math.min(80, plain.length()));
+  }
+}

@@ -1,0 +1,145 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.internal.consume.Backoff;
+import dev.evenkeel.client.internal.consume.HeartbeatPlan;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+
+/** Tells the dispatcher that the member is there, and brings its answers. */
+final class HeartbeatLoop {
+  private static final long TIMEOUT_MILLIS_MIN = 1_000;
+  private static final long TIMEOUT_MILLIS_MAX = 2_000;
+
+  /** Who wants to know. */
+  interface Listener {
+    Heartbeat heartbeat(boolean leaving);
+
+    /**
+     * @param sentMillis when the heartbeat was sent, in monotonic milliseconds
+     */
+    void answered(long sentMillis, Assignment assignment);
+
+    /** Refused with something that repeating alone does not change. */
+    void refused(RefusedException refused);
+  }
+
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final HeartbeatPlan plan;
+  private final long timeoutMillis;
+  private final long intervalMillis;
+  private final RandomGenerator random;
+  private final Listener listener;
+  private final Consumer<Runnable> onContext;
+
+  /**
+   * @param onContext runs what it gets on the consumer's context
+   */
+  HeartbeatLoop(
+      Link link,
+      ClusterDirectory directory,
+      long intervalMillis,
+      RandomGenerator random,
+      Listener listener,
+      Consumer<Runnable> onContext) {
+    this.link = link;
+    this.directory = directory;
+    this.intervalMillis = intervalMillis;
+    this.random = random;
+    this.listener = listener;
+    this.onContext = onContext;
+    plan = new HeartbeatPlan(intervalMillis, Clock.millis());
+    timeoutMillis = Math.max(TIMEOUT_MILLIS_MIN, Math.min(TIMEOUT_MILLIS_MAX, intervalMillis));
+  }
+
+  void hurry() {
+    plan.hurry(Clock.millis());
+    tick();
+  }
+
+  /** There is something to tell that is not urgent. */
+  void soon() {
+    plan.soon(Clock.millis());
+  }
+
+  void tick() {
+    long now = Clock.millis();
+    if (!plan.due(now)) {
+      return;
+    }
+    plan.sent(now);
+    send(false)
+        .onComplete(
+            answered ->
+                onContext.accept(
+                    () -> {
+                      if (answered.succeeded()) {
+                        plan.answered(Clock.millis());
+                        listener.answered(now, answered.result());
+                      } else {
+                        failed(Refusals.of(answered.cause()));
+                      }
+                    }));
+  }
+
+  private void failed(RefusedException refused) {
+    boolean retriable = refused.refusal().retriable();
+    plan.failed(Clock.millis(), retriable ? Backoff.soon(random) : intervalMillis);
+    if (!retriable) {
+      listener.refused(refused);
+      return;
+    }
+    if (refused.refusal() == Refusal.NOT_LEADER) {
+      String hint = refused.getMessage();
+      if (hint != null && !hint.isEmpty()) {
+        directory.metaLeaderHint(hint);
+        return;
+      }
+    }
+    directory.refresh();
+  }
+
+  /** Says that the member is gone. Completes in any case. */
+  Future<Void> leave() {
+    return send(true)
+        .recover(failure -> directory.refresh().compose(view -> send(true)))
+        .otherwiseEmpty()
+        .mapEmpty();
+  }
+
+  private Future<Assignment> send(boolean leaving) {
+    ClusterView view = directory.current();
+    if (view == null || view.metaLeader() == null) {
+      return Future.failedFuture(
+          new RefusedException(Refusal.UNAVAILABLE, "no dispatcher is known"));
+    }
+    Buffer body = listener.heartbeat(leaving).toJson().toBuffer();
+    String dispatcher = view.metaLeader();
+    return directory
+        .whileLeads(
+            ClusterView.META,
+            dispatcher,
+            link.request(Addresses.dispatcher(dispatcher), body, timeoutMillis))
+        .map(HeartbeatLoop::assignment);
+  }
+
+  private static Assignment assignment(Buffer answer) {
+    ByteBuffer body = Frames.answerBody(answer);
+    byte[] text = new byte[body.remaining()];
+    body.get(text);
+    return Assignment.fromJson(new JsonObject(Buffer.buffer(text)));
+  }
+}

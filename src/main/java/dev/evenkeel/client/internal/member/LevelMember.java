@@ -1,0 +1,179 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.level.Collect;
+import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.Permission;
+import dev.evenkeel.bus.level.Place;
+import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.level.LevelWork;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.function.Function;
+
+/**
+ * Brings a member in mode level what the group's dealer says, and the dealer what {@link LevelWork}
+ * wants it to know. All of it happens on the consumer's context.
+ */
+final class LevelMember {
+  private static final long REPORT_TIMEOUT_MILLIS = 1_000;
+
+  private final Link link;
+  private final LevelWork work;
+  private final ConsumerHandler handler;
+  private final String instance;
+  private final ActionRunner.Surroundings around;
+  private final ActionRunner actions;
+  private Link.Listening serving;
+  private boolean waiting;
+  private boolean ended;
+
+  LevelMember(
+      Link link,
+      LevelWork work,
+      ConsumerHandler handler,
+      String instance,
+      ActionRunner.Surroundings around,
+      ActionRunner actions) {
+    this.link = link;
+    this.work = work;
+    this.handler = handler;
+    this.instance = instance;
+    this.around = around;
+    this.actions = actions;
+  }
+
+  /** Begins to listen; completes when the cluster knows of it. */
+  Future<Void> begin() {
+    serving = link.serve(Addresses.level(instance), this::serve);
+    return serving.registered();
+  }
+
+  private Future<Buffer> serve(Buffer request) {
+    Promise<Buffer> answer = Promise.promise();
+    around.onContext(
+        () -> {
+          answer.complete(answer(request));
+          around.turn();
+        });
+    return answer.future();
+  }
+
+  private Buffer answer(Buffer request) {
+    if (ended) {
+      return Frames.refusal(Refusal.UNAVAILABLE, "the consumer has ended");
+    }
+    try {
+      Op op = Frames.op(request);
+      ByteBuffer body = Frames.body(request);
+      switch (op) {
+        case LEVEL_COLLECT:
+          Collect collect = decoded(body, Collect::decode);
+          Place place = work.collect(collect, Clock.millis());
+          actions.safely("onLevel", handler::onLevel);
+          return Frames.answer(place.encode().view());
+        case LEVEL_DEAL:
+          Deal deal = decoded(body, Deal::decode);
+          return Frames.answer(new Bytes(8).i64(work.deal(deal, Clock.millis())).view());
+        default:
+          return Frames.refusal(Refusal.INVALID, op + " is not for a member");
+      }
+    } catch (RefusedException e) {
+      return Frames.refusal(e);
+    }
+  }
+
+  /** Values that a record refuses are as malformed as bytes that end early. */
+  private static <T> T decoded(ByteBuffer body, Function<ByteBuffer, T> decode) {
+    try {
+      return decode.apply(body);
+    } catch (IllegalArgumentException | NullPointerException e) {
+      throw new RefusedException(Refusal.INVALID, "malformed: " + e.getMessage());
+    }
+  }
+
+  /** Tells what is to be told now. */
+  void turn() {
+    tellLost();
+    if (ended) {
+      return;
+    }
+    Report report = work.report(Clock.millis());
+    if (report != null) {
+      send(report);
+    } else if (!waiting && work.reportsSoon()) {
+      waiting = true;
+      link.vertx()
+          .setTimer(
+              LevelWork.REPORT_DELAY_MILLIS,
+              id ->
+                  around.onContext(
+                      () -> {
+                        waiting = false;
+                        around.turn();
+                      }));
+    }
+  }
+
+  private void send(Report report) {
+    Buffer body = Frames.request(Op.LEVEL_REPORT, report.encode());
+    link.request(Addresses.dealer(work.dealerNode()), body, REPORT_TIMEOUT_MILLIS)
+        .map(answer -> permission(report, answer))
+        .onComplete(
+            answered ->
+                around.onContext(
+                    () -> {
+                      if (answered.succeeded()) {
+                        work.permission(answered.result(), Clock.millis());
+                      } else {
+                        Refusal refusal = Refusals.of(answered.cause()).refusal();
+                        work.reportFailed(report.number(), refusal, Clock.millis());
+                      }
+                      around.turn();
+                    }));
+  }
+
+  private static Permission permission(Report report, Buffer answer) {
+    Permission permission = Permission.decode(Frames.answerBody(answer));
+    if (permission.number() != report.number()) {
+      throw new RefusedException(
+          Refusal.INVALID, "report " + report.number() + " answered with " + permission);
+    }
+    return permission;
+  }
+
+  private void tellLost() {
+    ShardContext shard;
+    while ((shard = work.pollLost()) != null) {
+      ShardContext lost = shard;
+      actions.safely("onLost", () -> handler.onLost(lost));
+    }
+  }
+
+  /** Nothing is begun any more. */
+  void close() {
+    for (ShardContext shard : work.close()) {
+      actions.safely("onDraining", () -> handler.onDraining(shard));
+    }
+  }
+
+  /** The consumer has ended: what still runs is lost. */
+  void end() {
+    ended = true;
+    work.end();
+    tellLost();
+    if (serving != null) {
+      serving.end();
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.internal.consume.MessageSource;
+import io.vertx.core.Future;
+import java.util.function.Consumer;
+
+/**
+ * Hands messages to the handler and tells their source how they ended.
+ *
+ * <p>A handler that is over when it returns costs no hop and no timer: messages are taken in a
+ * loop, which gives the event loop back after {@link #TURN_MESSAGES_MAX} messages or {@link
+ * #TURN_NANOS_MAX}.
+ *
+ * @param <T> what the source gives
+ */
+final class MessageLoop<T extends MessageSource.Handed> {
+  /** Messages that are handled before the event loop gets its turn. */
+  private static final int TURN_MESSAGES_MAX = 1_000;
+
+  private static final long TURN_NANOS_MAX = 5_000_000;
+
+  /** Gives a message to the handler. */
+  interface Call<T> {
+    Future<Void> handle(T task, Delivery delivery);
+  }
+
+  private final MessageSource<T> source;
+  private final Call<T> handler;
+  private final String member;
+  private final OwnContext context;
+  private final Consumer<Delivery> look;
+  private final Runnable turn;
+  private boolean scheduled;
+
+  /**
+   * @param look is shown each message before the handler gets it
+   * @param turn does everything that can be done now, this loop included
+   */
+  MessageLoop(
+      MessageSource<T> source,
+      Call<T> handler,
+      String member,
+      OwnContext context,
+      Consumer<Delivery> look,
+      Runnable turn) {
+    this.source = source;
+    this.handler = handler;
+    this.member = member;
+    this.context = context;
+    this.look = look;
+    this.turn = turn;
+  }
+
+  /** What the loop asks around each message. */
+  interface Between {
+    /** Carries out what the core wants, and says whether the consumer goes on. */
+    boolean goOn();
+  }
+
+  /** Handles messages while there are any, for one turn of the event loop. */
+  void run(Between between) {
+    long begin = Clock.nanos();
+    long now = begin;
+    int messages = 0;
+    while (between.goOn()) {
+      T task = source.next(now / 1_000_000);
+      if (task == null) {
+        return;
+      }
+      now = handle(task);
+      if (++messages >= TURN_MESSAGES_MAX || now - begin >= TURN_NANOS_MAX) {
+        schedule();
+        return;
+      }
+    }
+  }
+
+  private void schedule() {
+    if (!scheduled) {
+      scheduled = true;
+      context.later(
+          () -> {
+            scheduled = false;
+            turn.run();
+          });
+    }
+  }
+
+  /** Returns the time after it: the clock is read once a message. */
+  private long handle(T task) {
+    Future<Void> result;
+    try {
+      Delivery delivery = task.delivery(member);
+      look.accept(delivery);
+      result = handler.handle(task, delivery);
+      if (result == null) {
+        throw new NullPointerException("the handler returned null instead of a future");
+      }
+    } catch (Throwable e) {
+      return done(task, e);
+    }
+    if (result.isComplete()) {
+      return done(task, result.cause());
+    }
+    result.onComplete(
+        ended ->
+            context.run(
+                () -> {
+                  done(task, ended.cause());
+                  turn.run();
+                }));
+    return Clock.nanos();
+  }
+
+  private long done(T task, Throwable failure) {
+    long now = Clock.nanos();
+    if (failure == null) {
+      source.finished(task, now / 1_000_000);
+    } else {
+      source.failed(task, failure, now / 1_000_000);
+    }
+    return now;
+  }
+}

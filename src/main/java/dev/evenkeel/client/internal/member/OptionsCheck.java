@@ -1,0 +1,252 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.consume.SelfFence;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import java.util.Locale;
+
+/** What {@link ConsumerOptions} may say. */
+public final class OptionsCheck {
+  private static final long STUCK_TIMEOUT_MILLIS_MIN = 1_000;
+  private static final long STUCK_TIMEOUT_MILLIS_MAX = 86_400_000;
+  private static final long STALL_TIMEOUT_MILLIS_MIN = 1_000;
+  private static final long STALL_TIMEOUT_MILLIS_MAX = 3_600_000;
+  private static final long DEDUP_TIMEOUT_MILLIS_MIN = 1_000;
+  private static final long DEDUP_TIMEOUT_MILLIS_MAX = 86_400_000;
+  private static final long CRASH_LOCK_TIME_MILLIS_MAX = 3_600_000;
+
+  private OptionsCheck() {}
+
+  /**
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  public static void check(ConsumerOptions options) {
+    Names.check("group", options.getGroup());
+    if (options.getMember() != null) {
+      Names.checkHolder(options.getMember());
+    }
+    if (options.getTopics() == null || options.getTopics().isEmpty()) {
+      throw new RefusedException(Refusal.INVALID, "a consumer needs at least one topic");
+    }
+    options.getTopics().forEach(topic -> Names.check("topic", topic));
+    mode(options);
+    atLeast("parallel", options.getParallel(), 1);
+    atLeast("heartbeatMillis", options.getHeartbeatMillis(), 10);
+    atLeast(
+        "memberTimeoutMillis",
+        options.getMemberTimeoutMillis(),
+        SelfFence.MARGIN_MILLIS + 2 * options.getHeartbeatMillis());
+    atLeast("lockTimeMillis", options.getLockTimeMillis(), 0);
+    if (options.getAssignor() != null) {
+      Names.check("assignor", options.getAssignor());
+    }
+    if (options.getStuckTimeoutMillis() != null) {
+      atLeast("stuckTimeoutMillis", options.getStuckTimeoutMillis(), STUCK_TIMEOUT_MILLIS_MIN);
+      atMost("stuckTimeoutMillis", options.getStuckTimeoutMillis(), STUCK_TIMEOUT_MILLIS_MAX);
+    }
+    atLeast("crashLockTimeMillis", options.getCrashLockTimeMillis(), 0);
+    atMost("crashLockTimeMillis", options.getCrashLockTimeMillis(), CRASH_LOCK_TIME_MILLIS_MAX);
+    atLeast("pendingMessagesMax", options.getPendingMessagesMax(), 1);
+    atLeast("pendingBytesMax", options.getPendingBytesMax(), 1);
+    atLeast("fetchBytesMax", options.getFetchBytesMax(), 1);
+    atMost("fetchBytesMax", options.getFetchBytesMax(), Limits.FETCH_BYTES_MAX);
+    atLeast("fetchWaitMillis", options.getFetchWaitMillis(), 0);
+    atMost("fetchWaitMillis", options.getFetchWaitMillis(), Limits.FETCH_WAIT_MILLIS_MAX);
+    atLeast("commitMillis", options.getCommitMillis(), 1);
+    atLeast("commitMessages", options.getCommitMessages(), 1);
+    atLeast("handOutMessages", options.getHandOutMessages(), 1);
+    atMost("handOutMessages", options.getHandOutMessages(), ConsumerOptions.HAND_OUT_MESSAGES_MAX);
+    failures(options);
+    rates(options);
+    delivery(options);
+  }
+
+  private static void rates(ConsumerOptions options) {
+    boolean drops = options.getOverRate() != ConsumerOptions.OverRate.WAIT;
+    if (options.getKeyRate() == null
+        && (drops || options.getRateBy() != ConsumerOptions.RateBy.KEY)) {
+      throw new RefusedException(
+          Refusal.INVALID, "rateBy and overRate are about a keyRate: set one, or leave them out");
+    }
+    if (!options.hasRates()) {
+      return;
+    }
+    if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
+      throw new RefusedException(
+          Refusal.INVALID, "rates in mode level: all other modes have them, leave them out");
+    }
+    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+      throw new RefusedException(
+          Refusal.INVALID, "rates together with dedup: a consumer has one of them, leave one out");
+    }
+    if (drops && options.getOrder() == ConsumerOptions.Order.SHARD) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "overRate drops nothing with order SHARD, in which nothing passes one that waits: use KEY"
+              + " or NONE");
+    }
+  }
+
+  private static void delivery(ConsumerOptions options) {
+    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
+    if (delivery == null) {
+      throw new RefusedException(
+          Refusal.INVALID, "delivery is null: use AT_MOST_ONCE, AT_LEAST_ONCE or EFFECTIVELY_ONCE");
+    }
+    if (delivery == ConsumerOptions.DeliveryPolicy.AT_LEAST_ONCE) {
+      return;
+    }
+    if (options.getMode() != ConsumerOptions.Mode.SHARDED) {
+      throw invalid(delivery, "only mode sharded has it, in others use at-least-once");
+    }
+    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+      throw invalid(delivery, "dedup finishes messages without their handler, leave it off");
+    }
+    if (delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE
+        && (!options.getRetryDelaysMillis().isEmpty()
+            || options.getOnFailure() != ConsumerOptions.OnFailure.RETRY)) {
+      throw invalid(delivery, "nothing is tried again, leave retryDelays and onFailure out");
+    }
+  }
+
+  /**
+   * What the handler and the options may not be together.
+   *
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  static void check(ConsumerOptions options, ConsumerHandler handler) {
+    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
+    boolean atMostOnce = delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE;
+    if (handler.usesContext()) {
+      if (options.getMode() != ConsumerOptions.Mode.SHARDED
+          || options.getDedup() != ConsumerOptions.Dedup.OFF) {
+        throw new RefusedException(
+            Refusal.INVALID, "a handler with a context works in mode sharded and without dedup");
+      }
+      if (atMostOnce) {
+        throw invalid(delivery, "what the handler publishes would be lost, use at-least-once");
+      }
+    }
+    if (atMostOnce && handler.keepsState()) {
+      throw invalid(delivery, "a state begins at its own offset again, use effectively-once");
+    }
+    if (delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE) {
+      boolean state = handler.keepsState();
+      if (!handler.usesContext() && !(state && handler.givesState())) {
+        throw invalid(
+            delivery,
+            "the handler must publish through its context, or make use of state; else use"
+                + " at-least-once");
+      }
+      if (state && options.getOrder() != ConsumerOptions.Order.SHARD) {
+        throw invalid(delivery, "a state stands for all below an offset, use order shard");
+      }
+    }
+  }
+
+  private static RefusedException invalid(ConsumerOptions.DeliveryPolicy delivery, String text) {
+    return new RefusedException(
+        Refusal.INVALID,
+        "delivery " + delivery.name().toLowerCase(Locale.ROOT).replace('_', '-') + ": " + text);
+  }
+
+  private static void failures(ConsumerOptions options) {
+    if (options.getOnFailure() == null) {
+      throw new RefusedException(
+          Refusal.INVALID, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
+    }
+    if (options.getMode() == ConsumerOptions.Mode.LEVEL
+        && options.getOnFailure() == ConsumerOptions.OnFailure.STOP) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "onFailure STOP in mode level: what fails there is dealt again to any member, use RETRY"
+              + " or DEAD_LETTER");
+    }
+    atMost(
+        "number of retryDelaysMillis",
+        options.getRetryDelaysMillis().size(),
+        ConsumerOptions.RETRY_DELAYS_MAX);
+    for (long delay : options.getRetryDelaysMillis()) {
+      atLeast("retryDelaysMillis", delay, 0);
+      atMost("retryDelaysMillis", delay, ConsumerOptions.RETRY_DELAY_MILLIS_MAX);
+    }
+  }
+
+  private static void mode(ConsumerOptions options) {
+    if (options.getMode() == null || options.getDedup() == null) {
+      throw new RefusedException(Refusal.INVALID, "a consumer needs a mode and a dedup");
+    }
+    options.policy().check();
+    broadcast(options);
+    Long stall = options.givenStallTimeoutMillis();
+    if (stall != null) {
+      if (options.getMode() != ConsumerOptions.Mode.LEVEL) {
+        throw new RefusedException(
+            Refusal.INVALID, "stallTimeoutMillis is given: only mode level has one");
+      }
+      atLeast("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN);
+      atMost("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MAX);
+    }
+    if (options.getMode() == ConsumerOptions.Mode.SINGLETON && options.getAssignor() != null) {
+      throw new RefusedException(
+          Refusal.INVALID, "an assignor in mode singleton: one member has all shards");
+    }
+    boolean dedup = options.getDedup() != ConsumerOptions.Dedup.OFF;
+    if (dedup && options.getMode() != ConsumerOptions.Mode.SHARDED) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "dedup in mode " + options.policy().mode() + ": only mode sharded has it, leave it off");
+    }
+    Long dedupTimeout = options.givenDedupTimeoutMillis();
+    if (dedupTimeout != null) {
+      if (!dedup) {
+        throw new RefusedException(
+            Refusal.INVALID, "dedupTimeoutMillis is given: without dedup nothing has one");
+      }
+      atLeast("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MIN);
+      atMost("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MAX);
+    }
+  }
+
+  private static void broadcast(ConsumerOptions options) {
+    String directory = options.getOffsetsDirectory();
+    if (options.getMode() != ConsumerOptions.Mode.BROADCAST) {
+      if (directory != null || options.givenOnDamagedOffsets() != null) {
+        throw new RefusedException(
+            Refusal.INVALID,
+            "offsets in a directory are for mode broadcast: in mode "
+                + options.policy().mode()
+                + " the log keeps them");
+      }
+      return;
+    }
+    if (directory == null || directory.isEmpty()) {
+      throw new RefusedException(
+          Refusal.INVALID, "mode broadcast needs a directory of its own for its offsets");
+    }
+    if (options.getOnFailure() == ConsumerOptions.OnFailure.DEAD_LETTER) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "mode broadcast has no dead letters: use RETRY, which passes over what fails in the end,"
+              + " or STOP");
+    }
+  }
+
+  private static void atLeast(String name, long value, long min) {
+    if (value < min) {
+      throw new RefusedException(
+          Refusal.INVALID, name + " is " + value + ": at least " + min + " is needed");
+    }
+  }
+
+  private static void atMost(String name, long value, long max) {
+    if (value > max) {
+      throw new RefusedException(
+          Refusal.INVALID, name + " is " + value + ": at most " + max + " is allowed");
+    }
+  }
+}

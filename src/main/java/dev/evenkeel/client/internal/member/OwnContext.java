@@ -1,0 +1,39 @@
+package dev.evenkeel.client.internal.member;
+
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
+
+/** The one context that all of a consumer happens on. */
+final class OwnContext {
+  private final ContextInternal context;
+
+  /** The caller's event-loop context if it is one of {@code vertx}, else a new one. */
+  OwnContext(Vertx vertx) {
+    Context current = Vertx.currentContext();
+    context =
+        current != null && current.isEventLoopContext() && current.owner() == vertx
+            ? ((ContextInternal) current).unwrap()
+            : ((VertxInternal) vertx).createEventLoopContext();
+  }
+
+  /** Runs {@code action} on the context: now if this is it. */
+  void run(Runnable action) {
+    if (context.isRunningOnContext() || isOurs(ContextInternal.current())) {
+      action.run();
+    } else {
+      later(action);
+    }
+  }
+
+  /** Runs {@code action} after the event loop had its turn. */
+  void later(Runnable action) {
+    context.runOnContext(ignored -> action.run());
+  }
+
+  /** Also a duplicate of our context runs on its event loop. */
+  private boolean isOurs(ContextInternal current) {
+    return current != null && current.unwrap() == context && current.inThread();
+  }
+}

@@ -1,0 +1,145 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.client.internal.consume.PublishRequest;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendResults;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Requests for what handlers publish. Every failure is a {@link RefusedException}. */
+final class PublishCalls {
+  /** An id that this run of the member has got for a lease that named none. */
+  private static final class Fresh {
+    final long epoch;
+    final long producerId;
+
+    /** The lease names it: what data groups do not know of it they have forgotten. */
+    volatile boolean named;
+
+    Fresh(long epoch, long producerId) {
+      this.epoch = epoch;
+      this.producerId = producerId;
+    }
+  }
+
+  private final PublishLog calls;
+  private final String group;
+
+  /**
+   * The last of each shard. All attempts of one epoch use the same id: what is left on its way of
+   * one attempt must not take the place of what another has opened.
+   */
+  private final Map<Shard, Fresh> fresh = new ConcurrentHashMap<>();
+
+  PublishCalls(PublishLog calls, String group) {
+    this.calls = calls;
+    this.group = group;
+  }
+
+  /**
+   * Opens the epoch of the lease in every data group, and with it fences all lower ones.
+   *
+   * <p>The first owner of a generation gets the id from the meta group, and puts it into the lease
+   * once every data group knows it: so one that a lease names and a data group does not know has
+   * been forgotten there.
+   *
+   * @param input the shard whose messages are handled
+   * @param epoch of its lease
+   * @param producerId as the lease has it; 0: it has none yet
+   * @return the producer's id
+   */
+  Future<Long> open(Shard input, long epoch, long producerId) {
+    if (producerId > 0) {
+      return everywhere(input, epoch, producerId, false).map(done -> producerId);
+    }
+    return fresh(input, epoch)
+        .compose(
+            one ->
+                everywhere(input, epoch, one.producerId, !one.named)
+                    .compose(done -> name(input, one))
+                    .map(done -> one.producerId));
+  }
+
+  /** The id of that epoch: the one that an earlier attempt has got, or a new one. */
+  private Future<Fresh> fresh(Shard input, long epoch) {
+    Fresh known = fresh.get(input);
+    if (known != null && known.epoch == epoch) {
+      return Future.succeededFuture(known);
+    }
+    return calls
+        .submitMeta(new MetaCommand.RegisterProducer(""))
+        .map(
+            reply -> {
+              long id = ((Reply.OfProducer) reply).producerId();
+              // Another attempt may have got one meanwhile.
+              return fresh.compute(
+                  input,
+                  (shard, present) ->
+                      present != null && present.epoch >= epoch ? present : new Fresh(epoch, id));
+            })
+        .compose(
+            one ->
+                one.epoch == epoch
+                    ? Future.succeededFuture(one)
+                    : Future.failedFuture(
+                        new RefusedException(Refusal.FENCED, "the lease is at a later epoch")));
+  }
+
+  private Future<?> name(Shard input, Fresh one) {
+    return calls
+        .submit(input, new DataCommand.SetPublisher(group, input, one.epoch, one.producerId))
+        .map(
+            reply -> {
+              long named = ((Reply.OfLease) reply).lease().generation().producerId();
+              if (named != one.producerId) {
+                throw new RefusedException(Refusal.UNAVAILABLE, "the lease names another producer");
+              }
+              one.named = true;
+              return reply;
+            });
+  }
+
+  private Future<?> everywhere(Shard input, long epoch, long id, boolean isFresh) {
+    int groups = calls.dataGroups();
+    if (groups == 0) {
+      return Future.failedFuture(
+          new RefusedException(Refusal.UNAVAILABLE, "no leader is known: ask again"));
+    }
+    DataCommand command =
+        new DataCommand.OpenPublisher(id, Math.toIntExact(epoch), group, input, isFresh);
+    List<Future<Reply>> opened = new ArrayList<>();
+    for (int i = 0; i < groups; i++) {
+      // Shard i of a topic 0 would lie in group i.
+      opened.add(calls.submit(new Shard(0, i), command));
+    }
+    return Future.all(opened);
+  }
+
+  Future<List<AppendResults.Result>> publish(PublishRequest request) {
+    return calls
+        .append(new Shard(0, request.group()), request.body())
+        .map(AppendResults::decode)
+        .map(
+            answer -> {
+              if (answer.results().size() != request.batches()) {
+                throw new RefusedException(
+                    Refusal.INDETERMINATE,
+                    request.batches() + " batches, but " + answer.results().size() + " results");
+              }
+              return answer.results();
+            });
+  }
+
+  /** How many data groups there are; 0 if that is not known yet. */
+  int dataGroups() {
+    return calls.dataGroups();
+  }
+}

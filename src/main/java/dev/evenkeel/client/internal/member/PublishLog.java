@@ -1,0 +1,26 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.Future;
+import java.nio.ByteBuffer;
+
+/**
+ * What publishing for handlers asks of the cluster. Every failure is a {@code RefusedException}.
+ */
+interface PublishLog {
+  /** To the leader of {@code shard}'s data group. */
+  Future<Reply> submit(Shard shard, DataCommand command);
+
+  /** To the leader of the meta group. */
+  Future<Reply> submitMeta(MetaCommand command);
+
+  /** An append of batches to the leader of {@code shard}, which they need not be for. */
+  Future<ByteBuffer> append(Shard shard, Bytes body);
+
+  /** How many data groups there are; 0 if that is not known yet. */
+  int dataGroups();
+}

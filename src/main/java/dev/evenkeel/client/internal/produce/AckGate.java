@@ -1,0 +1,238 @@
+package dev.evenkeel.client.internal.produce;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ReplicasAnswer;
+import dev.evenkeel.bus.ReplicasRequest;
+import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.GivenUpException;
+import dev.evenkeel.client.Producer.Position;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.ReplicasMissingException;
+import dev.evenkeel.client.internal.produce.core.Flush;
+import dev.evenkeel.client.internal.produce.core.OutBatch;
+import dev.evenkeel.client.internal.produce.core.Outcome;
+import dev.evenkeel.client.internal.produce.core.ReplicaWaits;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Tells the senders of messages when they count as acknowledged, see {@link Acks}: when their batch
+ * is sent, when the log has it, or when every replica has it, for which it asks the leaders. On the
+ * producer's context.
+ */
+public final class AckGate {
+  /** What an answer may take beyond the time that the leader waits. */
+  private static final long REQUEST_SLACK_MILLIS = 1_000;
+
+  private final Acks acks;
+  private final long timeoutMillis;
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final ContextInternal context;
+  private final Runnable changed;
+  private final ReplicaWaits<Outcome<Promise<Position>>> waits;
+
+  /** Batches that the log has, and perhaps not every replica. Guarded by the producer's lock. */
+  private final Set<OutBatch<Promise<Position>>> held = new LinkedHashSet<>();
+
+  private volatile long failedMessages;
+
+  /**
+   * @param changed called when {@link #pass} may have something new
+   */
+  AckGate(ProducerOptions options, Link link, ClusterDirectory directory, Runnable changed) {
+    acks = options.getAcks();
+    timeoutMillis = options.getAcksTimeoutMillis();
+    this.link = link;
+    this.directory = directory;
+    this.changed = changed;
+    context = (ContextInternal) link.vertx().getOrCreateContext();
+    waits = new ReplicaWaits<>(timeoutMillis);
+  }
+
+  /**
+   * @throws RefusedException INVALID
+   */
+  public static void check(ProducerOptions options) {
+    if (options.getAcks() != Acks.MAJORITY && !options.getSpool().isEmpty()) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "acks "
+              + options.getAcks().text()
+              + " with a spool: what leaves a spool must be known to be in the log, and a spool"
+              + " waits for nothing more; use majority");
+    }
+    long timeout = options.getAcksTimeoutMillis();
+    if (timeout < 1 || timeout > Integer.MAX_VALUE) {
+      throw new RefusedException(
+          Refusal.INVALID, "bad acksTimeoutMillis " + timeout + ": use 1 to " + Integer.MAX_VALUE);
+    }
+  }
+
+  long failedMessages() {
+    return failedMessages;
+  }
+
+  /** Batches are on their way, some of them perhaps once more. */
+  void sent(List<OutBatch<Promise<Position>>> batches) {
+    if (acks == Acks.NONE) {
+      for (OutBatch<Promise<Position>> batch : batches) {
+        Position position = new Position(batch.shard.shard(), Result.OFFSET_FORGOTTEN);
+        for (Promise<Position> promise : batch.tokens) {
+          try {
+            promise.tryComplete(position);
+          } catch (Throwable e) {
+            context.reportException(e);
+          }
+        }
+      }
+    }
+  }
+
+  /** Takes what became known of batches, and gives what is to be told now. */
+  List<Outcome<Promise<Position>>> pass(List<Outcome<Promise<Position>>> outcomes, long nowMillis) {
+    if (acks != Acks.ALL) {
+      return outcomes;
+    }
+    List<Outcome<Promise<Position>>> passed = new ArrayList<>();
+    for (Outcome<Promise<Position>> outcome : outcomes) {
+      if (outcome.refused() != null) {
+        passed.add(outcome);
+      } else {
+        int group = outcome.batch().shard.dataGroup(groups());
+        waits.add(outcome, group, outcome.batch().logIndex, nowMillis);
+        held.add(outcome.batch());
+      }
+    }
+    waits.poll(nowMillis).forEach(this::ask);
+    for (ReplicaWaits.Done<Outcome<Promise<Position>>> done : waits.takeDone()) {
+      held.remove(done.thing().batch());
+      passed.add(done.onAll() ? done.thing() : done.thing().lacking(done.missing()));
+    }
+    return passed;
+  }
+
+  /** Has {@code flush} wait for what the log has, and of which the senders were not told yet. */
+  void flush(Flush flush) {
+    held.forEach(batch -> batch.awaitedBy(flush));
+  }
+
+  private int groups() {
+    ClusterView view = directory.current();
+    return view == null ? 1 : Math.max(1, view.dataLeaders().size());
+  }
+
+  private void ask(ReplicaWaits.Question question) {
+    ClusterView view = directory.current();
+    String leader = view == null ? null : view.leader(question.group());
+    if (leader == null) {
+      directory.refresh();
+      waits.failed(question, nowMillis());
+      return;
+    }
+    ReplicasRequest request =
+        new ReplicasRequest(question.group(), question.index(), question.waitMillis());
+    directory
+        .whileLeads(
+            question.group(),
+            leader,
+            link.request(
+                Addresses.data(leader),
+                Frames.request(Op.AWAIT_REPLICAS, request.encode()),
+                question.waitMillis() + REQUEST_SLACK_MILLIS))
+        .map(answer -> ReplicasAnswer.decode(Frames.answerReader(answer)))
+        .onComplete(
+            answered ->
+                context.runOnContext(
+                    none -> {
+                      if (answered.succeeded()) {
+                        ReplicasAnswer answer = answered.result();
+                        waits.answered(
+                            question, answer.everywhere(), answer.missing(), nowMillis());
+                      } else {
+                        lookForLeader(question.group(), answered.cause());
+                        waits.failed(question, nowMillis());
+                      }
+                      changed.run();
+                    }));
+  }
+
+  private void lookForLeader(int group, Throwable failure) {
+    String leader = Retry.leaderNamedBy(failure);
+    if (leader != null) {
+      // Shard {@code group} of a topic 0 would lie in this group.
+      directory.leaderHint(new Shard(0, group), leader);
+    } else {
+      directory.refresh();
+    }
+  }
+
+  private static long nowMillis() {
+    return System.nanoTime() / 1_000_000;
+  }
+
+  /** When to call {@link #pass} next even if nothing happens. */
+  long wakeAtMillis(long nowMillis) {
+    return waits.wakeAtMillis(nowMillis);
+  }
+
+  private static RefusedException failure(Outcome<Promise<Position>> outcome, int place) {
+    RefusedException refused = outcome.refused();
+    OutBatch<Promise<Position>> batch = outcome.batch();
+    return refused.refusal() == Refusal.INDETERMINATE && batch.firstSequence() >= 0
+        ? new GivenUpException(
+            outcome.shard(), batch.epoch(), batch.firstSequence() + place, refused.getMessage())
+        : refused;
+  }
+
+  /**
+   * Tells the senders of a batch what became of it.
+   *
+   * @return the failure, if they had been told that it was sent
+   */
+  RefusedException tell(Outcome<Promise<Position>> outcome) {
+    List<Promise<Position>> promises = outcome.tokens();
+    int told = 0;
+    for (int i = 0; i < promises.size(); i++) {
+      try {
+        told += tell(promises.get(i), outcome, i) ? 1 : 0;
+      } catch (Throwable e) {
+        // A handler threw, so its sender knows the outcome. The other senders still wait for it.
+        told++;
+        context.reportException(e);
+      }
+    }
+    if (outcome.refused() == null || told == promises.size()) {
+      return null;
+    }
+    failedMessages = failedMessages + promises.size() - told;
+    return outcome.refused();
+  }
+
+  /** Whether the sender learns it now: it may have been told that the message was sent. */
+  private boolean tell(Promise<Position> promise, Outcome<Promise<Position>> outcome, int place) {
+    long base = outcome.baseOffset();
+    long offset = base == Result.OFFSET_FORGOTTEN ? base : base + place;
+    if (outcome.refused() != null) {
+      return promise.tryFail(failure(outcome, place));
+    }
+    return outcome.missing() == null
+        ? promise.tryComplete(new Position(outcome.shard(), offset))
+        : promise.tryFail(
+            new ReplicasMissingException(
+                outcome.shard(), offset, outcome.missing(), timeoutMillis));
+  }
+}

@@ -1,0 +1,41 @@
+package dev.evenkeel.client.internal.produce;
+
+import io.vertx.core.Vertx;
+
+/** One timer, set for the earliest time that was asked for. Used on one context. */
+public final class WakeTimer {
+  private final Vertx vertx;
+  private final Runnable onWake;
+  private long timer = -1;
+  private long timerAtMillis = Long.MAX_VALUE;
+
+  public WakeTimer(Vertx vertx, Runnable onWake) {
+    this.vertx = vertx;
+    this.onWake = onWake;
+  }
+
+  /**
+   * @param atMillis by the same monotonic clock as {@code nowMillis}; {@code Long.MAX_VALUE}: never
+   */
+  public void wakeAt(long atMillis, long nowMillis) {
+    if (atMillis >= timerAtMillis || atMillis == Long.MAX_VALUE) {
+      return;
+    }
+    cancel();
+    timerAtMillis = atMillis;
+    timer =
+        vertx.setTimer(
+            Math.max(1, atMillis - nowMillis),
+            id -> {
+              timer = -1;
+              timerAtMillis = Long.MAX_VALUE;
+              onWake.run();
+            });
+  }
+
+  public void cancel() {
+    if (timer >= 0) {
+      vertx.cancelTimer(timer);
+    }
+  }
+}

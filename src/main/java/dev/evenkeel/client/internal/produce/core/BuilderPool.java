@@ -1,0 +1,25 @@
+package dev.evenkeel.client.internal.produce.core;
+
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** Memory that batches are built in, used again and again. */
+public final class BuilderPool {
+  private static final int IDLE_MAX = 16;
+  private static final int FIRST_CAPACITY_BYTES = 4 << 10;
+
+  private final Deque<BatchBuilder> idle = new ArrayDeque<>();
+
+  public BatchBuilder take() {
+    BatchBuilder builder = idle.pollLast();
+    return builder == null ? new BatchBuilder(FIRST_CAPACITY_BYTES) : builder;
+  }
+
+  public void giveBack(BatchBuilder builder) {
+    if (idle.size() < IDLE_MAX) {
+      builder.clear();
+      idle.addLast(builder);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package dev.evenkeel.client.internal.produce.core;
+
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+
+/**
+ * When a delayed message is due, as it is told to the log. Rounded up, so that messages sent about
+ * the same time share batches and none comes before its time.
+ */
+public final class DueTime {
+  /** Not delayed. */
+  public static final long NOW = 0;
+
+  /** All times are multiples of it. */
+  public static final long STEP_MILLIS = 10;
+
+  private DueTime() {}
+
+  /**
+   * {@link #NOW} if the time has come already.
+   *
+   * @param wantedMillis milliseconds since 1970
+   * @param nowMillis by the same clock
+   * @throws RefusedException INVALID if it is too far away
+   */
+  public static long of(long wantedMillis, long nowMillis) {
+    if (wantedMillis <= nowMillis) {
+      return NOW;
+    }
+    if (wantedMillis - nowMillis > Limits.DELAY_MILLIS_MAX) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "a delay of "
+              + (wantedMillis - nowMillis)
+              + " ms: at most "
+              + Limits.DELAY_MILLIS_MAX
+              + " (30 days) are allowed");
+    }
+    return (wantedMillis + STEP_MILLIS - 1) / STEP_MILLIS * STEP_MILLIS;
+  }
+}

@@ -1,0 +1,115 @@
+package dev.evenkeel.client.internal.produce.core;
+
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A closed batch until its outcome is known.
+ *
+ * @param <T> what stands for one message towards whoever sent it
+ */
+public final class OutBatch<T> {
+  enum State {
+    /** To be sent, perhaps again. */
+    WAITING,
+    /** On its way, or lost without anybody knowing. */
+    SENT,
+    /** Its outcome is known. */
+    DONE
+  }
+
+  static final long NO_SEQUENCE = -1;
+
+  public final Shard shard;
+  public final Batch batch;
+
+  /** When it gets its offsets; {@link DueTime#NOW}: at once. */
+  public final long dueMillis;
+
+  public final List<T> tokens;
+  public final int chargedBytes;
+
+  /** Of the entry that it was answered for last, in its data group; -1: unknown. */
+  public long logIndex = -1;
+
+  final long deadlineMillis;
+  State state = State.WAITING;
+
+  /** In the epoch now; given when it is first sent, so that one never sent leaves no hole. */
+  long firstSequence = NO_SEQUENCE;
+
+  /** The log refused it because an earlier one was missing. */
+  boolean gapped;
+
+  /** When it was last sent, all before it were known to be in the log. */
+  boolean sentAsHead;
+
+  /** A try of it had no answer: it may be in the log, whatever later tries say. */
+  boolean unsure;
+
+  /** Why the log surely refused the last try, or null. */
+  RefusedException refused;
+
+  /** When the broker's disk was first too full for it, or -1. */
+  long diskFullSinceMillis = -1;
+
+  private List<Flush> flushes;
+
+  OutBatch(
+      Shard shard,
+      Batch batch,
+      long dueMillis,
+      List<T> tokens,
+      int chargedBytes,
+      long deadlineMillis) {
+    this.shard = shard;
+    this.batch = batch;
+    this.dueMillis = dueMillis;
+    this.tokens = tokens;
+    this.chargedBytes = chargedBytes;
+    this.deadlineMillis = deadlineMillis;
+  }
+
+  /** The epoch in which it has, or last had, its sequence. */
+  int epoch;
+
+  /** The epoch in which it was sent last. */
+  public int epoch() {
+    return epoch;
+  }
+
+  /** Of its first message in that epoch; -1: it has none. */
+  public long firstSequence() {
+    return firstSequence;
+  }
+
+  boolean sentInEpoch() {
+    return firstSequence != NO_SEQUENCE;
+  }
+
+  /** A new epoch begins: it has no place in it yet. */
+  void forgetSequence() {
+    firstSequence = NO_SEQUENCE;
+    gapped = false;
+    state = State.WAITING;
+  }
+
+  /** {@code flush} does not end before {@link #tellFlushes()}. */
+  public void awaitedBy(Flush flush) {
+    if (flushes == null) {
+      flushes = new ArrayList<>(1);
+    }
+    flushes.add(flush);
+    flush.await();
+  }
+
+  /** Flushes that wait for this one are nearer to their end. */
+  public void tellFlushes() {
+    if (flushes != null) {
+      flushes.forEach(Flush::arrived);
+    }
+  }
+}

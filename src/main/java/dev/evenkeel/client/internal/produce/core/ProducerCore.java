@@ -1,0 +1,414 @@
+package dev.evenkeel.client.internal.produce.core;
+
+import dev.evenkeel.client.Router;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.Batch;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.DoubleSupplier;
+
+/**
+ * What a producer does next, given what happened and the time: no clock, no input or output, no
+ * threads.
+ *
+ * <pre>
+ * RUNNING --a sent batch was given up, or the log lost the sequence--> OPENING (nothing is sent)
+ * OPENING --epochOpened()-------------------------------------------> RUNNING
+ * any     --another producer of the same name, or end()-------------> ENDED
+ * </pre>
+ *
+ * <p>A batch keeps its bytes and its sequence for all its tries in one epoch, so a try may be
+ * repeated whatever became of the one before. A batch that was sent and is given up leaves a hole
+ * in the sequence: then the producer opens a new epoch, in which all that is left counts anew.
+ *
+ * @param <T> what stands for one message towards whoever sent it
+ */
+public final class ProducerCore<T> {
+  public enum State {
+    RUNNING,
+    OPENING,
+    ENDED
+  }
+
+  private final CoreSettings settings;
+  private final ShardChoice choice;
+  private final DeliveryLimits limits;
+  private final DoubleSupplier jitter;
+  private final BuilderPool builders = new BuilderPool();
+  private final List<Lane<T>> lanes = new ArrayList<>();
+
+  /** Lanes with something in them. */
+  private final Set<Lane<T>> active = new LinkedHashSet<>();
+
+  private List<Outcome<T>> outcomes = new ArrayList<>();
+  private State state = State.RUNNING;
+  private RefusedException endedBy;
+  private int topicId = -1;
+  private boolean topicGone;
+  private long producerId;
+  private int epoch;
+  private long wakeAtMillis = Long.MAX_VALUE;
+
+  /**
+   * @param router null: murmur2 of the key, or round robin by batch for messages without one
+   * @param jitter gives numbers from 0 to 1
+   */
+  public ProducerCore(
+      CoreSettings settings, Router router, long producerId, int epoch, DoubleSupplier jitter) {
+    this.settings = settings;
+    choice = new ShardChoice(router);
+    limits = new DeliveryLimits(settings);
+    this.producerId = producerId;
+    this.epoch = epoch;
+    this.jitter = jitter;
+  }
+
+  public State state() {
+    return state;
+  }
+
+  public int epoch() {
+    return epoch;
+  }
+
+  public long producerId() {
+    return producerId;
+  }
+
+  /** Id of the topic, or -1 while it is unknown. */
+  public int topicId() {
+    return topicId;
+  }
+
+  /** Whether the topic is known to be there. */
+  public boolean hasTopic() {
+    return !topicGone && !lanes.isEmpty();
+  }
+
+  /**
+   * The topic as the cluster's view shows it. More shards are used from now on; another topic of
+   * the same name takes the place of one that was deleted.
+   */
+  public void topic(int id, int shards) {
+    if (state == State.ENDED) {
+      return;
+    }
+    if (id != topicId) {
+      failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
+      lanes.clear();
+      topicId = id;
+      choice.restart(shards, jitter.getAsDouble());
+    } else if (topicGone) {
+      // It is there after all. What was given up has left holes.
+      state = State.OPENING;
+    }
+    topicGone = false;
+    while (lanes.size() < shards) {
+      lanes.add(new Lane<>(new Shard(id, lanes.size()), settings, builders));
+    }
+  }
+
+  /**
+   * Takes a message that is within its limits. Only while {@link #hasTopic()} and not ENDED.
+   *
+   * @return whether {@link #poll} has something new to do
+   */
+  public boolean add(Message message, T token, int chargedBytes, long nowMillis) {
+    return add(message, DueTime.NOW, token, chargedBytes, nowMillis);
+  }
+
+  /**
+   * The same for a delayed message; those of a batch are due at one time.
+   *
+   * @param dueMillis of {@link DueTime#of}
+   */
+  public boolean add(Message message, long dueMillis, T token, int chargedBytes, long nowMillis) {
+    Lane<T> lane = lanes.get(choice.of(message, lanes.size()));
+    boolean news = !lane.isOpen();
+    if (!lane.fits(message, dueMillis)) {
+      seal(lane);
+      news = true;
+    }
+    if (lane.isEmpty()) {
+      active.add(lane);
+    }
+    lane.add(message, dueMillis, token, chargedBytes, nowMillis);
+    if (lane.isFull()) {
+      seal(lane);
+      news = true;
+    }
+    return news;
+  }
+
+  /**
+   * Takes a batch that has its place in the epoch already, behind those of its shard. It is never
+   * given up for its age. Only while {@link #hasTopic()} and not ENDED.
+   *
+   * @param dueMillis of {@link DueTime#of} when the messages were taken
+   * @param token stands for the whole batch
+   */
+  public void addStamped(int shard, Batch batch, long dueMillis, T token) {
+    Lane<T> lane = lanes.get(shard);
+    if (lane.isEmpty()) {
+      active.add(lane);
+    }
+    lane.addStamped(batch, dueMillis, token);
+  }
+
+  /** Nothing is on its way or waits. */
+  public boolean isIdle() {
+    return active.isEmpty();
+  }
+
+  /** The next epoch is wanted: nothing is sent before {@link #epochOpened}. */
+  public void reopen() {
+    if (state == State.RUNNING) {
+      state = State.OPENING;
+    }
+  }
+
+  private void seal(Lane<T> lane) {
+    lane.seal();
+    choice.closed(lane.shard.shard(), lanes.size());
+  }
+
+  /** Closes all open batches, and has {@code flush} wait for all that is on its way. */
+  public void flush(Flush flush) {
+    for (Lane<T> lane : active) {
+      if (lane.isOpen()) {
+        seal(lane);
+      }
+      for (OutBatch<T> batch : lane.queue()) {
+        if (batch.state != OutBatch.State.DONE) {
+          batch.awaitedBy(flush);
+        }
+      }
+    }
+    flush.begin();
+  }
+
+  /**
+   * What is to be sent now, in order for each shard. To be called after anything that happened, and
+   * at {@link #wakeAtMillis()}.
+   */
+  public List<OutBatch<T>> poll(long nowMillis) {
+    List<OutBatch<T>> sends = new ArrayList<>();
+    // Before anything is sent: one given up stops the sending in all lanes.
+    for (Lane<T> lane : active) {
+      expire(lane, nowMillis);
+    }
+    wakeAtMillis = Long.MAX_VALUE;
+    for (Iterator<Lane<T>> each = active.iterator(); each.hasNext(); ) {
+      Lane<T> lane = each.next();
+      if (state == State.RUNNING) {
+        if (lane.sealDue(nowMillis)) {
+          seal(lane);
+        }
+        lane.send(producerId, epoch, nowMillis, sends);
+      }
+      lane.dropDone();
+      if (lane.isEmpty()) {
+        each.remove();
+      } else {
+        wakeAtMillis = Math.min(wakeAtMillis, lane.wakeAtMillis(nowMillis, state == State.RUNNING));
+      }
+    }
+    return sends;
+  }
+
+  /** When to poll next even if nothing happens. */
+  public long wakeAtMillis() {
+    return wakeAtMillis;
+  }
+
+  private void expire(Lane<T> lane, long nowMillis) {
+    if (lane.openExpired(nowMillis)) {
+      seal(lane);
+    }
+    for (Iterator<OutBatch<T>> each = lane.queue().iterator(); each.hasNext(); ) {
+      OutBatch<T> batch = each.next();
+      if (batch.state == OutBatch.State.DONE) {
+        continue;
+      }
+      if (nowMillis < batch.deadlineMillis) {
+        break;
+      }
+      finish(batch, 0, limits.tooLate(batch));
+      each.remove();
+      if (batch.sentInEpoch()) {
+        state = State.OPENING;
+      }
+    }
+  }
+
+  /** What was refused for want of a leader may be taken now: pauses after failures end. */
+  public void retryNow() {
+    active.forEach(Lane::retryNow);
+  }
+
+  /**
+   * The outcome of one try.
+   *
+   * @param triedInEpoch the epoch in which it was sent
+   */
+  public void answered(
+      OutBatch<T> batch, int triedInEpoch, Result result, String detail, long nowMillis) {
+    Lane<T> lane = laneOf(batch);
+    if (lane == null || batch.state == OutBatch.State.DONE || triedInEpoch != epoch) {
+      return;
+    }
+    if (result.ok()) {
+      finish(batch, result.value(), null);
+      lane.succeeded();
+      return;
+    }
+    if (batch.state != OutBatch.State.SENT) {
+      return;
+    }
+    switch (result.refusal()) {
+      case SEQUENCE_GAP, UNKNOWN_PRODUCER -> gap(lane, batch, nowMillis);
+      case PRODUCER_FENCED -> {
+        // While a new epoch is opened, it may be ourselves who fenced the former one.
+        if (state == State.RUNNING) {
+          end(fenced());
+        }
+      }
+      case UNKNOWN_TOPIC, UNKNOWN_SHARD -> {
+        topicGone = true;
+        failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
+      }
+      default -> {
+        boolean giveUp = false;
+        if (result.refusal() == Refusal.INDETERMINATE) {
+          batch.unsure = true;
+        } else {
+          batch.refused = new RefusedException(result.refusal(), detail);
+          giveUp =
+              result.refusal() == Refusal.DISK_FULL && limits.diskTooLongFull(batch, nowMillis);
+        }
+        if (!giveUp && (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT)) {
+          batch.state = OutBatch.State.WAITING;
+          lane.backOff(nowMillis, jitter.getAsDouble());
+        } else {
+          finish(batch, 0, DeliveryLimits.refused(batch, result.refusal(), detail));
+          lane.dropDone();
+          state = State.OPENING;
+        }
+      }
+    }
+  }
+
+  public static RefusedException fenced() {
+    return new RefusedException(
+        Refusal.PRODUCER_FENCED, "another producer has taken this one's name");
+  }
+
+  /**
+   * An earlier one is missing. If that was still under way when this one was sent, it is sent again
+   * after it; else the log has forgotten what it had acknowledged of the sequence.
+   */
+  private void gap(Lane<T> lane, OutBatch<T> batch, long nowMillis) {
+    if (batch.sentAsHead) {
+      waitForEpoch(batch);
+      return;
+    }
+    batch.state = OutBatch.State.WAITING;
+    batch.gapped = true;
+    // If the network doubled it, the copy may still find its place.
+    batch.unsure = true;
+    lane.dropDone();
+    if (lane.head() == batch) {
+      lane.backOff(nowMillis, jitter.getAsDouble());
+    }
+  }
+
+  private void waitForEpoch(OutBatch<T> batch) {
+    batch.state = OutBatch.State.WAITING;
+    state = State.OPENING;
+  }
+
+  /**
+   * A new epoch is recorded in every data group.
+   *
+   * @param lastSequences by shard, the last sequence that the log took of the former epoch: what it
+   *     covers is in the log
+   */
+  public void epochOpened(long newProducerId, int newEpoch, Map<Shard, Long> lastSequences) {
+    if (state != State.OPENING) {
+      return;
+    }
+    for (Lane<T> lane : active) {
+      long last = lastSequences.getOrDefault(lane.shard, -1L);
+      for (OutBatch<T> batch : lane.queue()) {
+        if (batch.state != OutBatch.State.DONE
+            && batch.sentInEpoch()
+            && batch.firstSequence + batch.batch.count() - 1 <= last) {
+          finish(batch, Result.OFFSET_FORGOTTEN, null);
+        }
+      }
+    }
+    lanes.forEach(Lane::beginEpoch);
+    producerId = newProducerId;
+    epoch = newEpoch;
+    state = State.RUNNING;
+  }
+
+  /** Fails all that is left, for good. */
+  public void end(RefusedException reason) {
+    if (state != State.ENDED) {
+      state = State.ENDED;
+      endedBy = reason;
+      failAll(reason);
+    }
+  }
+
+  /** Why it ended, or null. */
+  public RefusedException endedBy() {
+    return endedBy;
+  }
+
+  private void failAll(RefusedException reason) {
+    for (Lane<T> lane : active) {
+      if (lane.isOpen()) {
+        lane.seal();
+      }
+      for (OutBatch<T> batch : lane.queue()) {
+        if (batch.state != OutBatch.State.DONE) {
+          finish(batch, 0, reason);
+        }
+      }
+      lane.queue().clear();
+    }
+    active.clear();
+  }
+
+  private void finish(OutBatch<T> batch, long baseOffset, RefusedException refused) {
+    batch.state = OutBatch.State.DONE;
+    outcomes.add(new Outcome<>(batch, batch.shard.shard(), baseOffset, refused, null));
+  }
+
+  /** What became known since the last call. */
+  public List<Outcome<T>> takeOutcomes() {
+    if (outcomes.isEmpty()) {
+      return List.of();
+    }
+    List<Outcome<T>> taken = outcomes;
+    outcomes = new ArrayList<>();
+    return taken;
+  }
+
+  /** Null if the batch is of a topic that has gone. */
+  private Lane<T> laneOf(OutBatch<T> batch) {
+    return batch.shard.topicId() == topicId && batch.shard.shard() < lanes.size()
+        ? lanes.get(batch.shard.shard())
+        : null;
+  }
+}

@@ -1,0 +1,119 @@
+package dev.evenkeel.client.internal.produce.core;
+
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.protocol.Message;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Counts what a producer holds, and keeps those who wait for room in their order. Messages and
+ * bytes are bounded, and so is the number of those who wait.
+ */
+public final class SendBuffer<T> {
+  /** Sends that may wait for room at once. */
+  public static final int WAITING_SENDS_MAX = 10_000;
+
+  /** What a message costs beyond its own bytes: its future and its place in lists. */
+  public static final int MESSAGE_COST_BYTES = 64;
+
+  public static final int DEFAULT_MESSAGES_MAX = 131_072;
+
+  /** {@link Producer#write} may go so many times over the limits of {@link Producer#send}. */
+  private static final int HARD_LIMIT_FACTOR = 2;
+
+  /** One that waits; a flush, too, waits for its turn behind the sends before it. */
+  public record Waiter<T>(Message message, long dueMillis, T token, int bytes, Runnable flush) {}
+
+  private final long bytesMax;
+  private final Deque<Waiter<T>> waiters = new ArrayDeque<>();
+  private int messagesMax = DEFAULT_MESSAGES_MAX;
+  private long bytes;
+  private int messages;
+  private int waitingSends;
+  private boolean drainWanted;
+
+  public SendBuffer(long bytesMax) {
+    this.bytesMax = bytesMax;
+  }
+
+  public void messagesMax(int max) {
+    messagesMax = max;
+  }
+
+  public boolean isFull() {
+    return bytes >= bytesMax || messages >= messagesMax;
+  }
+
+  public boolean isOverfull() {
+    return bytes >= HARD_LIMIT_FACTOR * bytesMax
+        || messages >= (long) HARD_LIMIT_FACTOR * messagesMax;
+  }
+
+  /** Somebody was told that it is full, and wants to know when it is no more. */
+  public void wantDrain() {
+    drainWanted = true;
+  }
+
+  /** Whether it is half empty again, said once after each time it was full. */
+  public boolean drained() {
+    if (drainWanted && bytes <= bytesMax / 2 && messages <= messagesMax / 2) {
+      drainWanted = false;
+      return true;
+    }
+    return false;
+  }
+
+  public void take(int messageBytes) {
+    bytes += messageBytes;
+    messages++;
+    if (isFull()) {
+      drainWanted = true;
+    }
+  }
+
+  public void release(int batchBytes, int batchMessages) {
+    bytes -= batchBytes;
+    messages -= batchMessages;
+  }
+
+  /** False if too many wait already. */
+  public boolean await(Message message, long dueMillis, T token, int messageBytes) {
+    if (waitingSends == WAITING_SENDS_MAX) {
+      return false;
+    }
+    waitingSends++;
+    waiters.add(new Waiter<>(message, dueMillis, token, messageBytes, null));
+    return true;
+  }
+
+  public void awaitTurn(Runnable flush) {
+    waiters.add(new Waiter<>(null, DueTime.NOW, null, 0, flush));
+  }
+
+  public boolean hasWaiters() {
+    return !waiters.isEmpty();
+  }
+
+  /** The next one whose turn it is, or null. */
+  public Waiter<T> admit() {
+    Waiter<T> next = waiters.peekFirst();
+    if (next == null || next.flush() == null && isFull()) {
+      return null;
+    }
+    return evict();
+  }
+
+  /** The next one, room or not; null if nobody waits. */
+  public Waiter<T> evict() {
+    Waiter<T> next = waiters.pollFirst();
+    if (next != null && next.flush() == null) {
+      waitingSends--;
+    }
+    return next;
+  }
+
+  /** Messages taken or waiting, not yet finished. */
+  public long pending() {
+    return (long) messages + waitingSends;
+  }
+}

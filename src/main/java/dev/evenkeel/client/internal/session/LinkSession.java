@@ -1,0 +1,157 @@
+package dev.evenkeel.client.internal.session;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FrameCodec;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * One membership in the cluster, from joining to losing sight of it: the requests under way on its
+ * clustered Vert.x, and the signs that it does not work any more.
+ */
+final class LinkSession {
+  /**
+   * After so many requests in a row without an answer it is asked whether any node still answers:
+   * it may be one node that is dead or held up, or replies may not find us any more.
+   */
+  private static final int UNANSWERED_REQUESTS_MAX = 3;
+
+  private static final long PROBE_TIMEOUT_MILLIS = 1_000;
+
+  /** Requests under way at once. Callers have lower bounds of their own. */
+  private static final int PENDING_REQUESTS_MAX = 10_000;
+
+  private final ClusterMember member;
+  private final Runnable onLost;
+  private final Context context;
+  private final Set<Promise<Buffer>> pending = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger unanswered = new AtomicInteger();
+  private final AtomicBoolean probing = new AtomicBoolean();
+  private volatile boolean ended;
+
+  /**
+   * @param onLost called, on any thread and perhaps more than once, when the cluster seems lost
+   */
+  LinkSession(ClusterMember member, Runnable onLost) {
+    this.member = member;
+    this.onLost = onLost;
+    context = member.vertx().getOrCreateContext();
+    FrameCodec.register(member.vertx());
+  }
+
+  ClusterMember member() {
+    return member;
+  }
+
+  /** Listens to membership; at once LOST if no node is there any more. */
+  void watch() {
+    member.onChange(
+        change -> {
+          if (change.dataMembers() == 0) {
+            onLost.run();
+          }
+        });
+    if (member.dataMembers() == 0) {
+      onLost.run();
+    }
+  }
+
+  /** Sends a request from another Vert.x: over to the clustered one's thread, and back. */
+  void request(String address, Buffer body, long timeoutMillis, Promise<Buffer> promise) {
+    if (pending.size() >= PENDING_REQUESTS_MAX) {
+      promise.fail(
+          new RefusedException(
+              Refusal.OVERLOADED,
+              "more than " + PENDING_REQUESTS_MAX + " requests are under way on this link"));
+      return;
+    }
+    pending.add(promise);
+    if (ended) {
+      // The end may have failed all that it saw before this one came.
+      fail(promise);
+      return;
+    }
+    try {
+      context.runOnContext(
+          none ->
+              VertxLink.send(member.vertx(), address, body, timeoutMillis)
+                  .onComplete(answered -> answered(promise, answered)));
+    } catch (RejectedExecutionException e) {
+      // Its Vert.x was closed in this moment.
+      pending.remove(promise);
+      promise.tryFail(VertxLink.notConnected(Link.State.LOST));
+    }
+  }
+
+  private void answered(Promise<Buffer> promise, AsyncResult<Buffer> answered) {
+    pending.remove(promise);
+    if (answered.succeeded()) {
+      unanswered.set(0);
+      promise.tryComplete(answered.result());
+      return;
+    }
+    promise.tryFail(answered.cause());
+    boolean silent =
+        answered.cause() instanceof RefusedException refused
+            && refused.refusal() == Refusal.INDETERMINATE;
+    // That nobody listens is an answer: a node that starts has no broker yet.
+    if (silent && unanswered.incrementAndGet() >= UNANSWERED_REQUESTS_MAX) {
+      probe();
+    }
+  }
+
+  /** The event bus takes another node for each question, so that each is asked. */
+  private void probe() {
+    if (ended || !probing.compareAndSet(false, true)) {
+      return;
+    }
+    List<Future<Buffer>> answers = new ArrayList<>();
+    for (int i = 0; i < Math.max(1, member.dataMembers()); i++) {
+      answers.add(
+          VertxLink.send(member.vertx(), Addresses.VIEW, Buffer.buffer(), PROBE_TIMEOUT_MILLIS));
+    }
+    Future.any(answers)
+        .onComplete(
+            any -> {
+              probing.set(false);
+              if (any.succeeded()) {
+                unanswered.set(0);
+              } else {
+                onLost.run();
+              }
+            });
+  }
+
+  /** Fails what is under way and leaves the cluster. */
+  Future<Void> end() {
+    ended = true;
+    failPending();
+    return member.close();
+  }
+
+  private void failPending() {
+    pending.forEach(this::fail);
+  }
+
+  private void fail(Promise<Buffer> promise) {
+    if (pending.remove(promise)) {
+      promise.tryFail(
+          new RefusedException(Refusal.INDETERMINATE, "the connection to the cluster was lost"));
+    }
+  }
+}

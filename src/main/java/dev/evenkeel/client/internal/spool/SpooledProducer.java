@@ -1,0 +1,441 @@
+package dev.evenkeel.client.internal.spool;
+
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.SourcePosition;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.client.internal.produce.core.DueTime;
+import dev.evenkeel.client.internal.spool.log.SpoolIntake;
+import dev.evenkeel.client.internal.spool.log.SpoolLog;
+import dev.evenkeel.client.internal.spool.log.SpoolSettings;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A {@link SpoolingProducer}: takes messages on any thread into the intake, has the disk's thread
+ * write them, and hands them to the {@link SpoolSender}. Nothing of the application is called under
+ * the lock.
+ */
+final class SpooledProducer implements SpoolingProducer, SpoolListener {
+  /** {@link #write} may go so many times over the limit of promises. */
+  private static final int STRETCH = 2;
+
+  private final SpoolParts parts;
+  private final ContextInternal context;
+  private final SpoolDisk disk;
+  private final SpoolSettings settings;
+  private final SpoolWindow window;
+  private final ProducerOptions.OnFull onFull;
+  private final Promise<Void> end;
+  private SpoolSender sender;
+  private SpoolWriter writer;
+
+  // Guarded by this.
+  private final SpoolIntake<Promise<Position>> intake;
+  private final SpoolRoom room = new SpoolRoom();
+  private List<Promise<Void>> unspooled = new ArrayList<>();
+  private final SpoolFlushes flushes = new SpoolFlushes();
+  private boolean writeQueued;
+  private boolean writeTimed;
+  private boolean senderIdle;
+  private RefusedException endedBy;
+  private Promise<Void> closing;
+
+  private volatile Handler<Throwable> exceptionHandler;
+  private volatile Handler<Void> drainHandler;
+
+  SpooledProducer(SpoolParts parts, ProducerOptions options) {
+    this.parts = parts;
+    context = parts.context();
+    disk = parts.disk();
+    settings = parts.settings();
+    window = parts.window();
+    intake = parts.intake();
+    onFull = options.getOnFull();
+    end = context.promise();
+  }
+
+  /** On the context. */
+  SpooledProducer start(SpoolSender with) {
+    sender = with;
+    writer = new SpoolWriter(disk, settings, sender, this::failed);
+    sender.start();
+    return this;
+  }
+
+  @Override
+  public Receipt submit(Message message) {
+    return take(message, null, true, onFull == ProducerOptions.OnFull.WAIT, 1);
+  }
+
+  @Override
+  public Receipt submitAt(Message message, Instant due) {
+    return take(message, due, true, onFull == ProducerOptions.OnFull.WAIT, 1);
+  }
+
+  @Override
+  public Future<Position> sendAt(Message message, Instant due) {
+    return submitAt(message, due).acknowledged();
+  }
+
+  @Override
+  public Future<Void> spool(Message message) {
+    return take(message, null, false, onFull == ProducerOptions.OnFull.WAIT, 1).spooled();
+  }
+
+  @Override
+  public Future<Position> send(Message message) {
+    return submit(message).acknowledged();
+  }
+
+  @Override
+  public Future<Void> write(Message message) {
+    Future<Void> written = take(message, null, true, false, STRETCH).acknowledged().mapEmpty();
+    Handler<Throwable> handler = exceptionHandler;
+    return handler == null ? written : written.onFailure(handler);
+  }
+
+  private Receipt take(
+      Message message, Instant due, boolean wantsAck, boolean mayWait, int stretch) {
+    ContextInternal caller = ContextInternal.current();
+    ContextInternal told = caller == null ? context : caller;
+    Promise<Void> spooled = told.promise();
+    Promise<Position> acknowledged = wantsAck ? told.promise() : null;
+    SpoolRoom.Waiter taken = new SpoolRoom.Waiter(message, DueTime.NOW, spooled, acknowledged);
+    try {
+      message.checkLimits();
+      taken = new SpoolRoom.Waiter(message, dueMillis(due), spooled, acknowledged);
+      synchronized (this) {
+        checkOpen();
+        boolean full = isFull() || wantsAck && room.isFull(stretch);
+        if (!full && !room.hasWaiters()) {
+          accept(taken);
+        } else if (!mayWait || !room.await(taken)) {
+          throw new RefusedException(
+              Refusal.OVERLOADED,
+              "the spool is full: wait for earlier messages before sending more");
+        }
+      }
+    } catch (RefusedException refused) {
+      taken.refuse(refused);
+    }
+    return taken.receipt();
+  }
+
+  private static long dueMillis(Instant due) {
+    return due == null ? DueTime.NOW : DueTime.of(Producer.millis(due), System.currentTimeMillis());
+  }
+
+  private void checkOpen() {
+    if (endedBy != null) {
+      throw endedBy;
+    }
+    if (closing != null) {
+      throw closedNow();
+    }
+  }
+
+  private boolean isFull() {
+    return intake.isFull() || window.spoolBytes() + intake.bytes() >= settings.limitBytes();
+  }
+
+  /** Under the lock. */
+  private void accept(SpoolRoom.Waiter taken) {
+    long now = nowMillis();
+    intake.add(taken.message(), taken.dueMillis(), taken.acknowledged(), now);
+    unspooled.add(taken.spooled());
+    if (taken.acknowledged() != null) {
+      room.promised();
+      taken.acknowledged().future().onComplete(done -> kept());
+    }
+    seeDue(now);
+  }
+
+  private synchronized void kept() {
+    room.kept();
+  }
+
+  @Override
+  public void spoolAll(List<Message> messages, Instant due, SourcePosition after)
+      throws InterruptedException {
+    if (Context.isOnEventLoopThread()) {
+      throw new IllegalStateException("spoolAll() blocks: not on an event loop");
+    }
+    for (Message message : messages) {
+      message.checkLimits();
+    }
+    long dueMillis = dueMillis(due);
+    synchronized (this) {
+      while (endedBy == null && closing == null && isFull()) {
+        wait();
+      }
+      checkOpen();
+      long now = nowMillis();
+      for (Message message : messages) {
+        intake.add(message, dueMillis, null, now);
+      }
+      if (after != null) {
+        intake.reached(after, now);
+      }
+      seeDue(now);
+    }
+  }
+
+  private static long nowMillis() {
+    return System.nanoTime() / 1_000_000;
+  }
+
+  /** Under the lock: has it written now or in time. */
+  private void seeDue(long nowMillis) {
+    if (writeQueued || intake.isEmpty()) {
+      return;
+    }
+    if (senderIdle || intake.isDue(settings, nowMillis)) {
+      writeQueued = true;
+      disk.run(this::write).onFailure(this::failed);
+    } else if (!writeTimed) {
+      writeTimed = true;
+      disk.after(settings.flushMillis(), this::timeIsOver);
+    }
+  }
+
+  private synchronized void timeIsOver() {
+    writeTimed = false;
+    seeDue(nowMillis());
+  }
+
+  private void failed(Throwable failure) {
+    RefusedException why = (RefusedException) failure;
+    sender.stop(why);
+    ended(why);
+  }
+
+  /** Writes all that is in memory. On the disk's thread. */
+  private Void write(SpoolLog log) {
+    SpoolIntake.Chunk<Promise<Position>> chunk;
+    List<Promise<Void>> spooled;
+    synchronized (this) {
+      writeQueued = false;
+      if (intake.isEmpty()) {
+        return null;
+      }
+      chunk = intake.take(log.state().lastFrame() + 1, parts.run(), System.currentTimeMillis());
+      spooled = unspooled;
+      unspooled = new ArrayList<>();
+      senderIdle = false;
+    }
+    writer.write(log, chunk, spooled);
+    roomAgain();
+    return null;
+  }
+
+  /** Takes those that waited, as far as there is room. On any thread. */
+  private void roomAgain() {
+    boolean drained;
+    synchronized (this) {
+      while (endedBy == null && closing == null && room.hasWaiters() && !isFull()) {
+        if (room.first().acknowledged() != null && room.isFull(1)) {
+          break;
+        }
+        SpoolRoom.Waiter next = room.take();
+        try {
+          accept(next);
+        } catch (RefusedException refused) {
+          context.runOnContext(none -> next.refuse(refused));
+        }
+      }
+      notifyAll();
+      drained = !isFull() && room.drained();
+    }
+    Handler<Void> handler = drainHandler;
+    if (drained && handler != null) {
+      context.runOnContext(none -> handler.handle(null));
+    }
+  }
+
+  @Override
+  public void shards(int count) {
+    synchronized (this) {
+      intake.shards(count);
+    }
+  }
+
+  @Override
+  public void progress() {
+    long frame = sender.acknowledged().frame();
+    List<Promise<Void>> done;
+    synchronized (this) {
+      done = flushes.upTo(frame);
+    }
+    done.forEach(Promise::tryComplete);
+    roomAgain();
+  }
+
+  @Override
+  public void idle() {
+    synchronized (this) {
+      senderIdle = true;
+      seeDue(nowMillis());
+    }
+  }
+
+  @Override
+  public void ended(RefusedException why) {
+    if (over(why)) {
+      Handler<Throwable> handler = exceptionHandler;
+      if (handler != null) {
+        handler.handle(why);
+      }
+      end.tryFail(why);
+    }
+  }
+
+  /** Fails all who wait; false if it was over before. */
+  private boolean over(RefusedException why) {
+    List<SpoolRoom.Waiter> waiters;
+    List<Promise<Void>> unflushed;
+    synchronized (this) {
+      if (endedBy != null) {
+        return false;
+      }
+      endedBy = why;
+      notifyAll();
+      waiters = room.takeAll();
+      unflushed = flushes.upTo(Long.MAX_VALUE);
+    }
+    waiters.forEach(waiter -> waiter.refuse(why));
+    unflushed.forEach(promise -> promise.tryFail(why));
+    return true;
+  }
+
+  @Override
+  public Future<Void> flush() {
+    Promise<Void> promise = context.promise();
+    disk.run(
+            log -> {
+              write(log);
+              return log.state().lastFrame();
+            })
+        .onFailure(promise::tryFail)
+        .onSuccess(
+            frame -> {
+              synchronized (this) {
+                if (endedBy != null) {
+                  promise.tryFail(endedBy);
+                  return;
+                }
+                flushes.add(frame, promise);
+              }
+              progress();
+            });
+    return promise.future();
+  }
+
+  @Override
+  public Future<Void> close() {
+    synchronized (this) {
+      if (closing != null) {
+        return closing.future();
+      }
+      closing = context.promise();
+      notifyAll();
+    }
+    disk.run(this::write)
+        .transform(written -> writer.lastNote())
+        .onComplete(
+            noted -> {
+              RefusedException why = closedNow();
+              sender.stop(why);
+              disk.close()
+                  .onComplete(
+                      closed -> {
+                        over(why);
+                        end.tryComplete();
+                        closing.tryComplete();
+                      });
+            });
+    return closing.future();
+  }
+
+  private static RefusedException closedNow() {
+    return new RefusedException(
+        Refusal.UNAVAILABLE,
+        "the producer is closed; what it had spooled is sent when the spool is next opened");
+  }
+
+  @Override
+  public Future<Void> end() {
+    return close();
+  }
+
+  @Override
+  public Opened opened() {
+    return parts.opened();
+  }
+
+  @Override
+  public Status status() {
+    long acked = sender.ackedMessages();
+    long spooled;
+    synchronized (this) {
+      spooled = window.spooledMessages() + intake.messages();
+    }
+    long before = parts.messagesBeforeSource();
+    long oldest = sender.oldestMillis();
+    return new Status(
+        Math.max(0, spooled - before),
+        Math.max(0, acked - before),
+        Math.max(0, spooled - acked),
+        window.spoolBytes(),
+        oldest < 0 ? -1 : Math.max(0, System.currentTimeMillis() - oldest),
+        sender.lostMessages());
+  }
+
+  @Override
+  public Future<Void> ended() {
+    return end.future();
+  }
+
+  @Override
+  public long pendingMessages() {
+    synchronized (this) {
+      return window.spooledMessages() + intake.messages() + room.waiting() - sender.ackedMessages();
+    }
+  }
+
+  @Override
+  public Producer exceptionHandler(Handler<Throwable> handler) {
+    exceptionHandler = handler;
+    return this;
+  }
+
+  @Override
+  public synchronized Producer setWriteQueueMaxSize(int maxMessages) {
+    room.promisesMax(maxMessages);
+    return this;
+  }
+
+  @Override
+  public synchronized boolean writeQueueFull() {
+    boolean full = isFull() || room.isFull(1) || room.hasWaiters();
+    if (full) {
+      room.wantDrain();
+    }
+    return full;
+  }
+
+  @Override
+  public Producer drainHandler(Handler<Void> handler) {
+    drainHandler = handler;
+    return this;
+  }
+}

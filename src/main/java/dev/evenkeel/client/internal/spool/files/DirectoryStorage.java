@@ -1,0 +1,112 @@
+package dev.evenkeel.client.internal.spool.files;
+
+import dev.evenkeel.client.internal.spool.log.SpoolStorage;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Segments as files of one directory. */
+public final class DirectoryStorage implements SpoolStorage, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DirectoryStorage.class);
+
+  private final Path directory;
+  private final Map<String, FileChannel> open = new HashMap<>();
+
+  public DirectoryStorage(Path directory) {
+    this.directory = directory;
+  }
+
+  @Override
+  public List<String> names() throws IOException {
+    List<String> names = new ArrayList<>();
+    try (Stream<Path> files = Files.list(directory)) {
+      files.forEach(file -> names.add(file.getFileName().toString()));
+    }
+    return names;
+  }
+
+  @Override
+  public long size(String name) throws IOException {
+    return channel(name).size();
+  }
+
+  @Override
+  public int read(String name, long at, ByteBuffer into) throws IOException {
+    return Math.max(0, channel(name).read(into, at));
+  }
+
+  @Override
+  public void append(String name, ByteBuffer bytes) throws IOException {
+    boolean known = open.containsKey(name);
+    FileChannel channel = channel(name);
+    long at = channel.size();
+    while (bytes.hasRemaining()) {
+      at += channel.write(bytes, at);
+    }
+    if (!known) {
+      forceDirectory();
+    }
+  }
+
+  @Override
+  public void force(String name) throws IOException {
+    channel(name).force(false);
+  }
+
+  @Override
+  public void truncate(String name, long size) throws IOException {
+    channel(name).truncate(size);
+    channel(name).force(true);
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    FileChannel channel = open.remove(name);
+    if (channel != null) {
+      channel.close();
+    }
+    Files.deleteIfExists(directory.resolve(name));
+  }
+
+  private FileChannel channel(String name) throws IOException {
+    FileChannel channel = open.get(name);
+    if (channel == null) {
+      channel =
+          FileChannel.open(
+              directory.resolve(name),
+              StandardOpenOption.CREATE,
+              StandardOpenOption.READ,
+              StandardOpenOption.WRITE);
+      open.put(name, channel);
+    }
+    return channel;
+  }
+
+  /** A new file's name, too, must survive a crash of the machine. */
+  private void forceDirectory() {
+    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+      channel.force(true);
+    } catch (IOException e) {
+      // Not every operating system can.
+      LOG.debug("cannot force {}: {}", directory, e.toString());
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    for (FileChannel channel : open.values()) {
+      channel.close();
+    }
+    open.clear();
+  }
+}

@@ -1,0 +1,83 @@
+package dev.evenkeel.demo;
+
+import dev.evenkeel.cli.HttpApi;
+import dev.evenkeel.demo.DemoStory.Move;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What the cluster says about the demo's group, over HTTP as anybody could ask. Calls block. */
+final class DemoFacts {
+  /** Shards of the demo's topic that belong to it now, and who owns them. */
+  record Ownership(boolean allOwned, boolean even, Set<String> owners) {
+    /** Every shard has a living owner, evenly, {@code member} is one of them or is none of them. */
+    boolean settled(String member, boolean present) {
+      return allOwned && even && owners.contains(member) == present;
+    }
+  }
+
+  private final HttpApi api;
+  private Set<String> seen = Set.of();
+
+  DemoFacts(HttpApi api) {
+    this.api = api;
+  }
+
+  /** Makes the topic unless it is there. */
+  void ensureTopic() {
+    for (Object each : (JsonArray) api.get("/api/topics")) {
+      if (DemoRun.TOPIC.equals(((JsonObject) each).getString("name"))) {
+        return;
+      }
+    }
+    api.call(
+        "POST",
+        "/api/topics",
+        new JsonObject()
+            .put("name", DemoRun.TOPIC)
+            .put("shards", DemoRun.SHARDS)
+            .put("retentionMillis", DemoRun.RETENTION_MILLIS));
+  }
+
+  Ownership ownership() {
+    JsonObject group = (JsonObject) api.get("/api/groups/" + DemoRun.GROUP);
+    Set<String> owners = new HashSet<>();
+    boolean allOwned = true;
+    for (Object each : group.getJsonArray("shards")) {
+      JsonObject shard = (JsonObject) each;
+      allOwned &= "OWNED".equals(shard.getString("state"));
+      owners.add(shard.getString("owner"));
+    }
+    return new Ownership(
+        allOwned && !owners.isEmpty(), "OK".equals(group.getString("status")), owners);
+  }
+
+  /** Moves that were not there at the last call; the cluster remembers its last thousand. */
+  List<Move> newMoves() {
+    JsonArray answer = (JsonArray) api.get("/api/rebalances?group=" + DemoRun.GROUP);
+    List<Move> moves = new ArrayList<>();
+    Set<String> now = new HashSet<>();
+    for (Object each : answer) {
+      JsonObject move = (JsonObject) each;
+      String id =
+          move.getString("topic") + "/" + move.getInteger("shard") + " " + move.getLong("epoch");
+      now.add(id);
+      if (!seen.contains(id) && DemoRun.TOPIC.equals(move.getString("topic"))) {
+        moves.add(
+            new Move(
+                move.getInteger("shard"),
+                move.getLong("epoch"),
+                move.getString("from"),
+                move.getString("to"),
+                move.getLong("pauseMs"),
+                move.getLong("releaseMs"),
+                move.getLong("redelivered")));
+      }
+    }
+    seen = now;
+    return moves;
+  }
+}

@@ -1,0 +1,128 @@
+package dev.evenkeel.demo;
+
+import dev.evenkeel.cli.ClientConnection;
+import dev.evenkeel.cli.ClusterOption;
+import dev.evenkeel.cli.CommandErrors;
+import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.ExitStatus;
+import dev.evenkeel.cli.Logging;
+import dev.evenkeel.cli.Main;
+import dev.evenkeel.cli.StopSignal;
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.EvenkeelClient;
+import java.io.IOException;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/**
+ * One consumer of the demo, in a process of its own, so that it can be killed for real. It leaves
+ * in good order when its standard input ends, which it also does when the demo itself is killed. On
+ * standard output it tells {@code joined}, and {@code arrived SHARD COUNT} of each shard that
+ * comes.
+ */
+@Command(
+    name = "demo-member",
+    hidden = true,
+    mixinStandardHelpOptions = true,
+    description = "One consumer of the demo, which starts it; it leaves when its input ends.",
+    footer = {"", "Example:", "  evenkeel demo-member c9 --cluster 127.0.0.1:5701"})
+final class DemoMemberCommand implements Callable<Integer> {
+  private static final long LEAVE_MILLIS_MAX = 4_000;
+  private static final long STOP_MILLIS_MAX = 6_000;
+  private static final int PARALLEL = 16;
+
+  @ParentCommand private Main main;
+
+  @Parameters(index = "0", paramLabel = "NAME", description = "Name in the group.")
+  private String name;
+
+  @Mixin private ClusterOption cluster;
+
+  private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+  @Override
+  public Integer call() throws Exception {
+    Logging.client(main.verbose());
+    StopSignal signal = StopSignal.install(() -> end.complete(null), STOP_MILLIS_MAX);
+    watchInput();
+    int status = ExitStatus.FAILED;
+    EvenkeelClient client = null;
+    try {
+      client = ClientConnection.connect(cluster.nodes);
+      work(client);
+      status = ExitStatus.DONE;
+    } finally {
+      if (client != null) {
+        ClientConnection.close(client);
+      }
+      signal.ended(status);
+    }
+    return status;
+  }
+
+  private void watchInput() {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                System.in.transferTo(java.io.OutputStream.nullOutputStream());
+              } catch (IOException e) {
+                // Gone is gone.
+              }
+              end.complete(null);
+            },
+            "evenkeel-demo-input");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void work(EvenkeelClient client) throws InterruptedException {
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setGroup(DemoRun.GROUP)
+            .setMember(name)
+            .setTopics(List.of(DemoRun.TOPIC))
+            .setOrder(ConsumerOptions.Order.KEY)
+            .setParallel(PARALLEL);
+    CountingHandler handler =
+        new CountingHandler(
+            client.vertx(),
+            new SplittableRandom(),
+            (shard, count) -> tell("arrived " + shard + " " + count));
+    Consumer consumer = ClientConnection.await(client.consumer(options, handler));
+    consumer.onEnd(end::completeExceptionally);
+    tell("joined");
+    try {
+      end.get();
+    } catch (ExecutionException e) {
+      throw CommandFailure.failed(CommandErrors.describe(e.getCause()), e.getCause());
+    }
+    leave(consumer);
+  }
+
+  private static void leave(Consumer consumer) throws InterruptedException {
+    Future<Void> left = consumer.close(LEAVE_MILLIS_MAX).toCompletionStage().toCompletableFuture();
+    try {
+      left.get(LEAVE_MILLIS_MAX + 1_000, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      // What was not released is another's as soon as the cluster misses this member.
+      return;
+    }
+  }
+
+  private static synchronized void tell(String line) {
+    System.out.println(line);
+    System.out.flush();
+  }
+}

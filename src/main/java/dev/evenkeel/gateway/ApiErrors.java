@@ -1,0 +1,32 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.json.JsonObject;
+
+/** How failures look on the {@code evenkeel.api} addresses. */
+final class ApiErrors {
+  private ApiErrors() {}
+
+  /** Failure code 1 + the refusal's number, and the text {@code REFUSAL: what was wrong}. */
+  static void fail(Message<?> message, Throwable failure) {
+    RefusedException refused = refused(failure);
+    message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.words());
+  }
+
+  static JsonObject json(Throwable failure) {
+    RefusedException refused = refused(failure);
+    return new JsonObject().put("error", refused.refusal().name()).put("message", refused.words());
+  }
+
+  static String words(Throwable failure) {
+    return refused(failure).words();
+  }
+
+  private static RefusedException refused(Throwable failure) {
+    return failure instanceof RefusedException refused
+        ? refused
+        : new RefusedException(Refusal.UNAVAILABLE, "internal error: " + failure);
+  }
+}

@@ -1,0 +1,332 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.FailureCodec;
+import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.protocol.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Lists, shows, replays and drops the dead letters of a group, over all shards. */
+final class DeadLettersApi {
+  static final int LIMIT_DEFAULT = 100;
+  static final int LIMIT_MAX = 1_000;
+
+  /** An answer ends once it holds so much, however few dead letters that are: 2 MiB. */
+  private static final int ANSWER_BYTES_MAX = 2 << 20;
+
+  private final ClusterCalls calls;
+
+  DeadLettersApi(ClusterCalls calls) {
+    this.calls = calls;
+  }
+
+  /** A dead letter's name. */
+  private record Place(Shard shard, long offset) {}
+
+  /** Dead letters by topic, shard and offset, after the one named. */
+  Future<Object> list(JsonObject request) {
+    String group = JsonFields.neededText(request, "group");
+    int limit = (int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX);
+    String after = JsonFields.text(request, "after");
+    return calls
+        .topics()
+        .compose(
+            view -> {
+              Place last = after == null ? null : place(view, after);
+              return figures(view, group)
+                  .compose(
+                      figures -> {
+                        List<Shard> shards = new ArrayList<>();
+                        for (FailureFigures each : figures) {
+                          boolean behind =
+                              last == null || each.shard().compareTo(last.shard()) >= 0;
+                          if (each.dead() > 0 && behind) {
+                            shards.add(each.shard());
+                          }
+                        }
+                        shards.sort(null);
+                        Page page = new Page(view, limit);
+                        return page(page, group, shards, 0, last);
+                      });
+            })
+        .map(page -> page.letters);
+  }
+
+  private Future<Page> page(Page page, String group, List<Shard> shards, int index, Place last) {
+    if (index >= shards.size() || page.full()) {
+      return Future.succeededFuture(page);
+    }
+    Shard shard = shards.get(index);
+    long from = last != null && last.shard().equals(shard) ? last.offset() + 1 : 0;
+    return shard(page, group, shard, from)
+        .compose(done -> page(page, group, shards, index + 1, last));
+  }
+
+  private Future<Void> shard(Page page, String group, Shard shard, long from) {
+    if (page.full()) {
+      return Future.succeededFuture();
+    }
+    return read(group, shard, from, page.limit - page.letters.size())
+        .compose(
+            letters -> {
+              letters.forEach(page::add);
+              return letters.isEmpty()
+                  ? Future.succeededFuture()
+                  : shard(page, group, shard, letters.get(letters.size() - 1).offset() + 1);
+            });
+  }
+
+  private Future<List<DeadLetter>> read(String group, Shard shard, long from, int max) {
+    Bytes body = new Bytes().text(group);
+    RecordCodec.write(body, shard);
+    body.i64(from).i32(max).i32(Limits.FETCH_BYTES_MAX);
+    return calls
+        .toLeaderOf(shard, Op.READ_DEAD_LETTERS, body)
+        .map(
+            answer -> {
+              ByteReader in = new ByteReader(answer);
+              int count = in.count();
+              List<DeadLetter> letters = new ArrayList<>(count);
+              for (int i = 0; i < count; i++) {
+                letters.add(FailureCodec.deadLetter(in));
+              }
+              return letters;
+            });
+  }
+
+  /** One dead letter. */
+  Future<Object> show(JsonObject request) {
+    String group = JsonFields.neededText(request, "group");
+    String name = JsonFields.neededText(request, "deadLetter");
+    return calls
+        .topics()
+        .compose(
+            view -> {
+              Place place = place(view, name);
+              return read(group, place.shard(), place.offset(), 1)
+                  .map(
+                      found -> {
+                        if (found.isEmpty() || found.get(0).offset() != place.offset()) {
+                          throw new RefusedException(
+                              Refusal.OFFSET_OUT_OF_RANGE,
+                              "group '" + group + "' has no dead letter " + name);
+                        }
+                        return json(view, found.get(0));
+                      });
+            });
+  }
+
+  /**
+   * Puts dead letters back among the retries, or drops them.
+   *
+   * @param replay else they are dropped
+   */
+  Future<Object> change(JsonObject request, boolean replay) {
+    String group = JsonFields.neededText(request, "group");
+    JsonArray names = JsonFields.arrayField(request, "deadLetters");
+    boolean all = Boolean.TRUE.equals(request.getValue("all"));
+    if (all == (names != null)) {
+      throw JsonFields.invalid("give either 'deadLetters', a list of names, or 'all': true");
+    }
+    return calls
+        .topics()
+        .compose(view -> all ? everything(view, group, replay) : named(view, group, names, replay))
+        .map(count -> new JsonObject().put("group", group).put("count", count));
+  }
+
+  private Future<Long> named(ClusterView view, String group, JsonArray names, boolean replay) {
+    Map<Shard, List<Long>> offsets = new TreeMap<>();
+    for (Object name : names) {
+      Place place = place(view, String.valueOf(name));
+      offsets.computeIfAbsent(place.shard(), any -> new ArrayList<>()).add(place.offset());
+    }
+    Future<Long> sum = Future.succeededFuture(0L);
+    for (Map.Entry<Shard, List<Long>> each : offsets.entrySet()) {
+      List<Long> of = each.getValue();
+      for (int from = 0; from < of.size(); from += Limits.OUTCOMES_A_COMMAND_MAX) {
+        List<Long> some =
+            of.subList(from, Math.min(of.size(), from + Limits.OUTCOMES_A_COMMAND_MAX));
+        sum =
+            sum.compose(
+                count ->
+                    submit(view, group, each.getKey(), some, replay)
+                        .map(done -> count + done.size()));
+      }
+    }
+    return sum;
+  }
+
+  private Future<Long> everything(ClusterView view, String group, boolean replay) {
+    return figures(view, group)
+        .compose(
+            figures -> {
+              Future<Long> sum = Future.succeededFuture(0L);
+              for (FailureFigures each : figures) {
+                if (each.dead() > 0) {
+                  sum =
+                      sum.compose(
+                          count ->
+                              whole(view, group, each.shard(), each.dead(), replay)
+                                  .map(done -> count + done));
+                }
+              }
+              return sum;
+            });
+  }
+
+  /** At most {@code left} of a shard: what dies again meanwhile is not replayed again. */
+  private Future<Long> whole(
+      ClusterView view, String group, Shard shard, long left, boolean replay) {
+    if (left <= 0) {
+      return Future.succeededFuture(0L);
+    }
+    int max = (int) Math.min(left, Limits.OUTCOMES_A_COMMAND_MAX);
+    return read(group, shard, 0, max)
+        .compose(
+            letters -> {
+              if (letters.isEmpty()) {
+                return Future.succeededFuture(0L);
+              }
+              List<Long> offsets = letters.stream().map(DeadLetter::offset).toList();
+              return submit(view, group, shard, offsets, replay)
+                  .compose(
+                      done ->
+                          done.isEmpty()
+                              ? Future.succeededFuture(0L)
+                              : whole(view, group, shard, left - done.size(), replay)
+                                  .map(more -> more + done.size()));
+            });
+  }
+
+  private Future<List<Long>> submit(
+      ClusterView view, String group, Shard shard, List<Long> offsets, boolean replay) {
+    int dataGroup = shard.dataGroup(Math.max(1, view.dataLeaders().size()));
+    Bytes body = new Bytes(64 + 8 * offsets.size()).i32(dataGroup);
+    CommandCodec.write(
+        body,
+        replay
+            ? new DataCommand.ReplayDeadLetters(group, shard, offsets)
+            : new DataCommand.DropDeadLetters(group, shard, offsets));
+    return calls
+        .toDataLeader(dataGroup, Op.SUBMIT_DATA, body)
+        .map(
+            answer -> {
+              Reply reply = ReplyCodec.decode(answer);
+              if (reply instanceof Reply.Refused refused) {
+                throw refused.exception();
+              }
+              return ((Reply.OfOffsets) reply).offsets();
+            });
+  }
+
+  /**
+   * How much a group has of failures, by shard.
+   *
+   * @return fails if one log group has no leader
+   */
+  private Future<List<FailureFigures>> figures(ClusterView view, String group) {
+    List<Future<List<FailureFigures>>> parts = new ArrayList<>();
+    for (int i = 0; i < view.dataLeaders().size(); i++) {
+      Bytes body = new Bytes().i32(i).text(group);
+      parts.add(
+          calls
+              .toDataLeader(i, Op.READ_FAILURES, body)
+              .map(answer -> FailureFigures.read(new ByteReader(answer))));
+    }
+    return Future.all(parts)
+        .map(
+            done -> {
+              List<FailureFigures> all = new ArrayList<>();
+              parts.forEach(part -> all.addAll(part.result()));
+              return all;
+            });
+  }
+
+  private static Place place(ClusterView view, String name) {
+    String[] parts = name.split("/", -1);
+    if (parts.length != 3 || !parts[1].matches("\\d{1,9}") || !parts[2].matches("\\d{1,18}")) {
+      throw JsonFields.invalid(
+          "'" + name + "' is no dead letter: write topic/shard/offset, like orders/2/17");
+    }
+    TopicInfo topic = view.existing(parts[0]);
+    int shard = Integer.parseInt(parts[1]);
+    if (shard >= topic.shards()) {
+      throw new RefusedException(
+          Refusal.UNKNOWN_SHARD,
+          "there is no shard "
+              + shard
+              + " of '"
+              + topic.name()
+              + "': use 0 to "
+              + (topic.shards() - 1));
+    }
+    return new Place(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
+  }
+
+  private static JsonObject json(ClusterView view, DeadLetter letter) {
+    String topic =
+        view.topics().stream()
+            .filter(each -> each.id() == letter.shard().topicId())
+            .map(TopicInfo::name)
+            .findFirst()
+            .orElse(null);
+    JsonObject json =
+        new JsonObject()
+            .put("topic", topic)
+            .put("shard", letter.shard().shard())
+            .put("offset", letter.offset());
+    Message message = MessageCodec.decode(letter.copy());
+    TextOrBase64.put(json, "key", message.key());
+    TextOrBase64.put(json, "payload", message.payload());
+    return json.put("attempts", letter.attempts())
+        .put("error", letter.error())
+        .put("firstFailed", Instant.ofEpochMilli(letter.firstFailedMillis()).toString())
+        .put("lastFailed", Instant.ofEpochMilli(letter.lastFailedMillis()).toString());
+  }
+
+  /** An answer in the making. */
+  private static final class Page {
+    final ClusterView view;
+    final int limit;
+    final JsonArray letters = new JsonArray();
+    int bytes;
+
+    Page(ClusterView view, int limit) {
+      this.view = view;
+      this.limit = limit;
+    }
+
+    boolean full() {
+      return letters.size() >= limit || bytes >= ANSWER_BYTES_MAX;
+    }
+
+    void add(DeadLetter letter) {
+      if (!full()) {
+        bytes += letter.copy().length;
+        letters.add(json(view, letter));
+      }
+    }
+  }
+}

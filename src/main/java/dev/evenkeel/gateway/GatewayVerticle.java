@@ -1,0 +1,228 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.internal.EvenkeelClientImpl;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+/**
+ * The event-bus addresses for programs that do not use our library. Bodies are JSON objects, or
+ * their text as a string or a buffer; the answer has the form of the question.
+ *
+ * <pre>
+ * evenkeel.api.produce
+ *   {"topic":"orders","key":"k1","payload":"hello"}       → {"shard":2,"offset":17}
+ *   {"topic":"orders","payloadBase64":"/wA=","headers":{"h":"v"}}
+ *   {"topic":"orders","payload":"later","deliverAfterMs":5000}
+ *       → {"shard":2,"offset":null,"deliverAt":1795187621828}
+ *   {"topic":"orders","messages":[{"key":"k1","payload":"a"},{"payload":"b"}]}
+ *       → {"results":[{"shard":2,"offset":18},{"error":"OVERLOADED","message":"..."}]}
+ *   {"topic":"orders","payload":"hello","acks":"all"}     → {"shard":2,"offset":19}, or if after 5 s
+ *       not every replica has it → {"shard":2,"offset":19,"missing":["n3"]}
+ *   {"topic":"orders","payload":"hello","acks":"none"}    → {"shard":2,"offset":null} once it is sent
+ *
+ * evenkeel.api.topics
+ *   {"action":"list"}                                     → [{"name":"orders","shards":4,...}]
+ *   {"action":"get","name":"orders"}                      → {"name":"orders",...,"shardList":[...]}
+ *   {"action":"create","name":"orders","shards":4,"retentionMillis":86400000}
+ *   {"action":"configure","name":"orders","retentionMillis":3600000}
+ *   {"action":"delete","name":"orders"}                   → {"name":"orders","deleted":true}
+ *   {"action":"ready"}                                    → {"ready":true}, or UNAVAILABLE and why
+ *
+ * evenkeel.api.messages
+ *   {"topic":"orders","shard":2,"offset":17,"limit":10}
+ *       → [{"shard":2,"offset":17,"key":"k1","payload":"hello","timestamp":0,"headers":{}}]
+ *
+ * evenkeel.api.groups
+ *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}
+ *   {"action":"dead-letters","group":"g","after":"orders/2/17","limit":100}
+ *   {"action":"dead-letter","group":"g","deadLetter":"orders/2/17"}
+ *   {"action":"replay","group":"g","deadLetters":["orders/2/17"]}   → {"group":"g","count":1}
+ *   {"action":"drop","group":"g","all":true}                        → {"group":"g","count":3}
+ *   {"action":"reset","group":"g","to":"earliest","topic":"orders","shard":2,"force":true}
+ *       → {"group":"g","dryRun":false,"shards":[{"topic","shard","from","to","state",...}]}
+ *   {"action":"delete","group":"g","topic":"orders","dryRun":true}
+ *       → {"group":"g","topic":"orders","dryRun":true,"refused":null,"shards":[{"topic",...}]}
+ *
+ * evenkeel.api.cluster
+ *   {"action":"status"}                                   → {"cluster":...,"nodes":[...],...}
+ *   {"action":"replace","node":"n2"}    → {"node":"n2","state":"RUNNING|DONE|FAILED",
+ *                                          "groups":{"meta":"WAITING|REMOVED|ADDED"},"message":null}
+ *   {"action":"replacement","node":"n2"}  the same of the last replacement; NONE if there was none
+ * </pre>
+ *
+ * Keys and payloads that are not UTF-8 are in {@code keyBase64} and {@code payloadBase64}; a header
+ * that is not UTF-8 is {@code {"base64":"..."}}. {@code shardBytesMax} and {@code ageMillisMax} of
+ * -1 mean that the limit is off. A failure has the code 1 + the number of its {@link Refusal} and
+ * the text {@code REFUSAL: what was wrong}.
+ *
+ * <p>Deployed by name it takes no configuration. It uses the {@link EvenkeelClient} that the
+ * program has put into {@link LocalObjects}, or makes its own over the Vert.x that it is deployed
+ * on, which then must be clustered by Hazelcast.
+ */
+public final class GatewayVerticle extends VerticleBase {
+  private static final long IDLE_CHECK_MILLIS = 10_000;
+
+  /** Requests that are being worked on at once; more are refused with OVERLOADED. */
+  static final int REQUESTS_MAX = 10_000;
+
+  /** Of each topic's producer: there may be {@link ProducerPool#PRODUCERS_MAX} of them. */
+  private static final long BUFFER_BYTES = 4L << 20;
+
+  /** With acks all: after it the answer names the nodes that are missing. */
+  private static final long ACKS_TIMEOUT_MILLIS = 5_000;
+
+  private final List<MessageConsumer<Object>> consumers = new ArrayList<>();
+  private EvenkeelClient ownClient;
+  private Link link;
+  private BiFunction<String, Acks, Future<Producer>> producerOpener;
+  private volatile ProducerPool producers;
+  private ClusterCalls calls;
+
+  /** Written on the gateway's context, looked at from others. */
+  private volatile int requests;
+
+  public GatewayVerticle() {}
+
+  /**
+   * @param producerOpener opens a producer for the topic of that name
+   */
+  public GatewayVerticle(Link link, BiFunction<String, Acks, Future<Producer>> producerOpener) {
+    this.link = link;
+    this.producerOpener = producerOpener;
+  }
+
+  @Override
+  public Future<?> start() {
+    Nearest.requireKnown("configuration key", config().fieldNames(), List.of());
+    if (link != null) {
+      return begin();
+    }
+    EvenkeelClient shared = LocalObjects.get(vertx, EvenkeelClient.class);
+    if (shared != null) {
+      return beginFor(shared);
+    }
+    return Evenkeel.with(vertx)
+        .compose(
+            client -> {
+              ownClient = client;
+              return beginFor(client);
+            });
+  }
+
+  private Future<?> beginFor(EvenkeelClient client) {
+    link = EvenkeelClientImpl.linkOf(client);
+    producerOpener = (topic, acks) -> client.producer(gatewayOptions(topic, acks));
+    return begin();
+  }
+
+  private Future<?> begin() {
+    producers = new ProducerPool(producerOpener);
+    calls = new ClusterCalls(link);
+    ProduceApi produce = new ProduceApi(producers, calls.majority(), System::currentTimeMillis);
+    vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
+    return Future.all(
+        List.of(
+            serve(Addresses.API_PRODUCE, produce::answer),
+            serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(link, calls))::answer),
+            serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
+            serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
+            serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer)));
+  }
+
+  @Override
+  public Future<?> stop() {
+    List<Future<Void>> ended = new ArrayList<>();
+    consumers.forEach(consumer -> ended.add(consumer.unregister()));
+    return Future.join(ended)
+        .transform(
+            done -> {
+              calls.close();
+              return producers.close();
+            })
+        .eventually(() -> ownClient == null ? Future.succeededFuture() : ownClient.close());
+  }
+
+  /** A caller waits for each answer, so a batch does not wait for more. */
+  private static ProducerOptions gatewayOptions(String topic, Acks acks) {
+    return new ProducerOptions()
+        .setTopic(topic)
+        .setAcks(acks)
+        .setAcksTimeoutMillis(ACKS_TIMEOUT_MILLIS)
+        .setLingerMillis(0)
+        .setBufferBytes(BUFFER_BYTES)
+        .setDeliveryTimeoutMillis(20_000)
+        .setDiskFullTimeoutMillis(0)
+        .setOnFull(ProducerOptions.OnFull.FAIL);
+  }
+
+  /** Requests that are being answered; from any thread. */
+  public int requestsUnderWay() {
+    return requests;
+  }
+
+  /** Topics with an open producer; from any thread. */
+  public int producersOpen() {
+    ProducerPool pool = producers;
+    return pool == null ? 0 : pool.size();
+  }
+
+  private Future<Void> serve(String address, Function<JsonObject, Future<Object>> api) {
+    MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
+    consumers.add(consumer);
+    consumer.handler(message -> handle(message, api));
+    return consumer.completion();
+  }
+
+  private void handle(Message<Object> message, Function<JsonObject, Future<Object>> api) {
+    if (requests >= REQUESTS_MAX) {
+      ApiErrors.fail(
+          message,
+          new RefusedException(
+              Refusal.OVERLOADED, REQUESTS_MAX + " requests are under way: try again later"));
+      return;
+    }
+    requests = requests + 1;
+    Future<Object> answer;
+    try {
+      answer = api.apply(JsonFields.object(message.body()));
+    } catch (RuntimeException e) {
+      answer = Future.failedFuture(e);
+    }
+    answer.onComplete(
+        done -> {
+          requests = requests - 1;
+          if (done.failed()) {
+            ApiErrors.fail(message, done.cause());
+          } else {
+            message.reply(inFormOf(message.body(), done.result()));
+          }
+        });
+  }
+
+  private static Object inFormOf(Object question, Object answer) {
+    if (question instanceof Buffer) {
+      return Json.encodeToBuffer(answer);
+    }
+    return question instanceof String ? Json.encode(answer) : answer;
+  }
+}

@@ -1,0 +1,98 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Deletes a group, or a topic that no member of it reads: finds out what would be deleted, and lets
+ * the dispatcher forget it.
+ */
+final class GroupDeletion {
+  /** Longer than the dispatcher waits for owners to let go. */
+  private static final long TIMEOUT_MILLIS = 25_000;
+
+  /** Shards whose bytes are asked for at once. */
+  private static final int LOOKS_MAX = 64;
+
+  private final ClusterCalls calls;
+
+  GroupDeletion(ClusterCalls calls) {
+    this.calls = calls;
+  }
+
+  Future<Object> delete(JsonObject request) {
+    String group = JsonFields.neededText(request, "group");
+    String topic = JsonFields.text(request, "topic");
+    boolean dryRun = JsonFields.flag(request, "dryRun");
+    JsonObject question = new JsonObject().put("group", group).put("topic", topic);
+    return calls
+        .askDispatcher(new JsonObject().put("whatIfForgotten", question))
+        .map(JsonObject::new)
+        .compose(this::withBytes)
+        .compose(
+            found -> {
+              JsonObject report =
+                  question.put("dryRun", dryRun).put("shards", found.getJsonArray("shards"));
+              return dryRun
+                  ? Future.succeededFuture(report.put("refused", found.getString("refused")))
+                  : forget(group, topic).map(done -> report.putNull("refused"));
+            });
+  }
+
+  private Future<?> forget(String group, String topic) {
+    JsonObject question = new JsonObject().put("group", group).put("topic", topic);
+    return calls.askMetaLeader(
+        Addresses::groups, new JsonObject().put("forget", question), TIMEOUT_MILLIS, false);
+  }
+
+  /** Turns what retention would drop into bytes, which leaders of shards know. */
+  private Future<JsonObject> withBytes(JsonObject found) {
+    JsonArray shards = found.getJsonArray("shards");
+    Future<Void> looked = Future.succeededFuture();
+    for (int i = 0; i < shards.size(); i += LOOKS_MAX) {
+      int from = i;
+      looked =
+          looked.compose(
+              before -> {
+                List<Future<Void>> looks = new ArrayList<>();
+                for (int k = from; k < Math.min(from + LOOKS_MAX, shards.size()); k++) {
+                  looks.add(withBytesOf(shards.getJsonObject(k)));
+                }
+                return Future.all(looks).mapEmpty();
+              });
+    }
+    return looked.map(done -> found);
+  }
+
+  private Future<Void> withBytesOf(JsonObject shard) {
+    Shard of = new Shard((int) shard.remove("topicId"), shard.getInteger("shard"));
+    Long from = toLong(shard.remove("freedFrom"));
+    Long to = toLong(shard.remove("freedTo"));
+    if (from == null || to == null || to <= from) {
+      shard.put("bytesFreed", from == null ? null : (Long) 0L);
+      return Future.succeededFuture();
+    }
+    Bytes body = new Bytes(32);
+    RecordCodec.write(body, of);
+    body.i64(from).i64(to);
+    return calls
+        .toLeaderOf(of, Op.READ_BYTES, body)
+        .map(answer -> (Long) answer.getLong(answer.position()))
+        // A figure that cannot be had, of a leader of a former version say, is unknown.
+        .otherwise((Long) null)
+        .map(bytes -> shard.put("bytesFreed", bytes))
+        .mapEmpty();
+  }
+
+  private static Long toLong(Object number) {
+    return number == null ? null : (Long) ((Number) number).longValue();
+  }
+}

@@ -1,0 +1,135 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/**
+ * Says why nobody could serve a request: how many voters answer, how many are needed, and which are
+ * missing. Every node is a voter of every log group.
+ */
+final class Majority {
+  /** Somebody waits for the answer, and a dead node must not make it much later. */
+  private static final long TIMEOUT_MILLIS = 1_000;
+
+  private static final long LOOK_NANOS = 1_000_000_000L;
+
+  private final Link link;
+  private final Supplier<Future<ClusterView>> views;
+
+  /** By node whether it answers. */
+  private Future<Map<String, Boolean>> looked;
+
+  private long lookedNanos;
+
+  Majority(Link link, Supplier<Future<ClusterView>> views) {
+    this.link = link;
+    this.views = views;
+  }
+
+  /**
+   * The failure, in words that say what is wrong with the cluster if that is why. Never fails.
+   *
+   * @param log of what log group a leader was looked for; null: that of a shard
+   */
+  Future<RefusedException> explain(RefusedException failure, String log) {
+    Refusal refusal = failure.refusal();
+    if (refusal != Refusal.NOT_LEADER
+        && refusal != Refusal.UNAVAILABLE
+        && refusal != Refusal.INDETERMINATE) {
+      return Future.succeededFuture(failure);
+    }
+    return look()
+        .map(there -> explain(failure, log, there))
+        .otherwise(unknown -> new RefusedException(said(refusal), failure.words()));
+  }
+
+  /** One look serves all that fail within a second: a request may have a thousand messages. */
+  private synchronized Future<Map<String, Boolean>> look() {
+    long now = System.nanoTime();
+    if (looked == null || now - lookedNanos > LOOK_NANOS) {
+      lookedNanos = now;
+      looked = views.get().compose(this::answering);
+    }
+    return looked;
+  }
+
+  private Future<Map<String, Boolean>> answering(ClusterView view) {
+    Map<String, Future<Boolean>> asked = new HashMap<>();
+    for (String node : view.nodes()) {
+      asked.put(
+          node,
+          link.request(
+                  Addresses.control(node),
+                  Frames.request(Op.READ_LOGS, new Bytes()),
+                  TIMEOUT_MILLIS)
+              .map(true)
+              .otherwise(false));
+    }
+    return Future.join(new ArrayList<>(asked.values()))
+        .map(
+            done -> {
+              Map<String, Boolean> there = new HashMap<>();
+              asked.forEach((node, answer) -> there.put(node, answer.result()));
+              return there;
+            });
+  }
+
+  private static RefusedException explain(
+      RefusedException failure, String log, Map<String, Boolean> answering) {
+    List<String> there = new ArrayList<>();
+    List<String> missing = new ArrayList<>();
+    for (String node : new TreeSet<>(answering.keySet())) {
+      (answering.get(node) ? there : missing).add(node);
+    }
+    int voters = there.size() + missing.size();
+    int needed = voters / 2 + 1;
+    String group = log == null ? "the log group of the shard" : "log group " + log;
+    String text;
+    if (there.size() < needed) {
+      text =
+          group
+              + " has no majority: "
+              + there.size()
+              + " of "
+              + voters
+              + (there.size() == 1 ? " voters answers (" : " voters answer (")
+              + String.join(", ", there)
+              + "), and "
+              + needed
+              + " are needed. Start "
+              + String.join(", ", missing)
+              + ", or reconnect them";
+    } else if (failure.refusal() == Refusal.NOT_LEADER) {
+      text =
+          group
+              + " has no leader at the moment, although "
+              + there.size()
+              + " of "
+              + voters
+              + " voters answer: one is being elected, try again";
+    } else {
+      return failure;
+    }
+    return new RefusedException(
+        said(failure.refusal()),
+        failure.refusal() == Refusal.INDETERMINATE ? failure.words() + "; " + text : text);
+  }
+
+  /** Who is outside asks no leader. */
+  private static Refusal said(Refusal refusal) {
+    return refusal == Refusal.NOT_LEADER ? Refusal.UNAVAILABLE : refusal;
+  }
+}

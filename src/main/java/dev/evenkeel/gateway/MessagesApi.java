@@ -1,0 +1,173 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+
+/** Answers {@code evenkeel.api.messages}: reads a shard without owning it. */
+final class MessagesApi {
+  static final int LIMIT_DEFAULT = 100;
+  static final int LIMIT_MAX = 1_000;
+
+  /** An answer ends once it holds so much, however few messages that are: 2 MiB. */
+  static final int ANSWER_BYTES_MAX = 2 << 20;
+
+  private static final List<String> FIELDS = List.of("topic", "shard", "offset", "limit");
+
+  private final ClusterCalls calls;
+
+  MessagesApi(ClusterCalls calls) {
+    this.calls = calls;
+  }
+
+  Future<Object> answer(JsonObject request) {
+    JsonFields.onlyFields(request, FIELDS);
+    String topicName = JsonFields.neededText(request, "topic");
+    int limit = (int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX);
+    long offset = JsonFields.number(request, "offset", -1, 0, Long.MAX_VALUE);
+    int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARDS_MAX);
+    return calls
+        .topics()
+        .compose(
+            view -> {
+              Shard shard = shard(view.existing(topicName), index);
+              Future<Long> from = offset >= 0 ? Future.succeededFuture(offset) : firstOffset(shard);
+              return from.compose(at -> read(new Page(shard, limit), at));
+            })
+        .map(page -> page.messages);
+  }
+
+  private static Shard shard(TopicInfo topic, int index) {
+    String right = "shards of '" + topic.name() + "' are 0 to " + (topic.shards() - 1);
+    if (index < 0 && topic.shards() > 1) {
+      throw JsonFields.invalid("the field 'shard' is missing: " + right);
+    }
+    if (index >= topic.shards()) {
+      throw new RefusedException(
+          Refusal.UNKNOWN_SHARD, "there is no shard " + index + ": " + right);
+    }
+    return new Shard(topic.id(), Math.max(0, index));
+  }
+
+  private Future<Long> firstOffset(Shard shard) {
+    Bytes body = new Bytes();
+    RecordCodec.write(body, shard);
+    RecordCodec.write(body, StartAt.EARLIEST);
+    return calls
+        .toLeaderOf(shard, Op.FIND_OFFSET, body)
+        .map(answer -> new ByteReader(answer).i64());
+  }
+
+  /** Fetches until the page is full or the shard ends. */
+  private Future<Page> read(Page page, long offset) {
+    int bytes = Math.min(Limits.FETCH_BYTES_MAX, ANSWER_BYTES_MAX - page.bytes);
+    FetchRequest request = FetchRequest.browse(page.shard, offset, bytes, page.left(), 0);
+    return calls
+        .toLeaderOf(page.shard, Op.BROWSE, request.encode())
+        .recover(
+            failure ->
+                failure instanceof RefusedException refused && refused.refusal() == Refusal.INVALID
+                    ? calls.toLeaderOf(page.shard, Op.BROWSE, request.encodeFormer())
+                    : Future.failedFuture(failure))
+        .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
+        .compose(
+            answer -> {
+              FetchAnswer fetched = FetchAnswer.decode(answer);
+              long next = page.take(fetched, offset);
+              boolean done = page.full() || next <= offset || next >= fetched.endOffset();
+              return done ? Future.succeededFuture(page) : read(page, next);
+            });
+  }
+
+  /** The broker's line is for programs: it gives the bounds alone. */
+  private static Throwable outOfRange(long offset, Throwable failure) {
+    if (failure instanceof RefusedException refused
+        && refused.refusal() == Refusal.OFFSET_OUT_OF_RANGE) {
+      return new RefusedException(
+          Refusal.OFFSET_OUT_OF_RANGE,
+          "there is no offset " + offset + ": the shard has " + refused.getMessage());
+    }
+    return failure;
+  }
+
+  /** An answer in the making. */
+  private static final class Page {
+    final Shard shard;
+    final int limit;
+    final JsonArray messages = new JsonArray();
+    int bytes;
+
+    Page(Shard shard, int limit) {
+      this.shard = shard;
+      this.limit = limit;
+    }
+
+    int left() {
+      return limit - messages.size();
+    }
+
+    boolean full() {
+      return messages.size() >= limit || bytes >= ANSWER_BYTES_MAX;
+    }
+
+    /** Adds messages from {@code offset} on; gives the next offset wanted. */
+    long take(FetchAnswer fetched, long offset) {
+      long next = offset;
+      for (FetchAnswer.Placed placed : fetched.batches()) {
+        BatchReader reader = placed.batch().verified().reader(placed.baseOffset());
+        while (reader.hasNext() && !full()) {
+          long at = reader.nextOffset();
+          JsonObject shown = show(reader, at);
+          if (at >= offset) {
+            messages.add(shown);
+            next = at + 1;
+          }
+        }
+      }
+      return next;
+    }
+
+    /** One whose bytes are no message is shown as such: it keeps nobody from what lies behind. */
+    private JsonObject show(BatchReader reader, long offset) {
+      try {
+        return json(offset, reader.next());
+      } catch (RefusedException malformed) {
+        reader.giveUp();
+        bytes += 64;
+        return new JsonObject()
+            .put("shard", shard.shard())
+            .put("offset", offset)
+            .putNull("key")
+            .putNull("payload")
+            .putNull("timestamp")
+            .put("headers", new JsonObject())
+            .put("unreadable", malformed.getMessage());
+      }
+    }
+
+    private JsonObject json(long offset, Message message) {
+      JsonObject json = new JsonObject().put("shard", shard.shard()).put("offset", offset);
+      TextOrBase64.put(json, "key", message.key());
+      TextOrBase64.put(json, "payload", message.payload());
+      JsonObject headers = new JsonObject();
+      message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.value(value)));
+      bytes += 64 + message.payload().length + (message.key() == null ? 0 : message.key().length);
+      return json.put("timestamp", message.timestampMillis()).put("headers", headers);
+    }
+  }
+}

@@ -1,0 +1,123 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+
+/**
+ * A producer a topic and kind of acknowledgement, for those who send now and then. A producer that
+ * nobody used for {@link #IDLE_MILLIS} is closed; more than {@link #PRODUCERS_MAX} in use at once
+ * are refused with OVERLOADED. Not thread-safe: it belongs to one context.
+ */
+final class ProducerPool {
+  static final int PRODUCERS_MAX = 64;
+  static final long IDLE_MILLIS = 60_000;
+
+  private final BiFunction<String, Acks, Future<Producer>> opener;
+  private final Map<Use, Entry> entries = new LinkedHashMap<>();
+
+  ProducerPool(BiFunction<String, Acks, Future<Producer>> opener) {
+    this.opener = opener;
+  }
+
+  private record Use(String topic, Acks acks) {}
+
+  private static final class Entry {
+    Future<Producer> producer;
+    long lastUsedMillis;
+    int sending;
+  }
+
+  /**
+   * @param due null: at once
+   */
+  Future<Producer.Position> send(
+      String topic, Acks acks, Message message, Instant due, long nowMillis) {
+    Use use = new Use(topic, acks);
+    Entry entry = entries.get(use);
+    if (entry == null) {
+      if (entries.size() >= PRODUCERS_MAX && !closeOneIdle()) {
+        return Future.failedFuture(
+            new RefusedException(
+                Refusal.OVERLOADED,
+                PRODUCERS_MAX + " topics are being written to through this gateway: try later"));
+      }
+      entry = new Entry();
+      entry.producer = opener.apply(topic, acks);
+      entries.put(use, entry);
+    }
+    Entry used = entry;
+    used.lastUsedMillis = nowMillis;
+    used.sending++;
+    return used.producer
+        .compose(producer -> due == null ? producer.send(message) : producer.sendAt(message, due))
+        .onComplete(
+            sent -> {
+              used.sending--;
+              if (sent.failed() && !harmless(sent.cause())) {
+                drop(use, used);
+              }
+            });
+  }
+
+  /** Whether the producer can go on after this. After anything else the next send opens another. */
+  private static boolean harmless(Throwable failure) {
+    return failure instanceof RefusedException refused
+        && (refused.refusal() == Refusal.TOO_LARGE
+            || refused.refusal() == Refusal.OVERLOADED
+            || refused.refusal() == Refusal.INVALID
+            || refused.refusal() == Refusal.INDETERMINATE
+            || refused.refusal() == Refusal.REPLICAS_MISSING
+            || refused.refusal() == Refusal.DISK_FULL);
+  }
+
+  void closeIdle(long nowMillis) {
+    List<Use> idle = new ArrayList<>();
+    entries.forEach(
+        (use, entry) -> {
+          if (entry.sending == 0 && nowMillis - entry.lastUsedMillis >= IDLE_MILLIS) {
+            idle.add(use);
+          }
+        });
+    idle.forEach(use -> drop(use, entries.get(use)));
+  }
+
+  Future<Void> close() {
+    List<Future<Void>> closing = new ArrayList<>();
+    entries
+        .values()
+        .forEach(entry -> closing.add(entry.producer.compose(Producer::close).otherwiseEmpty()));
+    entries.clear();
+    return Future.join(closing).mapEmpty();
+  }
+
+  /** From any thread: then it may be a moment old. */
+  int size() {
+    return entries.size();
+  }
+
+  private boolean closeOneIdle() {
+    for (Map.Entry<Use, Entry> each : entries.entrySet()) {
+      if (each.getValue().sending == 0) {
+        drop(each.getKey(), each.getValue());
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void drop(Use use, Entry entry) {
+    if (entries.remove(use, entry)) {
+      entry.producer.onSuccess(Producer::close);
+    }
+  }
+}

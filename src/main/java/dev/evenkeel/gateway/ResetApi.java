@@ -1,0 +1,214 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Sets groups to another place: finds out what would move where, and lets the dispatcher do it. The
+ * log decides about each shard, so one that another took meanwhile is refused.
+ */
+final class ResetApi {
+  /** Longer than the dispatcher waits for owners to let go. */
+  private static final long TIMEOUT_MILLIS = 25_000;
+
+  /** Shards whose offsets are looked for at once. */
+  private static final int LOOKS_MAX = 64;
+
+  private final ClusterCalls calls;
+
+  ResetApi(ClusterCalls calls) {
+    this.calls = calls;
+  }
+
+  /**
+   * @param from what is committed now, or null
+   */
+  private record Place(String topic, Shard shard, String owner, Long from, long to) {
+    JsonObject json() {
+      return new JsonObject()
+          .put("topic", topic)
+          .put("shard", shard.shard())
+          .put("owner", owner)
+          .put("from", from)
+          .put("to", to);
+    }
+  }
+
+  Future<Object> reset(JsonObject request) {
+    String group = JsonFields.neededText(request, "group");
+    Object wanted = request.getValue("to");
+    StartAt to =
+        StartAt.parse(
+            wanted instanceof Integer || wanted instanceof Long
+                ? wanted.toString()
+                : JsonFields.neededText(request, "to"));
+    boolean force = JsonFields.flag(request, "force");
+    boolean dryRun = JsonFields.flag(request, "dryRun");
+    return calls
+        .askDispatcher(new JsonObject().put("group", group))
+        .map(answer -> selected(new JsonObject(answer), request))
+        .compose(shards -> calls.topics().compose(view -> places(view, shards, to)))
+        .compose(
+            places ->
+                dryRun
+                    ? Future.succeededFuture(report(group, places, null))
+                    : submit(group, places, to, force).map(done -> report(group, places, done)));
+  }
+
+  private static List<JsonObject> selected(JsonObject group, JsonObject request) {
+    String topic = JsonFields.text(request, "topic");
+    long shard = JsonFields.number(request, "shard", -1, 0, Integer.MAX_VALUE);
+    List<JsonObject> selected = new ArrayList<>();
+    long topics = 0;
+    String last = null;
+    for (Object each : group.getJsonArray("shards")) {
+      JsonObject one = (JsonObject) each;
+      topics += one.getString("topic").equals(last) ? 0 : 1;
+      last = one.getString("topic");
+      boolean wanted =
+          (topic == null || topic.equals(last)) && (shard < 0 || shard == one.getInteger("shard"));
+      if (wanted) {
+        selected.add(one);
+      }
+    }
+    if (shard >= 0 && topic == null && topics > 1) {
+      throw JsonFields.invalid("the group reads " + topics + " topics: name the shard's topic");
+    }
+    if (selected.isEmpty()) {
+      throw new RefusedException(
+          Refusal.UNKNOWN_SHARD,
+          "group '"
+              + group.getString("group")
+              + "' reads no "
+              + (shard < 0 ? "shard" : "shard " + shard)
+              + (topic == null ? "" : " of '" + topic + "'"));
+    }
+    return selected;
+  }
+
+  private Future<List<Place>> places(ClusterView view, List<JsonObject> shards, StartAt to) {
+    Future<List<Place>> found = Future.succeededFuture(new ArrayList<>());
+    for (int i = 0; i < shards.size(); i += LOOKS_MAX) {
+      List<JsonObject> some = shards.subList(i, Math.min(i + LOOKS_MAX, shards.size()));
+      found =
+          found.compose(
+              all -> {
+                List<Future<Place>> looks = new ArrayList<>();
+                some.forEach(shard -> looks.add(place(view, shard, to)));
+                return Future.all(looks)
+                    .map(
+                        done -> {
+                          looks.forEach(look -> all.add(look.result()));
+                          return all;
+                        });
+              });
+    }
+    return found;
+  }
+
+  private Future<Place> place(ClusterView view, JsonObject of, StartAt to) {
+    String topic = of.getString("topic");
+    Shard shard = new Shard(view.existing(topic).id(), of.getInteger("shard"));
+    Future<Long> offset =
+        to.kind() == StartAt.Kind.OFFSET ? inRange(topic, shard, to.value()) : find(shard, to);
+    return offset.map(
+        at -> new Place(topic, shard, of.getString("owner"), of.getLong("committed"), at));
+  }
+
+  private Future<Long> inRange(String topic, Shard shard, long offset) {
+    return find(shard, StartAt.EARLIEST)
+        .compose(
+            start ->
+                find(shard, StartAt.LATEST)
+                    .map(
+                        end -> {
+                          if (offset < start || offset > end) {
+                            throw new RefusedException(
+                                Refusal.OFFSET_OUT_OF_RANGE,
+                                "offset "
+                                    + offset
+                                    + ": "
+                                    + topic
+                                    + "/"
+                                    + shard.shard()
+                                    + " has "
+                                    + start
+                                    + " to "
+                                    + end
+                                    + ", the next message");
+                          }
+                          return offset;
+                        }));
+  }
+
+  private Future<Long> find(Shard shard, StartAt to) {
+    Bytes body = new Bytes(32);
+    RecordCodec.write(body, shard);
+    RecordCodec.write(body, to);
+    return calls
+        .toLeaderOf(shard, Op.FIND_OFFSET, body)
+        .map(answer -> answer.getLong(answer.position()));
+  }
+
+  private Future<JsonArray> submit(String group, List<Place> places, StartAt to, boolean force) {
+    JsonArray shards = new JsonArray();
+    for (Place each : places) {
+      shards.add(
+          new JsonObject()
+              .put("topicId", each.shard().topicId())
+              .put("shard", each.shard().shard()));
+    }
+    JsonObject question =
+        new JsonObject()
+            .put("reset", group)
+            .put("shards", shards)
+            .put("kind", to.kind().name())
+            .put("value", to.value())
+            .put("force", force);
+    return calls
+        .askMetaLeader(Addresses::groups, question, TIMEOUT_MILLIS, false)
+        .map((Buffer answer) -> new JsonArray(answer));
+  }
+
+  /**
+   * @param done what the dispatcher says of each shard; null: it was not asked
+   */
+  private static JsonObject report(String group, List<Place> places, JsonArray done) {
+    JsonArray shards = new JsonArray();
+    for (int i = 0; i < places.size(); i++) {
+      JsonObject json = places.get(i).json();
+      shards.add(done == null ? json.put("state", "DRY_RUN") : merged(json, done));
+    }
+    return new JsonObject().put("group", group).put("dryRun", done == null).put("shards", shards);
+  }
+
+  private static JsonObject merged(JsonObject json, JsonArray done) {
+    for (Object each : done) {
+      JsonObject one = (JsonObject) each;
+      if (json.getString("topic").equals(one.getString("topic"))
+          && json.getInteger("shard").equals(one.getInteger("shard"))) {
+        json.put("state", one.getString("state"))
+            .put("epoch", one.getLong("epoch"))
+            .put("generation", one.getLong("generation"));
+        if (one.getString("waitsFor") != null) {
+          json.put("waitsFor", one.getString("waitsFor"));
+        }
+        return one.getLong("to") == null ? json : json.put("to", one.getLong("to"));
+      }
+    }
+    return json.put("state", "PENDING");
+  }
+}

@@ -1,0 +1,84 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+
+/**
+ * Bytes in JSON: as text if they are UTF-8, else in base64 under the field's name with {@code
+ * Base64} behind it. Reading what was written gives the same bytes.
+ */
+public final class TextOrBase64 {
+  private TextOrBase64() {}
+
+  /** The text that {@code bytes} are in UTF-8, or null if they are not UTF-8. */
+  public static String textOrNull(byte[] bytes) {
+    String text = new String(bytes, StandardCharsets.UTF_8);
+    // Decoding puts U+FFFD in the place of what is malformed. Rarely it was there from the start.
+    if (text.indexOf('\uFFFD') >= 0
+        && !Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
+      return null;
+    }
+    return text;
+  }
+
+  /** Writes {@code bytes}, which may be null, into {@code json}. */
+  public static void put(JsonObject json, String field, byte[] bytes) {
+    String text = bytes == null ? null : textOrNull(bytes);
+    if (bytes != null && text == null) {
+      json.put(field + "Base64", Base64.getEncoder().encodeToString(bytes));
+    } else {
+      json.put(field, text);
+    }
+  }
+
+  /**
+   * Reads {@code field} or {@code fieldBase64}; null if there is neither.
+   *
+   * @throws RefusedException INVALID if both are there, or one is not what it should be
+   */
+  public static byte[] get(JsonObject json, String field) {
+    Object text = json.getValue(field);
+    Object coded = json.getValue(field + "Base64");
+    if (text != null && coded != null) {
+      throw new RefusedException(
+          Refusal.INVALID, "give either " + field + " or " + field + "Base64, not both");
+    }
+    if (text != null) {
+      return JsonFields.text(json, field).getBytes(StandardCharsets.UTF_8);
+    }
+    return coded == null ? null : decode(field + "Base64", JsonFields.text(json, field + "Base64"));
+  }
+
+  /** The form where the name is not ours to change: text, or {@code {"base64": "..."}}. */
+  static Object value(byte[] bytes) {
+    String text = textOrNull(bytes);
+    return text != null
+        ? text
+        : new JsonObject().put("base64", Base64.getEncoder().encodeToString(bytes));
+  }
+
+  /** Reads what {@link #value} wrote. */
+  static byte[] bytes(String name, Object value) {
+    if (value instanceof String text) {
+      return text.getBytes(StandardCharsets.UTF_8);
+    }
+    if (value instanceof JsonObject json && json.getValue("base64") instanceof String coded) {
+      return decode(name, coded);
+    }
+    throw new RefusedException(
+        Refusal.INVALID, name + " must be a string or {\"base64\": \"...\"}");
+  }
+
+  private static byte[] decode(String name, String coded) {
+    try {
+      return Base64.getDecoder().decode(coded);
+    } catch (IllegalArgumentException e) {
+      throw new RefusedException(
+          Refusal.INVALID, "the field '" + name + "' is not base64: " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,239 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.protocol.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Answers {@code evenkeel.api.topics}. */
+final class TopicsApi {
+  private static final List<String> CONFIG_FIELDS =
+      List.of("retentionMillis", "ageMillisMax", "shardBytesMax");
+  private static final List<String> FIELDS =
+      List.of("action", "name", "shards", "retentionMillis", "ageMillisMax", "shardBytesMax");
+
+  private final ClusterCalls calls;
+  private final ReadyApi ready;
+
+  TopicsApi(ClusterCalls calls, ReadyApi ready) {
+    this.calls = calls;
+    this.ready = ready;
+  }
+
+  Future<Object> answer(JsonObject request) {
+    JsonFields.onlyFields(request, FIELDS);
+    String action = JsonFields.neededText(request, "action");
+    return switch (action) {
+      case "ready" -> ready.answer();
+      case "list" -> list();
+      case "get" -> get(JsonFields.neededText(request, "name"));
+      case "create" -> create(request);
+      case "configure" -> configure(request);
+      case "delete" -> delete(JsonFields.neededText(request, "name"));
+      default ->
+          throw JsonFields.invalid(
+              "unknown action '" + action + "': use list, get, create, configure, delete or ready");
+    };
+  }
+
+  private Future<Object> list() {
+    return calls
+        .topics()
+        .compose(
+            view ->
+                statuses(view)
+                    .map(
+                        statuses -> {
+                          JsonArray topics = new JsonArray();
+                          view.topics().stream()
+                              .sorted((a, b) -> a.name().compareTo(b.name()))
+                              .forEach(topic -> topics.add(summary(topic, statuses)));
+                          return topics;
+                        }));
+  }
+
+  private Future<Object> get(String name) {
+    return calls
+        .topics()
+        .compose(
+            view -> {
+              TopicInfo topic = view.existing(name);
+              return statuses(view).map(statuses -> detail(view, topic, statuses));
+            });
+  }
+
+  private Future<Object> create(JsonObject request) {
+    String name = Names.check("topic", JsonFields.neededText(request, "name"));
+    if (request.getValue("shards") == null) {
+      throw JsonFields.invalid(
+          "the field 'shards' is missing: it must be from 1 to " + Limits.SHARDS_MAX);
+    }
+    int shards = (int) JsonFields.number(request, "shards", 0, 1, Limits.SHARDS_MAX);
+    TopicConfig config = config(request, TopicConfig.DEFAULT);
+    Bytes body = new Bytes().text(name).i32(shards);
+    RecordCodec.write(body, config);
+    return calls.toMetaLeader(Op.CREATE_TOPIC, body).map(answer -> created(topicOf(answer)));
+  }
+
+  private Future<Object> configure(JsonObject request) {
+    String name = JsonFields.neededText(request, "name");
+    if (request.getValue("shards") != null) {
+      throw JsonFields.invalid("the number of shards of a topic cannot be changed");
+    }
+    if (CONFIG_FIELDS.stream().noneMatch(field -> request.getValue(field) != null)) {
+      throw JsonFields.invalid(
+          "nothing to change: give one of " + String.join(", ", CONFIG_FIELDS));
+    }
+    return calls
+        .topics()
+        .compose(
+            view -> {
+              Bytes body = new Bytes().text(name);
+              RecordCodec.write(body, config(request, view.existing(name).config()));
+              return calls.toMetaLeader(Op.CONFIGURE_TOPIC, body);
+            })
+        .map(answer -> created(topicOf(answer)));
+  }
+
+  private Future<Object> delete(String name) {
+    return calls
+        .toMetaLeader(Op.DELETE_TOPIC, new Bytes().text(name))
+        .map(
+            answer -> {
+              reply(answer);
+              return new JsonObject().put("name", name).put("deleted", true);
+            });
+  }
+
+  private static TopicConfig config(JsonObject request, TopicConfig absent) {
+    return new TopicConfig(
+        JsonFields.number(
+            request, "retentionMillis", absent.retentionMillis(), 0, Long.MAX_VALUE / 2),
+        JsonFields.number(request, "ageMillisMax", absent.ageMillisMax(), -1, Long.MAX_VALUE / 2),
+        JsonFields.number(
+            request, "shardBytesMax", absent.shardBytesMax(), -1, Long.MAX_VALUE / 2));
+  }
+
+  /** What the leaders that answer know of shards; a shard of another leader is missing. */
+  private Future<Map<Shard, ShardStatus>> statuses(ClusterView view) {
+    List<Future<List<ShardStatus>>> asked = new ArrayList<>();
+    for (int group = 0; group < view.dataLeaders().size(); group++) {
+      Future<List<ShardStatus>> answer =
+          view.dataLeaders().get(group) == null
+              ? Future.succeededFuture(List.of())
+              : calls
+                  .toDataLeader(group, Op.READ_SHARDS, new Bytes().i32(group).text(null))
+                  .map(body -> ShardStatus.read(new ByteReader(body)))
+                  .otherwise(List.of());
+      asked.add(answer);
+    }
+    return Future.join(asked)
+        .map(
+            all -> {
+              Map<Shard, ShardStatus> statuses = new HashMap<>();
+              asked.forEach(each -> each.result().forEach(s -> statuses.put(s.shard(), s)));
+              return statuses;
+            });
+  }
+
+  private static JsonObject summary(TopicInfo topic, Map<Shard, ShardStatus> statuses) {
+    Long messages = 0L;
+    Long bytes = 0L;
+    Long dropped = 0L;
+    Long delayed = 0L;
+    long nextDue = Long.MAX_VALUE;
+    for (int i = 0; i < topic.shards(); i++) {
+      ShardStatus status = statuses.get(new Shard(topic.id(), i));
+      if (status == null) {
+        // An unknown figure is null, never a sum that leaves something out.
+        return created(topic)
+            .putNull("messages")
+            .putNull("bytes")
+            .putNull("messagesDropped")
+            .putNull("delayed")
+            .putNull("nextDueMillis");
+      }
+      messages += status.endOffset() - status.startOffset();
+      bytes += status.bytes();
+      dropped += status.messagesDropped();
+      delayed += status.delayed().messages();
+      if (status.delayed().messages() > 0) {
+        nextDue = Math.min(nextDue, status.delayed().nextDueMillis());
+      }
+    }
+    return created(topic)
+        .put("messages", messages)
+        .put("bytes", bytes)
+        .put("messagesDropped", dropped)
+        .put("delayed", delayed)
+        .put("nextDueMillis", delayed == 0 ? null : (Long) nextDue);
+  }
+
+  private static Long nextDue(ShardStatus status) {
+    return status.delayed().messages() == 0 ? null : (Long) status.delayed().nextDueMillis();
+  }
+
+  private static JsonObject detail(
+      ClusterView view, TopicInfo topic, Map<Shard, ShardStatus> statuses) {
+    JsonArray list = new JsonArray();
+    for (int i = 0; i < topic.shards(); i++) {
+      Shard shard = new Shard(topic.id(), i);
+      ShardStatus status = statuses.get(shard);
+      list.add(
+          new JsonObject()
+              .put("shard", i)
+              .put("start", status == null ? null : status.startOffset())
+              .put("end", status == null ? null : status.endOffset())
+              .put("bytes", status == null ? null : status.bytes())
+              .put("delayed", status == null ? null : status.delayed().messages())
+              .put("nextDueMillis", status == null ? null : nextDue(status))
+              .put("leader", view.leaderOf(shard)));
+    }
+    return summary(topic, statuses).put("shardList", list);
+  }
+
+  private static JsonObject created(TopicInfo topic) {
+    return new JsonObject()
+        .put("name", topic.name())
+        .put("shards", topic.shards())
+        .put("retentionMillis", topic.config().retentionMillis())
+        .put("ageMillisMax", topic.config().ageMillisMax())
+        .put("shardBytesMax", topic.config().shardBytesMax())
+        .put("createdMillis", topic.createdMillis());
+  }
+
+  private static TopicInfo topicOf(ByteBuffer answer) {
+    Reply reply = reply(answer);
+    if (reply instanceof Reply.OfTopic ofTopic) {
+      return ofTopic.topic();
+    }
+    throw new RefusedException(Refusal.WRONG_VERSION, "unexpected answer " + reply);
+  }
+
+  private static Reply reply(ByteBuffer answer) {
+    Reply reply = ReplyCodec.decode(answer);
+    if (reply instanceof Reply.Refused refused) {
+      throw refused.exception();
+    }
+    return reply;
+  }
+}

@@ -1,0 +1,64 @@
+package dev.evenkeel.gateway.http;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.RoutingContext;
+
+/** Puts a question to an {@code evenkeel.api} address, and its answer into an HTTP response. */
+final class Api {
+  /** Longer than anything behind the addresses waits. */
+  private static final long TIMEOUT_MILLIS = 30_000;
+
+  /** What is full is emptied, and who led is replaced, within about a second. */
+  private static final String RETRY_AFTER_SECONDS = "1";
+
+  private final Vertx vertx;
+  private final DeliveryOptions options;
+
+  /**
+   * @param localOnly asks the gateway of this JVM only, which on a node is always there
+   */
+  Api(Vertx vertx, boolean localOnly) {
+    this.vertx = vertx;
+    this.options = new DeliveryOptions().setSendTimeout(TIMEOUT_MILLIS).setLocalOnly(localOnly);
+  }
+
+  Future<Object> ask(String address, JsonObject question) {
+    return vertx.eventBus().request(address, question, options).map(reply -> reply.body());
+  }
+
+  void answer(RoutingContext context, int status, Future<?> answer) {
+    answer.onComplete(
+        done -> {
+          if (done.succeeded()) {
+            send(context, status, done.result());
+          } else {
+            fail(context, done.cause());
+          }
+        });
+  }
+
+  static void fail(RoutingContext context, Throwable failure) {
+    ApiFailure known = ApiFailure.of(failure);
+    send(context, known.status(), known.json());
+  }
+
+  static void send(RoutingContext context, int status, Object json) {
+    HttpServerResponse response = context.response();
+    // The caller may be gone, or a failure may follow an answer.
+    if (!response.ended() && !response.closed()) {
+      if (status == 429 || status == 503) {
+        response.putHeader("retry-after", RETRY_AFTER_SECONDS);
+      }
+      response
+          .setStatusCode(status)
+          .putHeader("content-type", "application/json")
+          .putHeader("cache-control", "no-store")
+          .end(Json.encodeToBuffer(json).appendByte((byte) '\n'));
+    }
+  }
+}

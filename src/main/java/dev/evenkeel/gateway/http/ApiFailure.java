@@ -1,0 +1,91 @@
+package dev.evenkeel.gateway.http;
+
+import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.eventbus.ReplyFailure;
+import io.vertx.core.json.JsonObject;
+
+/**
+ * An error as HTTP callers see it.
+ *
+ * @param status HTTP status
+ * @param error one word in capitals, for programs
+ * @param message one line, for people
+ */
+record ApiFailure(int status, String error, String message) {
+
+  JsonObject json() {
+    return new JsonObject().put("error", error).put("message", message);
+  }
+
+  static ApiFailure invalid(String message) {
+    return new ApiFailure(400, Refusal.INVALID.name(), message);
+  }
+
+  /** The failure that came over the event bus as {@code REFUSAL: text}. */
+  static ApiFailure of(Throwable failure) {
+    if (failure instanceof WebException web) {
+      return web.failure();
+    }
+    if (!(failure instanceof ReplyException reply)) {
+      return new ApiFailure(500, "INTERNAL", "internal error: " + failure);
+    }
+    if (reply.failureType() == ReplyFailure.NO_HANDLERS) {
+      return new ApiFailure(
+          503,
+          Refusal.UNAVAILABLE.name(),
+          "the node is not ready, or stops: try again once /health/ready answers 200");
+    }
+    if (reply.failureType() == ReplyFailure.TIMEOUT) {
+      return new ApiFailure(
+          503,
+          Refusal.INDETERMINATE.name(),
+          "no answer within 30 s: whether it happened is not known, so look before you repeat it");
+    }
+    String text = String.valueOf(reply.getMessage());
+    int colon = text.indexOf(": ");
+    if (colon > 0) {
+      try {
+        Refusal refusal = Refusal.valueOf(text.substring(0, colon));
+        return new ApiFailure(status(refusal), refusal.name(), text.substring(colon + 2));
+      } catch (IllegalArgumentException e) {
+        // Not one of ours: falls through to the error below.
+      }
+    }
+    return new ApiFailure(500, "INTERNAL", text);
+  }
+
+  static int status(Refusal refusal) {
+    return switch (refusal) {
+      case INVALID, WRONG_VERSION, OFFSET_OUT_OF_RANGE -> 400;
+      case UNKNOWN_TOPIC, UNKNOWN_SHARD, UNKNOWN_GROUP -> 404;
+      case TOPIC_EXISTS,
+          FENCED,
+          PRODUCER_FENCED,
+          UNKNOWN_PRODUCER,
+          MEMBER_REPLACED,
+          GROUP_MISMATCH,
+          GROUP_ACTIVE ->
+          409;
+      case TOO_LARGE -> 413;
+      // Nothing that came by HTTP can be corrupt: it is what lies on the disk.
+      case CORRUPT, INTERNAL -> 500;
+      case OVERLOADED -> 429;
+      // The API answers with the position and who is missing; this is for whatever else says it.
+      case REPLICAS_MISSING -> 504;
+      case NOT_LEADER, INDETERMINATE, DISK_FULL, SEQUENCE_GAP, UNAVAILABLE -> 503;
+    };
+  }
+
+  /** The name for an HTTP status that no refusal stands for. */
+  static String nameOf(int status) {
+    return switch (status) {
+      case 400 -> Refusal.INVALID.name();
+      case 404 -> "NOT_FOUND";
+      case 405 -> "METHOD_NOT_ALLOWED";
+      case 413 -> Refusal.TOO_LARGE.name();
+      case 415 -> "UNSUPPORTED_MEDIA_TYPE";
+      default -> status >= 500 ? "INTERNAL" : "BAD_REQUEST";
+    };
+  }
+}

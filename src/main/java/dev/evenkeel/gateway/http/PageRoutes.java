@@ -1,0 +1,159 @@
+package dev.evenkeel.gateway.http;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+
+/**
+ * The live page at {@code /} and its files below {@code /assets/}, from the jar. The browser is
+ * told to load nothing from anywhere else and to run no script but these files.
+ *
+ * <p>Files are read once, on a worker thread, and then kept: there are about thirty, and nothing
+ * but what the jar holds is ever kept. Everything is checked for a newer version by its ETag, so
+ * that a page never mixes files of two versions; only {@code vendor/} holds what never changes.
+ */
+public final class PageRoutes {
+  private static final String POLICY =
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self';"
+          + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+  private static final Map<String, String> TYPES =
+      Map.of(
+          "html", "text/html; charset=utf-8",
+          "css", "text/css; charset=utf-8",
+          "js", "text/javascript; charset=utf-8",
+          "svg", "image/svg+xml",
+          "woff2", "font/woff2");
+
+  /**
+   * Plain names with an ending only: neither a leading dot nor two in a row, so that no path leads
+   * out, and no directory, which some class loaders would read.
+   */
+  private static final Pattern PATH =
+      Pattern.compile("(\\w[\\w-]*(\\.[\\w-]+)*/)*\\w[\\w-]*(\\.[\\w-]+)+");
+
+  private static final int PATH_CHARS_MAX = 200;
+
+  private record PageFile(Buffer bytes, String type, String tag, boolean unchanging) {}
+
+  private final Vertx vertx;
+  private final Map<String, PageFile> known = new ConcurrentHashMap<>();
+
+  public PageRoutes(Vertx vertx) {
+    this.vertx = vertx;
+  }
+
+  /** Answers GET and HEAD at {@code /} and below {@code /assets/}. */
+  public void mount(Router router) {
+    router.routeWithRegex("/|/assets/.*").handler(this::answer);
+  }
+
+  private void answer(RoutingContext context) {
+    HttpMethod method = context.request().method();
+    if (method != HttpMethod.GET && method != HttpMethod.HEAD) {
+      context.response().putHeader(HttpHeaders.ALLOW, "GET, HEAD");
+      context.fail(405);
+      return;
+    }
+    String path = context.request().path();
+    String name = path.equals("/") ? "index.html" : path.substring("/assets/".length());
+    // The page itself has one address only.
+    if (name.length() > PATH_CHARS_MAX
+        || !PATH.matcher(name).matches()
+        || name.equals("index.html") != path.equals("/")) {
+      context.fail(404);
+      return;
+    }
+    file(name)
+        .onSuccess(
+            file -> {
+              if (file == null) {
+                context.fail(404);
+              } else {
+                send(context, file);
+              }
+            })
+        .onFailure(context::fail);
+  }
+
+  private Future<PageFile> file(String name) {
+    PageFile file = known.get(name);
+    if (file != null) {
+      return Future.succeededFuture(file);
+    }
+    return vertx.executeBlocking(
+        () -> {
+          PageFile read = read(name);
+          if (read != null) {
+            known.put(name, read);
+          }
+          return read;
+        },
+        false);
+  }
+
+  /** Returns null if there is no such file. */
+  private static PageFile read(String name) throws IOException {
+    String type = TYPES.get(name.substring(name.lastIndexOf('.') + 1));
+    if (type == null) {
+      return null;
+    }
+    try (InputStream in = PageRoutes.class.getResourceAsStream("page/" + name)) {
+      if (in == null) {
+        return null;
+      }
+      byte[] bytes = in.readAllBytes();
+      return new PageFile(Buffer.buffer(bytes), type, tag(bytes), name.startsWith("vendor/"));
+    }
+  }
+
+  /** Weak, as the same file is sent plain or compressed. */
+  private static String tag(byte[] bytes) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(bytes);
+      return "W/\"" + HexFormat.of().formatHex(digest, 0, 12) + "\"";
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void send(RoutingContext context, PageFile file) {
+    HttpServerResponse response = context.response();
+    if (response.ended() || response.closed()) {
+      return;
+    }
+    response
+        .putHeader(HttpHeaders.ETAG, file.tag())
+        .putHeader(HttpHeaders.VARY, "accept-encoding")
+        .putHeader(
+            HttpHeaders.CACHE_CONTROL,
+            file.unchanging() ? "public, max-age=31536000, immutable" : "no-cache")
+        .putHeader("x-content-type-options", "nosniff")
+        .putHeader("referrer-policy", "no-referrer")
+        .putHeader("content-security-policy", POLICY);
+    String had = context.request().getHeader(HttpHeaders.IF_NONE_MATCH);
+    if (had != null && (had.strip().equals("*") || had.contains(file.tag()))) {
+      response.setStatusCode(304).end();
+      return;
+    }
+    response.putHeader(HttpHeaders.CONTENT_TYPE, file.type());
+    if (context.request().method() == HttpMethod.HEAD) {
+      response.putHeader(HttpHeaders.CONTENT_LENGTH, String.valueOf(file.bytes().length())).end();
+    } else {
+      response.end(file.bytes());
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package dev.evenkeel.gateway.http;
+
+import dev.evenkeel.protocol.Nearest;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.RoutingContext;
+import java.util.List;
+import java.util.Locale;
+
+/** Reads what a caller sent. All throw {@link WebException}. */
+final class Requests {
+  private Requests() {}
+
+  static boolean isJson(RoutingContext context) {
+    String type = contentType(context);
+    return type.equals("application/json") || type.endsWith("+json");
+  }
+
+  static boolean isJsonLines(RoutingContext context) {
+    String type = contentType(context);
+    return type.equals("application/x-ndjson") || type.equals("application/jsonl");
+  }
+
+  /** A JSON value a line; empty lines do not count. */
+  static JsonArray jsonLines(RoutingContext context) {
+    JsonArray values = new JsonArray();
+    int number = 0;
+    for (String line : (Iterable<String>) body(context).toString().lines()::iterator) {
+      number++;
+      if (!line.isBlank()) {
+        try {
+          values.add(Json.decodeValue(line));
+        } catch (DecodeException e) {
+          throw new WebException(ApiFailure.invalid("line " + number + " is not JSON"));
+        }
+      }
+    }
+    if (values.isEmpty()) {
+      throw new WebException(ApiFailure.invalid("the body has no lines: send a message a line"));
+    }
+    return values;
+  }
+
+  /** The media type without its parameters, lower case; empty if there is none. */
+  static String contentType(RoutingContext context) {
+    String header = context.request().getHeader("content-type");
+    if (header == null) {
+      return "";
+    }
+    int end = header.indexOf(';');
+    return (end < 0 ? header : header.substring(0, end)).trim().toLowerCase(Locale.ROOT);
+  }
+
+  static JsonObject object(RoutingContext context) {
+    if (!isJson(context)) {
+      throw new WebException(
+          new ApiFailure(415, ApiFailure.nameOf(415), "send content-type: application/json"));
+    }
+    if (json(context) instanceof JsonObject object) {
+      return object;
+    }
+    throw new WebException(ApiFailure.invalid("the body must be a JSON object"));
+  }
+
+  /** A question of that action with the fields of the body. */
+  static JsonObject question(RoutingContext context, String action) {
+    JsonObject body = object(context);
+    if (body.containsKey("action")) {
+      throw new WebException(
+          ApiFailure.invalid("unknown field 'action': the path says what is to be done"));
+    }
+    return body.copy().put("action", action);
+  }
+
+  /** Puts in what the path says. The body may repeat it, but not say something else. */
+  static JsonObject ofPath(RoutingContext context, JsonObject body, String name, String field) {
+    String said = context.pathParam(name);
+    Object given = body.getValue(field);
+    if (given != null && !given.equals(said)) {
+      throw new WebException(
+          ApiFailure.invalid(
+              "the field '"
+                  + field
+                  + "' is '"
+                  + given
+                  + "', and the path says '"
+                  + said
+                  + "': leave the field out, or correct one of them"));
+    }
+    return body.put(field, said);
+  }
+
+  static Object json(RoutingContext context) {
+    Buffer body = body(context);
+    if (body.length() == 0) {
+      throw new WebException(ApiFailure.invalid("the body is empty: send JSON"));
+    }
+    try {
+      return Json.decodeValue(body);
+    } catch (DecodeException e) {
+      String message = String.valueOf(e.getMessage());
+      int end = message.indexOf('\n');
+      throw new WebException(
+          ApiFailure.invalid(
+              "the body is not JSON: "
+                  + (end < 0 ? message : message.substring(0, end))
+                      // Where the parser would show the text, had it been asked to.
+                      .replaceFirst(" *\\(start marker.*| *at \\[Source.*", "")));
+    }
+  }
+
+  static Buffer body(RoutingContext context) {
+    Buffer body = context.body().buffer();
+    return body == null ? Buffer.buffer() : body;
+  }
+
+  static void onlyQuery(RoutingContext context, List<String> known) {
+    for (String name : context.queryParams().names()) {
+      if (!known.contains(name)) {
+        throw new WebException(ApiFailure.invalid(Nearest.unknown("query parameter", name, known)));
+      }
+    }
+  }
+
+  /** Puts a flag of the query into {@code json}, if it is there. */
+  static void flag(RoutingContext context, String name, JsonObject json) {
+    String text = context.queryParams().get(name);
+    if (text == null) {
+      return;
+    }
+    if (!text.equals("true") && !text.equals("false")) {
+      throw new WebException(
+          ApiFailure.invalid(
+              "the query parameter '" + name + "' is '" + text + "': write true or false"));
+    }
+    json.put(name, Boolean.parseBoolean(text));
+  }
+
+  /** Puts a whole number of the query into {@code json}, if it is there. */
+  static void number(RoutingContext context, String name, JsonObject json) {
+    String text = context.queryParams().get(name);
+    if (text == null) {
+      return;
+    }
+    try {
+      json.put(name, Long.parseLong(text));
+    } catch (NumberFormatException e) {
+      throw new WebException(
+          ApiFailure.invalid("the query parameter '" + name + "' must be a whole number"));
+    }
+  }
+}

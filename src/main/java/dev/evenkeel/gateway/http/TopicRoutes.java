@@ -1,0 +1,198 @@
+package dev.evenkeel.gateway.http;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
+import java.util.Base64;
+import java.util.List;
+
+/** Topics and their messages. */
+final class TopicRoutes {
+  /** Largest body of a request with settings. */
+  static final int SETTINGS_BYTES_MAX = 64 << 10;
+
+  /** Largest body with messages: one payload at its limit, escaped in the worst way, and more. */
+  static final int MESSAGES_BYTES_MAX = 8 << 20;
+
+  private final Api api;
+  private final IdempotentAnswers answers = new IdempotentAnswers();
+
+  TopicRoutes(Api api) {
+    this.api = api;
+  }
+
+  void mount(Router router) {
+    BodyHandler settings = BodyHandler.create(false).setBodyLimit(SETTINGS_BYTES_MAX);
+    BodyHandler messages = BodyHandler.create(false).setBodyLimit(MESSAGES_BYTES_MAX);
+    router.get("/api/topics").handler(this::list);
+    router.post("/api/topics").handler(settings).handler(this::create);
+    router.get("/api/topics/:topic").handler(this::get);
+    router.patch("/api/topics/:topic").handler(settings).handler(this::configure);
+    router.delete("/api/topics/:topic").handler(this::delete);
+    router.post("/api/topics/:topic/messages").handler(messages).handler(this::produce);
+    router.get("/api/topics/:topic/messages").handler(this::browse);
+  }
+
+  private void list(RoutingContext context) {
+    Requests.onlyQuery(context, List.of());
+    api.answer(context, 200, topics("list", null));
+  }
+
+  private void get(RoutingContext context) {
+    Requests.onlyQuery(context, List.of());
+    api.answer(context, 200, topics("get", context.pathParam("topic")));
+  }
+
+  private void create(RoutingContext context) {
+    JsonObject question = Requests.question(context, "create");
+    api.answer(context, 201, api.ask(Addresses.API_TOPICS, question));
+  }
+
+  private void configure(RoutingContext context) {
+    JsonObject question = Requests.question(context, "configure");
+    if (!context.pathParam("topic").equals(question.getValue("name", context.pathParam("topic")))) {
+      throw new WebException(ApiFailure.invalid("a topic cannot be renamed"));
+    }
+    Requests.ofPath(context, question, "topic", "name");
+    api.answer(context, 200, api.ask(Addresses.API_TOPICS, question));
+  }
+
+  private void delete(RoutingContext context) {
+    api.answer(context, 200, topics("delete", context.pathParam("topic")));
+  }
+
+  private Future<Object> topics(String action, String name) {
+    JsonObject question = new JsonObject().put("action", action);
+    return api.ask(Addresses.API_TOPICS, name == null ? question : question.put("name", name));
+  }
+
+  private void browse(RoutingContext context) {
+    Requests.onlyQuery(context, List.of("shard", "offset", "limit"));
+    JsonObject question = new JsonObject().put("topic", context.pathParam("topic"));
+    Requests.number(context, "shard", question);
+    Requests.number(context, "offset", question);
+    Requests.number(context, "limit", question);
+    api.answer(context, 200, api.ask(Addresses.API_MESSAGES, question));
+  }
+
+  /**
+   * JSON: one message or an array of them. NDJSON: a message a line. Anything else: the body is the
+   * payload.
+   */
+  private void produce(RoutingContext context) {
+    Requests.onlyQuery(context, List.of("key", "acks"));
+    String topic = context.pathParam("topic");
+    JsonObject question = question(context, topic);
+    String acks = context.queryParams().get("acks");
+    if (acks != null) {
+      question.put("acks", acks);
+    }
+    String key = context.request().getHeader("idempotency-key");
+    Future<IdempotentAnswers.Answer> answer =
+        key == null
+            ? answer(question)
+            : answers.answer(
+                topic,
+                key,
+                Requests.body(context),
+                question.containsKey("messages") ? question.getJsonArray("messages").size() : 1,
+                System.nanoTime() / 1_000_000,
+                () -> answer(question));
+    answer
+        .onSuccess(given -> Api.send(context, given.status(), given.json()))
+        .onFailure(failure -> Api.fail(context, failure));
+  }
+
+  private static JsonObject question(RoutingContext context, String topic) {
+    boolean lines = Requests.isJsonLines(context);
+    if (!lines && !Requests.isJson(context)) {
+      return raw(context, topic);
+    }
+    if (context.queryParams().contains("key")) {
+      throw new WebException(
+          ApiFailure.invalid("with a JSON content-type the key is a field of the message"));
+    }
+    Object body = lines ? Requests.jsonLines(context) : Requests.json(context);
+    if (body instanceof JsonArray messages) {
+      return new JsonObject().put("topic", topic).put("messages", messages);
+    } else if (body instanceof JsonObject message) {
+      if (message.containsKey("messages")) {
+        throw new WebException(ApiFailure.invalid("send many messages as a JSON array of them"));
+      }
+      return Requests.ofPath(context, message.copy(), "topic", "topic");
+    }
+    throw new WebException(
+        ApiFailure.invalid("the body must be a message {\"key\",\"payload\"} or an array of them"));
+  }
+
+  private Future<IdempotentAnswers.Answer> answer(JsonObject question) {
+    boolean sentOnly = "none".equalsIgnoreCase(String.valueOf(question.getValue("acks")));
+    return api.ask(Addresses.API_PRODUCE, question)
+        .map(
+            answer ->
+                question.containsKey("messages")
+                    ? results(((JsonObject) answer).getJsonArray("results"), sentOnly)
+                    : new IdempotentAnswers.Answer(status(List.of(answer), sentOnly), answer, true))
+        .recover(
+            failure -> {
+              ApiFailure known = ApiFailure.of(failure);
+              return Future.succeededFuture(
+                  new IdempotentAnswers.Answer(
+                      known.status(), known.json(), mayHaveHappened(known.error())));
+            });
+  }
+
+  /** 202 if something is not known to be where the caller wants it. */
+  private static int status(Iterable<?> results, boolean sentOnly) {
+    boolean unsure = sentOnly;
+    for (Object result : results) {
+      unsure |= ((JsonObject) result).containsKey("missing");
+    }
+    return unsure ? 202 : 200;
+  }
+
+  /** Then doing it again might do it twice. */
+  private static boolean mayHaveHappened(String error) {
+    return error.equals(Refusal.INDETERMINATE.name()) || error.equals("INTERNAL");
+  }
+
+  private static JsonObject raw(RoutingContext context, String topic) {
+    Buffer payload = Requests.body(context);
+    JsonObject question =
+        new JsonObject()
+            .put("topic", topic)
+            .put("payloadBase64", Base64.getEncoder().encodeToString(payload.getBytes()));
+    String key = context.queryParams().get("key");
+    return key == null ? question : question.put("key", key);
+  }
+
+  /** Success only if every message was acknowledged; else the first failure, with all results. */
+  private static IdempotentAnswers.Answer results(JsonArray results, boolean sentOnly) {
+    JsonObject failure = null;
+    int place = 0;
+    boolean someHappened = false;
+    for (int i = 0; i < results.size(); i++) {
+      String error = results.getJsonObject(i).getString("error");
+      someHappened |= error == null || mayHaveHappened(error);
+      if (error != null && failure == null) {
+        failure = results.getJsonObject(i);
+        place = i;
+      }
+    }
+    if (failure == null) {
+      return new IdempotentAnswers.Answer(status(results, sentOnly), results, true);
+    }
+    int status = ApiFailure.status(Refusal.valueOf(failure.getString("error")));
+    String message = "message " + place + ": " + failure.getString("message");
+    return new IdempotentAnswers.Answer(
+        status,
+        new ApiFailure(status, failure.getString("error"), message).json().put("results", results),
+        someHappened);
+  }
+}

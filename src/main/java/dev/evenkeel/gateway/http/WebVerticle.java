@@ -1,0 +1,156 @@
+package dev.evenkeel.gateway.http;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.gateway.live.LiveHub;
+import dev.evenkeel.protocol.Nearest;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Route;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The live page at {@code /}, and the HTTP API: a thin gateway to the {@code evenkeel.api}
+ * addresses. What the API offers is described at {@code /openapi.json}. Errors are {@code
+ * {"error":"UNKNOWN_TOPIC","message":"..."}}.
+ *
+ * <p>Configuration:
+ *
+ * <pre>
+ * host       address to listen at            127.0.0.1
+ * port       0 to 65535; 0: any free port    8080
+ * node       id of the node, for /health     ""
+ * localOnly  ask this JVM's gateway only     false
+ * </pre>
+ *
+ * {@code start()} fails with a {@code BindException} if the port is busy.
+ */
+public final class WebVerticle extends VerticleBase {
+  private static final long STOP_SECONDS_MAX = 2;
+
+  /** Watchers have nothing to say; what they may send is this small. */
+  private static final int FRAME_BYTES_MAX = 4 << 10;
+
+  /** Keys of its configuration. */
+  public static final List<String> KEYS = List.of("host", "port", "node", "localOnly");
+
+  private HttpServer server;
+  private LiveHub live;
+
+  @Override
+  public Future<?> start() {
+    JsonObject config = config() == null ? new JsonObject() : config();
+    Nearest.requireKnown("configuration key", config.fieldNames(), KEYS);
+    Api api = new Api(vertx, config.getBoolean("localOnly", false));
+    HttpServerOptions options =
+        new HttpServerOptions()
+            .setHost(config.getString("host", "127.0.0.1"))
+            .setPort(config.getInteger("port", 8080))
+            .setIdleTimeout(120)
+            .setCompressionSupported(true)
+            // Each watcher would need a compressor, and its time, of its own.
+            .setPerMessageWebSocketCompressionSupported(false)
+            .setPerFrameWebSocketCompressionSupported(false)
+            .setMaxWebSocketFrameSize(FRAME_BYTES_MAX)
+            .setMaxWebSocketMessageSize(FRAME_BYTES_MAX);
+    String node = config.getString("node", "");
+    live = new LiveHub(vertx, node, () -> clusterStatus(api));
+    server = vertx.createHttpServer(options).requestHandler(router(vertx, api, node, live));
+    return server.listen();
+  }
+
+  private static Future<JsonObject> clusterStatus(Api api) {
+    return api.ask(Addresses.API_CLUSTER, new JsonObject().put("action", "status"))
+        .map(JsonObject.class::cast);
+  }
+
+  /** The port listened at; of use when it was configured as 0. */
+  public int actualPort() {
+    return server.actualPort();
+  }
+
+  @Override
+  public Future<?> stop() {
+    live.stop();
+    // Requests under way get their answer.
+    return server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
+  }
+
+  static Router router(Vertx vertx, Api api, String node, LiveHub live) {
+    Router router = Router.router(vertx);
+    new TopicRoutes(api).mount(router);
+    new GroupRoutes(api).mount(router);
+    new ClusterRoutes(api).mount(router);
+    new LiveRoutes(live).mount(router);
+    new ReplaceRoutes(api).mount(router);
+    new HealthRoutes(api, node).mount(router);
+    new MetricsRoutes(vertx).mount(router);
+    new PageRoutes(vertx).mount(router);
+    router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));
+    router.route().failureHandler(context -> failed(router, context));
+    for (int status : new int[] {400, 404, 405, 413, 415, 500}) {
+      router.errorHandler(status, context -> failed(router, context));
+    }
+    return router;
+  }
+
+  /** The methods that a path knows. */
+  private static String allowed(Router router, String path) {
+    Set<String> methods = new TreeSet<>();
+    for (Route route : router.getRoutes()) {
+      if (route.getPath() != null && route.methods() != null && fits(route.getPath(), path)) {
+        route.methods().forEach(method -> methods.add(method.name()));
+      }
+    }
+    return String.join(", ", methods);
+  }
+
+  private static boolean fits(String pattern, String path) {
+    List<String> expected = List.of(pattern.split("/"));
+    List<String> given = List.of(path.split("/"));
+    if (expected.size() != given.size()) {
+      return false;
+    }
+    for (int i = 0; i < given.size(); i++) {
+      if (!expected.get(i).startsWith(":") && !expected.get(i).equals(given.get(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void failed(Router router, RoutingContext context) {
+    Throwable failure = context.failure();
+    // Vert.x refuses a path with a broken % escape without a reason and without a status.
+    boolean malformed = failure == null && context.statusCode() < 400;
+    int status = malformed ? 400 : context.statusCode();
+    if (failure instanceof WebException) {
+      Api.fail(context, failure);
+      return;
+    }
+    // As it came: a malformed one cannot be normalized, and that must not fail here again.
+    String path = context.request().path();
+    String message =
+        switch (status) {
+          case 400 -> malformed ? "the path has a broken % escape" : "bad request";
+          case 404 -> "there is nothing at " + path + ": see /openapi.json";
+          case 405 -> context.request().method() + " is not possible at " + path;
+          case 413 -> "the body is too large";
+          default -> failure == null ? "HTTP status " + status : "internal error: " + failure;
+        };
+    if (status == 405 && !context.response().headers().contains(HttpHeaders.ALLOW)) {
+      context.response().putHeader(HttpHeaders.ALLOW, allowed(router, path));
+    }
+    int known = status < 400 ? 500 : status;
+    Api.send(context, known, new ApiFailure(known, ApiFailure.nameOf(known), message).json());
+  }
+}

@@ -1,0 +1,67 @@
+package dev.evenkeel.gateway.live;
+
+import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Nodes and logs of the state, from an answer of {@code evenkeel.api.cluster}. */
+final class ClusterFacts {
+  private ClusterFacts() {}
+
+  static Map<String, Object> of(JsonObject status) {
+    Map<String, Object> nodes = new LinkedHashMap<>();
+    for (JsonObject node : Json.objects(status.getJsonArray("nodes"))) {
+      Map<String, Object> state = new LinkedHashMap<>();
+      Json.put(state, "alive", node.getBoolean("alive"));
+      Json.put(state, "host", node.getString("host"));
+      nodes.put(node.getString("node"), state);
+    }
+    Map<String, Object> logs = new LinkedHashMap<>();
+    for (JsonObject log : Json.objects(status.getJsonArray("logs"))) {
+      logs.put(log.getString("group"), log(log));
+    }
+    Map<String, Object> cluster = new LinkedHashMap<>();
+    Json.put(cluster, "id", status.getString("cluster"));
+    cluster.put("nodes", nodes);
+    cluster.put("logs", logs);
+    return cluster;
+  }
+
+  private static Map<String, Object> log(JsonObject log) {
+    Map<String, Object> followers = new LinkedHashMap<>();
+    for (JsonObject follower : Json.objects(log.getJsonArray("followers"))) {
+      Map<String, Object> state = new LinkedHashMap<>();
+      Json.put(state, "matchIndex", Json.number(follower, "matchIndex"));
+      Json.put(state, "lagEntries", Json.number(follower, "lagEntries"));
+      followers.put(follower.getString("node"), state);
+    }
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "leader", log.getString("leader"));
+    Json.put(state, "term", Json.number(log, "term"));
+    Json.put(state, "commitIndex", Json.number(log, "commitIndex"));
+    Json.put(state, "appliedIndex", Json.number(log, "appliedIndex"));
+    state.put("followers", followers);
+    Map<String, Object> ineligible = new LinkedHashMap<>();
+    for (JsonObject node : Json.objects(log.getJsonArray("ineligible"))) {
+      @SuppressWarnings("unchecked")
+      Map<String, Object> reasons =
+          (Map<String, Object>)
+              ineligible.computeIfAbsent(node.getString("node"), any -> new LinkedHashMap<>());
+      Json.put(reasons, node.getString("reason"), node.getString("detail"));
+    }
+    state.put("ineligible", ineligible);
+    return state;
+  }
+
+  /** The same nodes, of which nothing is known now. */
+  static Map<String, Object> unknown(Map<String, Object> known) {
+    Map<String, Object> nodes = new LinkedHashMap<>();
+    if (known.get("nodes") instanceof Map<?, ?> before) {
+      before.keySet().forEach(node -> nodes.put((String) node, new LinkedHashMap<>()));
+    }
+    Map<String, Object> cluster = new LinkedHashMap<>(known);
+    cluster.put("nodes", nodes);
+    cluster.put("logs", new LinkedHashMap<>());
+    return cluster;
+  }
+}

@@ -1,0 +1,164 @@
+package dev.evenkeel.gateway.live;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The groups of the state, from what the dispatcher answers: adds rates and times of lag, which
+ * come of several answers. What an answer does not name is forgotten.
+ */
+final class GroupFigures {
+  /** Progress is committed every 5 s or so: a shorter time would show jumps. */
+  private static final long COMMIT_WINDOW_MILLIS = 10_000;
+
+  /** Members tell their count every second. */
+  private static final long MEMBER_WINDOW_MILLIS = 5_000;
+
+  private Map<String, EndHistory> ends = new HashMap<>();
+  private Map<String, Meter> meters = new HashMap<>();
+  private Map<String, EndHistory> endsBefore = Map.of();
+  private Map<String, Meter> metersBefore = Map.of();
+
+  /** The state's groups. */
+  Map<String, Object> take(List<JsonObject> groups, long nowMillis) {
+    endsBefore = ends;
+    metersBefore = meters;
+    ends = new HashMap<>();
+    meters = new HashMap<>();
+    Map<String, Object> all = new LinkedHashMap<>();
+    for (JsonObject group : groups) {
+      all.put(group.getString("group"), group(group, nowMillis));
+    }
+    endsBefore = Map.of();
+    metersBefore = Map.of();
+    return all;
+  }
+
+  private Map<String, Object> group(JsonObject group, long nowMillis) {
+    String name = group.getString("group");
+    JsonObject singleton = group.getJsonObject("singleton", new JsonObject());
+    Map<String, Object> members = new LinkedHashMap<>();
+    for (JsonObject member : Json.objects(group.getJsonArray("members"))) {
+      Map<String, Object> figures = member(name, member, nowMillis);
+      if (member.getString("member").equals(singleton.getString("leader"))) {
+        Json.put(figures, "leadsTerm", Json.number(singleton, "term"));
+      }
+      members.put(member.getString("member"), figures);
+    }
+    Sums sums = new Sums();
+    Map<String, Object> shards = new LinkedHashMap<>();
+    for (JsonObject shard : Json.objects(group.getJsonArray("shards"))) {
+      String key = shard.getString("topic") + "/" + shard.getInteger("shard");
+      shards.put(key, shard(name + " " + key, key, shard, sums, nowMillis));
+    }
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "mode", group.getString("mode"));
+    Json.put(state, "assignor", group.getString("assignor"));
+    Json.put(state, "status", group.getString("status"));
+    Json.put(state, "lag", sums.lag);
+    Json.put(state, "lagSeconds", seconds(sums.lagMillis));
+    Json.put(state, "rate", Json.rounded(sums.rate));
+    state.put("members", members);
+    state.put("shards", shards);
+    Json.put(state, "level", LevelState.of(group.getJsonObject("level")));
+    Json.put(state, "dedup", DedupState.of(group.getJsonObject("dedup")));
+    Json.put(state, "failures", FailureState.of(group));
+    return state;
+  }
+
+  private Map<String, Object> member(String group, JsonObject member, long nowMillis) {
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "node", member.getString("node"));
+    Json.put(state, "host", member.getString("host"));
+    Long consumed = Json.number(member, "consumed");
+    Json.put(state, "consumed", consumed);
+    // Two spaces: no shard's key looks like it.
+    Meter meter = meter(group + "  " + member.getString("member"), MEMBER_WINDOW_MILLIS);
+    if (consumed != null) {
+      meter.add(nowMillis, consumed);
+    }
+    Json.put(state, "rate", Json.rounded(meter.perSecond()));
+    Json.put(state, "stuckMs", Json.number(member, "stuckMs"));
+    JsonArray stuck = member.getJsonArray("stuck");
+    Json.put(state, "stuck", stuck == null ? null : (Long) (long) stuck.size());
+    Json.put(state, "breaker", member.getString("breaker"));
+    Json.put(state, "lastHeartbeatMs", Json.number(member, "lastHeartbeatMs"));
+    state.put("shards", (long) member.getJsonArray("shards").size());
+    return state;
+  }
+
+  private Map<String, Object> shard(
+      String meterKey, String endKey, JsonObject shard, Sums sums, long nowMillis) {
+    Long committed = Json.number(shard, "committed");
+    Long end = Json.number(shard, "end");
+    Long lag = Json.number(shard, "lag");
+    EndHistory history = history(endKey);
+    if (end != null) {
+      history.add(nowMillis, end);
+    }
+    Meter meter = meter(meterKey, COMMIT_WINDOW_MILLIS);
+    if (committed != null) {
+      meter.add(nowMillis, committed);
+    }
+    Long lagMillis = lagMillis(history, committed, lag, nowMillis);
+    Double rate = meter.perSecond();
+    sums.add(lag, lagMillis, rate);
+    Map<String, Object> state = new LinkedHashMap<>();
+    Json.put(state, "topic", shard.getString("topic"));
+    Json.put(state, "shard", Json.number(shard, "shard"));
+    Json.put(state, "owner", shard.getString("owner"));
+    Json.put(state, "nextOwner", shard.getString("nextOwner"));
+    Json.put(state, "drainDeadline", Json.number(shard, "drainDeadline"));
+    Json.put(state, "epoch", Json.number(shard, "epoch"));
+    Json.put(state, "state", shard.getString("state"));
+    Json.put(state, "committed", committed);
+    Json.put(state, "end", end);
+    Json.put(state, "lag", lag);
+    Json.put(state, "lagSeconds", seconds(lagMillis));
+    Json.put(state, "rate", Json.rounded(rate));
+    return state;
+  }
+
+  private static Long lagMillis(EndHistory history, Long committed, Long lag, long nowMillis) {
+    if (committed == null || lag == null) {
+      return null;
+    }
+    return lag == 0 ? (Long) 0L : history.ageMillis(committed, nowMillis);
+  }
+
+  private static Number seconds(Long millis) {
+    return millis == null ? null : Json.rounded(millis / 1000.0);
+  }
+
+  private EndHistory history(String key) {
+    return ends.computeIfAbsent(
+        key, k -> endsBefore.containsKey(k) ? endsBefore.get(k) : new EndHistory());
+  }
+
+  private Meter meter(String key, long windowMillis) {
+    return meters.computeIfAbsent(
+        key, k -> metersBefore.containsKey(k) ? metersBefore.get(k) : new Meter(windowMillis));
+  }
+
+  /** A group's figures of its shards' figures. */
+  private static final class Sums {
+    Long lag = 0L;
+    Long lagMillis = 0L;
+    Double rate;
+
+    void add(Long shardLag, Long shardLagMillis, Double shardRate) {
+      lag = lag == null || shardLag == null ? null : (Long) (lag + shardLag);
+      lagMillis =
+          lagMillis == null || shardLagMillis == null
+              ? null
+              : (Long) Math.max(lagMillis, shardLagMillis);
+      if (shardRate != null) {
+        rate = rate == null ? shardRate : (Double) (rate + shardRate);
+      }
+    }
+  }
+}

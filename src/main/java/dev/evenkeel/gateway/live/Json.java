@@ -1,0 +1,39 @@
+package dev.evenkeel.gateway.live;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Reading of answers, and writing of states: an unknown figure is null there and absent here. */
+final class Json {
+  private Json() {}
+
+  static void put(Map<String, Object> target, String key, Object value) {
+    if (value != null) {
+      target.put(key, value);
+    }
+  }
+
+  /** Of one type, so that equal numbers are equal. */
+  static Long number(JsonObject json, String key) {
+    return json.getLong(key);
+  }
+
+  static List<JsonObject> objects(JsonArray array) {
+    List<JsonObject> objects = new ArrayList<>();
+    for (int i = 0; array != null && i < array.size(); i++) {
+      objects.add(array.getJsonObject(i));
+    }
+    return objects;
+  }
+
+  /** As many digits as people look at, so that little changes make no patches. */
+  static Number rounded(Double value) {
+    if (value == null) {
+      return null;
+    }
+    return value >= 100 ? (Number) Math.round(value) : (Number) (Math.round(value * 10) / 10.0);
+  }
+}

@@ -1,0 +1,245 @@
+package dev.evenkeel.gateway.live;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.ServerWebSocket;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends the live view of one node to all who watch. There is one state for all, which is kept only
+ * while somebody watches and {@link #LINGER_MILLIS} longer. It is worked on outside of the event
+ * loop, one step at a time; the text of a change is made once.
+ *
+ * <p>To be used on the context of the HTTP server that the sockets belong to.
+ */
+public final class LiveHub {
+  /** Most who watch one node at once. */
+  public static final int WATCHERS_MAX = 256;
+
+  private static final Logger LOG = LoggerFactory.getLogger(LiveHub.class);
+  private static final short GOING_AWAY = 1001;
+  private static final long TICK_MILLIS = 25;
+  private static final long LINGER_MILLIS = 5_000;
+  private static final long PING_MILLIS = 20_000;
+
+  /** A watcher that was silent for so long is gone. */
+  private static final long SILENT_MILLIS_MAX = 60_000;
+
+  /** Two changes are this far apart: with it at most ten fall into any second. */
+  private static final long CHANGE_GAP_MILLIS = 110;
+
+  /** After so long without a change an empty one tells that all is well. */
+  private static final long QUIET_MILLIS_MAX = 1_000;
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
+
+  /**
+   * What one step made.
+   *
+   * @param patch text, or null: nothing changed
+   * @param state text, or null: nobody wants a snapshot
+   */
+  private record Step(String patch, String state, String tag) {}
+
+  private final Vertx vertx;
+  private final Supplier<Future<JsonObject>> status;
+  private final String node;
+  private final String version;
+  private final Set<Watcher> watchers = new LinkedHashSet<>();
+  private int expected;
+  private Run run;
+  private boolean stopped;
+
+  /**
+   * @param node the node's id
+   * @param status asks for what {@code evenkeel.api.cluster} says
+   */
+  public LiveHub(Vertx vertx, String node, Supplier<Future<JsonObject>> status) {
+    this.vertx = vertx;
+    this.node = node;
+    this.status = status;
+    String built = LiveHub.class.getPackage().getImplementationVersion();
+    version = built == null ? "development" : built;
+  }
+
+  /** A clock that never goes back. */
+  static long nowMillis() {
+    return System.nanoTime() / 1_000_000;
+  }
+
+  /** Whether one more may watch; then it must be followed by {@link #accept}. */
+  public boolean expect() {
+    if (stopped || watchers.size() + expected >= WATCHERS_MAX) {
+      return false;
+    }
+    expected++;
+    return true;
+  }
+
+  /**
+   * The one expected has come.
+   *
+   * @param socket null: it has not, after all
+   */
+  public void accept(ServerWebSocket socket) {
+    expected--;
+    if (socket == null || socket.isClosed()) {
+      return;
+    }
+    Watcher watcher = new Watcher(socket, nowMillis());
+    if (stopped) {
+      watcher.close(GOING_AWAY, "the node stops");
+      return;
+    }
+    watchers.add(watcher);
+    // Nothing is expected from watchers, and what they send all the same is dropped.
+    socket.exceptionHandler(failure -> LOG.debug("a watcher failed: {}", failure.toString()));
+    socket.closeHandler(gone -> watchers.remove(watcher));
+    if (run == null) {
+      run = new Run();
+    }
+  }
+
+  /** Says goodbye to all who watch. */
+  public void stop() {
+    stopped = true;
+    if (run != null) {
+      run.end();
+    }
+    List.copyOf(watchers).forEach(watcher -> watcher.close(GOING_AWAY, "the node stops"));
+  }
+
+  /** From the first watcher until a while after the last. */
+  private final class Run implements LiveSources.Sink {
+    private final LiveState state = new LiveState(node, version);
+    private final LiveSources sources = new LiveSources(vertx, status, this, nowMillis());
+    private final long timer = vertx.setPeriodic(TICK_MILLIS, id -> tick());
+    private List<Consumer<LiveState>> facts = new ArrayList<>();
+    private String tag;
+    private boolean looked;
+    private boolean stepping;
+    private long changedMillis = nowMillis() - QUIET_MILLIS_MAX;
+    private long watchedMillis = nowMillis();
+    private long pingedMillis = nowMillis();
+
+    void end() {
+      vertx.cancelTimer(timer);
+      sources.stop();
+      run = null;
+    }
+
+    @Override
+    public void learned(Consumer<LiveState> fact) {
+      facts.add(fact);
+    }
+
+    @Override
+    public void looked() {
+      looked = true;
+    }
+
+    @Override
+    public String tag() {
+      return tag;
+    }
+
+    private void tick() {
+      long now = nowMillis();
+      if (!watchers.isEmpty()) {
+        watchedMillis = now;
+      } else if (now - watchedMillis >= LINGER_MILLIS && !stepping) {
+        end();
+        return;
+      }
+      pingAll(now);
+      sources.tick(now);
+      if (!stepping && looked) {
+        stepIfDue(now);
+      }
+    }
+
+    private void pingAll(long now) {
+      if (now - pingedMillis < PING_MILLIS) {
+        return;
+      }
+      pingedMillis = now;
+      for (Watcher watcher : List.copyOf(watchers)) {
+        if (now - watcher.pongMillis() >= SILENT_MILLIS_MAX) {
+          watcher.close(GOING_AWAY, "no answer to pings");
+        } else {
+          watcher.ping();
+        }
+      }
+    }
+
+    private void stepIfDue(long now) {
+      long sinceChange = now - changedMillis;
+      boolean quiet = sinceChange >= QUIET_MILLIS_MAX;
+      boolean change = quiet || sinceChange >= CHANGE_GAP_MILLIS && !facts.isEmpty();
+      boolean snapshot = watchers.stream().anyMatch(Watcher::wantsSnapshot);
+      if (!change && !snapshot) {
+        return;
+      }
+      List<Consumer<LiveState>> taken = change ? facts : List.of();
+      facts = change ? new ArrayList<>() : facts;
+      stepping = true;
+      vertx
+          .executeBlocking(() -> step(taken, change, quiet, snapshot))
+          .onComplete(
+              done -> {
+                stepping = false;
+                if (done.succeeded()) {
+                  tell(done.result());
+                } else {
+                  LOG.error("the live view could not be made", done.cause());
+                }
+              });
+    }
+
+    /** On a worker; steps follow one another. */
+    private Step step(
+        List<Consumer<LiveState>> taken, boolean change, boolean quiet, boolean snapshot) {
+      for (Consumer<LiveState> fact : taken) {
+        try {
+          fact.accept(state);
+        } catch (RuntimeException e) {
+          LOG.warn("an unreadable answer for the live view: {}", e.toString());
+        }
+      }
+      String patch = null;
+      if (change) {
+        JsonObject difference = new JsonObject(state.patch());
+        patch = quiet || !difference.isEmpty() ? difference.encode() : null;
+      }
+      String whole = snapshot ? new JsonObject(state.told()).encode() : null;
+      return new Step(patch, whole, state.tag());
+    }
+
+    private void tell(Step step) {
+      tag = step.tag();
+      String time = ",\"time\":\"" + TIME.format(Instant.now()) + '"';
+      if (step.patch() != null) {
+        changedMillis = nowMillis();
+        String rest = time + ",\"patch\":" + step.patch() + '}';
+        watchers.forEach(watcher -> watcher.change(rest));
+      }
+      if (step.state() != null) {
+        String begin = time + ",\"intervalMs\":" + LookPlan.INTERVAL_MILLIS + ',';
+        String rest = begin + step.state().substring(1);
+        watchers.forEach(watcher -> watcher.snapshot(rest));
+      }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package dev.evenkeel.gateway.live;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Asks for the facts while somebody watches: the active dispatcher as {@link LookPlan} says, and
+ * for the cluster's status every second. Announcements of changes make it ask sooner. All on one
+ * context.
+ */
+final class LiveSources {
+  private static final long STATUS_MILLIS = 1_000;
+  private static final long LOOK_TIMEOUT_MILLIS = 1_500;
+
+  /** Takes what was learned: it is carried out on the state later, elsewhere. */
+  interface Sink {
+    void learned(Consumer<LiveState> fact);
+
+    /** The dispatcher was asked, with whatever result. */
+    void looked();
+
+    /** Names the moves that the state has, or null. */
+    String tag();
+  }
+
+  private final Vertx vertx;
+  private final Supplier<Future<JsonObject>> status;
+  private final Sink sink;
+  private final LookPlan plan;
+  private final List<MessageConsumer<Object>> announcements;
+  private String dispatcher;
+  private long statusAtMillis;
+  private boolean statusInFlight;
+  private boolean stopped;
+
+  /**
+   * @param status asks for what {@code evenkeel.api.cluster} says
+   */
+  LiveSources(Vertx vertx, Supplier<Future<JsonObject>> status, Sink sink, long nowMillis) {
+    this.vertx = vertx;
+    this.status = status;
+    this.sink = sink;
+    plan = new LookPlan(nowMillis);
+    statusAtMillis = nowMillis;
+    announcements =
+        List.of(
+            vertx.eventBus().consumer(Addresses.LEASE_CHANGES, message -> plan.hurry()),
+            vertx.eventBus().consumer(Addresses.TOPIC_CHANGES, message -> plan.hurry()));
+  }
+
+  void stop() {
+    stopped = true;
+    announcements.forEach(MessageConsumer::unregister);
+  }
+
+  /** To be called every few 10 ms. */
+  void tick(long nowMillis) {
+    if (!statusInFlight && nowMillis >= statusAtMillis) {
+      askStatus(nowMillis);
+    }
+    if (dispatcher != null && plan.due(nowMillis)) {
+      look(nowMillis);
+    }
+  }
+
+  private void askStatus(long nowMillis) {
+    statusInFlight = true;
+    statusAtMillis = nowMillis + STATUS_MILLIS;
+    status
+        .get()
+        .onComplete(
+            answer -> {
+              statusInFlight = false;
+              if (!stopped) {
+                statusAnswered(answer.result());
+              }
+            });
+  }
+
+  /**
+   * @param answer null if there was none
+   */
+  private void statusAnswered(JsonObject answer) {
+    if (answer == null) {
+      sink.learned(LiveState::clusterSilent);
+    } else {
+      sink.learned(state -> state.clusterKnown(answer));
+      String named = answer.getString("dispatcher");
+      dispatcher = named == null ? dispatcher : named;
+    }
+    if (dispatcher == null) {
+      // Nobody to ask: that, too, is an answer.
+      sink.looked();
+    }
+  }
+
+  private void look(long nowMillis) {
+    plan.begun(nowMillis);
+    String asked = dispatcher;
+    DeliveryOptions options = new DeliveryOptions().setSendTimeout(LOOK_TIMEOUT_MILLIS);
+    Buffer question = new JsonObject().put("live", sink.tag()).toBuffer();
+    vertx
+        .eventBus()
+        .<Buffer>request(Addresses.groups(asked), question, options)
+        .map(reply -> Frames.answerBody(reply.body()))
+        .onComplete(
+            answer -> {
+              long now = LiveHub.nowMillis();
+              plan.ended(now, answer.succeeded());
+              if (stopped) {
+                return;
+              }
+              if (answer.succeeded()) {
+                ByteBuffer body = answer.result();
+                sink.learned(state -> state.looked(asked, json(body), now));
+              } else {
+                sink.learned(LiveState::dispatcherSilent);
+                elsewhere(answer.cause());
+              }
+              sink.looked();
+            });
+  }
+
+  private static JsonObject json(ByteBuffer body) {
+    byte[] text = new byte[body.remaining()];
+    body.get(text);
+    return new JsonObject(Buffer.buffer(text));
+  }
+
+  /** The dispatcher is perhaps another node now. */
+  private void elsewhere(Throwable failure) {
+    if (failure instanceof RefusedException refused
+        && refused.refusal() == Refusal.NOT_LEADER
+        && refused.getMessage() != null
+        && !refused.getMessage().isEmpty()) {
+      dispatcher = refused.getMessage();
+      plan.hurry();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package dev.evenkeel.gateway.live;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Differences of JSON objects as RFC 7396 merge patches. Objects are maps; values are maps or
+ * scalars, never null: a patch says null for what is removed, so a state cannot hold it.
+ */
+public final class MergePatch {
+  private MergePatch() {}
+
+  /** What makes {@code after} of {@code before}; empty if they are equal. Neither is changed. */
+  public static Map<String, Object> diff(Map<String, ?> before, Map<String, ?> after) {
+    Map<String, Object> patch = new LinkedHashMap<>();
+    for (Map.Entry<String, ?> each : after.entrySet()) {
+      Object was = before.get(each.getKey());
+      Object is = each.getValue();
+      if (was instanceof Map<?, ?> && is instanceof Map<?, ?>) {
+        Map<String, Object> inner = diff(object(was), object(is));
+        if (!inner.isEmpty()) {
+          patch.put(each.getKey(), inner);
+        }
+      } else if (!is.equals(was)) {
+        patch.put(each.getKey(), is);
+      }
+    }
+    for (String key : before.keySet()) {
+      if (!after.containsKey(key)) {
+        patch.put(key, null);
+      }
+    }
+    return patch;
+  }
+
+  /** Changes {@code target} as {@code patch} says. */
+  public static void apply(Map<String, Object> target, Map<String, ?> patch) {
+    patch.forEach(
+        (key, value) -> {
+          if (value == null) {
+            target.remove(key);
+          } else if (value instanceof Map<?, ?>) {
+            Map<String, Object> inner = new LinkedHashMap<>();
+            if (target.get(key) instanceof Map<?, ?> old) {
+              inner.putAll(object(old));
+            }
+            apply(inner, object(value));
+            target.put(key, inner);
+          } else {
+            target.put(key, value);
+          }
+        });
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Map<String, Object> object(Object value) {
+    return (Map<String, Object>) value;
+  }
+}

@@ -1,0 +1,16 @@
+package dev.evenkeel.protocol;
+
+/** Where a cluster is, and what it is called, unless somebody says otherwise. */
+public final class ClusterDefaults {
+  private ClusterDefaults() {}
+
+  public static final String HOST = "127.0.0.1";
+
+  /** Base of a node's three ports. */
+  public static final int PORT = 5701;
+
+  public static final String CLUSTER_NAME = "evenkeel";
+
+  /** Time within which a node must answer an application that joins. */
+  public static final long CONNECT_TIMEOUT_MILLIS = 30_000;
+}

@@ -1,0 +1,399 @@
+package dev.evenkeel.protocol;
+
+import java.util.List;
+
+/**
+ * What can be appended to a data log group, apart from batches (see {@code wire.AppendEntry}, which
+ * carries those as they came).
+ */
+public sealed interface DataCommand {
+
+  /**
+   * Refuses what can be right in no state. It runs before the command is logged: what is in the log
+   * may be older than this check, so deciders do not count on it.
+   *
+   * @throws RefusedException INVALID or TOO_LARGE, saying what would be right
+   */
+  void check();
+
+  private static void checkLease(String group, Shard shard) {
+    Names.check("group", group);
+    shard.check();
+  }
+
+  private static RefusedException invalid(String detail) {
+    return new RefusedException(Refusal.INVALID, detail);
+  }
+
+  /**
+   * Opens shards of a topic; those that are open already stay as they are.
+   *
+   * @param epochFloor leases made from now on begin above it: a former topic of that name may have
+   *     had its leases in other log groups
+   */
+  record OpenShards(
+      int topicId, String topic, List<Integer> shards, TopicConfig config, long epochFloor)
+      implements DataCommand {
+
+    /** In a cluster that never deleted a topic. */
+    public OpenShards(int topicId, String topic, List<Integer> shards, TopicConfig config) {
+      this(topicId, topic, shards, config, 0);
+    }
+
+    @Override
+    public void check() {
+      Names.check("topic", topic);
+      shards.forEach(shard -> new Shard(topicId, shard).check());
+      config.check();
+      if (epochFloor < 0) {
+        throw invalid("epoch floor " + epochFloor + ": use 0 or more");
+      }
+    }
+  }
+
+  /**
+   * Drops all shards of a topic that this log group holds, with their leases. Answers {@link
+   * Reply.OfNumber}: no lease that was dropped here ever had a higher epoch.
+   */
+  record DropShards(int topicId) implements DataCommand {
+    @Override
+    public void check() {
+      new Shard(topicId, 0).check();
+    }
+  }
+
+  record ConfigureShards(int topicId, TopicConfig config) implements DataCommand {
+    @Override
+    public void check() {
+      new Shard(topicId, 0).check();
+      config.check();
+    }
+  }
+
+  /**
+   * Gives a shard to a member: compare and set. Refuses FENCED unless the lease's epoch is {@code
+   * expectedEpoch} (0: no lease yet), or if {@code groupTerm} is lower than the lease's. Takes the
+   * shard from whoever owns it. Answers {@link Reply.OfLease} with epoch {@code expectedEpoch + 1};
+   * a new lease begins above every epoch that was forgotten.
+   *
+   * @param owner a member's name; with a {@code groupTerm} also "dispatcher@NODE"
+   * @param start used only if the lease does not exist yet
+   * @param groupTerm term of the group's lease under which it is granted; 0: none. The lease keeps
+   *     it, so that nobody who held the group at a lower term can grant again
+   * @param ownerTimeoutMillis silence after which the owner counts as dead. The lease keeps it, so
+   *     that a dispatcher that does not know the owner waits as long as the owner may start
+   *     handlers
+   */
+  record Grant(
+      String group,
+      Shard shard,
+      String owner,
+      String instance,
+      long expectedEpoch,
+      StartAt start,
+      long groupTerm,
+      long ownerTimeoutMillis)
+      implements DataCommand {
+
+    /** The same as nodes of before there was a timeout in it can read it. */
+    public Grant withUsualTimeout() {
+      return new Grant(group, shard, owner, instance, expectedEpoch, start, groupTerm);
+    }
+
+    /** To an owner with the usual timeout. */
+    public Grant(
+        String group,
+        Shard shard,
+        String owner,
+        String instance,
+        long expectedEpoch,
+        StartAt start,
+        long groupTerm) {
+      this(
+          group,
+          shard,
+          owner,
+          instance,
+          expectedEpoch,
+          start,
+          groupTerm,
+          Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+    }
+
+    /** Without a lease of the whole group. */
+    public Grant(
+        String group,
+        Shard shard,
+        String owner,
+        String instance,
+        long expectedEpoch,
+        StartAt start) {
+      this(group, shard, owner, instance, expectedEpoch, start, 0);
+    }
+
+    @Override
+    public void check() {
+      checkLease(group, shard);
+      if (groupTerm == 0) {
+        Names.check("member", owner);
+      } else {
+        Names.checkHolder(owner);
+      }
+      Names.checkInstance("a grant", instance);
+      if (groupTerm < 0 || expectedEpoch < 0) {
+        throw invalid(
+            "group term " + groupTerm + ", epoch " + expectedEpoch + ": neither can be negative");
+      }
+      if (ownerTimeoutMillis < 1 || ownerTimeoutMillis > Limits.MEMBER_TIMEOUT_MILLIS_MAX) {
+        throw invalid(
+            "owner timeout of "
+                + ownerTimeoutMillis
+                + " ms: use 1 to "
+                + Limits.MEMBER_TIMEOUT_MILLIS_MAX);
+      }
+    }
+  }
+
+  /**
+   * Starts, redirects or (with a null {@code drain}) calls off a hand-over. Refuses FENCED unless
+   * the lease has that epoch. Answers {@link Reply.OfLease}.
+   */
+  record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+      if (drain != null && (drain.to() == null || drain.to().length() > Limits.NAME_CHARS_MAX)) {
+        throw invalid("a drain names the next owner, or \"\" if any member may be it");
+      }
+    }
+  }
+
+  /**
+   * Progress of an owner. Refuses FENCED unless the lease is held at {@code epoch}. A lower offset
+   * than the committed one changes nothing and is no error.
+   *
+   * @param stateOffset the offset that {@code state} stands for; without one, where the empty state
+   *     stands, if the owner keeps state and the lease has none yet; a lease that has one keeps it.
+   *     -1: the owner keeps none
+   * @param state null: the lease's stays as it is; else it goes into the same record as the
+   *     progress, unless the lease has that of a higher offset
+   */
+  record Commit(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
+      implements DataCommand {
+
+    /** Progress of an owner that keeps no state. */
+    public Commit(String group, Shard shard, long epoch, long offset) {
+      this(group, shard, epoch, offset, -1, null);
+    }
+
+    /** Progress of an owner that keeps state, and has none for the lease yet. */
+    public Commit(String group, Shard shard, long epoch, long offset, long emptyStateOffset) {
+      this(group, shard, epoch, offset, emptyStateOffset, null);
+    }
+
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
+
+  /**
+   * Sets a group back, or forward: compare and set. Refuses FENCED unless the lease's epoch is
+   * {@code expectedEpoch} (0: no lease yet), OFFSET_OUT_OF_RANGE for an offset that the shard does
+   * not have. Takes the shard from whoever owns it, at the next epoch, with its state, with what
+   * waits for another attempt and would come again, and with the marks; dead letters stay. A new
+   * {@link Generation} begins. Answers {@link Reply.OfLease}.
+   *
+   * @param to where the group goes on; an offset must be from the first kept to the next message
+   */
+  record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
+
+  /**
+   * The producer under which the owner's handlers publish in this {@link Generation}; one that the
+   * lease has already stays. Refuses FENCED unless the lease is held at {@code epoch}. Answers
+   * {@link Reply.OfLease}.
+   */
+  record SetPublisher(String group, Shard shard, long epoch, long producerId)
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
+
+  /**
+   * Opens an epoch of the producer under which handlers of a group on a shard publish, and fences
+   * every lower one in this log group. Refuses PRODUCER_FENCED if a higher epoch of that group and
+   * shard is known, and UNKNOWN_PRODUCER if there is none of this id and it is not {@code fresh}.
+   *
+   * @param epoch of the lease
+   * @param group of the input
+   * @param input the shard that the handlers consume
+   * @param fresh nothing was published under this id: it replaces that of the group and shard
+   */
+  record OpenPublisher(long producerId, int epoch, String group, Shard input, boolean fresh)
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, input);
+    }
+  }
+
+  /**
+   * The owner lets go. Refuses FENCED unless the lease is held at {@code epoch}; a repeat after it
+   * was taken answers as the first. Position and state are one record.
+   *
+   * @param state null: the owner keeps none, and any earlier state stays as it is
+   * @param stateOffset the offset that {@code state} stands for; -1 with a null state
+   */
+  record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
+
+  /**
+   * What became of messages that failed, in order. Refuses FENCED unless the lease is held at
+   * {@code epoch}. May be repeated. Answers {@link Reply.OfOffsets}: those for which there is no
+   * room, and which must stay where they are.
+   */
+  record RecordOutcomes(String group, Shard shard, long epoch, List<Outcome> outcomes)
+      implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+      for (Outcome outcome : outcomes) {
+        if (outcome instanceof Outcome.Failed failed
+            && failed.error() != null
+            && failed.error().length() > Limits.ERROR_CHARS_MAX) {
+          throw invalid("an error has at most " + Limits.ERROR_CHARS_MAX + " letters");
+        }
+      }
+    }
+  }
+
+  /**
+   * Puts dead letters back among the retries, with no attempt counted. Answers {@link
+   * Reply.OfOffsets}: those that were there.
+   */
+  record ReplayDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
+
+  /** Drops dead letters. Answers {@link Reply.OfOffsets}: those that were there. */
+  record DropDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {
+    @Override
+    public void check() {
+      checkLease(group, shard);
+    }
+  }
+
+  /**
+   * Drops the leases of a group, all or those on one topic, with its retries and dead letters
+   * there, after the meta log has forgotten the group's record, or that it reads the topic. Drops
+   * nothing if one of these leases, or an epoch that its handlers publish in, is above {@code
+   * epochMax}. No lease that is made here from now on has a lower epoch, so that a repeat which
+   * comes late drops nothing.
+   *
+   * <p>Answers {@link Reply.OfNumber}: if it has dropped them, leases made here from now on have
+   * epochs above the number; else the number is the highest epoch of these leases, above {@code
+   * epochMax}.
+   *
+   * @param epochMax the highest epoch of these leases that the sender knows; 0: drops them whatever
+   *     their epochs are, as entries of before there was a limit do
+   * @param topicId {@link #ALL_TOPICS}, {@link #NO_TOPIC}, or of one topic
+   */
+  record ForgetLeases(String group, long epochMax, int topicId) implements DataCommand {
+
+    /** No topic has this id. */
+    public static final int ALL_TOPICS = 0;
+
+    /** No topic has this id, either: nothing is dropped. */
+    public static final int NO_TOPIC = Integer.MAX_VALUE;
+
+    /** Drops nothing: leases made from now on have epochs above {@code epoch}. */
+    public static ForgetLeases raise(String group, long epoch) {
+      return new ForgetLeases(group, epoch, NO_TOPIC);
+    }
+
+    /** On all topics, whatever the epochs are. */
+    public ForgetLeases(String group) {
+      this(group, 0);
+    }
+
+    /** On all topics. */
+    public ForgetLeases(String group, long epochMax) {
+      this(group, epochMax, ALL_TOPICS);
+    }
+
+    /** Whether leases on that shard are meant. */
+    public boolean covers(Shard shard) {
+      return topicId == ALL_TOPICS || topicId == shard.topicId();
+    }
+
+    @Override
+    public void check() {
+      Names.check("group", group);
+      if (epochMax < 0 || epochMax == 0 && topicId != ALL_TOPICS) {
+        throw invalid("highest epoch " + epochMax + ": use 1 or more");
+      }
+      if (topicId < 0) {
+        throw invalid("topic " + topicId + ": ids count from 1, and 0 means all topics");
+      }
+    }
+  }
+
+  /**
+   * Fences every lower epoch of a producer in this log group. Refuses PRODUCER_FENCED if a higher
+   * one is known. Answers {@link Reply.OfSequences}: the last sequence taken of the former epoch.
+   */
+  record OpenProducer(long producerId, int epoch) implements DataCommand {
+    @Override
+    public void check() {}
+  }
+
+  /**
+   * Moves delayed batches that are due, by the time of the entry, into their shards: the one due
+   * first before the others, those due at one time in the order in which they were sent. Written by
+   * the leader's timer. Answers {@link Reply.OfDelivered}.
+   *
+   * @param batchesMax most of them, 1 or more
+   * @param bytesMax at least one, more only within this
+   */
+  record DeliverDue(int batchesMax, int bytesMax) implements DataCommand {
+    @Override
+    public void check() {}
+  }
+
+  /**
+   * The cluster is at this feature level: from now on entries of the log group have the outcomes of
+   * it. The entry itself is of this level, and does nothing else.
+   */
+  record RaiseFeatureLevel(int level) implements DataCommand {
+    @Override
+    public void check() {
+      MetaCommand.RaiseFeatureLevel.check(level);
+    }
+  }
+
+  /**
+   * Applies retention, and forgets producers idle for too long. Written by the leader's timer, so
+   * that every replica drops the same messages.
+   */
+  record Retain() implements DataCommand {
+    @Override
+    public void check() {}
+  }
+}

@@ -1,0 +1,123 @@
+package dev.evenkeel.protocol;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * A group as the meta log holds it. It outlives its members, so that their successors go on where
+ * they stopped.
+ *
+ * <p>When it was last seen is told in active time: see {@link MetaCommand.AddActiveTime}.
+ *
+ * @param policy what its members agree on
+ * @param subscriptions by name the topics that members have subscribed to, sorted, with when a live
+ *     member last did, to the hour; milliseconds of active time
+ * @param start where it begins in a shard without a lease
+ * @param createdMillis milliseconds since 1970
+ * @param seenMillis when it last had a live member, to the hour; milliseconds of active time
+ * @param assignor name of what decides who shall own which shard
+ * @param clockMillis when it last had a live member, by the clock, which counts at the first
+ *     feature level only; milliseconds since 1970, {@link #NO_CLOCK} above that level
+ */
+public record GroupInfo(
+    String name,
+    GroupPolicy policy,
+    SortedMap<String, Long> subscriptions,
+    StartAt start,
+    long createdMillis,
+    long seenMillis,
+    String assignor,
+    long clockMillis) {
+
+  /** No clock tells when the group was seen: active time does. */
+  public static final long NO_CLOCK = Long.MIN_VALUE;
+
+  /** What a group uses if no member ever named another. */
+  public static final String ASSIGNOR_DEFAULT = "sticky";
+
+  public GroupInfo {
+    subscriptions = Collections.unmodifiableSortedMap(new TreeMap<>(subscriptions));
+  }
+
+  /** With topics that were seen when the group was. */
+  public GroupInfo(
+      String name,
+      GroupPolicy policy,
+      Collection<String> topics,
+      StartAt start,
+      long createdMillis,
+      long seenMillis,
+      String assignor) {
+    this(
+        name,
+        policy,
+        with(Collections.emptySortedMap(), topics, seenMillis),
+        start,
+        createdMillis,
+        seenMillis,
+        assignor,
+        NO_CLOCK);
+  }
+
+  private static SortedMap<String, Long> with(
+      SortedMap<String, Long> before, Collection<String> topics, long millis) {
+    SortedMap<String, Long> after = new TreeMap<>(before);
+    topics.forEach(topic -> after.put(topic, millis));
+    return after;
+  }
+
+  /** How the group consumes. */
+  public String mode() {
+    return policy.mode();
+  }
+
+  /** Names of the topics that members have subscribed to, sorted. */
+  public List<String> topics() {
+    return List.copyOf(subscriptions.keySet());
+  }
+
+  /** Whether members have subscribed to the topic, and it was not forgotten since. */
+  public boolean reads(String topic) {
+    return subscriptions.containsKey(topic);
+  }
+
+  /** The same without a topic. */
+  public GroupInfo without(String topic) {
+    SortedMap<String, Long> others = new TreeMap<>(subscriptions);
+    others.remove(topic);
+    return new GroupInfo(
+        name, policy, others, start, createdMillis, seenMillis, assignor, clockMillis);
+  }
+
+  /** The same, seen at that active time with live members that subscribe to {@code topics}. */
+  public GroupInfo seenAt(long millis, Collection<String> topics) {
+    return new GroupInfo(
+        name,
+        policy,
+        with(subscriptions, topics, millis),
+        start,
+        createdMillis,
+        millis,
+        assignor,
+        NO_CLOCK);
+  }
+
+  /**
+   * The same, seen when the clock said so, or later. In active time that is when it began: a clock
+   * cannot be compared with it.
+   */
+  public GroupInfo seenByClock(long millis, Collection<String> topics) {
+    return new GroupInfo(
+        name,
+        policy,
+        with(subscriptions, topics, 0),
+        start,
+        createdMillis,
+        0,
+        assignor,
+        Math.max(clockMillis, millis));
+  }
+}

@@ -1,0 +1,114 @@
+package dev.evenkeel.protocol;
+
+/**
+ * What all members of a group must agree on. Whoever is alone in it may change it.
+ *
+ * @param mode how the group consumes: "sharded", "level", "broadcast" or "singleton" (others come
+ *     with their capability)
+ * @param range mode level: most messages that one consumer may have finished more than another, 1
+ *     to {@link #RANGE_MAX}; 0 in other modes
+ * @param strategy mode level: who moves the messages, "pull" (consumers draw them) or "push" (they
+ *     are dealt); null in other modes
+ * @param dedup what makes a message the same as another: "off" (nothing), "key" or "payload"
+ */
+public record GroupPolicy(String mode, int range, String strategy, String dedup) {
+  public static final String MODE_SHARDED = "sharded";
+  public static final String MODE_LEVEL = "level";
+  public static final String MODE_SINGLETON = "singleton";
+  public static final String MODE_BROADCAST = "broadcast";
+  public static final String STRATEGY_PULL = "pull";
+  public static final String STRATEGY_PUSH = "push";
+  public static final String DEDUP_OFF = "off";
+  public static final String DEDUP_KEY = "key";
+  public static final String DEDUP_PAYLOAD = "payload";
+
+  public static final int RANGE_DEFAULT = 100;
+  public static final int RANGE_MAX = 1_000_000;
+
+  /** Each shard to one member; no dedup. */
+  public static final GroupPolicy SHARDED = new GroupPolicy(MODE_SHARDED, 0, null, DEDUP_OFF);
+
+  /** A mode with what it has by default. */
+  public static GroupPolicy of(String mode) {
+    return of(mode, null, null, null);
+  }
+
+  /** A mode with what is given; what is null is as the mode has it by default. Checks nothing. */
+  public static GroupPolicy of(String mode, Integer range, String strategy, String dedup) {
+    boolean level = MODE_LEVEL.equals(mode);
+    return new GroupPolicy(
+        mode,
+        range != null ? range : level ? RANGE_DEFAULT : 0,
+        strategy != null || !level ? strategy : STRATEGY_PULL,
+        dedup != null ? dedup : DEDUP_OFF);
+  }
+
+  public boolean isLevel() {
+    return MODE_LEVEL.equals(mode);
+  }
+
+  public boolean isSingleton() {
+    return MODE_SINGLETON.equals(mode);
+  }
+
+  /** Whether every member reads everything, and nobody owns a shard. */
+  public boolean isBroadcast() {
+    return MODE_BROADCAST.equals(mode);
+  }
+
+  /**
+   * The same, if it makes sense. A mode may have any name: which ones there are is for the
+   * dispatcher to say.
+   *
+   * @throws RefusedException {@link Refusal#INVALID} otherwise, saying what would be right
+   */
+  public GroupPolicy check() {
+    Names.check("mode", mode);
+    if (isLevel()) {
+      if (range < 1 || range > RANGE_MAX) {
+        throw invalid("range of " + range + ": it must be 1 to " + RANGE_MAX);
+      }
+      if (!STRATEGY_PULL.equals(strategy) && !STRATEGY_PUSH.equals(strategy)) {
+        throw unknown("strategy", strategy, "use pull or push");
+      }
+    } else if (range != 0) {
+      throw invalid("a range of " + range + " in mode " + mode + ": only mode level has one");
+    } else if (strategy != null) {
+      throw invalid("a strategy in mode " + mode + ": only mode level has one");
+    }
+    if (!DEDUP_OFF.equals(dedup) && !DEDUP_KEY.equals(dedup) && !DEDUP_PAYLOAD.equals(dedup)) {
+      throw unknown("dedup", dedup, "use off, key or payload");
+    }
+    return this;
+  }
+
+  /**
+   * In what {@code other} differs from the group's policy, to follow the group's name: "runs with
+   * range 10, not 20". Null if in nothing.
+   */
+  public String differenceTo(GroupPolicy other) {
+    if (!mode.equals(other.mode)) {
+      return "runs in mode " + mode + ", not " + other.mode;
+    }
+    if (range != other.range) {
+      return "runs with range " + range + ", not " + other.range;
+    }
+    if (!same(strategy, other.strategy)) {
+      return "runs with strategy " + strategy + ", not " + other.strategy;
+    }
+    return same(dedup, other.dedup) ? null : "runs with dedup " + dedup + ", not " + other.dedup;
+  }
+
+  private static boolean same(String a, String b) {
+    return a == null ? b == null : a.equals(b);
+  }
+
+  private static RefusedException unknown(String what, String value, String right) {
+    return invalid(
+        "unknown " + what + " '" + Names.printable(String.valueOf(value)) + "': " + right);
+  }
+
+  private static RefusedException invalid(String detail) {
+    return new RefusedException(Refusal.INVALID, detail);
+  }
+}

@@ -1,0 +1,56 @@
+package dev.evenkeel.protocol;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/**
+ * A message as a producer gives it.
+ *
+ * @param key what keeps messages in order and together, or null
+ * @param headers names and values, in their order; never null
+ * @param timestampMillis milliseconds since 1970
+ * @param payload never null
+ */
+public record Message(
+    byte[] key, Map<String, byte[]> headers, long timestampMillis, byte[] payload) {
+
+  public Message {
+    if (payload == null) {
+      throw new RefusedException(Refusal.INVALID, "a message needs a payload, which may be empty");
+    }
+    headers = headers == null ? Map.of() : headers;
+  }
+
+  public String keyText() {
+    return key == null ? null : new String(key, StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Refuses a message over a limit.
+   *
+   * @throws RefusedException {@link Refusal#TOO_LARGE}, naming the limit
+   */
+  public void checkLimits() {
+    limit("payload", payload.length, Limits.PAYLOAD_BYTES_MAX);
+    limit("key", key == null ? 0 : key.length, Limits.KEY_BYTES_MAX);
+    if (headers.isEmpty()) {
+      return;
+    }
+    if (headers.size() > Limits.HEADERS_MAX) {
+      throw new RefusedException(
+          Refusal.TOO_LARGE, headers.size() + " headers: at most " + Limits.HEADERS_MAX);
+    }
+    long sum = 0;
+    for (Map.Entry<String, byte[]> header : headers.entrySet()) {
+      sum += header.getKey().getBytes(StandardCharsets.UTF_8).length + header.getValue().length;
+    }
+    limit("headers", sum, Limits.HEADERS_BYTES_MAX);
+  }
+
+  private static void limit(String what, long bytes, int max) {
+    if (bytes > max) {
+      throw new RefusedException(
+          Refusal.TOO_LARGE, what + " of " + bytes + " bytes: at most " + max + " are allowed");
+    }
+  }
+}

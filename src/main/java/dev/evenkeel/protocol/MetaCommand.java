@@ -1,0 +1,212 @@
+package dev.evenkeel.protocol;
+
+import java.util.List;
+
+/** What can be appended to the meta log group. */
+public sealed interface MetaCommand {
+
+  /**
+   * Refuses what can be right in no state. Compare {@link DataCommand#check}.
+   *
+   * @throws RefusedException INVALID or TOO_LARGE, saying what would be right
+   */
+  void check();
+
+  /** Answers {@link Reply.OfTopic} in state CREATING, or refuses TOPIC_EXISTS. */
+  record CreateTopic(String name, int shards, TopicConfig config) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("topic", name);
+      config.check();
+    }
+  }
+
+  /** Every data group has opened the topic's shards. */
+  record ActivateTopic(int topicId) implements MetaCommand {
+    @Override
+    public void check() {}
+  }
+
+  record ConfigureTopic(int topicId, TopicConfig config) implements MetaCommand {
+    @Override
+    public void check() {
+      config.check();
+    }
+  }
+
+  /** Marks the topic as DELETING; from now on it is unknown to users. */
+  record DeleteTopic(String name) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("topic", name);
+    }
+  }
+
+  /**
+   * Every data group has dropped the topic's shards.
+   *
+   * @param epochFloor the highest epoch that a lease on them had; topics created from now on begin
+   *     above it
+   */
+  record RemoveTopic(int topicId, long epochFloor) implements MetaCommand {
+    @Override
+    public void check() {
+      if (epochFloor < 0) {
+        throw new RefusedException(
+            Refusal.INVALID, "epoch floor " + epochFloor + ": use 0 or more");
+      }
+    }
+  }
+
+  /**
+   * Creates the group, or adds topics to it. Refuses GROUP_MISMATCH if it exists with another
+   * policy or assignor and {@code force} is false (the dispatcher forces when the group has no live
+   * member).
+   *
+   * @param assignor null: the one that the group has; a new group gets {@link
+   *     GroupInfo#ASSIGNOR_DEFAULT}
+   */
+  record DeclareGroup(
+      String name,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      boolean force,
+      String assignor)
+      implements MetaCommand {
+
+    /** With the assignor that the group has. */
+    public DeclareGroup(
+        String name, GroupPolicy policy, List<String> topics, StartAt start, boolean force) {
+      this(name, policy, topics, start, force, null);
+    }
+
+    @Override
+    public void check() {
+      Names.check("group", name);
+      policy.check();
+      topics.forEach(topic -> Names.check("topic", topic));
+      if (assignor != null) {
+        Names.check("assignor", assignor);
+      }
+    }
+  }
+
+  /**
+   * The group has live members now, which subscribe to these topics. Written at most once an hour a
+   * group. Answers {@link Reply.OfGroup}.
+   */
+  record SeeGroup(String name, List<String> topics) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("group", name);
+      topics.forEach(topic -> Names.check("topic", topic));
+    }
+  }
+
+  /**
+   * A dispatcher was active for so long and could have heard the members of every group. Absence is
+   * counted in this time alone: no clock is read, and while the cluster is down none passes. A step
+   * counts for {@link Limits#ACTIVE_STEP_MILLIS_MAX} at most; one whose answer is lost is not
+   * repeated. Answers {@link Reply.OfNumber}: the sum of all steps.
+   */
+  record AddActiveTime(long millis) implements MetaCommand {
+    @Override
+    public void check() {}
+  }
+
+  /** Answers {@link Reply.Done}, or refuses UNKNOWN_GROUP. */
+  record ForgetGroup(String name) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("group", name);
+    }
+  }
+
+  /**
+   * The group does not read the topic any more. Answers {@link Reply.OfGroup}, also if it did not
+   * read it before; refuses UNKNOWN_GROUP.
+   */
+  record ForgetTopic(String group, String topic) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("group", group);
+      Names.check("topic", topic);
+    }
+  }
+
+  /**
+   * Gives a group's lease to a run: compare and set. Refuses FENCED unless the lease's term is
+   * {@code expectedTerm} (0: never granted since the group was made), UNKNOWN_GROUP if there is no
+   * such group. Takes the lease from whoever has it. Answers {@link Reply.OfGroupLease} with a
+   * higher term than any before; a repeat answers as the first, as long as that run has it.
+   *
+   * @param holder for people: "dispatcher@NODE" or a member's name
+   * @param instance which run of the holder
+   */
+  record GrantGroupLease(String group, String holder, String instance, long expectedTerm)
+      implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("group", group);
+      Names.checkHolder(holder);
+      Names.checkInstance("a group lease", instance);
+    }
+  }
+
+  /**
+   * The holder lets go of a group's lease, which keeps its term. Refuses FENCED unless {@code
+   * instance} has it at {@code term}; a repeat after it was taken answers as the first: {@link
+   * Reply.OfGroupLease}.
+   */
+  record ReleaseGroupLease(String group, String instance, long term) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("group", group);
+    }
+  }
+
+  /**
+   * Gives out a producer id ({@link Reply.OfProducer}). With a name: the same id each time, with an
+   * epoch one higher; with an empty name: a fresh id and epoch 0.
+   */
+  record RegisterProducer(String name) implements MetaCommand {
+    @Override
+    public void check() {
+      if (name != null && !name.isEmpty()) {
+        Names.check("producer", name);
+      }
+    }
+  }
+
+  /**
+   * Adds moves to the rebalance history, or figures to moves that it has: by group, shard and
+   * epoch, so that it may be repeated. At most {@link Limits#MOVES_A_COMMAND_MAX}.
+   *
+   * @param moves oldest first
+   */
+  record RecordMoves(List<MoveRecord> moves) implements MetaCommand {
+    @Override
+    public void check() {
+      moves.forEach(MoveRecord::check);
+    }
+  }
+
+  /**
+   * Every node has said that it reads entries of this feature level: from now on they may be
+   * written. The level never goes down. The entry itself is of this level.
+   */
+  record RaiseFeatureLevel(int level) implements MetaCommand {
+    @Override
+    public void check() {
+      check(level);
+    }
+
+    static void check(int level) {
+      if (level < 2 || level > 255) {
+        throw new RefusedException(
+            Refusal.INVALID, "feature level " + level + ": a cluster is raised to 2 to 255");
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.evenkeel.protocol;
+
+/** What an owner tells the log of a message that its handler failed, or that waits behind one. */
+public sealed interface Outcome {
+  /** The lane of messages that have no order. */
+  long NO_LANE = 0;
+
+  long offset();
+
+  /** What is to become of a failed message. */
+  enum Way {
+    /** It keeps its place in the owner's window; only the count of its attempts is kept. */
+    HELD,
+    /** The log keeps its copy and gives it out again; the window moves on. */
+    MOVED,
+    /** No further attempt: it becomes a dead letter. */
+    DEAD
+  }
+
+  /**
+   * An attempt has failed. Nothing happens unless it is the one after those that the log has
+   * counted, so that it may be told again.
+   *
+   * @param attempt 1 for the first
+   * @param delayMillis until the next attempt, by the clock of the log's leader
+   * @param lane messages of the same lane keep their order; {@link #NO_LANE}: none
+   * @param error class and message, for people; at most {@link Limits#ERROR_CHARS_MAX} letters
+   * @param copy the message as {@code wire.MessageCodec} writes it; needed with DEAD and with the
+   *     first MOVED, else null
+   */
+  record Failed(
+      long offset, int attempt, Way way, long delayMillis, long lane, String error, byte[] copy)
+      implements Outcome {}
+
+  /** It waits behind an earlier message of its lane, and has not been tried. */
+  record Parked(long offset, long lane, byte[] copy) implements Outcome {}
+
+  /** A moved message was handled. */
+  record Settled(long offset) implements Outcome {}
+}

@@ -1,0 +1,48 @@
+package dev.evenkeel.protocol;
+
+import java.util.List;
+import java.util.Map;
+
+/** What the state machine answers to a command. */
+public sealed interface Reply {
+
+  record Done() implements Reply {}
+
+  record Refused(Refusal refusal, String detail) implements Reply {
+    public RefusedException exception() {
+      return new RefusedException(refusal, detail);
+    }
+  }
+
+  record OfTopic(TopicInfo topic) implements Reply {}
+
+  record OfGroup(GroupInfo group) implements Reply {}
+
+  record OfLease(Lease lease) implements Reply {}
+
+  record OfGroupLease(GroupLease lease) implements Reply {}
+
+  record OfProducer(long producerId, int epoch) implements Reply {}
+
+  /** For each shard of this log group that the producer wrote to: the last sequence taken. */
+  record OfSequences(Map<Shard, Long> lastSequences) implements Reply {}
+
+  /** Offsets of a shard; what they stand for is said where the command is. */
+  record OfOffsets(List<Long> offsets) implements Reply {}
+
+  /** A number; what it stands for is said where the command is. */
+  record OfNumber(long number) implements Reply {}
+
+  /**
+   * Delayed messages that were due got their offsets.
+   *
+   * @param lateMillis how long ago the first of them was due; 0 without any
+   */
+  record OfDelivered(long messages, long lateMillis) implements Reply {}
+
+  Done DONE = new Done();
+
+  static Refused refused(Refusal refusal, String detail) {
+    return new Refused(refusal, detail);
+  }
+}

@@ -1,0 +1,40 @@
+package dev.evenkeel.protocol;
+
+/**
+ * One shard of a topic, by the topic's number. A topic that is deleted and created again under the
+ * same name has another number, so that nothing of the old one can reach the new one.
+ *
+ * @param topicId number of the topic, from 1
+ * @param shard index of the shard within the topic, from 0
+ */
+public record Shard(int topicId, int shard) implements Comparable<Shard> {
+  /**
+   * @throws RefusedException INVALID unless there may be such a shard
+   */
+  public void check() {
+    if (topicId < 1 || shard < 0 || shard >= Limits.SHARDS_MAX) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "shard "
+              + this
+              + ": topics count from 1, and shards from 0 to "
+              + (Limits.SHARDS_MAX - 1));
+    }
+  }
+
+  @Override
+  public int compareTo(Shard other) {
+    int byTopic = Integer.compare(topicId, other.topicId);
+    return byTopic != 0 ? byTopic : Integer.compare(shard, other.shard);
+  }
+
+  /** The index of the data log group, of {@code dataGroups}, that holds this shard. */
+  public int dataGroup(int dataGroups) {
+    return Math.floorMod(topicId + shard, dataGroups);
+  }
+
+  @Override
+  public String toString() {
+    return topicId + "/" + shard;
+  }
+}

@@ -1,0 +1,67 @@
+package dev.evenkeel.protocol;
+
+import java.time.DateTimeException;
+import java.time.OffsetDateTime;
+
+/**
+ * Where a group begins in a shard that it has no lease for yet.
+ *
+ * @param kind how to find the offset
+ * @param value milliseconds since 1970 for {@link Kind#TIMESTAMP}, an offset for {@link
+ *     Kind#OFFSET}, else 0
+ */
+public record StartAt(Kind kind, long value) {
+  public enum Kind {
+    EARLIEST,
+    LATEST,
+    /** The first message whose timestamp is at or after the value. */
+    TIMESTAMP,
+    OFFSET
+  }
+
+  public static final StartAt EARLIEST = new StartAt(Kind.EARLIEST, 0);
+  public static final StartAt LATEST = new StartAt(Kind.LATEST, 0);
+
+  public static StartAt timestamp(long epochMillis) {
+    return new StartAt(Kind.TIMESTAMP, epochMillis);
+  }
+
+  public static StartAt offset(long offset) {
+    return new StartAt(Kind.OFFSET, offset);
+  }
+
+  /**
+   * A place as people write it: {@code earliest}, {@code latest}, an offset, or a time like {@code
+   * 2026-01-31T12:00:00Z}, of UTC if it names no other.
+   *
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  public static StartAt parse(String text) {
+    switch (text) {
+      case "earliest" -> {
+        return EARLIEST;
+      }
+      case "latest" -> {
+        return LATEST;
+      }
+      default -> {
+        // An offset or a time.
+      }
+    }
+    if (text.matches("\\d{1,18}")) {
+      return offset(Long.parseLong(text));
+    }
+    try {
+      boolean zoned = text.matches(".*T.*([zZ]|[+-]\\d{2}(:?\\d{2})?)");
+      long millis = OffsetDateTime.parse(zoned ? text : text + "Z").toInstant().toEpochMilli();
+      return timestamp(Math.max(0, millis));
+    } catch (DateTimeException e) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "'"
+              + text
+              + "' is no place: write earliest, latest, an offset like 12345, or a time like"
+              + " 2026-01-31T12:00:00Z");
+    }
+  }
+}

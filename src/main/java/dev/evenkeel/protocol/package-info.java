@@ -1,0 +1,8 @@
+/**
+ * The values that all parts share: ids, records, commands, replies, refusals and limits. All of
+ * them are immutable, and depend on the JDK only.
+ *
+ * <p>Begin with {@link dev.evenkeel.protocol.DataCommand} and {@link
+ * dev.evenkeel.protocol.MetaCommand}: they are everything that can change the state of a cluster.
+ */
+package dev.evenkeel.protocol;

@@ -1,0 +1,100 @@
+package dev.evenkeel.protocol.wire;
+
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Batches for shards of one log group, one after another: {@code (i32 topicId, i32 shard, batch)*}.
+ * A producer sends it, and the log keeps it, in this form; several are joined by putting them one
+ * behind the other.
+ *
+ * <p>A delayed batch is {@code (i32 topicId, i32 -1 - shard, i64 dueMillis, batch)}: shards are
+ * never negative, and the batch itself is as any other.
+ */
+public final class AppendBody {
+  /** Most batches of one request. */
+  public static final int BATCHES_MAX = 4096;
+
+  /** What stands before each batch. */
+  public static final int SHARD_BYTES = 8;
+
+  private AppendBody() {}
+
+  /** What stands before a delayed batch. */
+  public static final int DELAYED_SHARD_BYTES = 16;
+
+  /**
+   * A batch and where it goes.
+   *
+   * @param dueMillis when it is to get its offsets, milliseconds since 1970; 0: at once
+   */
+  public record Item(Shard shard, Batch batch, long dueMillis) {
+    public Item(Shard shard, Batch batch) {
+      this(shard, batch, 0);
+    }
+
+    public boolean delayed() {
+      return dueMillis != 0;
+    }
+  }
+
+  public static void write(Bytes out, Item item) {
+    Shard shard = item.shard();
+    out.i32(shard.topicId());
+    if (item.delayed()) {
+      out.i32(-1 - shard.shard()).i64(item.dueMillis());
+    } else {
+      out.i32(shard.shard());
+    }
+    ByteBuffer bytes = item.batch().bytes();
+    out.raw(bytes.array(), bytes.arrayOffset(), item.batch().length());
+  }
+
+  public static void write(Bytes out, Shard shard, Batch batch) {
+    write(out, new Item(shard, batch));
+  }
+
+  /**
+   * Cuts the body into batches without copying them.
+   *
+   * @throws RefusedException if any of it is malformed; then none of it counts
+   */
+  public static List<Item> read(ByteBuffer body) {
+    ByteBuffer in = body.slice();
+    List<Item> items = new ArrayList<>(4);
+    while (in.hasRemaining()) {
+      if (in.remaining() < SHARD_BYTES) {
+        throw new RefusedException(Refusal.INVALID, "truncated append: no shard before the batch");
+      }
+      if (items.size() == BATCHES_MAX) {
+        throw new RefusedException(
+            Refusal.TOO_LARGE, "more than " + BATCHES_MAX + " batches in one request");
+      }
+      items.add(next(in));
+    }
+    if (items.isEmpty()) {
+      throw new RefusedException(Refusal.INVALID, "an append without a batch");
+    }
+    return items;
+  }
+
+  private static Item next(ByteBuffer in) {
+    int topicId = in.getInt();
+    int shard = in.getInt();
+    if (shard >= 0) {
+      return new Item(new Shard(topicId, shard), Batch.next(in));
+    }
+    if (in.remaining() < Long.BYTES) {
+      throw new RefusedException(Refusal.INVALID, "truncated append: no time before the batch");
+    }
+    long dueMillis = in.getLong();
+    if (dueMillis <= 0) {
+      throw new RefusedException(Refusal.INVALID, "a delayed batch that is due at " + dueMillis);
+    }
+    return new Item(new Shard(topicId, -1 - shard), Batch.next(in), dueMillis);
+  }
+}

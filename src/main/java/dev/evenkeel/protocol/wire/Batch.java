@@ -1,0 +1,161 @@
+package dev.evenkeel.protocol.wire;
+
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/**
+ * A view of one batch in its wire form, which is also its form on disk. The broker reads the header
+ * only.
+ *
+ * <pre>
+ *  0  u16  magic 0xEB0A
+ *  2  u8   version (1)
+ *  3  u8   flags (0)
+ *  4  i32  length of the whole batch in bytes, header included
+ *  8  i32  CRC-32C of everything after this field
+ * 12  i64  producer id
+ * 20  i32  producer epoch
+ * 24  i64  sequence of the first message
+ * 32  i32  number of messages
+ * 36  i64  timestamp of the first message, milliseconds since 1970
+ * 44  i64  largest timestamp
+ * 52  ...  messages, see {@link BatchBuilder}
+ * </pre>
+ *
+ * The offset of the first message is not part of it: the log assigns it, and keeps it beside the
+ * batch.
+ *
+ * @param bytes exactly the batch, from index 0
+ */
+public record Batch(ByteBuffer bytes) {
+  static final int MAGIC = 0xEB0A;
+  static final int VERSION = 1;
+  static final int CRC_AT = 8;
+
+  /** Where that begins of which the bytes before it hold the checksum. */
+  public static final int CRC_FROM = 12;
+
+  public static final int HEADER_BYTES = 52;
+
+  /**
+   * Cuts the batch that begins at the buffer's position, and moves the position behind it. Checks
+   * magic, version, length and counts, but not the CRC.
+   *
+   * @throws RefusedException INVALID, WRONG_VERSION or TOO_LARGE, with the reason
+   */
+  public static Batch next(ByteBuffer in) {
+    if (in.remaining() < HEADER_BYTES) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "truncated batch: " + in.remaining() + " bytes, a header has " + HEADER_BYTES);
+    }
+    int at = in.position();
+    if ((in.getShort(at) & 0xFFFF) != MAGIC) {
+      throw new RefusedException(Refusal.INVALID, "not a batch: it does not begin with EB 0A");
+    }
+    int version = in.get(at + 2) & 0xFF;
+    if (version != VERSION || in.get(at + 3) != 0) {
+      throw new RefusedException(
+          Refusal.WRONG_VERSION,
+          "batch of version " + version + "." + in.get(at + 3) + ": this node speaks " + VERSION);
+    }
+    int length = in.getInt(at + 4);
+    if (length > Limits.BATCH_BYTES_MAX) {
+      throw new RefusedException(
+          Refusal.TOO_LARGE,
+          "batch of " + length + " bytes: at most " + Limits.BATCH_BYTES_MAX + " are allowed");
+    }
+    if (length < HEADER_BYTES || length > in.remaining()) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "truncated batch: its length is " + length + ", " + in.remaining() + " bytes are there");
+    }
+    int count = in.getInt(at + 32);
+    if (count < 1 || count > Limits.BATCH_MESSAGES_MAX || count > length - HEADER_BYTES) {
+      throw new RefusedException(Refusal.INVALID, "batch with a count of " + count);
+    }
+    Batch batch = new Batch(in.slice(at, length));
+    in.position(at + length);
+    return batch;
+  }
+
+  /**
+   * @throws RefusedException {@link Refusal#CORRUPT} unless the checksum matches
+   */
+  public Batch verified() {
+    int expected = bytes.getInt(CRC_AT);
+    int actual = crc(bytes);
+    if (expected != actual) {
+      throw new RefusedException(
+          Refusal.CORRUPT,
+          String.format("corrupt batch: CRC-32C is %08x, its header says %08x", actual, expected));
+    }
+    return this;
+  }
+
+  /**
+   * Writes another place in a producer's sequence into the header, and the checksum that goes with
+   * it. The batch's own bytes change.
+   */
+  public Batch stamped(long producerId, int epoch, long firstSequence) {
+    bytes.putLong(12, producerId);
+    bytes.putInt(20, epoch);
+    bytes.putLong(24, firstSequence);
+    bytes.putInt(CRC_AT, crc(bytes));
+    return this;
+  }
+
+  /**
+   * Walks over the messages without making any: the bytes after the header must be as many messages
+   * as it says, no more and no less. A reader of such a batch never fails.
+   *
+   * @throws MalformedException INVALID
+   */
+  public Batch checkMessages() {
+    new BatchWalk(bytes).overAll(count());
+    return this;
+  }
+
+  static int crc(ByteBuffer batch) {
+    CRC32C crc = new CRC32C();
+    crc.update(batch.slice(CRC_FROM, batch.limit() - CRC_FROM));
+    return (int) crc.getValue();
+  }
+
+  public int length() {
+    return bytes.limit();
+  }
+
+  public long producerId() {
+    return bytes.getLong(12);
+  }
+
+  public int producerEpoch() {
+    return bytes.getInt(20);
+  }
+
+  public long firstSequence() {
+    return bytes.getLong(24);
+  }
+
+  public int count() {
+    return bytes.getInt(32);
+  }
+
+  public long firstTimestampMillis() {
+    return bytes.getLong(36);
+  }
+
+  public long maxTimestampMillis() {
+    return bytes.getLong(44);
+  }
+
+  /** Reads the messages one after another. Call {@link #verified()} once before. */
+  public BatchReader reader(long baseOffset) {
+    return new BatchReader(this, baseOffset);
+  }
+}

@@ -1,0 +1,79 @@
+package dev.evenkeel.protocol.wire;
+
+import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.Message;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Reads the messages of a batch in order.
+ *
+ * <p>If the batch's inside is malformed, {@link #next()} throws {@link MalformedException} at the
+ * first message that it cannot read, and at each behind it: {@link #giveUp} passes over one.
+ */
+public final class BatchReader {
+  private final ByteReader in;
+  private final long firstTimestamp;
+  private final long endOffset;
+  private long nextOffset;
+  private MalformedException broken;
+
+  BatchReader(Batch batch, long baseOffset) {
+    in =
+        new ByteReader(
+            batch.bytes().slice(Batch.HEADER_BYTES, batch.length() - Batch.HEADER_BYTES));
+    firstTimestamp = batch.firstTimestampMillis();
+    nextOffset = baseOffset;
+    endOffset = baseOffset + batch.count();
+  }
+
+  public boolean hasNext() {
+    return nextOffset < endOffset;
+  }
+
+  /** The offset of the message that {@link #next()} reads. */
+  public long nextOffset() {
+    return nextOffset;
+  }
+
+  /** Offset after the batch's last message. */
+  public long endOffset() {
+    return endOffset;
+  }
+
+  /** Passes over a message that cannot be read; nor can those behind it. */
+  public void giveUp() {
+    nextOffset++;
+  }
+
+  public Message next() {
+    if (broken != null) {
+      throw broken;
+    }
+    try {
+      return read();
+    } catch (MalformedException malformed) {
+      // Where the next one begins is unknown.
+      broken = malformed;
+      throw malformed;
+    }
+  }
+
+  private Message read() {
+    int keyLength = in.varint();
+    byte[] key = keyLength == 0 ? null : in.raw(keyLength - 1);
+    long timestamp = firstTimestamp + in.varlong();
+    int headerCount = in.varint();
+    Map<String, byte[]> headers = Map.of();
+    if (headerCount > 0) {
+      headers = new LinkedHashMap<>();
+      for (int i = 0; i < headerCount; i++) {
+        String name = new String(in.raw(in.varint()), java.nio.charset.StandardCharsets.UTF_8);
+        headers.put(name, in.raw(in.varint()));
+      }
+    }
+    byte[] payload = in.raw(in.varint());
+    nextOffset++;
+    return new Message(key, headers, timestamp, payload);
+  }
+}

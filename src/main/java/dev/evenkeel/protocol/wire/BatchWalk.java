@@ -1,0 +1,95 @@
+package dev.evenkeel.protocol.wire;
+
+import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.Refusal;
+import java.nio.ByteBuffer;
+
+/**
+ * A walk over the messages of a batch that looks at lengths alone. A broker does it once for every
+ * batch that comes, so it makes no objects. It takes what {@link BatchReader} can read.
+ */
+final class BatchWalk {
+  private final byte[] bytes;
+  private final int end;
+  private int at;
+
+  BatchWalk(ByteBuffer batch) {
+    if (batch.hasArray()) {
+      bytes = batch.array();
+      at = batch.arrayOffset();
+    } else {
+      bytes = new byte[batch.limit()];
+      batch.get(0, bytes);
+    }
+    end = at + batch.limit();
+    at += Batch.HEADER_BYTES;
+  }
+
+  /**
+   * @throws MalformedException unless there are exactly so many messages
+   */
+  void overAll(int count) {
+    for (int message = 0; message < count; message++) {
+      if (!overOne()) {
+        throw malformed("message " + (message + 1) + " of " + count + " ends early");
+      }
+    }
+    if (at != end) {
+      throw malformed((end - at) + " bytes after its " + count + " messages");
+    }
+  }
+
+  private static MalformedException malformed(String what) {
+    return new MalformedException(Refusal.INVALID, "malformed batch: " + what);
+  }
+
+  private boolean overOne() {
+    int key = varint();
+    if (key < 0 || !over(Math.max(0, key - 1)) || !overVarlong()) {
+      return false;
+    }
+    int headers = varint();
+    if (headers < 0) {
+      return false;
+    }
+    for (int i = 0; i < headers; i++) {
+      if (!over(varint())) { // the name
+        return false;
+      }
+      if (!over(varint())) { // the value
+        return false;
+      }
+    }
+    return over(varint());
+  }
+
+  /** A number of at most five bytes that is not negative, or -1. */
+  private int varint() {
+    int value = 0;
+    for (int shift = 0; shift < 35 && at < end; shift += 7) {
+      int next = bytes[at++];
+      value |= (next & 0x7F) << shift;
+      if (next >= 0) {
+        return Math.max(-1, value);
+      }
+    }
+    return -1;
+  }
+
+  private boolean overVarlong() {
+    for (int i = 0; i < 10 && at < end; i++) {
+      if (bytes[at++] >= 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean over(int length) {
+    if (length < 0 || length > end - at) {
+      return false;
+    }
+    at += length;
+    return true;
+  }
+}

@@ -1,0 +1,41 @@
+package dev.evenkeel.protocol.wire;
+
+import dev.evenkeel.protocol.Message;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Bytes of one message apart from any batch: {@code u8 version (1)}, timestamp, key, headers and
+ * payload. It is how retries and dead letters keep their copy.
+ */
+public final class MessageCodec {
+  private static final int VERSION = 1;
+
+  private MessageCodec() {}
+
+  public static byte[] encode(Message message) {
+    Bytes out = new Bytes(64 + message.payload().length);
+    out.u8(VERSION).i64(message.timestampMillis()).blob(message.key());
+    out.i32(message.headers().size());
+    message.headers().forEach((name, value) -> out.text(name).blob(value));
+    return out.blob(message.payload()).toArray();
+  }
+
+  /**
+   * @throws dev.evenkeel.protocol.RefusedException INVALID or WRONG_VERSION
+   */
+  public static Message decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes);
+    RecordCodec.version("a message's copy", in.u8(), VERSION);
+    long timestamp = in.i64();
+    byte[] key = in.blob();
+    int count = in.count();
+    Map<String, byte[]> headers = count == 0 ? Map.of() : new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      headers.put(in.text(), in.blob());
+    }
+    byte[] payload = in.blob();
+    in.end();
+    return new Message(key, headers, timestamp, payload);
+  }
+}

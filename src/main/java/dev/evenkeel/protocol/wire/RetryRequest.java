@@ -1,0 +1,62 @@
+package dev.evenkeel.protocol.wire;
+
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * Asks for the messages of a shard whose next attempt is due. It never waits.
+ *
+ * @param epoch of the lease
+ * @param first whether the owner also needs what it must know before it hands out anything
+ * @param inHand offsets of retries that the owner has already: they are left out
+ * @param messagesMax most messages in the answer, at most {@link #MESSAGES_MAX}; 0: none
+ * @param bytesMax at least one message is sent, more only within this
+ */
+public record RetryRequest(
+    String group,
+    Shard shard,
+    long epoch,
+    boolean first,
+    List<Long> inHand,
+    int messagesMax,
+    int bytesMax) {
+
+  public static final int MESSAGES_MAX = 1_000;
+
+  public Bytes encode() {
+    Bytes out = new Bytes(64 + 8 * inHand.size()).text(group);
+    RecordCodec.write(out, shard);
+    out.i64(epoch).bool(first);
+    RecordCodec.writeNumbers(out, inHand);
+    return out.i32(messagesMax).i32(bytesMax);
+  }
+
+  public static RetryRequest decode(ByteBuffer body) {
+    ByteReader in = new ByteReader(body);
+    RetryRequest request =
+        new RetryRequest(
+            in.text(),
+            RecordCodec.shard(in),
+            in.i64(),
+            in.bool(),
+            RecordCodec.numbers(in),
+            in.i32(),
+            in.i32());
+    in.end();
+    if (request.group() == null) {
+      throw new RefusedException(Refusal.INVALID, "a request for retries needs a group");
+    }
+    return new RetryRequest(
+        request.group(),
+        request.shard(),
+        request.epoch(),
+        request.first(),
+        request.inHand(),
+        Math.max(0, Math.min(request.messagesMax(), MESSAGES_MAX)),
+        Math.max(1, Math.min(request.bytesMax(), Limits.FETCH_BYTES_MAX)));
+  }
+}

@@ -1,0 +1,72 @@
+package dev.evenkeel.storage;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.rocksdb.NativeLibraryLoader;
+import org.rocksdb.RocksDB;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loads RocksDB's native library and leaves no file of it. By itself RocksDB unpacks 17 MB into the
+ * temporary directory and removes them at an orderly exit only, which a kill is not, nor an end by
+ * signal with a status of our own: every start would leave one more.
+ */
+final class NativeLibrary {
+  private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);
+
+  /** With it, users tell RocksDB where to unpack; there it takes the place of the former one. */
+  private static final String DIRECTORY_VARIABLE = "ROCKSDB_SHAREDLIB_DIR";
+
+  private static boolean loaded;
+
+  private NativeLibrary() {}
+
+  /**
+   * Loads it unless it is loaded.
+   *
+   * @throws UncheckedIOException if there is no room for it in the temporary directory
+   */
+  static synchronized void load() {
+    if (loaded) {
+      return;
+    }
+    if (System.getenv(DIRECTORY_VARIABLE) == null) {
+      unpackAndLoad();
+    }
+    RocksDB.loadLibrary();
+    loaded = true;
+  }
+
+  private static void unpackAndLoad() {
+    try {
+      Path directory = Files.createTempDirectory("evenkeel-rocksdb-");
+      try {
+        NativeLibraryLoader.getInstance().loadLibrary(directory.toString());
+      } finally {
+        remove(directory);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "cannot unpack RocksDB's library into "
+              + System.getProperty("java.io.tmpdir")
+              + "; give the JVM another directory by -Djava.io.tmpdir",
+          e);
+    }
+  }
+
+  /** What is loaded stays in memory without its file, except where the system holds the file. */
+  private static void remove(Path directory) {
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+      Files.delete(directory);
+    } catch (IOException e) {
+      LOG.debug("{} stays: {}", directory, e.toString());
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package dev.evenkeel.storage;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteBatch;
+
+/** Changes collected in a native batch. Used by the one writing thread. */
+final class RocksWrite implements Store.Write {
+  private final RocksStore store;
+  private final WriteBatch batch;
+  private final DirectScratch scratch;
+  private List<DeletedRange> ranges = List.of();
+  private boolean done;
+
+  RocksWrite(RocksStore store, WriteBatch batch, DirectScratch scratch) {
+    this.store = store;
+    this.batch = batch;
+    this.scratch = scratch;
+  }
+
+  @Override
+  public void put(Store.Table table, byte[] key, ByteBuffer value) {
+    checkOpen();
+    try {
+      // The engine takes whole arrays or direct buffers. A slice goes by one copy into a direct
+      // buffer that is used again, rather than into a new array and from there into native memory.
+      batch.put(store.family(table), scratch.key(key), scratch.value(value));
+    } catch (RocksDBException e) {
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
+    }
+  }
+
+  @Override
+  public void put(Store.Table table, byte[] key, byte[] value) {
+    checkOpen();
+    try {
+      batch.put(store.family(table), key, value);
+    } catch (RocksDBException e) {
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
+    }
+  }
+
+  @Override
+  public void delete(Store.Table table, byte[] key) {
+    checkOpen();
+    try {
+      batch.delete(store.family(table), key);
+    } catch (RocksDBException e) {
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
+    }
+  }
+
+  @Override
+  public void deleteRange(Store.Table table, byte[] from, byte[] to) {
+    checkOpen();
+    try {
+      batch.deleteRange(store.family(table), from, to);
+    } catch (RocksDBException e) {
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
+    }
+    if (ranges.isEmpty()) {
+      ranges = new ArrayList<>();
+    }
+    ranges.add(new DeletedRange(table, from.clone(), to.clone()));
+  }
+
+  @Override
+  public void commit(long term, long index, byte[] note) throws IOException {
+    checkOpen();
+    store.commit(batch, ranges, term, index, note);
+    close();
+  }
+
+  @Override
+  public void close() {
+    if (!done) {
+      done = true;
+      store.giveBack(batch);
+    }
+  }
+
+  private void checkOpen() {
+    if (done) {
+      throw new IllegalStateException("the write is committed or closed");
+    }
+  }
+}

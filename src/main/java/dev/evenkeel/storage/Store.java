@@ -1,0 +1,103 @@
+package dev.evenkeel.storage;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+/**
+ * An ordered key-value state of one log group. Keys compare as unsigned bytes. Writing is done by
+ * one thread; reading may happen from any, and sees whole writes only.
+ */
+public interface Store extends Closeable {
+
+  /** Parts of the state. The order is part of the format on disk: append only. */
+  enum Table {
+    /** Small records of the state machine: topics, groups, shards, settings. */
+    META,
+    /** (shard, base offset) → batch as it came. Large values. */
+    BATCHES,
+    /** (shard, base offset) → what is needed to find a batch without reading it. */
+    INDEX,
+    /** (group, shard) → lease. */
+    LEASES,
+    /** producer → what is remembered of it. */
+    PRODUCERS,
+    /** (group, shard) → retries, dead letters, and what belongs to them. */
+    FAILURES,
+    /** (shard, due, serial) → delayed batch as it came. Large values. */
+    DELAYED
+  }
+
+  /** Index of the log entry that the last write stood for, or -1. */
+  long appliedIndex();
+
+  /** Term of that entry, or 0. */
+  long appliedTerm();
+
+  /** The note of the last write, or null if it had none. */
+  byte[] appliedNote();
+
+  /** Starts collecting changes; they become visible and survive together, or not at all. */
+  Write begin();
+
+  /** The value, or null. */
+  byte[] get(Table table, byte[] key);
+
+  /**
+   * Iterates over keys from {@code from} (inclusive) to {@code to} (exclusive), forward. The cursor
+   * sees one moment of the state.
+   */
+  Cursor scan(Table table, byte[] from, byte[] to);
+
+  /** Like {@link #scan}, from the last key below {@code to} backward down to {@code from}. */
+  Cursor scanBackward(Table table, byte[] from, byte[] to);
+
+  /** Makes a durable copy in a directory that does not exist yet; quick (hard links). */
+  void checkpoint(Path directory) throws IOException;
+
+  /** Bytes on disk, roughly. */
+  long bytesOnDisk();
+
+  /** Changes that belong to one log entry. Not thread-safe. Values may be buffers of any kind. */
+  interface Write extends AutoCloseable {
+    void put(Table table, byte[] key, ByteBuffer value);
+
+    void put(Table table, byte[] key, byte[] value);
+
+    void delete(Table table, byte[] key);
+
+    /**
+     * Deletes keys from {@code from} (inclusive) to {@code to} (exclusive), and frees their space.
+     */
+    void deleteRange(Table table, byte[] from, byte[] to);
+
+    /**
+     * Applies all changes and the position of the log entry in one write.
+     *
+     * @param note a few bytes to be kept beside the position; null: none
+     */
+    void commit(long term, long index, byte[] note) throws IOException;
+
+    /** Without a note. */
+    default void commit(long term, long index) throws IOException {
+      commit(term, index, null);
+    }
+
+    /** Drops the changes unless they were committed. */
+    @Override
+    void close();
+  }
+
+  /** Begins before the first entry. Close it soon: it pins files. */
+  interface Cursor extends AutoCloseable {
+    boolean next();
+
+    byte[] key();
+
+    byte[] value();
+
+    @Override
+    void close();
+  }
+}

@@ -1,4 +1,0 @@
-package dev.evenkeel.store;
-
-/** Keys from {@code from} (inclusive) to {@code to} (exclusive) that a committed write deleted. */
-record DeletedRange(Store.Table table, byte[] from, byte[] to) {}

@@ -1,0 +1,107 @@
+package dev.evenkeel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.internal.member.FakeCluster;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ConsumerVerticleTest {
+  static final AtomicInteger SEEN = new AtomicInteger();
+
+  /** Deployed by its name. */
+  public static final class Counting implements ConsumerHandler {
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      SEEN.incrementAndGet();
+      return Future.succeededFuture();
+    }
+  }
+
+  private static final String NAME = "java:dev.evenkeel.ConsumerVerticle";
+
+  private Vertx vertx;
+
+  @BeforeEach
+  void begin() {
+    vertx = Vertx.vertx();
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    await(vertx.close());
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+
+  private static JsonObject config(String handler) {
+    return new JsonObject()
+        .put("handler", handler)
+        .put("group", "g")
+        .put("topics", new JsonArray().add("t"))
+        .put("heartbeatMillis", 100);
+  }
+
+  private Throwable failure(JsonObject config) {
+    Future<String> deployed = vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config));
+    Awaitility.await().until(deployed::isComplete);
+    return deployed.cause();
+  }
+
+  @Test
+  void refusesAKeyThatItDoesNotKnow() {
+    assertThat(failure(config(Counting.class.getName()).put("paralel", 4)))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("unknown consumer option 'paralel': did you mean 'parallel'?");
+  }
+
+  @Test
+  void consumesWhileItIsDeployed() throws Exception {
+    FakeCluster cluster = new FakeCluster(vertx, 1);
+    LocalObjects.put(vertx, Link.class, cluster);
+    String id =
+        await(
+            vertx.deployVerticle(
+                NAME, new DeploymentOptions().setConfig(config(Counting.class.getName()))));
+    int before = SEEN.get();
+    cluster.append(
+        0,
+        List.of(
+            new Message(null, Map.of(), 0, new byte[1]),
+            new Message(null, Map.of(), 0, new byte[1])));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> SEEN.get() == before + 2);
+    await(vertx.undeploy(id));
+    assertThat(cluster.lease(0).owned()).isFalse();
+    assertThat(cluster.lease(0).committed()).isEqualTo(2);
+  }
+
+  @Test
+  void saysWhatIsWrongWithItsConfiguration() {
+    assertThat(failure(config(null))).hasMessageContaining("needs 'handler'");
+    assertThat(failure(config("com.acme.Missing"))).hasMessageContaining("com.acme.Missing");
+    assertThat(failure(config("java.lang.String"))).hasMessageContaining("implements");
+    assertThat(failure(config(Counting.class.getName()))).hasMessageContaining("not clustered");
+    assertThat(failure(config(Counting.class.getName()).put("order", "any")))
+        .hasMessageContaining("bad configuration");
+  }
+}

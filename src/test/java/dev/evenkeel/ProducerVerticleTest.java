@@ -1,0 +1,96 @@
+package dev.evenkeel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.client.internal.produce.FakeBroker;
+import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.json.JsonObject;
+import java.util.Base64;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ProducerVerticleTest {
+  private static final String NAME = "dev.evenkeel.ProducerVerticle";
+  private static final byte[] NUMBER = {0, 0, 0, 5};
+
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeLink link = new FakeLink(vertx);
+  private final FakeBroker broker = new FakeBroker(link);
+
+  @BeforeEach
+  void share() {
+    LocalObjects.put(vertx, Link.class, link);
+    LocalObjects.put(vertx, ClusterDirectory.class, new ClusterDirectory(link));
+  }
+
+  @AfterEach
+  void close() {
+    result(vertx.close());
+  }
+
+  @Test
+  void sendsWhatComesInAndAnswersWithThePlace() {
+    String id = deploy(new JsonObject().put("topic", "t").put("address", "in"));
+    JsonObject message =
+        new JsonObject()
+            .put("key", "k")
+            .put("payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
+    JsonObject at = (JsonObject) result(vertx.eventBus().request("in", message)).body();
+    assertThat(broker.messages(at.getInteger("shard"))).containsExactly(5);
+    assertThat(at.getLong("offset")).isZero();
+    JsonObject later = message.copy().put("deliverAfterMs", 60_000);
+    JsonObject waits = (JsonObject) result(vertx.eventBus().request("in", later)).body();
+    assertThat(waits.containsKey("offset")).isTrue();
+    assertThat(waits.getValue("offset")).isNull();
+    assertThat(broker.dues).hasSize(1);
+    JsonObject wrong = message.copy().put("deliverAfterMs", "soon");
+    assertThatThrownBy(() -> result(vertx.eventBus().request("in", wrong)))
+        .hasMessageContaining("deliverAfterMs");
+    result(vertx.undeploy(id));
+  }
+
+  @Test
+  void refusesWhatIsNotAMessage() {
+    deploy(new JsonObject().put("topic", "t").put("address", "in"));
+    assertThatThrownBy(
+            () -> result(vertx.eventBus().request("in", new JsonObject().put("key", "k"))))
+        .isInstanceOfSatisfying(
+            ReplyException.class,
+            failure -> assertThat(failure.failureCode()).isEqualTo(1 + Refusal.INVALID.ordinal()))
+        .hasMessageContaining("payload");
+  }
+
+  @Test
+  void needsAnAddress() {
+    assertThatThrownBy(() -> deploy(new JsonObject().put("topic", "t")))
+        .hasMessageContaining("'address'");
+  }
+
+  private String deploy(JsonObject config) {
+    return result(vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config)));
+  }
+
+  private static <T> T result(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    } catch (java.util.concurrent.ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new AssertionError(e.getCause());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

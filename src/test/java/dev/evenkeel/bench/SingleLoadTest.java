@@ -1,0 +1,59 @@
+package dev.evenkeel.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class SingleLoadTest {
+  private final AtomicInteger first = new AtomicInteger();
+  private final AtomicInteger second = new AtomicInteger();
+
+  @Test
+  void messages_go_through_each_in_turn_and_never_two_at_once() throws InterruptedException {
+    List<Percentiles> latencies = List.of(new Percentiles(), new Percentiles());
+    SingleLoad load = new SingleLoad(new Payloads(10, 0, 1), 1_000);
+    load.run(
+        List.of(
+            new FakeSender(
+                (key, payload, done) -> {
+                  assertThat(first.get()).isEqualTo(second.get());
+                  first.incrementAndGet();
+                  done.done(null);
+                }),
+            new FakeSender(
+                (key, payload, done) -> {
+                  assertThat(second.get()).isEqualTo(first.get() - 1);
+                  second.incrementAndGet();
+                  done.done(null);
+                })),
+        latencies,
+        50);
+    assertThat(latencies).allSatisfy(each -> assertThat(each.count()).isEqualTo(50));
+  }
+
+  @Test
+  void a_failure_ends_it() {
+    SingleLoad load = new SingleLoad(new Payloads(10, 0, 1), 1_000);
+    FakeSender failing =
+        new FakeSender((key, payload, done) -> done.done(new IllegalStateException("refused")));
+    assertThatThrownBy(() -> load.run(List.of(failing), List.of(new Percentiles()), 50))
+        .hasMessageContaining("refused");
+  }
+
+  private interface Sending {
+    void send(byte[] key, byte[] payload, Target.Done done);
+  }
+
+  private record FakeSender(Sending sending) implements Target.Sender {
+    @Override
+    public void send(byte[] key, byte[] payload, Target.Done done) {
+      sending.send(key, payload, done);
+    }
+
+    @Override
+    public void close() {}
+  }
+}

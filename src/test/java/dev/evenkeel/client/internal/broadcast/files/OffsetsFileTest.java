@@ -1,0 +1,72 @@
+package dev.evenkeel.client.internal.broadcast.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.client.internal.broadcast.DamagedOffsetsException;
+import dev.evenkeel.client.internal.broadcast.Offsets;
+import dev.evenkeel.protocol.RefusedException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class OffsetsFileTest {
+  @TempDir Path temp;
+
+  private static Offsets offsets(long next) {
+    return new Offsets(
+        "c", "g", "m", List.of(new Offsets.Topic("t", 1, new TreeMap<>(Map.of(0, next)))));
+  }
+
+  @Test
+  void what_was_written_last_is_there() throws IOException, DamagedOffsetsException {
+    Path directory = temp.resolve("a").resolve("b");
+    try (OffsetsFile file = OffsetsFile.open(directory, "g")) {
+      assertThat(file.read()).isNull();
+      file.write(offsets(1));
+      file.write(offsets(2));
+    }
+    // As a crash in the middle of a write leaves it.
+    Files.writeString(directory.resolve("g.offsets.tmp"), "evenkeel-off");
+    try (OffsetsFile file = OffsetsFile.open(directory, "g")) {
+      assertThat(file.read()).isEqualTo(offsets(2));
+      file.write(offsets(3));
+      assertThat(file.read()).isEqualTo(offsets(3));
+    }
+  }
+
+  @Test
+  void one_consumer_of_a_group_at_a_time() throws IOException {
+    try (OffsetsFile file = OffsetsFile.open(temp, "g");
+        OffsetsFile other = OffsetsFile.open(temp, "h")) {
+      assertThat(other.path()).isNotEqualTo(file.path());
+      assertThatThrownBy(() -> OffsetsFile.open(temp, "g"))
+          .isInstanceOf(RefusedException.class)
+          .hasMessageContaining("in use by another consumer");
+    }
+    OffsetsFile.open(temp, "g").close();
+  }
+
+  @Test
+  void a_directory_that_cannot_be_is_refused() throws IOException {
+    Path file = Files.writeString(temp.resolve("file"), "");
+    assertThatThrownBy(() -> OffsetsFile.open(file, "g"))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("cannot be used");
+  }
+
+  @Test
+  void what_is_put_aside_is_kept() throws IOException, DamagedOffsetsException {
+    try (OffsetsFile file = OffsetsFile.open(temp, "g")) {
+      Files.writeString(file.path(), "rubbish");
+      assertThatThrownBy(file::read).isInstanceOf(DamagedOffsetsException.class);
+      assertThat(Files.readString(file.putAside())).isEqualTo("rubbish");
+      assertThat(file.read()).isNull();
+    }
+  }
+}

@@ -1,0 +1,1063 @@
+package dev.evenkeel.client.internal.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.RetryAnswer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** The core by script: one shard or two, every answer given by hand. */
+class ConsumerCoreTest {
+  private static final Shard S0 = new Shard(1, 0);
+  private static final Shard S1 = new Shard(1, 1);
+
+  private final ConsumerOptions options =
+      new ConsumerOptions().setGroup("g").setMember("m").setTopics(List.of("t"));
+  private final List<Action> actions = new ArrayList<>();
+  private ConsumerCore core;
+  private long now = 1_000_000;
+  private long revision;
+
+  private void start(ConsumerOptions.Order order) {
+    options.setOrder(order);
+    core = new ConsumerCore(options, "i", true, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+  }
+
+  private static Assignment.Owned owned(Shard shard, long epoch, boolean draining) {
+    return new Assignment.Owned("t", shard, epoch, draining, 0, -1);
+  }
+
+  private void assign(long term, long revision, Assignment.Owned... owned) {
+    core.assigned(new Assignment("g", "m", "i", term, revision, List.of(owned)), now);
+  }
+
+  private void assign(Assignment.Owned... owned) {
+    assign(1, ++revision, owned);
+  }
+
+  /** The one action of that type since the last call; the others are kept. */
+  private <A extends Action> A take(Class<A> type) {
+    List<A> found = takeAll(type);
+    assertThat(found).as(type.getSimpleName()).hasSize(1);
+    return found.get(0);
+  }
+
+  private <A extends Action> List<A> takeAll(Class<A> type) {
+    Action action;
+    while ((action = core.poll()) != null) {
+      actions.add(action);
+    }
+    List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
+    actions.removeAll(found);
+    return found;
+  }
+
+  private void tick(long millis) {
+    now += millis;
+    core.heartbeatAnswered(now);
+    core.tick(now);
+  }
+
+  private Lease lease(Shard shard, long epoch, long committed, long stateOffset, byte[] state) {
+    return new Lease("g", shard, epoch, "m", "i", committed, stateOffset, state, null);
+  }
+
+  /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
+  private Hold run(Shard shard, String... keys) {
+    Action.ReadLease read = take(Action.ReadLease.class);
+    core.leaseRead(read.hold(), lease(shard, read.hold().epoch, 0, -1, null), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(0, batch(keys)), now);
+    return fetch.hold();
+  }
+
+  private static Batch batch(String... keys) {
+    BatchBuilder builder = new BatchBuilder(256);
+    for (String key : keys) {
+      byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+      builder.add(new Message(bytes, Map.of(), 0, new byte[10]));
+    }
+    return builder.build(1, 0, 0);
+  }
+
+  private static FetchAnswer answer(long base, Batch batch) {
+    return new FetchAnswer(0, base + batch.count(), List.of(new FetchAnswer.Placed(base, batch)));
+  }
+
+  /** The handler fails, and the log takes what it is told. */
+  private void fail(Task task) {
+    core.failed(task, new IllegalStateException("broken"), now);
+    for (Action.RecordOutcomes each : takeAll(Action.RecordOutcomes.class)) {
+      core.recorded(each.hold(), each.command(), List.of(), now);
+    }
+  }
+
+  private Task next(long offset) {
+    Task task = core.next(now);
+    assertThat(task).isNotNull();
+    assertThat(task.offset).isEqualTo(offset);
+    return task;
+  }
+
+  private static RefusedException refused(Refusal refusal) {
+    return new RefusedException(refusal, "said the log");
+  }
+
+  @Test
+  void aLevelDispatcherIsToldTheGenerationWhichOnlyTheLeaseHas() {
+    options.setHoldFailed(true).setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
+    Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0);
+    core.leaseRead(take(Action.ReadLease.class).hold(), reset, now);
+    assertThat(take(Action.CallAssign.class).shard())
+        .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
+  }
+
+  /** With a right checksum, {@code count} in its header and three messages. */
+  private static Batch malformed(int count) {
+    Batch batch = batch("a", "b", "c");
+    batch.bytes().putInt(32, count);
+    return batch.stamped(1, 0, 0);
+  }
+
+  @Test
+  void whatIsMalformedInABatchGoesToTheDeadLettersAndTheGroupGoesOn() {
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    FetchAnswer answer =
+        new FetchAnswer(
+            0,
+            8,
+            List.of(
+                new FetchAnswer.Placed(0, malformed(7)), new FetchAnswer.Placed(7, batch("d"))));
+    core.fetched(fetch.hold(), fetch.request(), answer, now);
+    for (long offset : new long[] {0, 1, 2}) {
+      core.finished(next(offset), now);
+    }
+    List<Outcome.Failed> dead = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      assertThat(core.next(now)).as("the shard keeps its order").isNull();
+      Action.RecordOutcomes told = take(Action.RecordOutcomes.class);
+      told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
+      core.recorded(told.hold(), told.command(), List.of(), now);
+    }
+    core.finished(next(7), now);
+    assertThat(dead).extracting(Outcome.Failed::offset).containsExactly(3L, 4L, 5L, 6L);
+    assertThat(dead).allMatch(each -> each.way() == Outcome.Way.DEAD && each.attempt() == 1);
+    assertThat(dead).allMatch(each -> each.error().startsWith("CORRUPT: the message cannot be"));
+    assertThat(MessageCodec.decode(dead.get(0).copy()).payload())
+        .as("the batch, to be looked at")
+        .hasSize(malformed(7).length());
+    tick(5_000);
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(8);
+  }
+
+  @Test
+  void aConsumerThatStopsAtFailuresStopsAtWhatItCannotRead() {
+    options.setOnFailure(ConsumerOptions.OnFailure.STOP);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(0, malformed(4)), now);
+    for (long offset : new long[] {0, 1, 2}) {
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    assertThat(take(Action.Stop.class).cause())
+        .hasMessageContaining("the message cannot be read", "no handler got it");
+  }
+
+  @Test
+  void aRetryThatCannotBeReadKeepsNobodyElseWaiting() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 9, -1, null), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, 9, 2, List.of()), now);
+    tick(0);
+    Action.FetchRetries asked = take(Action.FetchRetries.class);
+    byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
+    RetryAnswer answer =
+        new RetryAnswer(
+            -1,
+            List.of(
+                new RetryAnswer.Retry(3, 1, Outcome.NO_LANE, new byte[] {9, 9}),
+                new RetryAnswer.Retry(4, 1, Outcome.NO_LANE, sound)),
+            RetryAnswer.Known.NOTHING);
+    core.retriesFetched(asked.hold(), asked.request(), answer, now);
+    next(4);
+    assertThat(take(Action.RecordOutcomes.class).command().outcomes())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Outcome.Failed.class,
+            failed -> {
+              assertThat(failed.offset()).isEqualTo(3);
+              assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
+            });
+  }
+
+  @Test
+  void aHandOverCarriesStateAndPositionTogether() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 5, false));
+    byte[] former = {1, 2};
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, former), now);
+    Action.CallAssign call = take(Action.CallAssign.class);
+    assertThat(call.state()).isEqualTo(former);
+    assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40, 0));
+    core.assignDone(call.hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    assertThat(fetch.request().offset()).isEqualTo(40);
+    core.fetched(fetch.hold(), fetch.request(), answer(38, batch("a", "b", "c", "d")), now);
+    core.finished(next(40), now);
+    Task running = next(41);
+    assign(owned(S0, 5, true));
+    assertThat(core.next(now)).isNull();
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    core.finished(running, now);
+    Action.CallRelease release = take(Action.CallRelease.class);
+    assertThat(release.shard().offset()).isEqualTo(42);
+    core.stateGiven(release.hold(), new byte[] {9}, null, now);
+    var command = take(Action.Release.class).command();
+    assertThat(command.offset()).isEqualTo(42);
+    assertThat(command.stateOffset()).isEqualTo(42);
+    assertThat(command.state()).containsExactly(9);
+    core.released(release.hold());
+    take(Action.HeartbeatNow.class);
+    assertThat(core.owned()).isZero();
+    // An assignment that was made before the dispatcher heard of the release.
+    assign(owned(S0, 5, true));
+    assertThat(core.owned()).isZero();
+    assign(owned(S0, 6, false));
+    assertThat(core.owned()).isEqualTo(1);
+  }
+
+  @Test
+  void withoutStateTheProgressOfTheFormerOwnerStays() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    assign(owned(S0, 5, true));
+    Hold hold = take(Action.CallRelease.class).hold();
+    core.stateGiven(hold, null, new IllegalStateException("broken"), now);
+    var command = take(Action.Release.class).command();
+    assertThat(command.offset()).isEqualTo(50);
+    assertThat(command.stateOffset()).isEqualTo(-1);
+    assertThat(command.state()).isNull();
+    assertThat(take(Action.Report.class).text()).contains("released without state");
+  }
+
+  @Test
+  void aStateThatIsTooLargeIsNotSent() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a");
+    assign(owned(S0, 1, true));
+    take(Action.CallRelease.class);
+    core.stateGiven(hold, new byte[Limits.STATE_BYTES_MAX + 1], null, now);
+    assertThat(take(Action.Release.class).command().state()).isEmpty();
+    assertThat(take(Action.Report.class).text()).contains("1048577 bytes, at most 1048576");
+  }
+
+  @Test
+  void aShardThatDrainsBeforeItRanIsGivenOnUntouched() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 5, true));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
+    var command = take(Action.Release.class).command();
+    assertThat(command.offset()).isEqualTo(50);
+    assertThat(command.state()).isNull();
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+  }
+
+  @Test
+  void aLostShardIsNotCommitted() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    Task running = next(0);
+    assign();
+    assertThat(take(Action.CallLost.class).shard().epoch()).isEqualTo(1);
+    assertThat(core.next(now)).isNull();
+    core.finished(running, now);
+    tick(10_000);
+    assertThat(takeAll(Action.Commit.class)).isEmpty();
+    assertThat(takeAll(Action.Release.class)).isEmpty();
+    assertThat(core.flow().messages()).isZero();
+    assertThat(core.flow().bytes()).isZero();
+  }
+
+  @Test
+  void aNewHoldAwaitsTheHandlersOfTheFormer() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    Task running = next(0);
+    assign(owned(S0, 2, false));
+    tick(50);
+    assertThat(takeAll(Action.ReadLease.class)).isEmpty();
+    core.finished(running, now);
+    tick(50);
+    take(Action.ReadLease.class);
+  }
+
+  @Test
+  void aNewHoldOfTheSameEpochAwaitsTheCommitOfTheFormer() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    Hold former = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(6_000);
+    Action.Commit commit = take(Action.Commit.class);
+    // An answer that was out of date.
+    assign();
+    assign(owned(S0, 5, false));
+    tick(100);
+    assertThat(takeAll(Action.ReadLease.class)).as("of a lease that is about to change").isEmpty();
+    core.committed(former, commit.command().offset());
+    tick(100);
+    assertThat(take(Action.ReadLease.class).hold()).isNotSameAs(former);
+  }
+
+  @Test
+  void aNewHoldOfTheSameEpochAwaitsTheFailuresThatTheFormerHasTold() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    Hold former = run(S0, "a", "b");
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    tick(100);
+    Action.RecordOutcomes told = take(Action.RecordOutcomes.class);
+    assign();
+    assign(owned(S0, 5, false));
+    tick(100);
+    assertThat(takeAll(Action.ReadLease.class)).as("of a lease that is about to change").isEmpty();
+    core.recordFailed(
+        former, told.command(), new RefusedException(Refusal.INDETERMINATE, "lost"), now);
+    tick(100);
+    assertThat(take(Action.ReadLease.class).hold()).isNotSameAs(former);
+  }
+
+  /** A hold of epoch 5 whose commit is on its way. */
+  private Hold committing() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    Hold hold = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(6_000);
+    take(Action.Commit.class);
+    return hold;
+  }
+
+  /** A commit or a failure that is taken after the lease was read would be handled again. */
+  @Test
+  void aNewHoldOfAnEpochWhoseCommitMayStillBeTakenIsReleasedAtOnce() {
+    Hold former = committing();
+    assign();
+    core.commitFailed(former, refused(Refusal.INDETERMINATE), now);
+    // The former is forgotten by then, its doubt is not.
+    tick(100);
+    assign(owned(S0, 5, false));
+    Action.ReadLease read = take(Action.ReadLease.class);
+    core.leaseRead(read.hold(), lease(S0, 5, 0, -1, null), now);
+    Action.Release release = take(Action.Release.class);
+    assertThat(release.command().epoch()).isEqualTo(5);
+    assertThat(release.command().offset()).isZero();
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    core.released(release.hold());
+    takeAll(Action.Fetch.class);
+    assign(owned(S0, 6, false));
+    assertThat(run(S0, "a", "b").epoch).isEqualTo(6);
+  }
+
+  /** An answer may be wrong: a shard that was lost to it is named again. */
+  @Test
+  void whatHasBegunDoesNotBeginAgainUnderTheSameEpoch() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    run(S0, "a", "b");
+    core.finished(next(0), now);
+    assign();
+    takeAll(Action.Fetch.class);
+    tick(100);
+    assign(owned(S0, 5, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    Action.Release release = take(Action.Release.class);
+    assertThat(release.command().offset()).isZero();
+    assertThat(core.next(now)).isNull();
+    core.released(release.hold());
+    assign(owned(S0, 6, false));
+    assertThat(run(S0, "a", "b").epoch).isEqualTo(6);
+  }
+
+  @Test
+  void aLaterCommitThatWasTakenLeavesNoDoubt() {
+    Hold former = committing();
+    core.commitFailed(former, refused(Refusal.INDETERMINATE), now);
+    tick(6_000);
+    core.committed(former, take(Action.Commit.class).command().offset());
+    assign();
+    takeAll(Action.Fetch.class);
+    assign(owned(S0, 5, false));
+    run(S0, "b");
+  }
+
+  @Test
+  void aNewHoldOfAnEpochWhoseReleaseMayStillBeTakenIsReleasedAgain() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 5, false));
+    run(S0, "a");
+    assign(owned(S0, 5, true));
+    tick(100);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    Hold former = take(Action.Release.class).hold();
+    assign();
+    assign(owned(S0, 5, false));
+    assertThat(takeAll(Action.ReadLease.class)).as("while its answer is awaited").isEmpty();
+    core.releaseFailed(former, refused(Refusal.INDETERMINATE), now);
+    tick(100);
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    assertThat(take(Action.Release.class).hold()).isNotSameAs(former);
+  }
+
+  @Test
+  void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(4_900);
+    assertThat(takeAll(Action.Commit.class)).isEmpty();
+    tick(100);
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(1);
+    core.commitFailed(hold, refused(Refusal.FENCED), now);
+    take(Action.CallLost.class);
+    assertThat(core.owned()).isZero();
+    assign(1, revision, owned(S0, 1, false));
+    Action.ReadLease read = take(Action.ReadLease.class);
+    core.leaseRead(read.hold(), lease(S0, 2, 1, -1, null), now);
+    assertThat(core.owned()).isZero();
+    assertThat(takeAll(Action.CallLost.class)).isEmpty();
+  }
+
+  @Test
+  void aCommitIsRepeatedWhileTheShardIsOwned() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a", "b");
+    core.finished(next(0), now);
+    tick(5_000);
+    take(Action.Commit.class);
+    core.commitFailed(hold, refused(Refusal.INDETERMINATE), now);
+    core.finished(next(1), now);
+    tick(5_000);
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(2);
+    core.committed(hold, 2);
+    tick(5_000);
+    assertThat(takeAll(Action.Commit.class)).isEmpty();
+  }
+
+  @Test
+  void halfOfAThousandMessagesAreCommittedAtOnce() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    String[] keys = new String[1_500];
+    run(S0, keys);
+    now += 1_000;
+    for (int i = 0; i < 500; i++) {
+      assertThat(takeAll(Action.Commit.class)).isEmpty();
+      core.finished(next(i), now);
+    }
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(500);
+  }
+
+  @Test
+  void aFailedMessageIsTriedAgainInPlaceAndHoldsUpItsShard() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    long[] waits = {1_000, 5_000, 30_000, 120_000, 600_000};
+    Task task = next(0);
+    for (int i = 0; i < waits.length; i++) {
+      assertThat(task.delivery("m").attempt()).isEqualTo(i + 1);
+      fail(task);
+      tick(waits[i] * 8 / 10 - 1);
+      assertThat(core.next(now)).isNull();
+      tick(waits[i] * 4 / 10 + 1);
+      task = next(0);
+    }
+    core.finished(task, now);
+    next(1);
+  }
+
+  @Test
+  void aFailedMessageHoldsUpOnlyItsKey() {
+    start(ConsumerOptions.Order.KEY);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "a", "b", null);
+    fail(next(0));
+    Task b = next(1);
+    Task none = next(4);
+    assertThat(core.next(now)).isNull();
+    core.finished(b, now);
+    core.finished(none, now);
+    core.finished(next(3), now);
+    assertThat(core.next(now)).isNull();
+    tick(1_200);
+    core.finished(next(0), now);
+    core.finished(next(2), now);
+    assertThat(core.flow().messages()).isZero();
+  }
+
+  @Test
+  void aFailedMessageBelowAFinishedOneIsFinishedBeforeARelease() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a", "b", "c", "d");
+    core.finished(next(0), now);
+    fail(next(1));
+    core.finished(next(2), now);
+    fail(next(3));
+    core.close(now);
+    take(Action.CallDraining.class);
+    Task again = next(1);
+    assertThat(core.next(now)).as("nothing above it is finished").isNull();
+    fail(again);
+    tick(999);
+    assertThat(core.next(now)).isNull();
+    tick(1);
+    core.finished(next(1), now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(3);
+    assertThat(core.drained()).isFalse();
+    core.released(hold);
+    assertThat(core.drained()).isTrue();
+    assertThat(core.flow().messages()).isZero();
+    assertThat(core.flow().bytes()).isZero();
+  }
+
+  @Test
+  void whatIsParkedBelowAFinishedMessageIsFinishedBeforeARelease() {
+    start(ConsumerOptions.Order.KEY);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "a", "b", "a", "a", "b");
+    Task zero = next(0);
+    Task two = next(2);
+    core.finished(two, now);
+    Task five = next(5);
+    assign(owned(S0, 1, true));
+    fail(five);
+    core.finished(zero, now);
+    core.finished(next(1), now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(3);
+    assertThat(core.next(now)).isNull();
+    assertThat(core.flow().messages()).isZero();
+  }
+
+  @Test
+  void nothingOfALaneIsParkedAheadOfAMessageThatFoundNoRoom() {
+    options.setOrder(ConsumerOptions.Order.KEY);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 1, false));
+    String[] keys = new String[600];
+    Arrays.fill(keys, "a");
+    run(S0, keys);
+    fail(next(0));
+    assertThat(core.next(now)).isNull();
+    tick(1);
+    Action.RecordOutcomes parked = take(Action.RecordOutcomes.class);
+    List<Long> offsets = parked.command().outcomes().stream().map(Outcome::offset).toList();
+    assertThat(offsets).as("others are still to be told").startsWith(1L).hasSizeLessThan(599);
+    core.recorded(parked.hold(), parked.command(), offsets, now);
+    tick(1);
+    assertThat(core.next(now)).isNull();
+    assertThat(takeAll(Action.RecordOutcomes.class)).isEmpty();
+  }
+
+  @Test
+  void aMessageThatFailsAgainAndAgainHoldsUpAReleaseForTheLockTimeAtMost() {
+    options.setLockTimeMillis(10_000);
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    fail(next(0));
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    for (int second = 0; second < 8; second++) {
+      fail(next(0));
+      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      tick(1_000);
+    }
+    // What is left of the time is onRelease's and the log's. Its state has offset 1 in it.
+    core.stateGiven(take(Action.CallRelease.class).hold(), new byte[] {1}, null, now);
+    var command = take(Action.Release.class).command();
+    assertThat(command.offset()).isZero();
+    assertThat(command.stateOffset()).isZero();
+    assertThat(command.state()).isEmpty();
+    assertThat(takeAll(Action.Report.class)).last().asString().contains("without state");
+    assertThat(core.flow().messages()).isZero();
+  }
+
+  /** As in mode level, where messages end in any order, and what is in hand is given back. */
+  @Test
+  void aMessageThatIsGivenBackInAHandoverIsNoTroubleForWhoKeepsNoState() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a", "b", "c");
+    Task zero = next(0);
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    core.failed(zero, new GivenBackException("not wanted"), now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isZero();
+    assertThat(take(Action.Report.class))
+        .isEqualTo(
+            new Action.Report(
+                Action.Severity.INFO,
+                hold
+                    + ": released at offset 0, where messages were given back;"
+                    + " of those up to 2 some come twice",
+                null));
+  }
+
+  @Test
+  void aShardIsLetGoAtOnceThoughAllWorkersAreBusyAndFetchesAreUnderWay() {
+    options.setParallel(1);
+    start(ConsumerOptions.Order.KEY);
+    assign(owned(S0, 1, false));
+    run(S0, new String[1_000]);
+    next(0);
+    takeAll(Action.Fetch.class);
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    Hold other = run(S1, new String[1_000]);
+    assertThat(core.next(now)).as("all workers are busy").isNull();
+    assertThat(takeAll(Action.Fetch.class)).isNotEmpty();
+    assign(owned(S0, 1, false), owned(S1, 1, true));
+    assertThat(take(Action.CallRelease.class).hold()).isSameAs(other);
+    core.stateGiven(other, new byte[Limits.STATE_BYTES_MAX], null, now);
+    assertThat(take(Action.Release.class).command().offset()).isZero();
+    core.released(other);
+    assertThat(core.owned()).isEqualTo(1);
+  }
+
+  @Test
+  void whoWasToldOfAHandoverIsToldThatItIsCalledOff() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    Task zero = next(0);
+    assign(owned(S0, 1, true));
+    assertThat(take(Action.CallDraining.class).shard().epoch()).isEqualTo(1);
+    assertThat(takeAll(Action.CallKept.class)).isEmpty();
+    assign(owned(S0, 1, false));
+    assertThat(take(Action.CallKept.class).shard().epoch()).isEqualTo(1);
+    core.finished(zero, now);
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+  }
+
+  @Test
+  void aMessageThatIsGivenBackHoldsUpNothing() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    Task zero = next(0);
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    core.failed(zero, new GivenBackException("not wanted"), now);
+    assertThat(core.next(now)).isNull();
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isZero();
+  }
+
+  @Test
+  void theFirstOwnerThatKeepsStateTellsWhereTheEmptyStateStands() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 7, -1, null), now);
+    Action.CallAssign call = take(Action.CallAssign.class);
+    assertThat(call.state()).isNull();
+    core.assignDone(call.hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(7, batch("a", "b")), now);
+    core.finished(next(7), now);
+    tick(5_000);
+    var commit = take(Action.Commit.class).command();
+    assertThat(commit.offset()).isEqualTo(8);
+    assertThat(commit.stateOffset()).isEqualTo(7);
+    core.committed(call.hold(), 8);
+    takeAll(Action.Fetch.class);
+    // It dies; the next owner counts from there.
+    assign(owned(S0, 2, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 2, 8, 7, new byte[0]), now);
+    call = take(Action.CallAssign.class);
+    assertThat(call.state()).isNull();
+    assertThat(call.shard().offset()).isEqualTo(7);
+    core.assignDone(call.hold(), null, now);
+    fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(7, batch("a", "b")), now);
+    core.finished(next(7), now);
+    assign(owned(S0, 2, true));
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, new IllegalStateException(), now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.offset()).isEqualTo(8);
+    assertThat(release.stateOffset()).isEqualTo(7);
+    assertThat(release.state()).isEmpty();
+  }
+
+  @Test
+  void aHandlerWithoutStateOfItsOwnSaysNothingOfState() {
+    options.setOrder(ConsumerOptions.Order.SHARD);
+    core = new ConsumerCore(options, "i", true, false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    core.finished(next(0), now);
+    tick(5_000);
+    assertThat(take(Action.Commit.class).command().stateOffset()).isEqualTo(-1);
+    assign(owned(S0, 1, true));
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.stateOffset()).isEqualTo(-1);
+    assertThat(release.state()).isNull();
+  }
+
+  @Test
+  void closingIsToldAtOnceUnlessThereIsNothingToLetGo() {
+    start(ConsumerOptions.Order.SHARD);
+    core.close(now);
+    assertThat(takeAll(Action.HeartbeatNow.class)).isEmpty();
+    assertThat(core.drained()).isTrue();
+
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    Task task = next(0);
+    core.close(now);
+    take(Action.HeartbeatNow.class);
+    assertThat(core.drained()).isFalse();
+    core.finished(task, now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    core.released(take(Action.Release.class).hold());
+    assertThat(core.drained()).isTrue();
+  }
+
+  @Test
+  void aDrainThatIsCalledOffGoesOnWithoutRepeatingWhatIsFinished() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c", "d");
+    Task zero = next(0);
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    assign(owned(S0, 1, false));
+    Action.Fetch fetch = takeAll(Action.Fetch.class).get(1);
+    assertThat(fetch.request().offset()).as("after what was begun").isEqualTo(2);
+    core.fetched(fetch.hold(), fetch.request(), answer(0, batch("a", "b", "c", "d")), now);
+    fail(zero);
+    core.finished(next(2), now);
+    core.finished(next(3), now);
+    assertThat(core.next(now)).isNull();
+    tick(1_200);
+    core.finished(next(0), now);
+    assertThat(core.flow().messages()).isZero();
+    assertThat(fetch.hold().window.committed()).isEqualTo(4);
+  }
+
+  @Test
+  void olderAssignmentsAreIgnored() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(2, 5, owned(S0, 1, false));
+    assign(2, 4);
+    assign(1, 9);
+    assertThat(core.owned()).isEqualTo(1);
+    core.assigned(new Assignment("g", "m", "another", 9, 9, List.of()), now);
+    assertThat(core.owned()).isEqualTo(1);
+    assign(3, 0);
+    assertThat(core.owned()).isZero();
+  }
+
+  @Test
+  void aReleaseWhoseAnswerWasLostIsNotALoss() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    Hold hold = run(S0, "a");
+    assign(owned(S0, 1, true));
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    take(Action.Release.class);
+    core.releaseFailed(hold, refused(Refusal.INDETERMINATE), now);
+    tick(300);
+    take(Action.Release.class);
+    core.releaseFailed(hold, refused(Refusal.FENCED), now);
+    assertThat(hold.state).isEqualTo(HoldState.RELEASED);
+    assertThat(takeAll(Action.CallLost.class)).isEmpty();
+  }
+
+  @Test
+  void noHandlerStartsBehindTheFence() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    long sent = now;
+    now = sent + 4_000;
+    next(0);
+    now++;
+    assertThat(core.next(now)).isNull();
+    core.heartbeatAnswered(sent + 10);
+    next(1);
+    core.link(false, now);
+    assertThat(core.next(now)).isNull();
+    core.link(true, now);
+    next(2);
+  }
+
+  @Test
+  void aShardThatIsStuckDoesNotStallOthers() {
+    options.setPendingMessagesMax(10);
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, new String[20]);
+    fail(next(0));
+    assertThat(core.flow().paused()).isTrue();
+    assertThat(takeAll(Action.Fetch.class)).isEmpty();
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    run(S1, "a", "b");
+    Task task = next(0);
+    assertThat(task.hold.shard).isEqualTo(S1);
+    core.finished(task, now);
+    core.finished(next(1), now);
+    assertThat(take(Action.Fetch.class).request().shard()).isEqualTo(S1);
+  }
+
+  @Test
+  void noMoreIsPendingThanTheLimitAndOneBatchOfEachShard() {
+    options.setPendingMessagesMax(100);
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, new String[40]);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    assertThat(fetch.request().messagesMax()).as("what there is room for").isEqualTo(60);
+    List<FetchAnswer.Placed> batches = new ArrayList<>();
+    for (long base = 40; base < 340; base += 30) {
+      batches.add(new FetchAnswer.Placed(base, batch(new String[30])));
+    }
+    core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, 340, batches), now);
+    assertThat(core.flow().messages()).as("whole batches within the limit").isEqualTo(100);
+    assertThat(takeAll(Action.Fetch.class)).isEmpty();
+
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    run(S1, new String[70]);
+    assertThat(core.flow().messages()).as("a shard with nothing pending").isEqualTo(170);
+    for (int i = 0; i < 121; i++) {
+      core.finished(core.next(now), now);
+    }
+    assertThat(takeAll(Action.Fetch.class))
+        .as("what was not taken is fetched once there is room")
+        .anyMatch(again -> again.request().shard().equals(S0) && again.request().offset() == 100);
+  }
+
+  @Test
+  void afterAFetchWithoutAnAnswerTheNextWaitsForAMoment() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    Action.Fetch first = take(Action.Fetch.class);
+    assertThat(first.request().waitMillis()).isEqualTo(ConsumerOptions.DEFAULT_FETCH_WAIT_MILLIS);
+    core.fetchFailed(first.hold(), first.request(), refused(Refusal.INDETERMINATE), now);
+    tick(5_000);
+    Action.Fetch again = take(Action.Fetch.class);
+    assertThat(again.request().waitMillis()).isEqualTo(1_000);
+    core.fetched(again.hold(), again.request(), new FetchAnswer(0, 1, List.of()), now);
+    tick(100);
+    assertThat(take(Action.Fetch.class).request().waitMillis())
+        .isEqualTo(ConsumerOptions.DEFAULT_FETCH_WAIT_MILLIS);
+  }
+
+  @Test
+  void retriesThatOthersAddedAreAskedForBeforeThoseThatWait() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    core.finished(next(0), now);
+    Action.Fetch first = take(Action.Fetch.class);
+    assertThat(first.request().failuresTold()).isZero();
+    core.fetched(first.hold(), first.request(), new FetchAnswer(0, 1, 1, List.of()), now);
+    Action.FetchRetries ask = take(Action.FetchRetries.class);
+    RetryAnswer inAnHour = new RetryAnswer(3_600_000, List.of(), null);
+    core.retriesFetched(ask.hold(), ask.request(), inAnHour, now);
+    tick(2_000);
+
+    Action.Fetch next = take(Action.Fetch.class);
+    assertThat(next.request().failuresTold()).isEqualTo(1);
+    core.fetched(next.hold(), next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
+    tick(2_000);
+    assertThat(takeAll(Action.FetchRetries.class)).as("no more than before").isEmpty();
+    Action.Fetch last = take(Action.Fetch.class);
+    core.fetched(last.hold(), last.request(), new FetchAnswer(0, 1, 2, List.of()), now);
+    assertThat(takeAll(Action.FetchRetries.class)).as("one was replayed").hasSize(1);
+  }
+
+  @Test
+  void aStuckMessageStopsItsShardAtTheLargestSpan() {
+    options.setPendingMessagesMax(1_000_000);
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, new String[60_000]);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    core.fetched(fetch.hold(), fetch.request(), answer(60_000, batch(new String[20_000])), now);
+    Task stuck = next(0);
+    for (int i = 1; i < Hold.SPAN_MESSAGES_MAX; i++) {
+      core.finished(next(i), now);
+    }
+    assertThat(core.next(now)).isNull();
+    core.finished(stuck, now);
+    next(Hold.SPAN_MESSAGES_MAX);
+  }
+
+  @Test
+  void atMostParallelHandlersAndThirtyTwoOfAShard() {
+    options.setParallel(40);
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, new String[100]);
+    takeAll(Action.Fetch.class);
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    run(S1, new String[100]);
+    int[] count = new int[2];
+    Task task;
+    while ((task = core.next(now)) != null) {
+      count[task.hold.shard.shard()]++;
+    }
+    assertThat(Arrays.stream(count).sum()).isEqualTo(40);
+    assertThat(count[0]).isEqualTo(32);
+    assertThat(count[1]).isEqualTo(8);
+  }
+
+  @Test
+  void aFailedOnAssignIsTriedAgain() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
+    Action.CallAssign call = take(Action.CallAssign.class);
+    core.assignDone(call.hold(), new IllegalStateException("broken"), now);
+    tick(999);
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    tick(1);
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    take(Action.Fetch.class);
+  }
+
+  /** Hands S0 back at its epoch, as the log takes it. */
+  private void letGo(long epoch) {
+    assign(owned(S0, epoch, false));
+    run(S0);
+    assign(owned(S0, epoch, true));
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    core.released(take(Action.Release.class).hold());
+    takeAll(Action.class);
+    assertThat(core.owned()).isZero();
+  }
+
+  /** The dispatcher answers a heartbeat a second with the same assignment. */
+  private void insist(long millis, Assignment.Owned... owned) {
+    ++revision;
+    for (long end = now + millis; now < end; ) {
+      tick(1_000);
+      assign(1, revision, owned);
+    }
+  }
+
+  @Test
+  void whatWasLetGoIsNotTakenUpAgainByAnAssignmentThatIsOutOfDate() {
+    start(ConsumerOptions.Order.SHARD);
+    letGo(5);
+    insist(HeldShards.INSISTS_MILLIS, owned(S0, 5, false));
+    assertThat(core.owned()).isZero();
+    insist(1_000, owned(S0, 5, false));
+    // Only the log can tell now, and it says that nobody owns the shard.
+    Lease free = lease(S0, 5, 0, -1, null).released(0, -1, null);
+    core.leaseRead(take(Action.ReadLease.class).hold(), free, now);
+    assertThat(core.owned()).isZero();
+    assertThat(takeAll(Action.Release.class)).isEmpty();
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+  }
+
+  @Test
+  void epochsThatBeganAnewAreReleasedAndThenHeld() {
+    start(ConsumerOptions.Order.SHARD);
+    letGo(5);
+    insist(2 * HeldShards.INSISTS_MILLIS, owned(S0, 1, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 3, -1, null), now);
+    // Nothing is handled at an epoch that may have been another's.
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    Action.Release release = take(Action.Release.class);
+    assertThat(release.command().epoch()).isEqualTo(1);
+    assertThat(release.command().offset()).isEqualTo(3);
+    core.released(release.hold());
+    assign(owned(S0, 2, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 2, 3, -1, null), now);
+    take(Action.CallAssign.class);
+  }
+
+  @Test
+  void theVeryEpochThatWasLetGoMayComeAgain() {
+    start(ConsumerOptions.Order.SHARD);
+    letGo(1);
+    insist(2 * HeldShards.INSISTS_MILLIS, owned(S0, 1, false));
+    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
+    core.released(take(Action.Release.class).hold());
+    assign(owned(S0, 2, false));
+    take(Action.ReadLease.class);
+  }
+
+  @Test
+  void aDispatcherOfALowerTermCountsOnceNobodyElseIsHeard() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(7, 3);
+    tick(LatestAssignment.SILENT_MILLIS - 1_000);
+    assign(1, 1, owned(S0, 1, false));
+    assertThat(core.owned()).isZero();
+    assign(7, 3);
+    tick(LatestAssignment.SILENT_MILLIS);
+    assign(1, 2, owned(S0, 1, false));
+    assertThat(core.owned()).isOne();
+  }
+}

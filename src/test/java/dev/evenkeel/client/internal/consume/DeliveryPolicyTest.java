@@ -1,0 +1,424 @@
+package dev.evenkeel.client.internal.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+class DeliveryPolicyTest {
+  private static final Shard S0 = new Shard(1, 0);
+  private static final Shard OUT = new Shard(2, 0);
+
+  private final List<Action> actions = new ArrayList<>();
+  private ConsumerCore core;
+  private long now = 1_000_000;
+  private long revision;
+
+  private ConsumerOptions.Order order = ConsumerOptions.Order.SHARD;
+
+  /** Whether onRelease gives a state. */
+  private boolean givesState;
+
+  private void start(DeliveryPolicy delivery, boolean state, boolean publishes) {
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setGroup("g")
+            .setMember("m")
+            .setTopics(List.of("t"))
+            .setHandOutMessages(4)
+            .setOrder(order)
+            .setDelivery(delivery);
+    core = new ConsumerCore(options, "i", state, givesState, publishes, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    core.link(true, now);
+    assign(false);
+  }
+
+  private void assign(boolean draining) {
+    core.heartbeatAnswered(now);
+    core.assigned(
+        new Assignment(
+            "g",
+            "m",
+            "i",
+            1,
+            ++revision,
+            List.of(new Assignment.Owned("t", S0, 1, draining, 0, 0))),
+        now);
+  }
+
+  private <A extends Action> List<A> takeAll(Class<A> type) {
+    Action action;
+    while ((action = core.poll()) != null) {
+      actions.add(action);
+    }
+    List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
+    actions.removeAll(found);
+    return found;
+  }
+
+  private <A extends Action> A take(Class<A> type) {
+    List<A> found = takeAll(type);
+    assertThat(found).as(type.getSimpleName()).hasSize(1);
+    return found.get(0);
+  }
+
+  private Hold fetched(int count) {
+    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    Action.Fetch fetch = take(Action.Fetch.class);
+    BatchBuilder builder = new BatchBuilder(256);
+    for (int i = 0; i < count; i++) {
+      builder.add(new Message(null, Map.of(), 0, new byte[10]));
+    }
+    Batch batch = builder.build(1, 0, 0);
+    core.fetched(
+        fetch.hold(),
+        fetch.request(),
+        new FetchAnswer(0, count, List.of(new FetchAnswer.Placed(0, batch))),
+        now);
+    return fetch.hold();
+  }
+
+  private void tick(long millis) {
+    now += millis;
+    core.heartbeatAnswered(now);
+    core.tick(now);
+  }
+
+  private Task next(long offset) {
+    Task task = core.next(now);
+    assertThat(task).as("offset " + offset).isNotNull();
+    assertThat(task.offset).isEqualTo(offset);
+    return task;
+  }
+
+  // ---- At most once
+
+  @Test
+  void at_most_once_nothing_starts_before_it_is_committed() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    assertThat(core.next(now)).isNull();
+    Action.Commit commit = take(Action.Commit.class);
+    assertThat(commit.command().offset()).isEqualTo(4);
+    assertThat(core.next(now)).isNull();
+    core.committed(hold, 4);
+    for (int offset = 0; offset < 4; offset++) {
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    List<Action.Commit> commits = takeAll(Action.Commit.class);
+    assertThat(commits).hasSize(1);
+    core.committed(hold, commits.get(0).command().offset());
+    next(4);
+  }
+
+  @Test
+  void at_most_once_what_fails_is_not_tried_again() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(2);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    assertThat(takeAll(Action.RecordOutcomes.class)).isEmpty();
+    assertThat(take(Action.Report.class).text()).contains("not tried again");
+    core.finished(next(1), now);
+    assertThat(core.running()).isZero();
+    assertThat(core.next(now + 100_000)).isNull();
+  }
+
+  @Test
+  void at_most_once_a_release_waits_for_what_is_committed() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    Task first = next(0);
+    assign(true);
+    core.finished(first, now);
+    for (int offset = 1; offset < 4; offset++) {
+      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(4);
+    assertThat(takeAll(Action.Report.class)).isEmpty();
+  }
+
+  @Test
+  void at_most_once_a_release_waits_for_a_commit_on_its_way_and_what_it_names() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    for (int offset = 0; offset < 4; offset++) {
+      core.finished(next(offset), now);
+    }
+    long named = take(Action.Commit.class).command().offset();
+    assertThat(named).isGreaterThan(4);
+    assign(true);
+    tick(10);
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    core.committed(hold, named);
+    for (long offset = 4; offset < named; offset++) {
+      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(named);
+  }
+
+  /** The commit may have been taken: then nobody else would handle what it names. */
+  @Test
+  void at_most_once_a_release_asks_again_for_a_commit_whose_answer_is_lost() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    for (int offset = 0; offset < 4; offset++) {
+      core.finished(next(offset), now);
+    }
+    long named = take(Action.Commit.class).command().offset();
+    assign(true);
+    core.commitFailed(hold, new RefusedException(Refusal.INDETERMINATE, "lost"), now);
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    tick(2_000);
+    assertThat(core.next(now)).isNull();
+    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(named);
+    core.committed(hold, named);
+    for (long offset = 4; offset < named; offset++) {
+      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      core.finished(next(offset), now);
+    }
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(named);
+  }
+
+  @Test
+  void at_most_once_what_is_lost_with_the_shard_is_told() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    Hold hold = fetched(10);
+    core.committed(hold, take(Action.Commit.class).command().offset());
+    core.finished(next(0), now);
+    core.commitFailed(hold, new RefusedException(Refusal.FENCED, "another"), now);
+    assertThat(takeAll(Action.Report.class))
+        .anyMatch(report -> report.text().contains("up to 3 messages from offset 1"));
+  }
+
+  // ---- Handlers that publish
+
+  private Hold attached(long producerId) {
+    Action.ReadLease read = take(Action.ReadLease.class);
+    core.leaseRead(
+        read.hold(),
+        new Lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId),
+        now);
+    return read.hold();
+  }
+
+  private void publishing(Task task) {
+    task.newEffects().publish(OUT, new Message(null, Map.of(), 0, new byte[1]));
+  }
+
+  @Test
+  void nothing_is_handled_before_former_owners_are_fenced() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    Action.OpenPublisher open = take(Action.OpenPublisher.class);
+    assertThat(open.producerId()).isEqualTo(5);
+    core.publisherFailed(open.hold(), new RefusedException(Refusal.UNAVAILABLE, "x"), now);
+    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    tick(2_000);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    fetched(1);
+    next(0);
+  }
+
+  @Test
+  void an_input_is_finished_when_its_outputs_are_in_the_log() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(0);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(3);
+    Task first = next(0);
+    publishing(first);
+    core.finished(first, now);
+    Action.Publish publish = take(Action.Publish.class);
+    assertThat(core.next(now)).as("order shard").isNull();
+    assertThat(hold.window.committed()).isZero();
+    core.publishFailed(
+        hold, publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
+    tick(2_000);
+    Action.Publish again = take(Action.Publish.class);
+    assertThat(again.request()).isSameAs(publish.request());
+    core.published(hold, again.request(), List.of(new Result(null, 17)), now);
+    assertThat(hold.window.committed()).isEqualTo(1);
+    core.finished(next(1), now);
+    assertThat(takeAll(Action.Publish.class)).isEmpty();
+    assertThat(hold.window.committed()).isEqualTo(2);
+  }
+
+  @Test
+  void what_is_refused_for_good_begins_the_shard_anew() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(3);
+    Task first = next(0);
+    publishing(first);
+    core.finished(first, now);
+    core.published(
+        hold,
+        take(Action.Publish.class).request(),
+        List.of(new Result(Refusal.UNKNOWN_TOPIC, 0)),
+        now);
+    assertThat(take(Action.CallLost.class).shard().shard()).isZero();
+    assertThat(core.running()).isZero();
+    assertThat(core.owned()).isZero();
+    assign(false);
+    attached(5);
+  }
+
+  @Test
+  void what_fails_keeps_its_place_whatever_the_order() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    fetched(1);
+    Task first = next(0);
+    publishing(first);
+    core.failed(first, new IllegalStateException("broken"), now);
+    assertThat(takeAll(Action.Publish.class)).isEmpty();
+    assertThat(take(Action.RecordOutcomes.class).command().outcomes())
+        .allMatch(outcome -> outcome.toString().contains("HELD"));
+  }
+
+  @Test
+  void outputs_behind_what_keeps_failing_do_not_hold_a_hand_over_for_ever() {
+    order = ConsumerOptions.Order.NONE;
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(2);
+    Task first = next(0);
+    Task second = next(1);
+    publishing(second);
+    core.finished(second, now);
+    core.failed(first, new IllegalStateException("broken"), now);
+    core.recorded(hold, take(Action.RecordOutcomes.class).command(), List.of(), now);
+    assign(true);
+    core.failed(next(0), new IllegalStateException("broken"), now);
+    tick(10_000);
+    assertThat(takeAll(Action.CallRelease.class)).as("its turn may come yet").isEmpty();
+    tick(40_000);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(takeAll(Action.Publish.class)).isEmpty();
+    assertThat(take(Action.Release.class).command().offset()).isZero();
+    assertThat(core.flow().messages()).isZero();
+    assertThat(core.flow().bytes()).isZero();
+  }
+
+  @Test
+  void a_state_that_has_an_input_in_it_whose_outputs_were_given_up_is_not_handed_over() {
+    order = ConsumerOptions.Order.NONE;
+    givesState = true;
+    start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(2);
+    Task first = next(0);
+    Task second = next(1);
+    publishing(second);
+    core.finished(second, now);
+    core.failed(first, new IllegalStateException("broken"), now);
+    core.recorded(hold, take(Action.RecordOutcomes.class).command(), List.of(), now);
+    assign(true);
+    tick(50_000);
+    core.stateGiven(take(Action.CallRelease.class).hold(), new byte[] {9}, null, now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.offset()).isZero();
+    assertThat(release.stateOffset()).isZero();
+    assertThat(release.state()).as("where it began, and not with message 1 in it").isEmpty();
+  }
+
+  @Test
+  void outputs_that_are_on_their_way_are_awaited_by_a_hand_over() {
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(2);
+    Task first = next(0);
+    publishing(first);
+    core.finished(first, now);
+    Action.Publish publish = take(Action.Publish.class);
+    assign(true);
+    tick(48_000);
+    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    core.published(hold, publish.request(), List.of(new Result(null, 17)), now);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    assertThat(take(Action.Release.class).command().offset()).isEqualTo(1);
+  }
+
+  // ---- State by commits
+
+  @Test
+  void a_state_is_committed_with_its_offset_and_released() {
+    start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    Hold hold = fetched(5);
+    Task first = next(0);
+    first.newEffects().commit(new byte[] {1});
+    core.finished(first, now);
+    core.finished(next(1), now);
+    tick(6_000);
+    Action.Commit commit = take(Action.Commit.class);
+    assertThat(commit.command().offset()).isEqualTo(2);
+    assertThat(commit.command().stateOffset()).isEqualTo(1);
+    assertThat(commit.command().state()).containsExactly(1);
+    core.committed(hold, 2);
+    Task third = next(2);
+    third.newEffects().commit(new byte[] {3});
+    core.finished(third, now);
+    assign(true);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.offset()).isEqualTo(3);
+    assertThat(release.stateOffset()).isEqualTo(3);
+    assertThat(release.state()).containsExactly(3);
+  }
+
+  @Test
+  void without_a_state_yet_the_next_owner_begins_where_this_one_did() {
+    start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
+    attached(5);
+    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    fetched(5);
+    core.finished(next(0), now);
+    tick(6_000);
+    Action.Commit commit = take(Action.Commit.class);
+    assertThat(commit.command().stateOffset()).isZero();
+    assertThat(commit.command().state()).isNull();
+    assign(true);
+    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
+    var release = take(Action.Release.class).command();
+    assertThat(release.offset()).isEqualTo(1);
+    assertThat(release.stateOffset()).isZero();
+    assertThat(release.state()).isEmpty();
+  }
+}

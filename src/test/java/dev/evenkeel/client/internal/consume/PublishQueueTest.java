@@ -1,0 +1,196 @@
+package dev.evenkeel.client.internal.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+class PublishQueueTest {
+  private static final Shard A = new Shard(9, 0);
+  private static final Shard B = new Shard(9, 1);
+  private static final int GROUPS = 3;
+
+  private final PublishQueue queue = new PublishQueue(7, 2, GROUPS);
+  private final Window window = new Window(10);
+
+  private Task task(long offset, Shard... to) {
+    return task(window, offset, false, to);
+  }
+
+  private static Task task(Window window, long offset, boolean retry, Shard... to) {
+    Message message = new Message(null, Map.of(), offset, new byte[] {1});
+    Task task = new Task(null, offset, message, 1, retry);
+    if (!retry) {
+      window.handOut(offset);
+    }
+    Effects effects = task.newEffects();
+    for (Shard shard : to) {
+      effects.publish(shard, message);
+    }
+    return task;
+  }
+
+  private static List<Long> inputs(PublishRequest request) {
+    return request.outs.stream().map(out -> out.task().offset).toList();
+  }
+
+  @Test
+  void outputs_leave_in_the_order_of_inputs() {
+    Task ten = task(10, A);
+    Task eleven = task(11, A, B);
+    Task twelve = task(12, A);
+    queue.add(twelve);
+    queue.add(eleven);
+    assertThat(queue.next(window, 0)).isEmpty();
+    queue.add(ten);
+    List<PublishRequest> requests = queue.next(window, 0);
+    assertThat(requests).hasSize(2);
+    PublishRequest toA =
+        requests.get(0).group() == A.dataGroup(GROUPS) ? requests.get(0) : requests.get(1);
+    PublishRequest toB = requests.get(0) == toA ? requests.get(1) : requests.get(0);
+    assertThat(inputs(toA)).containsExactly(10L, 11L, 12L);
+    assertThat(inputs(toB)).containsExactly(11L);
+    Batch second = toA.outs.get(1).batch();
+    assertThat(second.producerId()).isEqualTo(7);
+    assertThat(second.producerEpoch()).isEqualTo(2);
+    assertThat(second.firstSequence()).isEqualTo(11L << 16 | 1);
+    // The second is done when both shards have it.
+    assertThat(queue.taken(toA)).containsExactlyInAnyOrder(ten, twelve);
+    assertThat(queue.taken(toB)).containsExactly(eleven);
+    assertThat(queue.taken(toB)).isEmpty();
+  }
+
+  @Test
+  void nothing_overtakes_what_is_on_its_way() {
+    queue.add(task(10, A));
+    PublishRequest first = queue.next(window, 0).get(0);
+    queue.add(task(11, A));
+    assertThat(queue.next(window, 0)).isEmpty();
+    queue.again(first, 50);
+    assertThat(queue.next(window, 49)).isEmpty();
+    assertThat(queue.next(window, 50)).containsExactly(first);
+    assertThat(queue.next(window, 99)).isEmpty();
+    queue.taken(first);
+    assertThat(inputs(queue.next(window, 99).get(0))).containsExactly(11L);
+  }
+
+  @Test
+  void a_retry_waits_for_nobody_and_has_no_place_in_the_sequence() {
+    task(10);
+    Task retry = task(window, 3, true, A);
+    queue.add(retry);
+    PublishRequest request = queue.next(window, 0).get(0);
+    assertThat(request.outs.get(0).batch().producerId()).isZero();
+    assertThat(queue.taken(request)).containsExactly(retry);
+  }
+
+  @Test
+  void what_is_lost_is_told() {
+    Task ten = task(10, A);
+    Task twelve = task(12, B);
+    queue.add(ten);
+    queue.add(twelve);
+    queue.next(window, 0);
+    assertThat(queue.clear()).containsExactlyInAnyOrder(ten, twelve);
+    assertThat(queue.next(window, 0)).isEmpty();
+  }
+
+  @Test
+  void one_input_has_limits() {
+    Effects effects = new Effects();
+    Message large = new Message(null, Map.of(), 0, new byte[1 << 20]);
+    effects.publish(A, large);
+    assertThatThrownBy(() -> effects.publish(A, large)).isInstanceOf(RefusedException.class);
+    Effects many = new Effects();
+    Message small = new Message(null, Map.of(), 0, new byte[0]);
+    assertThatThrownBy(
+            () -> {
+              for (int i = 0; i < 70_000; i++) {
+                many.publish(A, small);
+              }
+            })
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("65534");
+    assertThatThrownBy(() -> effects.commit(new byte[(1 << 20) + 1]))
+        .isInstanceOf(RefusedException.class);
+  }
+
+  /** Handlers end in any order, some without output; answers come late, or not at all. */
+  @Property(tries = 300)
+  void each_shard_gets_its_inputs_in_order(@ForAll long seed) {
+    Random random = new Random(seed);
+    Window own = new Window(0);
+    PublishQueue outputs = new PublishQueue(7, 1, GROUPS);
+    List<Task> running = new ArrayList<>();
+    List<PublishRequest> onTheWay = new ArrayList<>();
+    Map<Shard, List<Long>> log = new HashMap<>();
+    Map<Shard, List<Long>> expected = new HashMap<>();
+    long next = 0;
+    int done = 0;
+    while (done < 60) {
+      switch (random.nextInt(4)) {
+        case 0, 1 -> {
+          if (next < 60 && running.size() < 8) {
+            Shard[] to = new Shard[random.nextInt(3)];
+            for (int i = 0; i < to.length; i++) {
+              to[i] = new Shard(9, random.nextInt(4));
+            }
+            for (Shard shard : new HashSet<>(List.of(to))) {
+              expected
+                  .computeIfAbsent(shard, each -> new ArrayList<>())
+                  .add(Effects.sequence(next));
+            }
+            running.add(task(own, next++, false, to));
+          }
+        }
+        case 2 -> {
+          if (!running.isEmpty()) {
+            Task task = running.remove(random.nextInt(running.size()));
+            if (task.publishes()) {
+              outputs.add(task);
+            } else {
+              own.finish(task.offset);
+              done++;
+            }
+          }
+        }
+        default -> {
+          if (!onTheWay.isEmpty()) {
+            PublishRequest request = onTheWay.remove(random.nextInt(onTheWay.size()));
+            request.outs.forEach(
+                out -> {
+                  List<Long> shard = log.computeIfAbsent(out.to(), to -> new ArrayList<>());
+                  long highest = shard.isEmpty() ? -1 : shard.get(shard.size() - 1);
+                  if (out.batch().firstSequence() > highest) {
+                    shard.add(out.batch().firstSequence());
+                  }
+                });
+            if (random.nextInt(3) == 0) {
+              outputs.again(request, 0);
+            } else {
+              for (Task task : outputs.taken(request)) {
+                own.finish(task.offset);
+                done++;
+              }
+            }
+          }
+        }
+      }
+      onTheWay.addAll(outputs.next(own, 0));
+    }
+    assertThat(log).isEqualTo(expected);
+    assertThat(own.committed()).isEqualTo(60);
+  }
+}

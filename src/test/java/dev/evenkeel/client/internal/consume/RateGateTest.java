@@ -1,0 +1,555 @@
+package dev.evenkeel.client.internal.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.Rate;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+/** The gate over a whole core, in virtual time: it is woken when it says, and never else. */
+class RateGateTest {
+  /** One shard or more, whose messages are there; handlers end when the world says. */
+  private static final class World {
+    final ConsumerOptions options;
+    final ConsumerCore core;
+    final RateGate gate;
+    final Map<Integer, List<Message>> log = new TreeMap<>();
+    final List<Delivery> dropped = new ArrayList<>();
+    final List<Task> running = new ArrayList<>();
+    final List<Task> begun = new ArrayList<>();
+    final List<Long> begunAt = new ArrayList<>();
+    final Map<Integer, Action.Fetch> fetches = new HashMap<>();
+    final Map<Integer, Long> committed = new HashMap<>();
+    Long released;
+    long now = 5_000_000;
+
+    World(ConsumerOptions options, int shards) {
+      this(options, shards, RateGate.KEYS_MAX);
+    }
+
+    World(ConsumerOptions options, int shards, int keysMax) {
+      this.options = options.setGroup("g").setMember("m").setTopics(List.of("t"));
+      core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+      boolean payload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
+      ConsumerOptions.Dedup by =
+          payload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY;
+      gate = new RateGate(core, options, new DedupKeys("g", by, null), keysMax, dropped::add);
+      core.heartbeatAnswered(now);
+      List<Assignment.Owned> owned = new ArrayList<>();
+      for (int i = 0; i < shards; i++) {
+        log.put(i, new ArrayList<>());
+        owned.add(new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 0));
+      }
+      core.assigned(new Assignment("g", "m", "i", 1, 1, owned), now);
+      carryOut();
+    }
+
+    static Message message(String key, String payload) {
+      return new Message(
+          key == null ? null : key.getBytes(StandardCharsets.UTF_8),
+          Map.of(),
+          0,
+          payload.getBytes(StandardCharsets.UTF_8));
+    }
+
+    void append(int shard, String key) {
+      append(shard, message(key, key + "-" + log.get(shard).size()));
+    }
+
+    void append(int shard, Message message) {
+      log.get(shard).add(message);
+      answer(shard);
+    }
+
+    /** Answers a fetch that waits, if there is something. */
+    private void answer(int shard) {
+      Action.Fetch fetch = fetches.get(shard);
+      if (fetch == null || fetch.request().offset() >= log.get(shard).size()) {
+        return;
+      }
+      fetches.remove(shard);
+      BatchBuilder builder = new BatchBuilder(1 << 16);
+      int from = (int) fetch.request().offset();
+      int to = Math.min(log.get(shard).size(), from + 100);
+      log.get(shard).subList(from, to).forEach(builder::add);
+      core.fetched(
+          fetch.hold(),
+          fetch.request(),
+          new FetchAnswer(
+              0,
+              log.get(shard).size(),
+              List.of(new FetchAnswer.Placed(from, builder.build(1, 0, 0)))),
+          now);
+    }
+
+    void carryOut() {
+      Action action;
+      while ((action = core.poll()) != null) {
+        if (action instanceof Action.CallAssign assign) {
+          core.assignDone(assign.hold(), null, now);
+        } else if (action instanceof Action.Fetch fetch) {
+          fetches.put(fetch.hold().shard.shard(), fetch);
+          answer(fetch.hold().shard.shard());
+        } else if (action instanceof Action.Commit commit) {
+          committed.put(commit.hold().shard.shard(), commit.command().offset());
+          core.committed(commit.hold(), commit.command().offset());
+        } else if (action instanceof Action.CallRelease release) {
+          core.stateGiven(release.hold(), null, null, now);
+        } else if (action instanceof Action.Release release) {
+          released = release.command().offset();
+          core.released(release.hold());
+        } else if (action instanceof Action.RecordOutcomes record) {
+          core.recorded(record.hold(), record.command(), List.of(), now);
+        }
+      }
+    }
+
+    /** Begins what may begin now. */
+    void turn() {
+      carryOut();
+      Task task;
+      while ((task = gate.next(now)) != null) {
+        running.add(task);
+        begun.add(task);
+        begunAt.add(now);
+        carryOut();
+      }
+      carryOut();
+    }
+
+    void end(int index) {
+      gate.finished(running.remove(index), now);
+    }
+
+    void endAll() {
+      while (!running.isEmpty()) {
+        end(0);
+      }
+    }
+
+    /** Time goes to {@code millis}, with the core's ticks for heartbeat and commit. */
+    void at(long millis) {
+      now = millis;
+      core.heartbeatAnswered(now);
+      core.tick(now);
+      turn();
+    }
+
+    /** Goes from one time that the gate names to the next until all is finished. */
+    void runOut() {
+      for (int i = 0; i < 100_000; i++) {
+        turn();
+        while (!running.isEmpty()) {
+          endAll();
+          turn();
+        }
+        long due = gate.dueMillis(now);
+        if (due == Long.MAX_VALUE) {
+          break;
+        }
+        assertThat(due).as("what is due now was not begun").isGreaterThan(now);
+        at(due);
+      }
+      at(now + 10_000);
+    }
+
+    int messages() {
+      return log.values().stream().mapToInt(List::size).sum();
+    }
+
+    /** Every message was handled or dropped, once, and all is committed. */
+    void assertAllOver() {
+      List<String> over = new ArrayList<>();
+      begun.forEach(task -> over.add(task.hold.shard.shard() + "/" + task.offset));
+      dropped.forEach(each -> over.add(each.shard() + "/" + each.offset()));
+      assertThat(over).doesNotHaveDuplicates().hasSize(messages());
+      assertThat(gate.rates().waiting()).isZero();
+      assertThat(gate.rates().dropped()).isEqualTo(dropped.size());
+      assertThat(core.consumed()).isEqualTo(messages());
+      log.forEach(
+          (shard, all) ->
+              assertThat(committed.getOrDefault(shard, 0L)).isEqualTo((long) all.size()));
+    }
+
+    /** Of one key, or of all with null: never more than the rate allows in any time. */
+    void assertBounded(String key, Rate rate) {
+      List<Long> times = new ArrayList<>();
+      for (int i = 0; i < begun.size(); i++) {
+        if (key == null || key.equals(begun.get(i).message.keyText())) {
+          times.add(begunAt.get(i));
+        }
+      }
+      for (int i = 0; i < times.size(); i++) {
+        for (int j = i; j < times.size(); j++) {
+          double periods = (times.get(j) - times.get(i)) / (double) rate.periodMillis();
+          if (j - i + 1.0 > rate.permits() * (1 + periods) + 1e-9) {
+            throw new AssertionError(
+                j - i + 1 + " of " + key + " from " + times.get(i) + " to " + times.get(j));
+          }
+        }
+      }
+    }
+
+    /** The offsets of a key and shard in the order in which they began. */
+    List<Long> order(int shard, String key) {
+      return begun.stream()
+          .filter(task -> task.hold.shard.shard() == shard)
+          .filter(task -> key.equals(task.message.keyText()))
+          .map(task -> task.offset)
+          .toList();
+    }
+  }
+
+  private static final String[] KEYS = {"hot", "b", "c", "d", "e"};
+
+  private static ConsumerOptions random(Random random) {
+    ConsumerOptions.Order[] orders = ConsumerOptions.Order.values();
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setOrder(orders[random.nextInt(orders.length)])
+            .setParallel(1 + random.nextInt(6))
+            .setHandOutMessages(1 + random.nextInt(20));
+    if (random.nextBoolean()) {
+      options.setRate(new Rate(1 + random.nextInt(10), 1 + random.nextInt(300)));
+    }
+    if (options.getRate() == null || random.nextInt(4) > 0) {
+      options.setKeyRate(new Rate(1 + random.nextInt(4), 1 + random.nextInt(2_000)));
+      if (options.getOrder() != ConsumerOptions.Order.SHARD) {
+        ConsumerOptions.OverRate[] over = ConsumerOptions.OverRate.values();
+        options.setOverRate(over[random.nextInt(over.length)]);
+      }
+    }
+    return options;
+  }
+
+  private static String key(Random random) {
+    return random.nextInt(3) == 0 ? KEYS[random.nextInt(KEYS.length)] : KEYS[0];
+  }
+
+  @Property(tries = 300)
+  void rates_are_kept_and_nothing_is_left(@ForAll long seed) {
+    Random random = new Random(seed);
+    ConsumerOptions options = random(random);
+    int shards = 1 + random.nextInt(3);
+    World world = new World(options, shards);
+    for (int i = 0; i < 200; i++) {
+      switch (random.nextInt(5)) {
+        case 0, 1 -> {
+          int some = random.nextInt(8);
+          for (int k = 0; k < some; k++) {
+            // A key has one shard, as producers have it.
+            String key = random.nextInt(20) == 0 ? null : key(random);
+            world.append(key == null ? 0 : Math.floorMod(key.hashCode(), shards), key);
+          }
+        }
+        case 2 -> world.at(world.now + random.nextInt(400));
+        case 3 -> world.turn();
+        default -> {
+          if (!world.running.isEmpty()) {
+            world.end(random.nextInt(world.running.size()));
+          }
+        }
+      }
+      assertThat(world.running.size()).isLessThanOrEqualTo(options.getParallel());
+    }
+    world.runOut();
+    world.assertAllOver();
+    if (options.getRate() != null) {
+      world.assertBounded(null, options.getRate());
+    }
+    for (String key : KEYS) {
+      if (options.getKeyRate() != null) {
+        world.assertBounded(key, options.getKeyRate());
+      }
+      if (options.getOrder() != ConsumerOptions.Order.NONE) {
+        for (int shard = 0; shard < shards; shard++) {
+          assertThat(world.order(shard, key)).as("order of %s", key).isSorted();
+        }
+      }
+    }
+    if (options.getOverRate() == ConsumerOptions.OverRate.WAIT) {
+      assertThat(world.dropped).isEmpty();
+    }
+  }
+
+  /** However hot one key is, the others begin as soon as their own rate and the total allow. */
+  @Property(tries = 60)
+  void no_key_starves(@ForAll long seed) {
+    Random random = new Random(seed);
+    boolean byKey = random.nextBoolean();
+    World world =
+        new World(
+            new ConsumerOptions()
+                .setOrder(byKey ? ConsumerOptions.Order.KEY : ConsumerOptions.Order.NONE)
+                .setParallel(1 + random.nextInt(4))
+                .setRate(new Rate(5, 100))
+                .setKeyRate(new Rate(1, 1_000)),
+            1);
+    for (int i = 0; i < 500; i++) {
+      world.append(0, "hot");
+    }
+    for (int i = 0; i < 40; i++) {
+      world.append(0, "cold-" + i);
+    }
+    for (int i = 0; i < 200; i++) {
+      world.turn();
+      world.endAll();
+      world.at(world.now + 10);
+      world.endAll();
+    }
+    // Two seconds: the total allows 105, the hot key 3, each of the others needs 1.
+    List<String> keys = world.begun.stream().map(task -> task.message.keyText()).toList();
+    assertThat(keys.stream().filter("hot"::equals).count()).isBetween(2L, 3L);
+    assertThat(keys.stream().filter(key -> key.startsWith("cold")).count()).isEqualTo(40);
+  }
+
+  private static World one(ConsumerOptions.OverRate over, ConsumerOptions.Order order) {
+    return new World(
+        new ConsumerOptions()
+            .setOrder(order)
+            .setKeyRate(new Rate(2, 1_000))
+            .setOverRate(over)
+            .setParallel(10),
+        1);
+  }
+
+  private static List<Long> offsets(World world) {
+    return world.begun.stream().map(task -> task.offset).toList();
+  }
+
+  private static List<Long> droppedOffsets(World world) {
+    return world.dropped.stream().map(Delivery::offset).sorted().toList();
+  }
+
+  @Example
+  void the_newest_are_dropped_while_one_waits() {
+    for (ConsumerOptions.Order order :
+        List.of(ConsumerOptions.Order.NONE, ConsumerOptions.Order.KEY)) {
+      World world = one(ConsumerOptions.OverRate.DROP_NEWEST, order);
+      for (int i = 0; i < 8; i++) {
+        world.append(0, "a");
+      }
+      world.runOut();
+      // Two tokens are there; the third waits.
+      assertThat(offsets(world)).as(order.name()).containsExactly(0L, 1L, 2L);
+      assertThat(droppedOffsets(world)).containsExactly(3L, 4L, 5L, 6L, 7L);
+      world.assertAllOver();
+    }
+  }
+
+  @Example
+  void the_oldest_that_wait_are_dropped_for_a_newer_one() {
+    for (ConsumerOptions.Order order :
+        List.of(ConsumerOptions.Order.NONE, ConsumerOptions.Order.KEY)) {
+      World world = one(ConsumerOptions.OverRate.DROP_OLDEST, order);
+      for (int i = 0; i < 8; i++) {
+        world.append(0, "a");
+      }
+      world.runOut();
+      assertThat(offsets(world)).as(order.name()).containsExactly(0L, 1L, 7L);
+      assertThat(droppedOffsets(world)).containsExactly(2L, 3L, 4L, 5L, 6L);
+      world.assertAllOver();
+    }
+  }
+
+  @Example
+  void other_payloads_of_a_key_are_not_the_same() {
+    World world =
+        new World(
+            new ConsumerOptions()
+                .setOrder(ConsumerOptions.Order.KEY)
+                .setKeyRate(new Rate(1, 1_000))
+                .setRateBy(ConsumerOptions.RateBy.PAYLOAD)
+                .setOverRate(ConsumerOptions.OverRate.DROP_NEWEST),
+            1);
+    for (String payload : List.of("x", "x", "y", "x", "y", "z", "x")) {
+      world.append(0, World.message("k", payload));
+    }
+    world.runOut();
+    // Of x the second waits, which the later ones do not.
+    assertThat(offsets(world)).containsExactly(0L, 1L, 2L, 4L, 5L);
+    assertThat(droppedOffsets(world)).containsExactly(3L, 6L);
+    world.assertAllOver();
+  }
+
+  @Example
+  void without_a_key_there_is_no_rate_of_a_key() {
+    World world = one(ConsumerOptions.OverRate.DROP_NEWEST, ConsumerOptions.Order.NONE);
+    for (int i = 0; i < 8; i++) {
+      world.append(0, (String) null);
+    }
+    world.turn();
+    assertThat(world.begun).hasSize(8);
+    world.runOut();
+    world.assertAllOver();
+  }
+
+  @Example
+  void what_waits_is_bounded_and_then_the_shard_waits() {
+    World world =
+        new World(
+            new ConsumerOptions()
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setKeyRate(new Rate(1, 60_000)),
+            2);
+    for (int i = 0; i < 2 * RateGate.HELD_OF_SHARD_MAX; i++) {
+      world.append(0, "hot");
+    }
+    world.append(0, "behind");
+    world.append(1, "other");
+    world.turn();
+    world.endAll();
+    world.turn();
+    world.endAll();
+    List<String> keys = world.begun.stream().map(task -> task.message.keyText()).toList();
+    assertThat(keys).contains("hot", "other").doesNotContain("behind");
+    assertThat(world.gate.rates().waiting()).isEqualTo(RateGate.HELD_OF_SHARD_MAX);
+    assertThat(world.gate.rates().shardsWaiting()).isEqualTo(1);
+    world.runOut();
+    world.assertAllOver();
+  }
+
+  @Example
+  void buckets_are_bounded_and_full_ones_make_room() {
+    World world =
+        new World(
+            new ConsumerOptions()
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setKeyRate(new Rate(1, 1_000)),
+            1,
+            3);
+    for (int i = 0; i < 30; i++) {
+      world.append(0, "k" + i % 10);
+    }
+    world.turn();
+    world.endAll();
+    world.turn();
+    assertThat(world.begun).as("no room for a fourth key").hasSize(3);
+    assertThat(world.gate.keysKnown()).isEqualTo(3);
+    world.runOut();
+    world.assertAllOver();
+    for (int i = 0; i < 10; i++) {
+      world.assertBounded("k" + i, new Rate(1, 1_000));
+    }
+  }
+
+  @Example
+  void a_hand_over_does_not_wait_for_a_turn_that_is_far() {
+    for (int seconds : new int[] {1, 60}) {
+      World world =
+          new World(
+              new ConsumerOptions()
+                  .setOrder(ConsumerOptions.Order.NONE)
+                  .setKeyRate(new Rate(1, 1_000L * seconds)),
+              1);
+      world.append(0, "a");
+      world.append(0, "a");
+      world.append(0, "b");
+      world.turn();
+      world.endAll();
+      Shard shard = new Shard(1, 0);
+      world.core.assigned(
+          new Assignment(
+              "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0))),
+          world.now);
+      world.gate.tick(world.now);
+      world.core.tick(world.now);
+      world.carryOut();
+      assertThat(world.released).isEqualTo(seconds > 1 ? 1L : null);
+      if (seconds == 1) {
+        world.runOut();
+        assertThat(offsets(world)).containsExactly(0L, 2L, 1L);
+        assertThat(world.released).isEqualTo(3L);
+      }
+    }
+  }
+
+  @Example
+  void with_at_most_once_a_hand_over_waits_for_what_is_committed_however_far_its_turn_is() {
+    World world =
+        new World(
+            new ConsumerOptions()
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setDelivery(ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE)
+                .setKeyRate(new Rate(1, 10_000)),
+            1);
+    world.append(0, "a");
+    world.turn();
+    world.endAll();
+    world.append(0, "a");
+    world.turn();
+    assertThat(world.committed.get(0)).isEqualTo(2L);
+    Shard shard = new Shard(1, 0);
+    world.core.assigned(
+        new Assignment(
+            "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0))),
+        world.now);
+    world.gate.tick(world.now);
+    world.core.tick(world.now);
+    world.carryOut();
+    assertThat(world.released).isNull();
+    world.runOut();
+    assertThat(offsets(world)).containsExactly(0L, 1L);
+    assertThat(world.released).isEqualTo(2L);
+  }
+
+  /** What is committed and not begun bounds how much more may be, long before too much is held. */
+  @Example
+  void with_at_most_once_a_shard_that_waits_for_a_rate_is_seen() {
+    World world =
+        new World(
+            new ConsumerOptions()
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setDelivery(ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE)
+                .setHandOutMessages(4)
+                .setKeyRate(new Rate(1, 10_000)),
+            1);
+    for (String key : List.of("a", "a", "b", "c", "d")) {
+      world.append(0, key);
+    }
+    for (int i = 0; i < 3; i++) {
+      world.turn();
+      world.endAll();
+    }
+    assertThat(offsets(world)).containsExactly(0L, 2L, 3L, 4L);
+    assertThat(world.gate.rates().waiting()).isEqualTo(1);
+    assertThat(world.gate.rates().shardsWaiting()).as("nothing is behind it").isZero();
+    world.append(0, "e");
+    world.at(world.now + 1_000);
+    assertThat(offsets(world)).hasSize(4);
+    assertThat(world.gate.rates().shardsWaiting()).isEqualTo(1);
+    world.runOut();
+    assertThat(offsets(world)).endsWith(1L, 5L);
+    assertThat(world.gate.rates().shardsWaiting()).isZero();
+  }
+
+  @Example
+  void a_shard_that_goes_takes_what_waits_with_it() {
+    World world = one(ConsumerOptions.OverRate.WAIT, ConsumerOptions.Order.NONE);
+    for (int i = 0; i < 8; i++) {
+      world.append(0, "a");
+    }
+    world.turn();
+    assertThat(world.gate.rates().waiting()).isEqualTo(6);
+    world.core.assigned(new Assignment("g", "m", "i", 1, 2, List.of()), world.now);
+    world.at(world.now + 5_000);
+    assertThat(world.begun).hasSize(2);
+    assertThat(world.gate.rates().waiting()).isZero();
+  }
+}

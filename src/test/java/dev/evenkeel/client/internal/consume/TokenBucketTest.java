@@ -1,0 +1,75 @@
+package dev.evenkeel.client.internal.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.client.Rate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+
+class TokenBucketTest {
+  private static final long MILLI = TokenBucket.NANOS_PER_MILLI;
+
+  /** Never more than the permits and the rate times the time, in any time whatever. */
+  @Property(tries = 300)
+  void it_bounds_every_interval(
+      @ForAll @IntRange(min = 1, max = 20) int permits,
+      @ForAll @IntRange(min = 1, max = 2_000) int periodMillis,
+      @ForAll long seed) {
+    TokenBucket bucket = new TokenBucket(new Rate(permits, periodMillis));
+    Random random = new Random(seed);
+    long now = random.nextInt() * MILLI;
+    long full = TokenBucket.ALWAYS_FULL;
+    List<Long> taken = new ArrayList<>();
+    for (int i = 0; i < 300; i++) {
+      now += random.nextInt(3) == 0 ? random.nextInt(periodMillis) * MILLI : random.nextInt(1_000);
+      int available = bucket.available(full, now);
+      assertThat(available > 0).isEqualTo(bucket.due(full) <= now);
+      assertThat(available).isBetween(0, permits);
+      int wanted = random.nextInt(permits + 2);
+      for (int k = 0; k < wanted && bucket.due(full) <= now; k++) {
+        full = bucket.taken(full, now);
+        assertThat(bucket.available(full, now)).isEqualTo(--available);
+        taken.add(now);
+      }
+    }
+    for (int i = 0; i < taken.size(); i++) {
+      for (int j = i; j < taken.size(); j++) {
+        double periods = (taken.get(j) - taken.get(i)) / (double) (periodMillis * MILLI);
+        if (j - i + 1.0 > permits * (1 + periods) + 1e-6) {
+          throw new AssertionError(j - i + 1 + " from " + taken.get(i) + " to " + taken.get(j));
+        }
+      }
+    }
+  }
+
+  /** Whoever takes as soon as there is one gets the whole rate, but for what is rounded. */
+  @Property(tries = 100)
+  void it_gives_what_it_promises(
+      @ForAll @IntRange(min = 1, max = 1_000) int permits,
+      @ForAll @IntRange(min = 1, max = 60_000) int periodMillis) {
+    TokenBucket bucket = new TokenBucket(new Rate(permits, periodMillis));
+    long full = TokenBucket.ALWAYS_FULL;
+    long now = 0;
+    for (int i = 0; i < 3 * permits; i++) {
+      now = Math.max(now, bucket.due(full));
+      full = bucket.taken(full, now);
+    }
+    assertThat(now).isLessThanOrEqualTo((2L * periodMillis + 1) * MILLI);
+  }
+
+  @Example
+  void a_full_one_is_as_good_as_new() {
+    TokenBucket bucket = new TokenBucket(new Rate(3, 30));
+    long full = bucket.taken(TokenBucket.ALWAYS_FULL, 0);
+    assertThat(full).isEqualTo(10 * MILLI);
+    assertThat(bucket.available(full, 10 * MILLI - 1)).isEqualTo(2);
+    assertThat(bucket.available(full, 10 * MILLI)).isEqualTo(3);
+    assertThat(bucket.taken(full, 10 * MILLI))
+        .isEqualTo(bucket.taken(TokenBucket.ALWAYS_FULL, 10 * MILLI));
+  }
+}

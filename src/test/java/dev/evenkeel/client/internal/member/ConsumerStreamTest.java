@@ -1,0 +1,221 @@
+package dev.evenkeel.client.internal.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerStream;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.protocol.Message;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ConsumerStreamTest {
+  private final AtomicInteger taken = new AtomicInteger();
+  private Vertx vertx;
+  private FakeCluster cluster;
+  private ClusterDirectory directory;
+
+  @BeforeEach
+  void begin() {
+    vertx = Vertx.vertx();
+    cluster = new FakeCluster(vertx, 2);
+    directory = new ClusterDirectory(cluster);
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    directory.close();
+    await(vertx.close());
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+
+  private ConsumerStream stream(ConsumerStream.Finishing finishing) throws Exception {
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setGroup("g")
+            .setTopics(List.of("t"))
+            .setHeartbeatMillis(100)
+            .setParallel(4)
+            .setOrder(ConsumerOptions.Order.NONE);
+    return await(
+        HandlerStream.start(
+            handler -> Consumers.start(cluster, directory, options, counting(handler)), finishing));
+  }
+
+  /** What the stream has taken from the consumer is counted, asked for or not. */
+  private ConsumerHandler counting(ConsumerHandler handler) {
+    return (ConsumerHandler)
+        Proxy.newProxyInstance(
+            ConsumerHandler.class.getClassLoader(),
+            new Class<?>[] {ConsumerHandler.class},
+            (self, method, args) -> {
+              try {
+                return method.invoke(handler, args);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              } finally {
+                taken.addAndGet(method.getName().equals("handle") ? 1 : 0);
+              }
+            });
+  }
+
+  private void append(int shard, int count) {
+    List<Message> messages =
+        new ArrayList<>(Collections.nCopies(count, new Message(null, Map.of(), 0, new byte[1])));
+    cluster.append(shard, messages);
+  }
+
+  @Test
+  void flowsAsFarAsItIsAskedFor() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.AUTOMATIC);
+    List<Long> seen = new CopyOnWriteArrayList<>();
+    AtomicInteger ends = new AtomicInteger();
+    stream.endHandler(ignored -> ends.incrementAndGet());
+    stream.pause();
+    stream.handler(delivery -> seen.add(delivery.offset()));
+    append(0, 20);
+    cluster.grant(0, null, -1);
+    stream.fetch(3);
+    Awaitility.await().until(() -> seen.size() == 3);
+    stream.fetch(10);
+    Awaitility.await().until(() -> seen.size() == 13);
+    assertThat(stream.consumer().consumed()).isLessThanOrEqualTo(13);
+    // Four more have been handed out to the stream; closing gives them back.
+    await(stream.close());
+    assertThat(seen).hasSize(13);
+    // Whoever awaits the end may hear of it on another thread before the stream's handler does.
+    Awaitility.await().until(() -> ends.get() > 0);
+    assertThat(ends).hasValue(1);
+    assertThat(cluster.lease(0).owned()).isFalse();
+    assertThat(cluster.lease(0).committed()).isEqualTo(13);
+  }
+
+  @Test
+  void whatTheHandlerThrowsIsTriedAgain() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.AUTOMATIC);
+    List<Integer> attempts = new CopyOnWriteArrayList<>();
+    stream.handler(
+        delivery -> {
+          attempts.add(delivery.attempt());
+          if (delivery.attempt() == 1) {
+            throw new IllegalStateException("broken");
+          }
+        });
+    append(0, 1);
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> attempts.equals(List.of(1, 2)));
+    await(stream.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(1);
+  }
+
+  @Test
+  void byHandAtMostParallelAreUnfinished() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.MANUAL);
+    List<Delivery> seen = new CopyOnWriteArrayList<>();
+    stream.handler(seen::add);
+    append(1, 10);
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> seen.size() == 4);
+    stream.finish(seen.get(1));
+    Awaitility.await().until(() -> seen.size() == 5);
+    stream.fail(seen.get(0), new IllegalStateException("broken"));
+    // While it waits, others take its place; it comes again when one of them has made room.
+    Awaitility.await()
+        .until(
+            () -> {
+              seen.stream().filter(d -> d.offset() > 0).forEach(stream::finish);
+              return seen.stream().anyMatch(d -> d.offset() == 0 && d.attempt() == 2);
+            });
+    Future<Void> closed = stream.close();
+    Awaitility.await()
+        .until(
+            () -> {
+              seen.forEach(stream::finish);
+              return closed.isComplete();
+            });
+    assertThat(cluster.lease(1).owned()).isFalse();
+    assertThat(cluster.lease(1).committed()).isGreaterThanOrEqualTo(5);
+  }
+
+  @Test
+  void afterAHandoverThatWasCalledOffMessagesWaitToBeAskedForAgain() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.MANUAL);
+    List<Delivery> seen = new CopyOnWriteArrayList<>();
+    stream.pause();
+    stream.handler(seen::add);
+    append(0, 20);
+    cluster.grant(0, null, -1);
+    stream.fetch(1);
+    Awaitility.await().until(() -> seen.size() == 1 && taken.get() == 4);
+    // Three more wait to be asked for; they are given back, so that the shard can go.
+    long begin = System.nanoTime();
+    cluster.drain(0);
+    cluster.callOff(0);
+    // What comes with this says so too.
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> stream.consumer().ownedShards() == 2);
+    stream.finish(seen.get(0));
+    Awaitility.await().until(() -> stream.consumer().consumed() == 1);
+    stream.fetch(1);
+    Awaitility.await().until(() -> seen.size() == 2);
+    // What was given back comes again after a second: not before those behind it, if that was soon.
+    boolean soon = System.nanoTime() - begin < 900_000_000;
+    assertThat(seen.get(1).offset()).isGreaterThanOrEqualTo(soon ? 4 : 1);
+    stream.resume();
+    Awaitility.await()
+        .until(
+            () -> {
+              seen.forEach(stream::finish);
+              return stream.consumer().consumed() == 20;
+            });
+    await(stream.close());
+    assertThat(seen)
+        .extracting(Delivery::offset)
+        .containsExactlyInAnyOrderElementsOf(LongStream.range(0, 20).boxed().toList());
+    assertThat(seen).as("attempts at those that had been let wait").allMatch(d -> d.attempt() == 1);
+    assertThat(cluster.lease(0).committed()).isEqualTo(20);
+  }
+
+  @Test
+  void aLostShardSetsItsPlacesFree() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.MANUAL);
+    List<Delivery> seen = new CopyOnWriteArrayList<>();
+    stream.handler(seen::add);
+    append(0, 10);
+    append(1, 10);
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 4);
+    cluster.grant(1, null, -1);
+    cluster.steal(0);
+    Awaitility.await().until(() -> seen.size() == 8);
+    assertThat(seen.get(7).shard()).isEqualTo(1);
+    seen.forEach(stream::finish);
+    Future<Void> closed = stream.close();
+    Awaitility.await()
+        .until(
+            () -> {
+              seen.forEach(stream::finish);
+              return closed.isComplete();
+            });
+    assertThat(cluster.lease(1).owned()).isFalse();
+  }
+}

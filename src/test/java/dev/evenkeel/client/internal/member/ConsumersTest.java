@@ -1,0 +1,578 @@
+package dev.evenkeel.client.internal.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whole consumers on a plain Vert.x, with a cluster that is faked behind their link. */
+class ConsumersTest {
+  private Vertx vertx;
+  private FakeCluster cluster;
+  private ClusterDirectory directory;
+
+  @BeforeEach
+  void begin() {
+    vertx = Vertx.vertx();
+    cluster = new FakeCluster(vertx, 4);
+    directory = new ClusterDirectory(cluster);
+  }
+
+  @AfterEach
+  void end() {
+    directory.close();
+    await(vertx.close());
+  }
+
+  private static <T> T await(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static Throwable failure(Future<?> future) {
+    Awaitility.await().until(future::isComplete);
+    return future.cause();
+  }
+
+  private static ConsumerOptions options() {
+    return new ConsumerOptions()
+        .setGroup("g")
+        .setMember("m")
+        .setTopics(List.of("t"))
+        .setHeartbeatMillis(100)
+        .setMemberTimeoutMillis(3_000)
+        .setCommitMillis(200);
+  }
+
+  private static List<Message> messages(int from, int count) {
+    List<Message> messages = new ArrayList<>();
+    for (int i = from; i < from + count; i++) {
+      byte[] key = ("k" + i % 7).getBytes(StandardCharsets.UTF_8);
+      byte[] payload = String.valueOf(i).getBytes(StandardCharsets.UTF_8);
+      messages.add(new Message(key, Map.of(), 1_000 + i, payload));
+    }
+    return messages;
+  }
+
+  private static int number(Delivery delivery) {
+    return Integer.parseInt(new String(delivery.message().payload(), StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void pullsCommitsAndReleasesOnClose() {
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  assertThat(delivery.member()).isEqualTo("m");
+                  assertThat(delivery.epoch()).isEqualTo(1);
+                  seen.add(number(delivery));
+                  return Future.succeededFuture();
+                }));
+    AtomicInteger owned = new AtomicInteger();
+    consumer.onAssignment(owned::set);
+    cluster.append(0, messages(0, 100));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 100);
+    cluster.append(0, messages(100, 50));
+    Awaitility.await().until(() -> seen.size() == 150);
+    for (int i = 0; i < 150; i++) {
+      assertThat(seen.get(i)).isEqualTo(i);
+    }
+    Awaitility.await().until(() -> cluster.lease(0).committed() == 150);
+    assertThat(consumer.consumed()).isEqualTo(150);
+    assertThat(consumer.ownedShards()).isEqualTo(1);
+    assertThat(owned).hasValue(1);
+    await(consumer.close());
+    assertThat(cluster.lease(0).owned()).isFalse();
+    assertThat(cluster.lease(0).committed()).isEqualTo(150);
+    var last = cluster.heartbeats().get(cluster.heartbeats().size() - 1);
+    assertThat(last.leaving()).isTrue();
+    assertThat(last.consumed()).isEqualTo(150);
+    assertThat(consumer.ownedShards()).isZero();
+  }
+
+  @Test
+  void readsFromNodesOfAFormerVersion() {
+    cluster.formerVersion();
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.add(number(delivery));
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 10);
+    await(consumer.close());
+  }
+
+  @Test
+  void worksAlthoughTheClusterDoesNotGetToKnowWhereItListens() {
+    cluster.registerNobody();
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.add(number(delivery));
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 10);
+    await(consumer.close());
+  }
+
+  /** A handler with state, whose messages end when the test says so. */
+  private static final class Held implements ConsumerHandler {
+    final List<Promise<Void>> running = new CopyOnWriteArrayList<>();
+    final List<Delivery> seen = new CopyOnWriteArrayList<>();
+    final List<String> events = new CopyOnWriteArrayList<>();
+
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      Promise<Void> promise = Promise.promise();
+      // Whoever has seen it may end it.
+      running.add(promise);
+      seen.add(delivery);
+      return promise.future();
+    }
+
+    @Override
+    public Future<Void> onAssign(ShardContext shard, Buffer state) {
+      events.add("assign " + shard.offset() + " " + state);
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Buffer> onRelease(ShardContext shard) {
+      events.add("release " + shard.offset());
+      return Future.succeededFuture(Buffer.buffer("state at " + shard.offset()));
+    }
+
+    @Override
+    public void onLost(ShardContext shard) {
+      events.add("lost");
+    }
+  }
+
+  @Test
+  void aHandOverAwaitsWhatRunsAndCarriesTheState() {
+    Held handler = new Held();
+    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    cluster.append(2, messages(0, 40));
+    cluster.grant(2, "former".getBytes(StandardCharsets.UTF_8), 7);
+    Awaitility.await().until(() -> handler.seen.size() == 1);
+    assertThat(handler.seen.get(0).offset()).isEqualTo(7);
+    cluster.drain(2);
+    cluster.loseAnswers(1);
+    handler.running.get(0).complete();
+    Awaitility.await().until(() -> !cluster.lease(2).owned());
+    Awaitility.await().until(() -> consumer.ownedShards() == 0);
+    assertThat(handler.events).containsExactly("assign 7 former", "release 8");
+    assertThat(handler.seen).hasSize(1);
+    assertThat(cluster.lease(2).stateOffset()).isEqualTo(8);
+    assertThat(new String(cluster.lease(2).state(), StandardCharsets.UTF_8))
+        .isEqualTo("state at 8");
+    await(consumer.close());
+  }
+
+  @Test
+  void tellsTheHandlerHowFarItHasCommitted() {
+    List<Long> told = new CopyOnWriteArrayList<>();
+    ConsumerHandler handler =
+        new ConsumerHandler() {
+          @Override
+          public Future<Void> handle(Delivery delivery) {
+            return Future.succeededFuture();
+          }
+
+          @Override
+          public void onCommitted(String topic, int shard, long offset) {
+            boolean right =
+                topic.equals("t") && shard == 1 && cluster.lease(shard).committed() >= offset;
+            told.add(right ? offset : -1);
+            throw new IllegalStateException("a handler's own trouble");
+          }
+        };
+    ConsumerOptions options = options().setCommitMillis(60_000).setCommitMessages(10);
+    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
+    cluster.append(1, messages(0, 10));
+    cluster.grant(1, null, -1);
+    // If it was held up meanwhile, it has committed some of them before.
+    Awaitility.await().until(() -> told.contains(10L));
+    cluster.append(1, messages(10, 3));
+    Awaitility.await().until(() -> consumer.consumed() == 13);
+    await(consumer.close());
+    assertThat(told).isSorted().doesNotContain(-1L).endsWith(13L);
+  }
+
+  @Test
+  void handsOutNoMoreOfAShardThanItsOptionsSay() {
+    Held handler = new Held();
+    ConsumerOptions options =
+        options().setOrder(ConsumerOptions.Order.NONE).setParallel(8).setHandOutMessages(2);
+    Consumer consumer = await(Consumers.start(cluster, directory, options, handler));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> handler.seen.size() == 2);
+    handler.running.get(0).complete();
+    Awaitility.await().until(() -> handler.seen.size() == 3);
+    handler.running.get(1).complete();
+    handler.running.get(2).complete();
+    Awaitility.await().until(() -> handler.seen.size() == 5);
+    Awaitility.await().until(() -> consumer.consumed() == 3);
+    assertThat(handler.seen).hasSize(5);
+    Future<Void> closed = consumer.close();
+    Awaitility.await()
+        .until(
+            () -> {
+              handler.running.forEach(Promise::tryComplete);
+              return closed.isComplete();
+            });
+    for (int wrong : List.of(0, ConsumerOptions.HAND_OUT_MESSAGES_MAX + 1)) {
+      assertThat(
+              failure(
+                  Consumers.start(
+                      cluster, directory, options().setHandOutMessages(wrong), handler)))
+          .hasMessageContaining("handOutMessages is " + wrong);
+    }
+  }
+
+  @Test
+  void overAClosedConnectionNothingIsStarted() {
+    cluster.become(Link.State.CLOSED);
+    Future<Consumer> started = Consumers.start(cluster, directory, options(), new Held());
+    Awaitility.await().until(started::isComplete);
+    assertThat(started.cause())
+        .isInstanceOfSatisfying(
+            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.UNAVAILABLE));
+    assertThat(cluster.heartbeats()).isEmpty();
+  }
+
+  @Test
+  void closingIsToldBeforeTheHandlersHaveEnded() {
+    Held handler = new Held();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options().setHeartbeatMillis(60_000).setMemberTimeoutMillis(130_000),
+                handler));
+    cluster.append(1, messages(0, 3));
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> handler.seen.size() == 1);
+    assertThat(cluster.heartbeats()).noneMatch(Heartbeat::closing);
+    Future<Void> closed = consumer.close();
+    Awaitility.await()
+        .until(() -> cluster.heartbeats().stream().anyMatch(b -> b.closing() && !b.leaving()));
+    assertThat(cluster.lease(1).owned()).isTrue();
+    handler.running.get(0).complete();
+    await(closed);
+    assertThat(cluster.lease(1).committed()).isEqualTo(1);
+  }
+
+  @Test
+  void aLostShardIsNeitherCommittedNorReleased() {
+    Held handler = new Held();
+    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    cluster.append(1, messages(0, 3));
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> handler.seen.size() == 1);
+    cluster.steal(1);
+    Awaitility.await().until(() -> handler.events.contains("lost"));
+    handler.running.get(0).complete();
+    await(consumer.close());
+    assertThat(handler.seen).hasSize(1);
+    assertThat(cluster.commands()).isEmpty();
+  }
+
+  @Test
+  void aLostConnectionIsNoMoreThanAPause() {
+    AtomicInteger seen = new AtomicInteger();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.incrementAndGet();
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.get() == 10);
+    cluster.become(Link.State.LOST);
+    cluster.append(0, messages(10, 10));
+    cluster.become(Link.State.CONNECTED);
+    Awaitility.await().until(() -> seen.get() == 20);
+    await(consumer.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(20);
+  }
+
+  @Test
+  void leadersAreFollowed() {
+    cluster.leaderInView("n2");
+    AtomicInteger seen = new AtomicInteger();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.incrementAndGet();
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.get() == 10);
+    await(consumer.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(10);
+  }
+
+  @Test
+  void handlersThatEndOnOtherThreadsKeepTheOrderOfTheirKey() {
+    cluster.append(0, messages(0, 700));
+    cluster.append(1, messages(0, 700));
+    Map<String, Integer> last = new java.util.concurrent.ConcurrentHashMap<>();
+    AtomicInteger done = new AtomicInteger();
+    AtomicInteger running = new AtomicInteger();
+    AtomicInteger wrong = new AtomicInteger();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options().setOrder(ConsumerOptions.Order.KEY).setParallel(8),
+                delivery -> {
+                  String lane = delivery.shard() + delivery.message().keyText();
+                  int number = number(delivery);
+                  Integer before = last.put(lane, number);
+                  if (before != null && before != number - 7 || running.incrementAndGet() > 8) {
+                    wrong.incrementAndGet();
+                  }
+                  return vertx.executeBlocking(
+                      () -> {
+                        running.decrementAndGet();
+                        done.incrementAndGet();
+                        return null;
+                      },
+                      false);
+                }));
+    cluster.grant(0, null, -1);
+    cluster.grant(1, null, -1);
+    Awaitility.await().until(() -> done.get() == 1_400);
+    assertThat(wrong).hasValue(0);
+    await(consumer.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(700);
+    assertThat(cluster.lease(1).committed()).isEqualTo(700);
+  }
+
+  @Test
+  void aFetchAtANodeThatLeadsNoMoreIsGivenUp() {
+    cluster.leaderInView("n3");
+    AtomicInteger seen = new AtomicInteger();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.incrementAndGet();
+                  return Future.succeededFuture();
+                }));
+    cluster.append(0, messages(0, 10));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> cluster.deadRequests() > 0);
+    cluster.leaderInView("n1");
+    await(directory.refresh());
+    Awaitility.await().until(() -> seen.get() == 10);
+    await(consumer.close());
+  }
+
+  @Test
+  void closingWithoutAConnectionEndsAfterTheMemberTimeout() {
+    ConsumerOptions options = options().setMemberTimeoutMillis(1_300);
+    Consumer consumer = await(Consumers.start(cluster, directory, options, new Held()));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> consumer.ownedShards() == 1);
+    cluster.become(Link.State.LOST);
+    await(consumer.close());
+    assertThat(cluster.lease(0).owned()).isTrue();
+    assertThat(consumer.ownedShards()).isZero();
+  }
+
+  @Test
+  void whatRetentionDroppedIsSkipped() {
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    cluster.append(0, messages(0, 10));
+    cluster.append(0, messages(10, 10));
+    cluster.dropBefore(0, 10);
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.add(number(delivery));
+                  return Future.succeededFuture();
+                }));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> seen.size() == 10);
+    assertThat(seen.get(0)).isEqualTo(10);
+    await(consumer.close());
+    assertThat(cluster.lease(0).committed()).isEqualTo(20);
+  }
+
+  @Test
+  void aCorruptBatchIsNeverHandedOut() {
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    cluster.append(0, messages(0, 5));
+    BatchBuilder builder = new BatchBuilder(1024);
+    messages(5, 5).forEach(builder::add);
+    Batch corrupt = builder.build(1, 0, 0);
+    int at = corrupt.length() - 1;
+    corrupt.bytes().put(at, (byte) (corrupt.bytes().get(at) ^ 1));
+    cluster.append(0, corrupt);
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options(),
+                delivery -> {
+                  seen.add(number(delivery));
+                  return Future.succeededFuture();
+                }));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> cluster.lease(0).committed() == 5);
+    corrupt.bytes().put(at, (byte) (corrupt.bytes().get(at) ^ 1));
+    Awaitility.await().until(() -> seen.size() == 10);
+    assertThat(seen).isSorted();
+    await(consumer.close());
+  }
+
+  @Test
+  void refusalsAtTheStartFailIt() {
+    assertThat(failure(Consumers.start(cluster, directory, options().setParallel(0), d -> null)))
+        .hasMessageContaining("parallel is 0: at least 1");
+    cluster.refuseHeartbeats(new RefusedException(Refusal.UNKNOWN_TOPIC, "no topic 't'"));
+    Throwable refused = failure(Consumers.start(cluster, directory, options(), d -> null));
+    assertThat(((RefusedException) refused).refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
+  }
+
+  @Test
+  void aReplacedMemberEndsWithoutARelease() {
+    Held handler = new Held();
+    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    AtomicReference<Throwable> end = new AtomicReference<>();
+    consumer.onEnd(end::set);
+    cluster.append(0, messages(0, 3));
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> handler.seen.size() == 1);
+    cluster.refuseHeartbeats(new RefusedException(Refusal.MEMBER_REPLACED, "by another"));
+    Awaitility.await().until(() -> end.get() != null);
+    assertThat(end.get()).hasMessage("by another");
+    assertThat(handler.events).containsExactly("assign 0 null", "lost");
+    assertThat(consumer.ownedShards()).isZero();
+    assertThat(cluster.commands()).noneMatch(command -> command instanceof DataCommand.Release);
+    await(consumer.close());
+  }
+
+  @Test
+  void aFastHandlerGetsMessagesFast() {
+    int batches = 100;
+    int perBatch = 1_000;
+    int rounds = 30;
+    BatchBuilder builder = new BatchBuilder(1 << 20);
+    for (int i = 0; i < perBatch; i++) {
+      builder.add(new Message(null, Map.of(), 1_000, new byte[100]));
+    }
+    Batch batch = builder.build(1, 0, 0);
+    AtomicLong seen = new AtomicLong();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options().setOrder(ConsumerOptions.Order.NONE),
+                delivery -> {
+                  seen.lazySet(seen.get() + 1);
+                  return Future.succeededFuture();
+                }));
+    for (int shard = 0; shard < 4; shard++) {
+      cluster.grant(shard, null, -1);
+    }
+    long expected = 0;
+    long best = Long.MAX_VALUE;
+    for (int round = 0; round < rounds; round++) {
+      long begin = System.nanoTime();
+      for (int i = 0; i < batches; i++) {
+        cluster.append(i % 4, batch);
+      }
+      expected += (long) batches * perBatch;
+      long until = expected;
+      Awaitility.await().pollInterval(1, TimeUnit.MILLISECONDS).until(() -> seen.get() == until);
+      best = Math.min(best, System.nanoTime() - begin);
+    }
+    System.out.printf(
+        "consumer: %,d messages/s at best of %d rounds%n",
+        1_000_000_000L * batches * perBatch / best, rounds);
+    await(consumer.close());
+    long committed = 0;
+    for (int shard = 0; shard < 4; shard++) {
+      committed += cluster.lease(shard).committed();
+    }
+    assertThat(committed).isEqualTo(expected);
+  }
+}

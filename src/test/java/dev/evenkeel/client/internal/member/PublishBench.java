@@ -1,0 +1,63 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.client.internal.consume.PublishRequest;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.Future;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** The production calls for what handlers publish, over a cluster that a test makes up. */
+public final class PublishBench {
+  /** The cluster. Futures that complete without a context call back at once. */
+  public interface Cluster {
+    Future<Reply> submit(Shard shard, DataCommand command);
+
+    Future<Reply> submitMeta(MetaCommand command);
+
+    Future<ByteBuffer> append(Shard shard, Bytes body);
+
+    int dataGroups();
+  }
+
+  private final PublishCalls calls;
+
+  public PublishBench(Cluster cluster, String group) {
+    calls =
+        new PublishCalls(
+            new PublishLog() {
+              @Override
+              public Future<Reply> submit(Shard shard, DataCommand command) {
+                return cluster.submit(shard, command);
+              }
+
+              @Override
+              public Future<Reply> submitMeta(MetaCommand command) {
+                return cluster.submitMeta(command);
+              }
+
+              @Override
+              public Future<ByteBuffer> append(Shard shard, Bytes body) {
+                return cluster.append(shard, body);
+              }
+
+              @Override
+              public int dataGroups() {
+                return cluster.dataGroups();
+              }
+            },
+            group);
+  }
+
+  public Future<Long> open(Shard input, long epoch, long producerId) {
+    return calls.open(input, epoch, producerId);
+  }
+
+  public Future<List<AppendResults.Result>> publish(PublishRequest request) {
+    return calls.publish(request);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.evenkeel.client.internal.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.Future;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** The seeds 2387, 2708 and 5593 of the handover simulation found what is held here. */
+class PublishCallsTest {
+  private static final Shard INPUT = new Shard(1, 0);
+
+  private final List<DataCommand> sent = new ArrayList<>();
+  private Predicate<DataCommand> lost = command -> false;
+  private long nextId = 7;
+  private long epoch = 1;
+
+  private final PublishBench calls =
+      new PublishBench(
+          new PublishBench.Cluster() {
+            @Override
+            public Future<Reply> submit(Shard shard, DataCommand command) {
+              sent.add(command);
+              if (lost.test(command)) {
+                return Future.failedFuture(new RefusedException(Refusal.INDETERMINATE, "?"));
+              }
+              return Future.succeededFuture(
+                  command instanceof DataCommand.SetPublisher set
+                      ? new Reply.OfLease(lease(set.producerId()))
+                      : Reply.DONE);
+            }
+
+            @Override
+            public Future<Reply> submitMeta(MetaCommand command) {
+              return Future.succeededFuture(new Reply.OfProducer(nextId++, 0));
+            }
+
+            @Override
+            public Future<ByteBuffer> append(Shard shard, Bytes body) {
+              throw new IllegalStateException("nothing is published");
+            }
+
+            @Override
+            public int dataGroups() {
+              return 2;
+            }
+          },
+          "g");
+
+  private static Lease lease(long producerId) {
+    return new Lease("g", INPUT, 1, "m", "i", 0, -1, null, null).publishingAs(producerId);
+  }
+
+  private Future<Long> open(long producerId) {
+    sent.clear();
+    return calls.open(INPUT, epoch, producerId);
+  }
+
+  private List<DataCommand.OpenPublisher> opened() {
+    return sent.stream()
+        .filter(DataCommand.OpenPublisher.class::isInstance)
+        .map(DataCommand.OpenPublisher.class::cast)
+        .toList();
+  }
+
+  @Test
+  void a_second_attempt_uses_the_id_of_the_first() {
+    lost = command -> sent.size() == 2;
+    assertThat(open(0).failed()).isTrue();
+    lost = command -> command instanceof DataCommand.SetPublisher;
+    assertThat(open(0).failed()).isTrue();
+    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == 7 && each.fresh());
+    lost = command -> false;
+    assertThat(open(0).result()).isEqualTo(7);
+    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == 7 && each.fresh());
+  }
+
+  @Test
+  void an_id_that_the_lease_names_is_not_made_anew_though_an_old_read_says_that_there_is_none() {
+    assertThat(open(0).result()).isEqualTo(7);
+    assertThat(open(0).result()).isEqualTo(7);
+    assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == 7 && !each.fresh());
+    assertThat(open(7).result()).isEqualTo(7);
+    assertThat(opened()).hasSize(2).noneMatch(DataCommand.OpenPublisher::fresh);
+  }
+
+  @Test
+  void the_next_epoch_of_a_lease_without_an_id_gets_its_own() {
+    open(0);
+    epoch = 3;
+    assertThat(open(0).result()).isEqualTo(8);
+    assertThat(opened()).hasSize(2).allMatch(each -> each.epoch() == 3 && each.fresh());
+  }
+}

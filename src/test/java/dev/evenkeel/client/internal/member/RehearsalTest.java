@@ -1,0 +1,25 @@
+package dev.evenkeel.client.internal.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.client.ConsumerOptions;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A rehearsal that broke off would leave the first hand-over slow without anybody noticing. */
+class RehearsalTest {
+  @ParameterizedTest
+  @CsvSource({
+    "SHARD, true",
+    "SHARD, false",
+    "KEY, true",
+    "KEY, false",
+    "NONE, true",
+    "NONE, false"
+  })
+  void aShardIsPlayedThroughToItsRelease(ConsumerOptions.Order order, boolean keepsState) {
+    Rehearsal rehearsal = new Rehearsal(order, keepsState);
+    assertThat(rehearsal.play()).isEqualTo(20);
+    assertThat(rehearsal.play()).isEqualTo(20);
+  }
+}

@@ -1,0 +1,451 @@
+package dev.evenkeel.client.internal.produce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.GivenUpException;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.Producer.Position;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.internal.Producers;
+import dev.evenkeel.client.internal.produce.core.SendBuffer;
+import dev.evenkeel.client.internal.produce.core.SimLog;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.Murmur2;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class BatchingProducerTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeLink link = new FakeLink(vertx);
+  private final FakeBroker broker = new FakeBroker(link);
+  private final ClusterDirectory directory = new ClusterDirectory(link);
+
+  @AfterEach
+  void close() {
+    directory.close();
+    result(vertx.close());
+  }
+
+  @Test
+  void messagesOfAKeyGoToItsShardInOrder() {
+    Producer producer = start(options());
+    List<Future<Position>> sends = new ArrayList<>();
+    for (int i = 0; i < 2_000; i++) {
+      sends.add(producer.send("key", payload(i)));
+    }
+    int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
+    for (int i = 0; i < sends.size(); i++) {
+      assertThat(result(sends.get(i))).isEqualTo(new Position(shard, i));
+    }
+    assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 2_000).boxed().toList());
+    assertThat(broker.appends).isLessThan(500);
+    assertThat(producer.pendingMessages()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Acks.class,
+      names = {"NONE", "MAJORITY"})
+  void aHandlerThatFailsKeepsNothingFromOthers(Acks acks) {
+    List<Throwable> reported = new CopyOnWriteArrayList<>();
+    vertx.exceptionHandler(reported::add);
+    Producer producer = start(options().setAcks(acks).setLingerMillis(10_000));
+    Error failure = new AssertionError("the application's own");
+    broker.hold();
+    producer.send("key", payload(0));
+    await().until(() -> broker.held > 0);
+    // While that one is under way, what follows lingers in one batch until flush sends it.
+    producer
+        .send("key", payload(1))
+        .onComplete(
+            told -> {
+              throw failure;
+            });
+    Future<Position> sameBatch = producer.send("key", payload(2));
+    Future<Position> another = producer.send("other", payload(3));
+    Future<Void> flushed = producer.flush();
+    broker.release();
+    result(sameBatch);
+    result(another);
+    result(flushed);
+    assertThat(reported).containsExactly(failure);
+  }
+
+  @Test
+  void aTopicMayBeThereThoughANodeThatHasStartedDoesNotKnowItYet() {
+    broker.behind = true;
+    assertThatThrownBy(() -> start(options().setDeliveryTimeoutMillis(300)))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE))
+        .hasMessageContaining("does not know the topics yet");
+    Future<Producer> starting = Producers.start(link, directory, options());
+    vertx.setTimer(300, id -> broker.behind = false);
+    Producer producer = result(starting);
+    broker.behind = true;
+    result(directory.refresh());
+    assertThat(result(producer.send("key", payload(0))).offset()).isZero();
+  }
+
+  @Test
+  void messagesWithoutAKeyGoAround() {
+    Producer producer = start(options());
+    int first = result(producer.send(null, payload(0))).shard();
+    for (int i = 1; i < 8; i++) {
+      assertThat(result(producer.send(null, payload(i))).shard())
+          .isEqualTo((first + i) % broker.shards);
+    }
+  }
+
+  @Test
+  void aUsersRouterDecides() {
+    Producer producer =
+        result(Producers.start(link, directory, options(), (message, shards) -> shards - 1));
+    assertThat(result(producer.send("any", payload(1))).shard()).isEqualTo(broker.shards - 1);
+    Producer wrong =
+        result(Producers.start(link, directory, options(), (message, shards) -> shards));
+    assertThatThrownBy(() -> result(wrong.send("any", payload(1))))
+        .hasMessageContaining("the topic has 0 to 3");
+    assertThat(wrong.pendingMessages()).isZero();
+  }
+
+  @Test
+  void aDelayedMessageGoesWithItsTimeAndHasNoPlaceYet() {
+    Producer producer = start(options());
+    long before = System.currentTimeMillis();
+    Position position = result(producer.send("key", payload(0), Duration.ofHours(1)));
+    assertThat(position.offset()).isEqualTo(-1);
+    assertThat(broker.dues).hasSize(1);
+    assertThat(broker.dues.get(0) % 10).isZero();
+    assertThat(broker.dues.get(0))
+        .isBetween(before + 3_600_000, System.currentTimeMillis() + 3_600_010);
+    Message message = new Message(new byte[] {1}, null, 1, payload(1));
+    assertThat(result(producer.send(message, Duration.ZERO)).offset()).isNotNegative();
+    assertThat(result(producer.send(message, Duration.ofDays(-9))).offset()).isNotNegative();
+    assertThat(result(producer.sendAt(message, Instant.MIN)).offset()).isNotNegative();
+    assertThat(broker.dues).hasSize(1);
+    assertThatThrownBy(() -> result(producer.sendAt(message, Instant.MAX)))
+        .hasMessageContaining("30 days");
+    assertThatThrownBy(() -> result(producer.send(message, Duration.ofDays(31))))
+        .hasMessageContaining("30 days");
+    assertThat(producer.pendingMessages()).isZero();
+  }
+
+  @Test
+  void followsTheLeader() {
+    Producer producer = start(options());
+    result(producer.send("k", payload(1)));
+    broker.leader = "b";
+    assertThat(result(producer.send("k", payload(2))).offset()).isEqualTo(1);
+  }
+
+  @Test
+  void ridesOutALostConnection() {
+    Producer producer = start(options());
+    link.become(Link.State.LOST);
+    Future<Position> sent = producer.send("k", payload(1));
+    assertThat(sent.isComplete()).isFalse();
+    link.become(Link.State.CONNECTED);
+    assertThat(result(sent).offset()).isZero();
+  }
+
+  @Test
+  void aFullBufferRefusesIfToldSo() {
+    Producer producer = start(options().setOnFull(ProducerOptions.OnFull.FAIL));
+    producer.setWriteQueueMaxSize(10);
+    broker.hold();
+    List<Future<Position>> taken = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      taken.add(producer.send("k", payload(i)));
+    }
+    refused(producer.send("k", payload(10)), Refusal.OVERLOADED);
+    broker.release();
+    taken.forEach(BatchingProducerTest::result);
+    await().until(() -> producer.pendingMessages() == 0);
+    result(producer.send("k", payload(10)));
+  }
+
+  @Test
+  void aFullBufferMakesSendsWaitInOrder() {
+    Producer producer = start(options());
+    producer.setWriteQueueMaxSize(10);
+    broker.hold();
+    List<Future<Position>> sends = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      sends.add(producer.send("k", payload(i)));
+    }
+    assertThat(producer.pendingMessages()).isEqualTo(200);
+    Future<Void> flushed = producer.flush();
+    assertThat(flushed.isComplete()).isFalse();
+    broker.release();
+    result(flushed);
+    for (int i = 0; i < 200; i++) {
+      assertThat(sends.get(i).result().offset()).isEqualTo(i);
+    }
+  }
+
+  @Test
+  void tooManyWaitersAreRefused() {
+    Producer producer = start(options());
+    producer.setWriteQueueMaxSize(1);
+    broker.hold();
+    for (int i = 0; i < 1 + SendBuffer.WAITING_SENDS_MAX; i++) {
+      producer.send("k", payload(i));
+    }
+    refused(producer.send("k", payload(0)), Refusal.OVERLOADED);
+    broker.release();
+  }
+
+  @Test
+  void isAWriteStream() {
+    Producer producer = start(options());
+    producer.setWriteQueueMaxSize(4);
+    AtomicBoolean drained = new AtomicBoolean();
+    producer.drainHandler(none -> drained.set(true));
+    broker.hold();
+    for (int i = 0; i < 4; i++) {
+      producer.write(message(i));
+    }
+    assertThat(producer.writeQueueFull()).isTrue();
+    for (int i = 4; i < 8; i++) {
+      producer.write(message(i));
+    }
+    refused(producer.write(message(8)), Refusal.OVERLOADED);
+    assertThat(drained).isFalse();
+    broker.release();
+    await().untilTrue(drained);
+    assertThat(producer.writeQueueFull()).isFalse();
+    result(producer.end());
+    assertThat(broker.messages(Murmur2.shard(new byte[] {1}, broker.shards)))
+        .containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
+  }
+
+  @Test
+  void aSecondOneOfTheSameNameFencesTheFirst() {
+    Producer first = start(options().setName("p"));
+    result(first.send("k", payload(1)));
+    AtomicReference<Throwable> told = new AtomicReference<>();
+    first.exceptionHandler(told::set);
+    Producer second = start(options().setName("p"));
+    refused(first.send("k", payload(2)), Refusal.PRODUCER_FENCED);
+    await().until(() -> told.get() != null);
+    refused(first.send("k", payload(3)), Refusal.PRODUCER_FENCED);
+    assertThat(result(second.send("k", payload(4))).offset()).isEqualTo(1);
+    result(first.close());
+  }
+
+  @Test
+  void goesOnWhereTheLogHasForgottenIt() {
+    Producer producer = start(options());
+    result(producer.send("k", payload(1)));
+    broker.logs.forEach(SimLog::forgetProducer);
+    result(producer.send("k", payload(2)));
+    result(producer.send("k", payload(3)));
+    int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
+    assertThat(broker.messages(shard)).containsExactly(1, 2, 3);
+  }
+
+  /** What happens within a delivery timeout, unless the machine holds a thread up for as long. */
+  private interface InTime {
+    void run(FakeBroker broker, Producer producer) throws HeldUp;
+  }
+
+  /** A message was given up that would have had its answer, or have been sent. */
+  private static final class HeldUp extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    HeldUp(Throwable cause) {
+      super(cause);
+    }
+  }
+
+  /** Begins anew with a longer timeout, and all else, if a thread was held up. */
+  private void inTime(InTime story) throws HeldUp {
+    for (long timeoutMillis = 300; ; timeoutMillis *= 6) {
+      FakeLink ownLink = new FakeLink(vertx);
+      FakeBroker ownBroker = new FakeBroker(ownLink);
+      ClusterDirectory ownDirectory = new ClusterDirectory(ownLink);
+      ProducerOptions options =
+          options().setDeliveryTimeoutMillis(timeoutMillis).setBatchesInFlight(1);
+      try {
+        story.run(ownBroker, result(Producers.start(ownLink, ownDirectory, options)));
+        return;
+      } catch (HeldUp e) {
+        if (timeoutMillis > 60_000) {
+          throw e;
+        }
+      } finally {
+        ownDirectory.close();
+      }
+    }
+  }
+
+  private static Position taken(Future<Position> sent) throws HeldUp {
+    await().until(sent::isComplete);
+    if (sent.failed() && sent.cause().getMessage().contains("not acknowledged within")) {
+      throw new HeldUp(sent.cause());
+    }
+    return result(sent);
+  }
+
+  /** One that was sent, and then given up. */
+  private static GivenUpException givenUp(Future<Position> sent) throws HeldUp {
+    await().until(sent::isComplete);
+    if (sent.failed() && sent.cause().getMessage().contains("it was never sent")) {
+      throw new HeldUp(sent.cause());
+    }
+    assertThat(sent.cause()).isInstanceOf(GivenUpException.class);
+    return (GivenUpException) sent.cause();
+  }
+
+  @Test
+  void givesUpInTimeAndGoesOnAfterwards() throws HeldUp {
+    inTime(
+        (broker, producer) -> {
+          broker.hold();
+          GivenUpException lost = givenUp(producer.send("k", payload(1)));
+          assertThat(lost.refusal()).isEqualTo(Refusal.INDETERMINATE);
+          broker.release();
+          int shard = taken(producer.send("k", payload(2))).shard();
+          assertThat(broker.messages(shard)).contains(2).doesNotHaveDuplicates();
+        });
+  }
+
+  @Test
+  void anUnknownTopicIsRefused() {
+    assertThatThrownBy(() -> result(Producers.start(link, directory, options().setTopic("u"))))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC));
+    Producer producer = start(options());
+    broker.topics = List.of();
+    refused(producer.send("k", payload(1)), Refusal.UNKNOWN_TOPIC);
+    refused(producer.send("k", payload(2)), Refusal.UNKNOWN_TOPIC);
+  }
+
+  @Test
+  void badOptionsAreRefused() {
+    assertThatThrownBy(
+            () -> result(Producers.start(link, directory, options().setBatchesInFlight(9))))
+        .hasMessage("bad batchesInFlight 9: use 1 to 8");
+  }
+
+  @Test
+  void whatIsGivenUpIsKnownOnceTheNextEpochIsOpen() throws HeldUp {
+    inTime(
+        (broker, producer) -> {
+          AtomicReference<Producer.EpochClosed> closed = new AtomicReference<>();
+          producer.epochHandler(closed::set);
+          int shard = taken(producer.send("k", payload(0))).shard();
+          // It is in the log, and nobody says so.
+          broker.silent = true;
+          GivenUpException taken = givenUp(producer.send("k", payload(1)));
+          await().until(() -> closed.get() != null);
+          assertThat(taken.shard()).isEqualTo(shard);
+          assertThat(taken.sequence()).isEqualTo(1);
+          assertThat(closed.get().lastTaken(shard)).isEqualTo(1);
+          assertThat(taken.takenBefore(closed.get())).isTrue();
+
+          // Now it does not come to the log before the epoch is over, and never will.
+          broker.silent = false;
+          int epoch = closed.getAndSet(null).epoch();
+          broker.hold();
+          GivenUpException lost = givenUp(producer.send("k", payload(2)));
+          await().until(() -> closed.get() != null);
+          broker.release();
+          assertThat(lost.epoch()).isGreaterThan(epoch).isEqualTo(closed.get().epoch());
+          assertThat(lost.takenBefore(closed.get())).isFalse();
+          assertThatThrownBy(() -> taken.takenBefore(closed.get()))
+              .isInstanceOf(IllegalArgumentException.class);
+          taken(producer.send("k", payload(3)));
+          assertThat(broker.messages(shard)).containsExactly(0, 1, 3);
+        });
+  }
+
+  @Test
+  void tooLargeAMessageIsRefused() {
+    Producer producer = start(options());
+    refused(producer.send("k", new byte[(1 << 20) + 1]), Refusal.TOO_LARGE);
+  }
+
+  @Test
+  void afterCloseNothingIsTaken() {
+    Producer producer = start(options());
+    Future<Position> last = producer.send("k", payload(1));
+    result(producer.close());
+    assertThat(last.succeeded()).isTrue();
+    refused(producer.send("k", payload(2)), Refusal.UNAVAILABLE);
+    result(producer.close());
+  }
+
+  @Test
+  void usesShardsThatAreAdded() {
+    Producer producer = start(options());
+    broker.shards = 40;
+    result(directory.refresh());
+    await()
+        .until(
+            () ->
+                IntStream.range(0, 50)
+                    .map(i -> result(producer.send("key" + i, payload(i))).shard())
+                    .anyMatch(shard -> shard >= 4));
+  }
+
+  private static ProducerOptions options() {
+    return new ProducerOptions().setTopic("t");
+  }
+
+  private Producer start(ProducerOptions options) {
+    return result(Producers.start(link, directory, options));
+  }
+
+  private static byte[] payload(int number) {
+    return ByteBuffer.allocate(4).putInt(number).array();
+  }
+
+  private static Message message(int number) {
+    return new Message(new byte[] {1}, null, 0, payload(number));
+  }
+
+  private static void refused(Future<?> future, Refusal refusal) {
+    assertThatThrownBy(() -> result(future))
+        .isInstanceOfSatisfying(
+            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
+  }
+
+  private static <T> T result(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    } catch (java.util.concurrent.ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new AssertionError(e.getCause());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,248 @@
+package dev.evenkeel.client.internal.produce.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.ShrinkingMode;
+
+/**
+ * The producer's core against logs that are honest, over a network that is not: requests and
+ * answers get lost, late, doubled and out of order, and nodes refuse for a while. jqwik prints the
+ * seed of a failure.
+ */
+class ProducerSimTest {
+  private static final long REQUEST_TIMEOUT_MILLIS = 500;
+  private static final int TOPIC = 7;
+
+  @Property(tries = 400, shrinking = ShrinkingMode.OFF)
+  void everyMessageIsThereOnceAndInOrder(@ForAll long seed) {
+    Sim sim = new Sim(seed, 1_000_000_000);
+    sim.run();
+    assertThat(sim.refused).isEmpty();
+    assertThat(sim.acked).hasSize(sim.sent);
+    sim.logs.forEach(log -> sim.shards().forEach(shard -> ordered(log.messages(shard))));
+    assertThat(sim.inLogs()).hasSize(sim.sent).doesNotHaveDuplicates();
+    assertThat(sim.core.epoch()).isZero();
+  }
+
+  @Property(tries = 400, shrinking = ShrinkingMode.OFF)
+  void whatIsGivenUpIsThereAtMostOnceAndNothingElseSuffers(@ForAll long seed) {
+    Sim sim = new Sim(seed, 900);
+    sim.run();
+    assertThat(sim.acked.size() + sim.refused.size()).isEqualTo(sim.sent);
+    List<Integer> inLogs = sim.inLogs();
+    assertThat(inLogs).doesNotHaveDuplicates().containsAll(sim.acked.keySet());
+    sim.logs.forEach(log -> sim.shards().forEach(shard -> ordered(log.messages(shard))));
+    sim.refused.forEach(
+        (token, refusal) -> {
+          assertThat(refusal.retriable()).isTrue();
+          if (refusal != Refusal.INDETERMINATE) {
+            assertThat(inLogs).doesNotContain(token);
+          }
+        });
+  }
+
+  private static void ordered(List<Integer> messages) {
+    assertThat(messages).isSorted();
+  }
+
+  /** Something that happens at a time; of two at one time the one made first. */
+  private record Event(long atMillis, long number, Runnable action) implements Comparable<Event> {
+    @Override
+    public int compareTo(Event other) {
+      int byTime = Long.compare(atMillis, other.atMillis);
+      return byTime != 0 ? byTime : Long.compare(number, other.number);
+    }
+  }
+
+  private static final class Sim {
+    final Random random;
+    final ProducerCore<Integer> core;
+    final int shards;
+    final List<SimLog> logs = new ArrayList<>();
+    final Map<Integer, Long> acked = new HashMap<>();
+    final Map<Integer, Refusal> refused = new HashMap<>();
+    final PriorityQueue<Event> events = new PriorityQueue<>();
+    final double trouble;
+    long now;
+    long made;
+    int sent;
+    boolean calm;
+    boolean opening;
+
+    Sim(long seed, long deliveryTimeoutMillis) {
+      random = new Random(seed);
+      shards = 1 + random.nextInt(5);
+      trouble = random.nextDouble() * 0.5;
+      logs.add(new SimLog());
+      logs.add(new SimLog());
+      CoreSettings settings =
+          new CoreSettings(
+              60 + random.nextInt(400),
+              random.nextInt(20),
+              1 + random.nextInt(8),
+              deliveryTimeoutMillis,
+              deliveryTimeoutMillis < 10_000 ? random.nextInt(200) : deliveryTimeoutMillis);
+      core = new ProducerCore<>(settings, null, 1, 0, random::nextDouble);
+      core.topic(TOPIC, shards);
+    }
+
+    List<Shard> shards() {
+      List<Shard> all = new ArrayList<>();
+      for (int i = 0; i < shards; i++) {
+        all.add(new Shard(TOPIC, i));
+      }
+      return all;
+    }
+
+    List<Integer> inLogs() {
+      List<Integer> all = new ArrayList<>();
+      shards().forEach(shard -> all.addAll(log(shard).messages(shard)));
+      return all;
+    }
+
+    SimLog log(Shard shard) {
+      return logs.get(shard.dataGroup(logs.size()));
+    }
+
+    void run() {
+      for (int step = 0; step < 120; step++) {
+        for (int i = random.nextInt(6); i > 0; i--) {
+          produce();
+        }
+        poll();
+        advance(random.nextInt(40));
+      }
+      calm = true;
+      for (int round = 0; round < 20_000 && acked.size() + refused.size() < sent; round++) {
+        poll();
+        advance(20);
+      }
+    }
+
+    void produce() {
+      byte[] key = random.nextInt(3) == 0 ? null : new byte[] {(byte) random.nextInt(8)};
+      byte[] payload = ByteBuffer.allocate(4 + random.nextInt(30)).putInt(sent).array();
+      core.add(new Message(key, null, 0, payload), sent, payload.length, now);
+      sent++;
+    }
+
+    void advance(long millis) {
+      long until = now + millis;
+      while (!events.isEmpty() && events.peek().atMillis() <= until) {
+        Event event = events.poll();
+        now = Math.max(now, event.atMillis());
+        event.action().run();
+        poll();
+      }
+      now = until;
+    }
+
+    void poll() {
+      List<OutBatch<Integer>> sends = core.poll(now);
+      int epoch = core.epoch();
+      sends.forEach(batch -> send(batch, epoch));
+      if (core.state() == ProducerCore.State.OPENING && !opening) {
+        opening = true;
+        open(core.epoch() + 1, 0, new HashMap<>());
+      }
+      for (Outcome<Integer> outcome : core.takeOutcomes()) {
+        long offset = outcome.baseOffset();
+        for (Integer token : outcome.tokens()) {
+          if (outcome.refused() == null) {
+            assertThat(acked.put(token, offset)).isNull();
+            if (offset != Result.OFFSET_FORGOTTEN) {
+              Shard shard = new Shard(TOPIC, outcome.shard());
+              assertThat(log(shard).messages(shard).get((int) offset)).isEqualTo(token);
+              offset++;
+            }
+          } else {
+            assertThat(refused.put(token, outcome.refused().refusal())).isNull();
+          }
+        }
+      }
+    }
+
+    /** One group after the other; each may be told twice, as after a lost answer. */
+    void open(int epoch, int group, Map<Shard, Long> last) {
+      after(
+          delay(),
+          () -> {
+            if (happens()) {
+              logs.get(group).open(epoch);
+            }
+            last.putAll(logs.get(group).open(epoch));
+            if (group + 1 < logs.size()) {
+              open(epoch, group + 1, last);
+            } else {
+              opening = false;
+              core.epochOpened(1, epoch, last);
+            }
+          });
+    }
+
+    void send(OutBatch<Integer> batch, int epoch) {
+      byte[] bytes = batch.batch.bytes().array().clone();
+      boolean[] answered = new boolean[1];
+      if (happens()) {
+        Refusal[] some = {
+          Refusal.NOT_LEADER, Refusal.UNAVAILABLE, Refusal.OVERLOADED, Refusal.DISK_FULL
+        };
+        Result refusal = new Result(some[random.nextInt(some.length)], 0);
+        after(delay(), () -> answer(batch, epoch, refusal, answered));
+        return;
+      }
+      if (!happens()) {
+        deliver(batch, epoch, bytes, answered);
+      }
+      if (happens()) {
+        deliver(batch, epoch, bytes, answered);
+      }
+      after(
+          REQUEST_TIMEOUT_MILLIS,
+          () -> answer(batch, epoch, new Result(Refusal.INDETERMINATE, 0), answered));
+    }
+
+    void deliver(OutBatch<Integer> batch, int epoch, byte[] bytes, boolean[] answered) {
+      after(
+          delay(),
+          () -> {
+            Result result = log(batch.shard).append(batch.shard, bytes);
+            if (!happens()) {
+              after(delay(), () -> answer(batch, epoch, result, answered));
+            }
+          });
+    }
+
+    void answer(OutBatch<Integer> batch, int epoch, Result result, boolean[] answered) {
+      if (!answered[0]) {
+        answered[0] = true;
+        core.answered(batch, epoch, result, "", now);
+      }
+    }
+
+    boolean happens() {
+      return !calm && random.nextDouble() < trouble;
+    }
+
+    long delay() {
+      return 1 + random.nextInt(random.nextInt(10) == 0 && !calm ? 2_000 : 15);
+    }
+
+    void after(long millis, Runnable action) {
+      events.add(new Event(now + millis, made++, action));
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.evenkeel.client.internal.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class LinkListeningTest {
+  private final Vertx application = Vertx.vertx();
+
+  @AfterEach
+  void close() throws Exception {
+    await(application.close());
+  }
+
+  private static void await(Future<?> future) throws Exception {
+    future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+  }
+
+  /** A consumer that is closed while there is no cluster ends what it listened at. */
+  @Test
+  void ends_also_after_the_vertx_that_it_listened_with_was_closed() throws Exception {
+    List<LinkListening> ended = new ArrayList<>();
+    Vertx bus = Vertx.vertx();
+    LinkListening listening =
+        new LinkListening("a", body -> null, application.getOrCreateContext(), ended::add);
+    await(listening.registerWith(bus));
+    await(bus.close());
+    listening.end();
+    assertThat(ended).containsExactly(listening);
+  }
+}

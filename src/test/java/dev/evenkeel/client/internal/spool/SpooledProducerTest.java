@@ -1,0 +1,420 @@
+package dev.evenkeel.client.internal.spool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.Producer.Position;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Source;
+import dev.evenkeel.client.SourcePosition;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.client.internal.Producers;
+import dev.evenkeel.client.internal.produce.FakeBroker;
+import dev.evenkeel.client.internal.produce.core.SimLog;
+import dev.evenkeel.client.internal.spool.files.DirectoryStorage;
+import dev.evenkeel.client.internal.spool.log.SpoolLog;
+import dev.evenkeel.client.internal.spool.log.SpoolSettings;
+import dev.evenkeel.client.internal.spool.log.SpoolState;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SpooledProducerTest {
+  private static final Source FILE = new Source("/data/lines", new byte[] {1, 2, 3});
+
+  @TempDir Path directory;
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeLink link = new FakeLink(vertx);
+  private final FakeBroker broker = new FakeBroker(link);
+  private final ClusterDirectory cluster = new ClusterDirectory(link);
+  private final List<SpoolingProducer> started = new ArrayList<>();
+  private Path lastDirectory;
+
+  @AfterEach
+  void close() {
+    started.forEach(producer -> result(producer.close()));
+    cluster.close();
+    result(vertx.close());
+  }
+
+  @Test
+  void a_message_is_promised_twice() {
+    SpoolingProducer producer = start(options());
+    broker.hold();
+    SpoolingProducer.Receipt receipt = producer.submit(message(1));
+    result(receipt.spooled());
+    assertThat(receipt.acknowledged().isComplete()).isFalse();
+    assertThat(producer.status().pendingMessages()).isEqualTo(1);
+    broker.release();
+    assertThat(result(receipt.acknowledged()).offset()).isZero();
+    assertThat(result(producer.send(message(2))).offset()).isEqualTo(1);
+    result(producer.flush());
+    assertThat(producer.status().pendingMessages()).isZero();
+    assertThat(sent()).containsExactly(1, 2);
+  }
+
+  @Test
+  void what_a_killed_program_left_is_sent_by_the_next_one_once_and_in_order() throws IOException {
+    SpoolingProducer first = start(options());
+    sendAll(first, 0, 500);
+    result(first.flush());
+    broker.hold();
+    sendAll(first, 500, 5_000);
+    awaitWritten(first, 5_000);
+    // As it is on the disk at a kill; what the first still has under way arrives, too.
+    Path image = image();
+    broker.release();
+    SpoolingProducer second = start(options().setSpool(image.toString()));
+    assertThat(second.opened().messages()).isGreaterThanOrEqualTo(4_500);
+    sendAll(second, 5_000, 6_000);
+    result(second.flush());
+    assertThat(sent()).isEqualTo(IntStream.range(0, 6_000).boxed().toList());
+    assertThat(second.status().lostMessages()).isZero();
+  }
+
+  @Test
+  void killed_again_and_again_while_the_broker_is_away() throws IOException {
+    SpoolingProducer last = start(options());
+    broker.hold();
+    for (int life = 0; life < 4; life++) {
+      sendAll(last, life * 100, life * 100 + 100);
+      awaitWritten(last, 100);
+      Path image = image();
+      // It is dead: later it would open the same epoch as one of its successors.
+      result(last.close());
+      last = start(options().setSpool(image.toString()));
+    }
+    broker.release();
+    sendAll(last, 400, 450);
+    result(last.flush());
+    assertThat(sent()).isEqualTo(IntStream.range(0, 450).boxed().toList());
+  }
+
+  @Test
+  void more_than_fits_into_memory_waits_on_the_disk() throws Exception {
+    SpoolingProducer producer =
+        start(options().setBufferBytes(40_000).setBatchBytes(2_000).setSpoolFlushMessages(50));
+    broker.hold();
+    List<Future<Position>> some = new ArrayList<>();
+    for (int i = 0; i < 20_000; i++) {
+      if (i % 1_000 == 999) {
+        some.add(producer.send(message(i)));
+      } else {
+        producer.spoolAll(List.of(message(i)), null);
+      }
+    }
+    awaitWritten(producer, 20_000);
+    broker.release();
+    result(producer.flush());
+    assertThat(sent()).isEqualTo(IntStream.range(0, 20_000).boxed().toList());
+    for (int i = 0; i < some.size(); i++) {
+      assertThat(result(some.get(i)).offset()).isEqualTo(i * 1_000 + 999);
+    }
+  }
+
+  @Test
+  void a_source_goes_on_where_the_spool_is() throws Exception {
+    SpoolingProducer first = start(options(), FILE);
+    assertThat(first.opened().position()).isEqualTo(SourcePosition.START);
+    SourcePosition middle = new SourcePosition(30, 3, 0, false);
+    first.spoolAll(List.of(message(0), message(1), message(2)), middle);
+    result(first.close());
+    assertThatThrownBy(() -> start(options(), null)).hasMessageContaining("3 lines of /data/lines");
+    Source other = new Source("/data/others", new byte[0]);
+    assertThatThrownBy(() -> start(options(), other)).hasMessageContaining("go on with that file");
+    Source rewritten = new Source(FILE.name(), new byte[] {1, 9, 3});
+    assertThatThrownBy(() -> start(options(), rewritten)).hasMessageContaining("another file now");
+    SpoolingProducer second = start(options(), new Source(FILE.name(), new byte[] {1, 2, 3, 4}));
+    assertThat(second.opened().position()).isEqualTo(middle);
+    second.spoolAll(List.of(message(3)), new SourcePosition(40, 4, 0, true));
+    result(second.flush());
+    assertThat(second.status().ackedMessages()).isEqualTo(4);
+    result(second.close());
+    assertThat(start(options(), FILE).opened().position().complete()).isTrue();
+    started.forEach(producer -> result(producer.close()));
+    assertThat(start(options(), other).opened().position()).isEqualTo(SourcePosition.START);
+    assertThat(sent()).containsExactly(0, 1, 2, 3);
+  }
+
+  @Test
+  void one_at_a_time_and_the_other_is_named() {
+    start(options());
+    assertThatThrownBy(() -> start(options()))
+        .hasMessageContaining("in use by pid " + ProcessHandle.current().pid());
+  }
+
+  @Test
+  void a_full_spool_makes_senders_wait_or_refuses() throws Exception {
+    SpoolingProducer producer =
+        start(
+            options()
+                .setSpoolLimitBytes(SpoolSettings.LIMIT_BYTES_MIN)
+                .setOnFull(ProducerOptions.OnFull.FAIL));
+    broker.hold();
+    byte[] large = new byte[1 << 20];
+    int taken = 0;
+    while (true) {
+      Future<Void> spooled = producer.spool(new Message(new byte[] {1}, null, 0, large));
+      try {
+        result(spooled);
+        taken++;
+      } catch (RefusedException refused) {
+        assertThat(refused.refusal()).isEqualTo(Refusal.OVERLOADED);
+        break;
+      }
+    }
+    assertThat(taken).isBetween(20, 33);
+    Thread reader =
+        new Thread(
+            () -> {
+              try {
+                producer.spoolAll(List.of(message(7)), null);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    reader.start();
+    await().until(() -> reader.getState() == Thread.State.WAITING);
+    broker.release();
+    reader.join(60_000);
+    assertThat(reader.isAlive()).isFalse();
+    result(producer.flush());
+    assertThat(producer.status().ackedMessages()).isEqualTo(taken + 1);
+  }
+
+  @Test
+  void a_second_one_of_the_same_name_fences_the_first_whose_messages_stay() {
+    SpoolingProducer first = start(options().setName("p"));
+    result(first.send(message(1)));
+    Producer second =
+        result(Producers.start(link, cluster, new ProducerOptions().setTopic("t").setName("p")));
+    Future<Position> late = first.send(message(2));
+    assertThatThrownBy(() -> result(late))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.PRODUCER_FENCED));
+    assertThat(result(second.send(message(3))).offset()).isEqualTo(1);
+    assertThat(first.status().pendingMessages()).isEqualTo(1);
+    assertThatThrownBy(() -> result(first.ended())).hasMessageContaining("taken this one's name");
+  }
+
+  @Test
+  void a_producer_that_was_forgotten_goes_on_but_does_not_guess_about_an_earlier_run()
+      throws IOException {
+    SpoolingProducer first = start(options());
+    sendAll(first, 0, 10);
+    result(first.flush());
+    broker.logs.forEach(SimLog::forgetProducer);
+    sendAll(first, 10, 20);
+    result(first.flush());
+    assertThat(sent()).isEqualTo(IntStream.range(0, 20).boxed().toList());
+    // What is copied while it is written may not be readable.
+    await().ignoreExceptions().until(this::allNoted);
+    broker.hold();
+    sendAll(first, 20, 30);
+    awaitWritten(first, 10);
+    Path image = image();
+    result(first.close());
+    broker.logs.forEach(SimLog::forgetProducer);
+    broker.release();
+    broker.logs.forEach(SimLog::forgetProducer);
+    SpoolingProducer second = start(options().setSpool(image.toString()));
+    assertThatThrownBy(() -> result(second.ended())).hasMessageContaining("has forgotten");
+    assertThat(second.status().pendingMessages()).isEqualTo(11);
+    result(second.close());
+    SpoolingProducer third =
+        start(options().setSpool(image.toString()).setSpoolResend(true).setBufferBytes(1));
+    result(third.send(message(30)));
+    result(third.flush());
+    assertThat(sent()).endsWith(IntStream.rangeClosed(20, 30).boxed().toArray(Integer[]::new));
+  }
+
+  @Test
+  void killed_while_it_opened_a_new_epoch_it_goes_on_with_that_one() throws IOException {
+    SpoolingProducer first = start(options());
+    sendAll(first, 0, 10);
+    result(first.flush());
+    await().ignoreExceptions().until(this::allNoted);
+    broker.logs.forEach(SimLog::forgetProducer);
+    Path image = imageWhileOpening(first, 10, 20);
+    SpoolingProducer second = start(options().setSpool(image.toString()));
+    sendAll(second, 20, 30);
+    result(second.flush());
+    assertThat(sent()).isEqualTo(IntStream.range(0, 30).boxed().toList());
+    // And the epoch that it has now is in the spool.
+    result(second.close());
+    SpoolingProducer third = start(options().setSpool(image.toString()));
+    result(third.send(message(30)));
+    assertThat(sent()).isEqualTo(IntStream.rangeClosed(0, 30).boxed().toList());
+  }
+
+  @Test
+  void killed_while_it_opened_a_new_epoch_it_knows_what_was_acknowledged_out_of_order()
+      throws IOException {
+    SpoolingProducer first = start(options());
+    Map<Integer, byte[]> keys = new HashMap<>();
+    for (byte key = 0; keys.size() < 2; key++) {
+      result(first.send(new Message(new byte[] {key}, null, 0, payload(-1))));
+      for (int group = 0; group < 2; group++) {
+        if (broker.appended(group) > 0 && !keys.containsKey(group)) {
+          keys.put(group, new byte[] {key});
+        }
+      }
+    }
+    broker.hold(0);
+    first.spool(new Message(keys.get(0), null, 0, payload(1)));
+    result(first.send(new Message(keys.get(1), null, 0, payload(2))));
+    broker.logs.get(1).forgetProducer();
+    first.spool(new Message(keys.get(1), null, 0, payload(3)));
+    Path image = imageWhileOpening(first, 4, 5);
+    broker.release();
+    SpoolingProducer second = start(options().setSpool(image.toString()));
+    result(second.flush());
+    assertThat(sent()).containsExactlyInAnyOrder(1, 2, 3, 4);
+  }
+
+  /** The spool of a program that is killed after the data groups know its new epoch. */
+  private Path imageWhileOpening(SpoolingProducer producer, int from, int to) throws IOException {
+    broker.silentOpens = true;
+    int opened = broker.opens;
+    sendAll(producer, from, to);
+    awaitWritten(producer, to - from);
+    await().until(() -> broker.opens >= opened + broker.logs.size());
+    Path image = image();
+    result(producer.close());
+    broker.silentOpens = false;
+    return image;
+  }
+
+  private boolean allNoted() throws IOException {
+    Path image = Files.createTempDirectory(directory, "look");
+    copy(directory.resolve("spool"), image);
+    try (DirectoryStorage storage = new DirectoryStorage(image)) {
+      SpoolState state = SpoolLog.open(storage, 1 << 20).state();
+      return state.ackedFrame() == state.lastFrame();
+    }
+  }
+
+  @Test
+  void it_is_told_when_the_log_has_more_than_the_spool() throws IOException {
+    SpoolingProducer first = start(options());
+    sendAll(first, 0, 10);
+    result(first.flush());
+    Path image = image();
+    sendAll(first, 10, 25);
+    result(first.flush());
+    result(first.close());
+    SpoolingProducer second = start(options().setSpool(image.toString()));
+    await().until(() -> second.status().lostMessages() == 15);
+    result(second.send(message(99)));
+    assertThat(sent()).hasSize(26).endsWith(99);
+  }
+
+  @Test
+  void a_spool_of_another_topic_or_name_is_refused() {
+    result(start(options()).close());
+    broker.topics = List.of("t", "u");
+    // An answer that was under way already does not know the new one.
+    await().until(() -> result(cluster.refresh()).topic("u") != null);
+    assertThatThrownBy(() -> start(options().setTopic("u")))
+        .hasMessageContaining("is of topic 't'");
+    assertThatThrownBy(() -> start(options().setName("p")))
+        .hasMessageContaining("a producer without a name");
+    start(options().setTopic("u").setSpoolRestart(true));
+  }
+
+  private ProducerOptions options() {
+    return new ProducerOptions().setTopic("t").setSpool(directory.resolve("spool").toString());
+  }
+
+  private SpoolingProducer start(ProducerOptions options) {
+    return start(options, null);
+  }
+
+  private SpoolingProducer start(ProducerOptions options, Source source) {
+    SpoolingProducer producer =
+        result(Producers.startSpooling(link, cluster, options, null, source));
+    started.add(producer);
+    return producer;
+  }
+
+  private static void sendAll(SpoolingProducer producer, int from, int to) {
+    for (int i = from; i < to; i++) {
+      producer.spool(message(i));
+    }
+  }
+
+  private static void awaitWritten(SpoolingProducer producer, int messages) {
+    result(producer.spool(message(-1)).compose(none -> Future.succeededFuture()));
+    assertThat(producer.status().spooledMessages()).isGreaterThanOrEqualTo(messages);
+  }
+
+  /** The spool as it is now, in another directory. */
+  private Path image() throws IOException {
+    Path from = lastDirectory == null ? directory.resolve("spool") : lastDirectory;
+    Path to = directory.resolve("image-" + started.size());
+    Files.createDirectories(to);
+    copy(from, to);
+    lastDirectory = to;
+    return to;
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.list(from)) {
+      for (Path file : files.filter(f -> f.toString().endsWith(".spool")).toList()) {
+        Files.copy(file, to.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+      }
+    }
+  }
+
+  private List<Integer> sent() {
+    List<Integer> all = new ArrayList<>();
+    for (int shard = 0; shard < broker.shards; shard++) {
+      all.addAll(broker.messages(shard));
+    }
+    all.removeIf(number -> number == -1);
+    return all;
+  }
+
+  private static Message message(int number) {
+    return new Message(new byte[] {1}, null, 0, payload(number));
+  }
+
+  private static byte[] payload(int number) {
+    return ByteBuffer.allocate(4).putInt(number).array();
+  }
+
+  private static <T> T result(Future<T> future) {
+    try {
+      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    } catch (java.util.concurrent.ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new AssertionError(e.getCause());
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+}

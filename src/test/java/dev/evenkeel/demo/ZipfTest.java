@@ -1,0 +1,37 @@
+package dev.evenkeel.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.SplittableRandom;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+
+class ZipfTest {
+  @Property
+  void ranks_are_within_their_bounds(
+      @ForAll @IntRange(min = 1, max = 2_000) int ranks, @ForAll long seed) {
+    assertThat(new Zipf(ranks).next(new SplittableRandom(seed))).isBetween(1, ranks);
+  }
+
+  @Test
+  void rank_k_is_k_times_as_rare_as_the_first() {
+    SplittableRandom random = new SplittableRandom(7);
+    Zipf zipf = new Zipf(100);
+    int[] counts = new int[101];
+    for (int i = 0; i < 1_000_000; i++) {
+      counts[zipf.next(random)]++;
+    }
+    for (int rank : new int[] {2, 5, 10, 50}) {
+      assertThat((double) counts[1] / counts[rank]).isCloseTo(rank, Percentage.withPercentage(5));
+    }
+  }
+
+  @Test
+  void no_ranks_are_refused() {
+    assertThatThrownBy(() -> new Zipf(0)).hasMessageContaining("at least 1");
+  }
+}

@@ -1,0 +1,292 @@
+package dev.evenkeel.gateway.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import java.util.Random;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+class LiveStateTest {
+  private final LiveState state = new LiveState("n1", "1");
+
+  /** An answer of a made-up dispatcher. */
+  private static JsonObject answer(JsonArray groups, JsonArray topics, JsonArray moves) {
+    JsonObject facts = new JsonObject().put("groups", groups).put("topics", topics);
+    return new JsonObject().put("facts", facts).put("tag", "t").put("moves", moves);
+  }
+
+  private static JsonObject shard(int shard, String owner, Long committed, Long end) {
+    return new JsonObject()
+        .put("topic", "orders")
+        .put("shard", shard)
+        .put("owner", owner)
+        .putNull("nextOwner")
+        .putNull("drainDeadline")
+        .put("epoch", 1)
+        .put("state", owner == null ? "FREE" : "OWNED")
+        .put("committed", committed)
+        .put("end", end)
+        .put("lag", committed == null || end == null ? null : (Long) (end - committed));
+  }
+
+  private static JsonObject group(JsonArray shards) {
+    JsonObject member =
+        new JsonObject()
+            .put("member", "c1")
+            .put("node", "uuid")
+            .put("host", "h")
+            .put("consumed", 7)
+            .put("shards", new JsonArray().add("orders/0"))
+            .put("lastHeartbeatMs", 12);
+    return new JsonObject()
+        .put("group", "g")
+        .put("mode", "sharded")
+        .put("status", "OK")
+        .put("members", new JsonArray().add(member))
+        .put("shards", shards);
+  }
+
+  @Example
+  void aGroupInModeLevelHasItsBarsByMember() {
+    JsonObject level =
+        new JsonObject()
+            .put("range", 10)
+            .put("strategy", "pull")
+            .put("gap", 0)
+            .put("round", 7)
+            .putNull("holder")
+            .putNull("heldMs")
+            .put("setAside", 1)
+            .put(
+                "bars",
+                new JsonArray()
+                    .add(new JsonObject().put("member", "a").put("finished", 70).put("inHand", 2)));
+    Map<String, Object> facts = LevelState.of(level);
+    assertThat(facts).doesNotContainKeys("holder", "heldMs").containsEntry("gap", 0L);
+    assertThat(facts.get("bars")).isEqualTo(Map.of("a", Map.of("finished", 70L, "inHand", 2L)));
+    // A group in another mode has none of it, and a level group whose figures are unknown no bars.
+    assertThat(LevelState.of(new JsonObject().putNull("range"))).isNull();
+    assertThat(LevelState.of(null)).isNull();
+    assertThat(LevelState.of(new JsonObject().put("range", 10)).get("bars")).isEqualTo(Map.of());
+  }
+
+  @Example
+  void failuresAreShownIfThereAreAny() {
+    JsonObject none =
+        new JsonObject("{\"retriesWaiting\":0,\"parked\":0,\"shardsWaiting\":0,\"deadLetters\":0}");
+    JsonObject group = new JsonObject().put("failures", none).put("members", new JsonArray());
+    assertThat(FailureState.of(group)).isNull();
+    assertThat(FailureState.of(group.copy().putNull("failures"))).isNull();
+    JsonObject some = none.copy().put("deadLetters", 3);
+    assertThat(FailureState.of(group.copy().put("failures", some)))
+        .isEqualTo(
+            Map.of(
+                "retriesWaiting",
+                0L,
+                "parked",
+                0L,
+                "shardsWaiting",
+                0L,
+                "deadLetters",
+                3L,
+                "breakersOpen",
+                0L));
+    JsonArray pausing = new JsonArray().add(new JsonObject().put("breaker", "open"));
+    assertThat(FailureState.of(group.copy().put("members", pausing).putNull("failures")))
+        .as("what is not known is not there")
+        .isEqualTo(Map.of("breakersOpen", 1L));
+  }
+
+  @Example
+  void dedupIsShownIfItIsOnOrWouldBeWorthIt() {
+    JsonObject repeats = new JsonObject().put("level", "high").put("declinedShare", 0.4126);
+    JsonObject on =
+        new JsonObject()
+            .put("mode", "key")
+            .put("savedShare", 0.5)
+            .put("declined", 7)
+            .put("repetition", repeats)
+            .put("hot", new JsonArray().add(new JsonObject().put("key", "a").put("declined", 7)));
+    assertThat(DedupState.of(on))
+        .containsEntry("savedPercent", 50.0)
+        .containsEntry("declined", 7L)
+        .containsEntry("hot", Map.of("a", 7L))
+        .doesNotContainKeys("processing", "waiting", "lost");
+    JsonObject off = new JsonObject().put("mode", "off");
+    assertThat(DedupState.of(off.copy().put("repetition", repeats)))
+        .isEqualTo(Map.of("mode", "off", "repetition", "high", "wouldSavePercent", 41.3));
+    assertThat(DedupState.of(off.copy().put("repetition", new JsonObject().put("level", "none"))))
+        .isNull();
+    assertThat(DedupState.of(off)).isNull();
+    assertThat(DedupState.of(null)).isNull();
+  }
+
+  private static JsonObject move(long epoch, Long pause) {
+    return new JsonObject()
+        .put("time", "2026-01-01T00:00:00Z")
+        .put("group", "g")
+        .put("topic", "orders")
+        .put("shard", 0)
+        .put("from", "a")
+        .put("to", "b")
+        .put("reason", "member joined")
+        .put("pauseMs", pause)
+        .put("redelivered", 0)
+        .put("epoch", epoch);
+  }
+
+  private JsonObject told() {
+    state.patch();
+    return new JsonObject(new JsonObject(state.told()).encode());
+  }
+
+  @Example
+  void figuresThatAreNotKnownAreAbsentAndNeverZero() {
+    JsonArray shards = new JsonArray().add(shard(0, "c1", 5L, 5L)).add(shard(1, null, null, null));
+    state.looked("n1", answer(new JsonArray().add(group(shards)), new JsonArray(), null), 1_000);
+    JsonObject group = told().getJsonObject("groups").getJsonObject("g");
+    assertThat(group.containsKey("lag")).isFalse();
+    assertThat(group.containsKey("lagSeconds")).isFalse();
+    assertThat(group.containsKey("rate")).isFalse();
+    JsonObject first = group.getJsonObject("shards").getJsonObject("orders/0");
+    assertThat(first.getLong("lag")).isZero();
+    assertThat(first.getLong("lagSeconds")).isZero();
+    JsonObject second = group.getJsonObject("shards").getJsonObject("orders/1");
+    assertThat(second.fieldNames()).containsExactlyInAnyOrder("topic", "shard", "epoch", "state");
+    assertThat(group.getJsonObject("members").getJsonObject("c1").getInteger("shards")).isOne();
+  }
+
+  @Example
+  void ratesAndLagInSecondsComeOfSeveralAnswers() {
+    for (int i = 0; i <= 10; i++) {
+      JsonArray shards = new JsonArray().add(shard(0, "c1", 10L * Math.max(0, i - 4), 10L * i));
+      JsonArray topics =
+          new JsonArray()
+              .add(
+                  new JsonObject()
+                      .put("name", "orders")
+                      .put("shards", 1)
+                      .put("end", 10 * i)
+                      .put("bytes", 1));
+      state.looked("n1", answer(new JsonArray().add(group(shards)), topics, null), i * 500L);
+    }
+    JsonObject told = told();
+    assertThat(told.getJsonObject("topics").getJsonObject("orders").getDouble("rate"))
+        .isEqualTo(20);
+    JsonObject shard =
+        told.getJsonObject("groups")
+            .getJsonObject("g")
+            .getJsonObject("shards")
+            .getJsonObject("orders/0");
+    assertThat(shard.getLong("lag")).isEqualTo(40);
+    // The message at 60 came with the first tenth of what was seen half a second later.
+    assertThat(shard.getDouble("lagSeconds")).isBetween(1.8, 2.0);
+  }
+
+  @Example
+  void groupsStayWhenTheDispatcherFallsSilent() {
+    JsonArray shards = new JsonArray().add(shard(0, "c1", 5L, 5L));
+    state.looked("n2", answer(new JsonArray().add(group(shards)), new JsonArray(), null), 1_000);
+    assertThat(told().getJsonObject("cluster").getString("dispatcher")).isEqualTo("n2");
+    state.dispatcherSilent();
+    JsonObject told = told();
+    assertThat(told.getJsonObject("cluster").containsKey("dispatcher")).isFalse();
+    assertThat(told.getJsonObject("groups").getJsonObject("g").getString("status")).isEqualTo("OK");
+  }
+
+  @Example
+  void movesKeepTheirNumbersAndGetTheirFiguresLater() {
+    JsonArray none = new JsonArray();
+    state.looked("n1", answer(none, none, new JsonArray().add(move(2, null))), 0);
+    state.looked("n1", answer(none, none, new JsonArray().add(move(3, 5L)).add(move(2, 4L))), 1);
+    JsonObject moves = told().getJsonObject("moves");
+    assertThat(moves.fieldNames()).containsExactly("1", "2");
+    assertThat(moves.getJsonObject("1").getLong("pauseMs")).isEqualTo(4);
+    assertThat(moves.getJsonObject("2").getLong("epoch")).isEqualTo(3);
+    // Another dispatcher has read them, but it did not see the last one, nor how long it paused.
+    JsonArray seen = new JsonArray().add(move(4, null));
+    seen.add(move(3, null).put("reason", "rebalance")).add(move(2, 4L));
+    state.looked("n2", answer(none, none, seen), 2);
+    moves = told().getJsonObject("moves");
+    assertThat(moves.fieldNames()).containsExactly("1", "2", "3");
+    assertThat(moves.getJsonObject("2").getLong("pauseMs")).isEqualTo(5);
+    assertThat(moves.getJsonObject("2").getString("reason")).isEqualTo("member joined");
+    // What the dispatcher has given up goes.
+    state.looked(
+        "n2", answer(none, none, new JsonArray().add(move(5, null)).add(move(4, null))), 3);
+    assertThat(told().getJsonObject("moves").fieldNames()).containsExactly("3", "4");
+  }
+
+  @Example
+  void nodesAreUnknownWhenNobodyTellsOfThem() {
+    state.clusterKnown(
+        new JsonObject(
+            "{\"cluster\":\"id\",\"node\":\"n1\",\"dispatcher\":\"n1\",\"nodes\":[{\"node\":\"n1\",\"alive\":true,"
+                + "\"host\":\"h\"},{\"node\":\"n2\",\"alive\":null,\"host\":null}],\"logs\":[{\"group\":\"meta\","
+                + "\"leader\":\"n1\",\"term\":3,\"commitIndex\":7,\"appliedIndex\":7,\"followers\":"
+                + "[{\"node\":\"n2\",\"matchIndex\":5,\"lagEntries\":2}]}]}"));
+    JsonObject cluster = told().getJsonObject("cluster");
+    assertThat(cluster.getJsonObject("nodes").getJsonObject("n1").getBoolean("alive")).isTrue();
+    assertThat(cluster.getJsonObject("nodes").getJsonObject("n2")).isEmpty();
+    assertThat(cluster.getJsonObject("logs").getJsonObject("meta").getJsonObject("followers"))
+        .isEqualTo(new JsonObject("{\"n2\":{\"matchIndex\":5,\"lagEntries\":2}}"));
+    state.clusterSilent();
+    cluster = told().getJsonObject("cluster");
+    assertThat(cluster.getString("id")).isEqualTo("id");
+    assertThat(cluster.getJsonObject("nodes").getJsonObject("n1")).isEmpty();
+    assertThat(cluster.getJsonObject("logs")).isEmpty();
+  }
+
+  /** Whatever the facts: all patches, applied to the first state, make the present one. */
+  @Property(tries = 300)
+  void allPatchesTogetherMakeThePresentState(@ForAll long seed) {
+    Random random = new Random(seed);
+    Map<String, Object> watched = new JsonObject(told().encode()).getMap();
+    long now = 0;
+    for (int i = 0; i < 30; i++) {
+      now += random.nextInt(700);
+      someFact(random, now);
+      if (random.nextInt(3) > 0) {
+        String sent = new JsonObject(state.patch()).encode();
+        MergePatch.apply(watched, new JsonObject(sent).getMap());
+        assertThat(new JsonObject(watched)).isEqualTo(new JsonObject(state.told()));
+      }
+    }
+    state.patch();
+    assertThat(state.patch()).as("told twice").isEmpty();
+  }
+
+  private void someFact(Random random, long now) {
+    switch (random.nextInt(6)) {
+      case 0 -> state.dispatcherSilent();
+      case 1 -> state.clusterSilent();
+      default -> {
+        JsonArray groups = new JsonArray();
+        JsonArray shards = new JsonArray();
+        for (int i = random.nextInt(4); i > 0; i--) {
+          Long committed = random.nextInt(4) == 0 ? null : (Long) (long) random.nextInt(9);
+          shards.add(
+              shard(i, random.nextBoolean() ? "c1" : null, committed, 9L + random.nextInt(9)));
+        }
+        if (random.nextInt(4) > 0) {
+          groups.add(group(shards));
+        }
+        JsonArray topics = new JsonArray();
+        if (random.nextBoolean()) {
+          topics.add(
+              new JsonObject()
+                  .put("name", "orders")
+                  .put("shards", 4)
+                  .put("end", random.nextInt(99)));
+        }
+        JsonArray moves =
+            random.nextBoolean() ? null : new JsonArray().add(move(random.nextInt(5), 1L));
+        state.looked("n" + random.nextInt(2), answer(groups, topics, moves), now);
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+package dev.evenkeel.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Test;
+
+class DurationsTest {
+  @Property
+  void format_and_parse_agree(@ForAll @LongRange(min = 0, max = 1L << 38) long millis) {
+    assertThat(Durations.parseMillis(Durations.format(millis))).isEqualTo(millis);
+  }
+
+  @Test
+  void units() {
+    assertThat(Durations.parseMillis("200ms")).isEqualTo(200);
+    assertThat(Durations.parseMillis("5s")).isEqualTo(5_000);
+    assertThat(Durations.parseMillis("2m")).isEqualTo(120_000);
+    assertThat(Durations.parseMillis("1h")).isEqualTo(3_600_000);
+    assertThat(Durations.parseMillis("7d")).isEqualTo(7 * 86_400_000L);
+    assertThat(Durations.format(0)).isEqualTo("0ms");
+  }
+
+  @Test
+  void what_is_no_duration_is_refused_with_the_right_forms() {
+    for (String bad :
+        new String[] {"", "5", "5 s", "-1s", "1.5s", "s", "5sec", "99999999999999s"}) {
+      assertThatThrownBy(() -> Durations.parseMillis(bad))
+          .isInstanceOf(RefusedException.class)
+          .hasMessageContaining("200ms, 5s, 2m, 1h");
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package dev.evenkeel.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+
+class NamesTest {
+  @Test
+  void good_names() {
+    for (String name : new String[] {"a", "Orders_2", "a.b-c", "_x", "9", "x".repeat(120)}) {
+      assertThat(Names.check("topic", name)).isEqualTo(name);
+    }
+  }
+
+  @Test
+  void bad_names_are_refused_in_one_line() {
+    String[] bad = {null, "", ".a", "-a", "a b", "a/b", "ä", "a\nb", "x".repeat(121)};
+    for (String name : bad) {
+      assertThatThrownBy(() -> Names.check("topic", name))
+          .isInstanceOfSatisfying(
+              RefusedException.class,
+              refused -> {
+                assertThat(refused.refusal()).isEqualTo(Refusal.INVALID);
+                assertThat(refused.getMessage()).contains("topic").doesNotContain("\n");
+              });
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package dev.evenkeel.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+class StartAtTest {
+  @Test
+  void reads_places_as_people_write_them() {
+    assertThat(StartAt.parse("earliest")).isEqualTo(StartAt.EARLIEST);
+    assertThat(StartAt.parse("latest")).isEqualTo(StartAt.LATEST);
+    assertThat(StartAt.parse("12345")).isEqualTo(StartAt.offset(12_345));
+    StartAt noon = StartAt.timestamp(Instant.parse("2026-01-31T12:00:00Z").toEpochMilli());
+    assertThat(StartAt.parse("2026-01-31T12:00:00Z")).isEqualTo(noon);
+    assertThat(StartAt.parse("2026-01-31T12:00:00")).isEqualTo(noon);
+    assertThat(StartAt.parse("2026-01-31T13:00:00+01:00")).isEqualTo(noon);
+    assertThat(StartAt.parse("1960-01-01T00:00:00Z")).isEqualTo(StartAt.timestamp(0));
+  }
+
+  @Test
+  void refuses_the_rest_and_says_what_would_be_right() {
+    for (String text :
+        new String[] {"", "soon", "-1", "2026-13-01T00:00:00Z", "1234567890123456789"}) {
+      assertThatThrownBy(() -> StartAt.parse(text))
+          .isInstanceOf(RefusedException.class)
+          .hasMessageContaining("write earliest, latest");
+    }
+  }
+}

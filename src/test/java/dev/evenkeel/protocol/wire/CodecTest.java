@@ -1,0 +1,293 @@
+package dev.evenkeel.protocol.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.TopicInfo;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+/** Every record survives its bytes, and bytes that are none cost a refusal only. */
+class CodecTest {
+  private static final Shard SHARD = new Shard(7, 3);
+  private static final TopicConfig CONFIG = new TopicConfig(1000, -1, 1 << 30);
+
+  private static final List<MetaCommand> META =
+      List.of(
+          new MetaCommand.CreateTopic("t", 12, CONFIG),
+          new MetaCommand.ActivateTopic(5),
+          new MetaCommand.ConfigureTopic(5, CONFIG),
+          new MetaCommand.DeleteTopic("t"),
+          new MetaCommand.RemoveTopic(5, 0),
+          new MetaCommand.RemoveTopic(5, 9),
+          new MetaCommand.DeclareGroup(
+              "g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true),
+          new MetaCommand.DeclareGroup(
+              "g", GroupPolicy.SHARDED, List.of("a"), StartAt.EARLIEST, false, "average"),
+          new MetaCommand.DeclareGroup(
+              "g",
+              new GroupPolicy("level", 7, "push", "key"),
+              List.of("a"),
+              StartAt.EARLIEST,
+              false,
+              "average"),
+          new MetaCommand.DeclareGroup(
+              "g", new GroupPolicy("sharded", 0, null, "payload"), List.of(), StartAt.LATEST, true),
+          new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4),
+          new MetaCommand.ReleaseGroupLease("g", "i", 5),
+          new MetaCommand.SeeGroup("g", List.of("t", "u")),
+          new MetaCommand.AddActiveTime(60_000),
+          new MetaCommand.ForgetGroup("g"),
+          new MetaCommand.ForgetTopic("g", "t"),
+          new MetaCommand.RegisterProducer(""),
+          new MetaCommand.RecordMoves(
+              List.of(
+                  new MoveRecord(
+                      123, "g", "t", SHARD, "a", "b", "member joined", 5L, 0L, 7L, true, 3, 99L),
+                  new MoveRecord(
+                      124, "g", "t", SHARD, null, "b", null, null, null, null, false, 1, null))));
+
+  private static final List<DataCommand> DATA =
+      List.of(
+          new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG),
+          new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG, 12),
+          new DataCommand.DropShards(7),
+          new DataCommand.ConfigureShards(7, CONFIG),
+          new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
+          new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 9),
+          new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 0, 30_000),
+          new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 50)),
+          new DataCommand.SetDrain("g", SHARD, 4, null),
+          new DataCommand.Commit("g", SHARD, 4, 100),
+          new DataCommand.Commit("g", SHARD, 4, 100, 0),
+          new DataCommand.ResetLease("g", SHARD, 4, StartAt.offset(7)),
+          new DataCommand.SetPublisher("g", SHARD, 4, 99),
+          new DataCommand.OpenPublisher(99, 4, "g", SHARD, true),
+          new DataCommand.ForgetLeases("g"),
+          new DataCommand.ForgetLeases("g", 7),
+          new DataCommand.ForgetLeases("g", 7, 3),
+          new DataCommand.OpenProducer(9, 2),
+          new DataCommand.Retain());
+
+  @Test
+  void commands() {
+    for (MetaCommand command : META) {
+      Entry entry = Entry.read(ByteBuffer.wrap(Entry.of(command, 123)));
+      assertThat(entry.type()).isEqualTo(Entry.META_COMMAND);
+      assertThat(entry.nowMillis()).isEqualTo(123);
+      assertThat(CommandCodec.meta(new ByteReader(entry.body()))).isEqualTo(command);
+    }
+    for (DataCommand command : DATA) {
+      Entry entry = Entry.read(ByteBuffer.wrap(Entry.of(command, 123)));
+      assertThat(entry.type()).isEqualTo(Entry.DATA_COMMAND);
+      assertThat(CommandCodec.data(new ByteReader(entry.body()))).isEqualTo(command);
+    }
+  }
+
+  @Test
+  void a_release_carries_its_state() {
+    DataCommand.Release release =
+        new DataCommand.Release("g", SHARD, 4, 100, 100, new byte[] {1, 2, 3});
+    Entry entry = Entry.read(ByteBuffer.wrap(Entry.of(release, 1)));
+    assertThat(CommandCodec.data(new ByteReader(entry.body())))
+        .usingRecursiveComparison()
+        .isEqualTo(release);
+  }
+
+  @Test
+  void replies() {
+    Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, new Drain("n", 1234));
+    List<Reply> replies =
+        List.of(
+            Reply.DONE,
+            Reply.refused(Refusal.FENCED, "epoch 4 is over"),
+            new Reply.OfTopic(new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)),
+            new Reply.OfGroup(
+                new GroupInfo(
+                    "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
+            new Reply.OfLease(lease),
+            new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
+            new Reply.OfLease(new Lease("g", SHARD, 5, "m", "i", 100, -1, null, null, 8).reset(3)),
+            new Reply.OfLease(
+                new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).publishingAs(77)),
+            new Reply.OfLease(
+                new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).granted("n", "j", 4, 30_000)),
+            new Reply.OfLease(
+                new Lease("g", SHARD, 5, "m", "i", 100, -1, null, new Drain("n", 12), 8)),
+            new Reply.OfGroup(
+                new GroupInfo(
+                    "g",
+                    new GroupPolicy("level", 7, "push", "key"),
+                    List.of("t"),
+                    StartAt.EARLIEST,
+                    1,
+                    2,
+                    "average")),
+            new Reply.OfGroup(
+                new GroupInfo(
+                        "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average")
+                    .seenAt(9, List.of("u"))),
+            new Reply.OfNumber(42),
+            new Reply.OfGroupLease(GroupLease.none("g")),
+            new Reply.OfGroupLease(new GroupLease("g", 3, "dispatcher@n1", "i")),
+            new Reply.OfProducer(3, 1),
+            new Reply.OfSequences(Map.of(SHARD, 17L)));
+    for (Reply reply : replies) {
+      assertThat(ReplyCodec.decode(ByteBuffer.wrap(ReplyCodec.encode(reply))))
+          .usingRecursiveComparison()
+          .isEqualTo(reply);
+    }
+  }
+
+  @Test
+  void groups_of_before_there_was_a_choice_of_assignors_have_the_default() {
+    Bytes record = new Bytes().text("g").text("sharded");
+    RecordCodec.writeTexts(record, List.of("t"));
+    RecordCodec.write(record, StartAt.LATEST);
+    record.i64(1).i64(2);
+    assertThat(RecordCodec.group(new ByteReader(record.toArray())))
+        .isEqualTo(
+            new GroupInfo(
+                "g",
+                GroupPolicy.SHARDED,
+                new TreeMap<>(Map.of("t", 0L)),
+                StartAt.LATEST,
+                1,
+                0,
+                "sticky",
+                2));
+    Bytes command = new Bytes().u8(6).text("g").text("sharded");
+    RecordCodec.writeTexts(command, List.of("t"));
+    RecordCodec.write(command, StartAt.LATEST);
+    command.bool(true);
+    assertThat(CommandCodec.meta(new ByteReader(command.toArray())))
+        .isEqualTo(
+            new MetaCommand.DeclareGroup(
+                "g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, true, null));
+  }
+
+  @Test
+  void what_uses_nothing_new_is_written_as_before_and_read_from_there() {
+    Bytes lease = new Bytes().text("g");
+    RecordCodec.write(lease, SHARD);
+    lease.i64(5).text("m").text("i").i64(100).i64(-1).blob(null).bool(false);
+    Bytes written = new Bytes();
+    RecordCodec.write(written, new Lease("g", SHARD, 5, "m", "i", 100, -1, null, null));
+    assertThat(written.toArray()).isEqualTo(lease.toArray());
+    assertThat(RecordCodec.lease(new ByteReader(lease.toArray())).groupTerm()).isZero();
+
+    Bytes grant = new Bytes().u8(4).text("g");
+    RecordCodec.write(grant, SHARD);
+    grant.text("m").text("i").i64(4);
+    RecordCodec.write(grant, StartAt.LATEST);
+    written = new Bytes();
+    CommandCodec.write(written, new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.LATEST));
+    assertThat(written.toArray()).isEqualTo(grant.toArray());
+  }
+
+  @Test
+  void a_group_that_was_seen_by_the_clock_counts_as_seen_when_active_time_began() {
+    Bytes group = new Bytes().text(null).u8(2).text("g").text("sharded");
+    RecordCodec.writeTexts(group, List.of("t"));
+    RecordCodec.write(group, StartAt.LATEST);
+    group.i64(1).i64(1_700_000_000_000L).text("average");
+    GroupInfo read = RecordCodec.group(new ByteReader(group.toArray()));
+    assertThat(read.seenMillis()).isZero();
+    assertThat(read.subscriptions()).containsExactly(Map.entry("t", 0L));
+    Bytes again = new Bytes();
+    RecordCodec.write(again, read);
+    assertThat(again.toArray()).as("the first build reads it").isEqualTo(group.toArray());
+  }
+
+  @Test
+  void a_group_of_a_later_form_is_refused() {
+    byte[] later = new Bytes().text(null).u8(5).text("g").toArray();
+    assertThatThrownBy(() -> RecordCodec.group(new ByteReader(later)))
+        .hasMessageContaining("form 5: this node reads up to 4");
+  }
+
+  @Test
+  void results_of_an_append() {
+    AppendResults results =
+        new AppendResults(
+            77,
+            List.of(
+                new AppendResults.Result(null, 1000),
+                new AppendResults.Result(Refusal.SEQUENCE_GAP, 3),
+                new AppendResults.Result(null, AppendResults.Result.OFFSET_FORGOTTEN)));
+    assertThat(AppendResults.decode(ByteBuffer.wrap(results.encode()))).isEqualTo(results);
+    assertThat(results.share(1, 2).results()).containsExactly(results.results().get(1));
+  }
+
+  @Test
+  void every_refusal_keeps_its_code() {
+    for (Refusal refusal : Refusal.values()) {
+      assertThat(Refusal.ofCode(refusal.ordinal())).isEqualTo(refusal);
+    }
+    assertThat(Refusal.ofCode(200)).isEqualTo(Refusal.INVALID);
+  }
+
+  @Property(tries = 3000)
+  void garbage_is_refused(@ForAll byte[] garbage) {
+    refusedOrRead(() -> CommandCodec.meta(new ByteReader(garbage)));
+    refusedOrRead(() -> CommandCodec.data(new ByteReader(garbage)));
+    refusedOrRead(() -> ReplyCodec.decode(ByteBuffer.wrap(garbage)));
+    refusedOrRead(() -> AppendResults.decode(ByteBuffer.wrap(garbage)));
+    refusedOrRead(() -> Entry.read(ByteBuffer.wrap(garbage)));
+  }
+
+  /** One byte of a command that is right is another, or the end is missing. */
+  @Property(tries = 3000)
+  void mutated_commands_are_refused(
+      @ForAll @IntRange(max = 16) int which,
+      @ForAll int at,
+      @ForAll byte value,
+      @ForAll boolean cut) {
+    Bytes out = new Bytes();
+    CommandCodec.write(out, META.get(which));
+    byte[] bytes = out.toArray();
+    int place = Math.floorMod(at, bytes.length);
+    bytes[place] = value;
+    refusedOrRead(
+        () -> CommandCodec.meta(new ByteReader(cut ? Arrays.copyOf(bytes, place) : bytes)));
+  }
+
+  @Test
+  void a_command_with_bytes_behind_it_is_refused() {
+    Bytes out = new Bytes();
+    CommandCodec.write(out, new MetaCommand.SeeGroup("g", List.of()));
+    out.u8(1);
+    assertThatThrownBy(() -> CommandCodec.meta(new ByteReader(out.view())))
+        .isInstanceOf(RefusedException.class)
+        .hasMessage("malformed record: 1 bytes too many");
+  }
+
+  private static void refusedOrRead(Runnable read) {
+    try {
+      read.run();
+    } catch (RefusedException refused) {
+      assertThat(refused.getMessage()).isNotBlank();
+    }
+  }
+}
