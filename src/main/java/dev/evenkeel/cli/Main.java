@@ -52,7 +52,7 @@ public final class Main implements Runnable {
       names = "--verbose",
       scope = CommandLine.ScopeType.INHERIT,
       description = "Log more, and show stack traces of errors.")
-  public boolean verbose;
+  boolean verbose;
 
   Main() {}
 

@@ -44,14 +44,6 @@ public final class HandlerStream implements ConsumerStream {
   /**
    * Joins a group. Messages flow once a handler is set. Completes and fails as {@link
    * Consumers#start} does.
-   */
-  public static Future<HandlerStream> start(
-      Link link, ClusterDirectory directory, ConsumerOptions options, Finishing finishing) {
-    return start(link, directory, options, finishing, null);
-  }
-
-  /**
-   * As {@link #start(Link, ClusterDirectory, ConsumerOptions, Finishing)}.
    *
    * @param dedupKey with dedup, what {@link ConsumerHandler#dedupKey} says; null: as the options
    *     say
