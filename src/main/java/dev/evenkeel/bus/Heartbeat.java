@@ -51,7 +51,7 @@ public record Heartbeat(
     long memberTimeoutMillis,
     long lockTimeMillis,
     Wishes wishes,
-    List<ShardMark> marks,
+    List<ShardProgress> marks,
     DedupTally dedupTally,
     boolean breakerOpen,
     FlowTally flow) {
@@ -203,7 +203,7 @@ public record Heartbeat(
       long memberTimeoutMillis,
       long lockTimeMillis,
       Wishes wishes,
-      List<ShardMark> marks) {
+      List<ShardProgress> marks) {
     this(
         group,
         member,
@@ -241,7 +241,7 @@ public record Heartbeat(
       long memberTimeoutMillis,
       long lockTimeMillis,
       Wishes wishes,
-      List<ShardMark> marks,
+      List<ShardProgress> marks,
       DedupTally dedupTally) {
     this(
         group,
@@ -281,7 +281,7 @@ public record Heartbeat(
       long memberTimeoutMillis,
       long lockTimeMillis,
       Wishes wishes,
-      List<ShardMark> marks,
+      List<ShardProgress> marks,
       DedupTally dedupTally,
       boolean breakerOpen) {
     this(
@@ -307,7 +307,7 @@ public record Heartbeat(
   }
 
   /** The same with other marks. */
-  public Heartbeat withMarks(List<ShardMark> others) {
+  public Heartbeat withMarks(List<ShardProgress> others) {
     return new Heartbeat(
         group,
         member,
@@ -558,10 +558,10 @@ public record Heartbeat(
         json.getString("dedup"));
   }
 
-  private static List<ShardMark> marks(JsonArray json) {
-    List<ShardMark> marks = new ArrayList<>();
+  private static List<ShardProgress> marks(JsonArray json) {
+    List<ShardProgress> marks = new ArrayList<>();
     for (int i = 0; json != null && i < Math.min(json.size(), MARKS_MAX); i++) {
-      marks.add(ShardMark.fromJson(json.getJsonArray(i)));
+      marks.add(ShardProgress.fromJson(json.getJsonArray(i)));
     }
     return List.copyOf(marks);
   }

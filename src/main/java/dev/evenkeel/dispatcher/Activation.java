@@ -7,11 +7,11 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.cluster.ClusterMember;
-import dev.evenkeel.dispatcher.core.Action;
+import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
-import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.StallGuard;
+import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.dispatcher.level.LevelDealers;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
@@ -61,8 +61,8 @@ final class Activation {
   private final SteadyClock clock = new SteadyClock();
   private final StallGuard stalls = new StallGuard();
   private final DispatcherCore core;
-  private final HintTable registry;
-  private final HintTable ownership;
+  private final SharedMapMirror registry;
+  private final SharedMapMirror ownership;
   private final LiveLook live;
   private final LevelGroups levels;
   private final DedupTallies dedup = new DedupTallies();
@@ -118,8 +118,8 @@ final class Activation {
             (group, instance) -> run(core.appoint(group, instance, clock.millis())),
             (group, instance) -> context.runOnContext(now -> dealerEnded(group, instance)));
     this.sweeper = new DedupSweeper(cluster, meters);
-    this.registry = new HintTable(cluster.registry(), context);
-    this.ownership = new HintTable(cluster.ownership(), context);
+    this.registry = new SharedMapMirror(cluster.registry(), context);
+    this.ownership = new SharedMapMirror(cluster.ownership(), context);
   }
 
   /** Begins to read the log; {@link #ready()} when that is done. */
@@ -180,10 +180,10 @@ final class Activation {
     long nowMillis = clock.millis();
     Set<String> known = new HashSet<>();
     groups.forEach(group -> known.add(group.name()));
-    List<Ghost> ghosts = new ArrayList<>();
+    List<UnheardMember> ghosts = new ArrayList<>();
     entries.forEach(
         (key, entry) -> {
-          Ghost ghost = RegistryEntries.ghost(entry, nowMillis);
+          UnheardMember ghost = RegistryEntries.ghost(entry, nowMillis);
           if (ghost != null && known.contains(ghost.group())) {
             ghosts.add(ghost);
             registry.adopt(key, entry);
@@ -248,7 +248,7 @@ final class Activation {
     run(core.forget(request, group, topic, leaver, clock.millis()));
   }
 
-  private JsonArray resetReport(Action.ResetDone done) {
+  private JsonArray resetReport(DispatcherAction.ResetDone done) {
     JsonArray report = new JsonArray();
     done.leases()
         .forEach(
@@ -314,7 +314,7 @@ final class Activation {
 
   /** What {@code report} says after the leases of a group, or of all if null, were read afresh. */
   <T> Future<T> look(String group, BiFunction<DispatcherCore, GroupReport, T> report) {
-    Action.ReadLeases read = core.look(group);
+    DispatcherAction.ReadLeases read = core.look(group);
     return brokers
         .shards(group)
         .map(
@@ -354,7 +354,7 @@ final class Activation {
 
   // ---- Actions
 
-  private void run(List<Action> actions) {
+  private void run(List<DispatcherAction> actions) {
     if (stopped) {
       return;
     }
@@ -392,50 +392,50 @@ final class Activation {
         });
   }
 
-  private void run(Action action) {
-    if (action instanceof Action.Answer a) {
+  private void run(DispatcherAction action) {
+    if (action instanceof DispatcherAction.Answer a) {
       requests.remove(a.request()).reply(Bodies.answer(a.assignment().toJson()));
-    } else if (action instanceof Action.Refuse a) {
+    } else if (action instanceof DispatcherAction.Refuse a) {
       meters.refused(a.refusal());
       requests.remove(a.request()).reply(Frames.refusal(a.refusal(), a.detail()));
-    } else if (action instanceof Action.ResetDone a) {
+    } else if (action instanceof DispatcherAction.ResetDone a) {
       requests.remove(a.request()).reply(Frames.answer(resetReport(a).toBuffer().getBytes()));
-    } else if (action instanceof Action.Forgotten a) {
+    } else if (action instanceof DispatcherAction.Forgotten a) {
       requests.remove(a.request()).reply(Bodies.answer(new JsonObject()));
-    } else if (action instanceof Action.Push a) {
+    } else if (action instanceof DispatcherAction.Push a) {
       vertx
           .eventBus()
           .send(Addresses.member(a.assignment().instance()), a.assignment().toJson().toBuffer());
-    } else if (action instanceof Action.Write a) {
+    } else if (action instanceof DispatcherAction.Write a) {
       brokers
           .submit(a.shard(), a.command())
           .onSuccess(reply -> run(core.written(a.id(), reply, clock.millis())));
-    } else if (action instanceof Action.WriteMeta a) {
+    } else if (action instanceof DispatcherAction.WriteMeta a) {
       brokers
           .submitMeta(a.command())
           .onSuccess(reply -> run(core.metaWritten(a.id(), reply, clock.millis())));
-    } else if (action instanceof Action.ForgetLeases a) {
+    } else if (action instanceof DispatcherAction.ForgetLeases a) {
       brokers
           .submitEverywhere(a.command())
           .onSuccess(reply -> run(core.leasesForgotten(a.id(), reply, clock.millis())));
-    } else if (action instanceof Action.ReadView a) {
+    } else if (action instanceof DispatcherAction.ReadView a) {
       brokers
           .view()
           .map(ClusterView::topics)
           .otherwiseEmpty()
           .onSuccess(topics -> run(core.viewRead(a.id(), topics, clock.millis())));
-    } else if (action instanceof Action.ReadLeases a) {
+    } else if (action instanceof DispatcherAction.ReadLeases a) {
       brokers
           .shards(a.group())
           .onSuccess(shards -> run(core.leasesRead(a.id(), shards.statuses(), clock.millis())));
-    } else if (action instanceof Action.Holds a) {
+    } else if (action instanceof DispatcherAction.Holds a) {
       levels.holds(a.group(), a.instance(), a.term());
-    } else if (action instanceof Action.ReadGroupLeases) {
+    } else if (action instanceof DispatcherAction.ReadGroupLeases) {
       brokers
           .groupLeases()
           .otherwiseEmpty()
           .onSuccess(leases -> run(core.groupLeasesRead(leases, clock.millis())));
-    } else if (action instanceof Action.ReadGroups a) {
+    } else if (action instanceof DispatcherAction.ReadGroups a) {
       brokers
           .groups()
           .otherwiseEmpty()
@@ -445,17 +445,18 @@ final class Activation {
     }
   }
 
-  private void hint(Action action) {
-    if (action instanceof Action.Register || action instanceof Action.Unregister) {
+  private void hint(DispatcherAction action) {
+    if (action instanceof DispatcherAction.Register
+        || action instanceof DispatcherAction.Unregister) {
       membersChanged = true;
     }
-    if (action instanceof Action.Register a) {
+    if (action instanceof DispatcherAction.Register a) {
       registry.put(
           RegistryEntries.key(a.member().beat().group(), a.member().name()),
           RegistryEntries.of(a.member(), core.term()));
-    } else if (action instanceof Action.Unregister a) {
+    } else if (action instanceof DispatcherAction.Unregister a) {
       registry.remove(RegistryEntries.key(a.group(), a.member()));
-    } else if (action instanceof Action.Ownership a) {
+    } else if (action instanceof DispatcherAction.Ownership a) {
       String key = a.group() + "/" + a.topic() + "/" + a.shard().shard();
       if (a.lease() == null) {
         ownership.remove(key);

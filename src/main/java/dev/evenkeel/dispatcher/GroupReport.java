@@ -7,11 +7,11 @@ import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
-import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.ShardStep;
+import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -142,10 +142,10 @@ final class GroupReport {
               .put("breaker", member.beat().breakerOpen() ? "open" : "closed")
               .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
     }
-    Map<String, Ghost> unheard = new HashMap<>();
+    Map<String, UnheardMember> unheard = new HashMap<>();
     group.members().ghosts().forEach(ghost -> unheard.put(ghost.name(), ghost));
     group.members().live().forEach(member -> unheard.remove(member.name()));
-    for (Ghost ghost : unheard.values()) {
+    for (UnheardMember ghost : unheard.values()) {
       members.add(
           member(group, ghost.name(), Set.of(ghost.instance()))
               .put("node", ghost.clusterMember())

@@ -2,9 +2,9 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
-import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Member;
+import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.dispatcher.level.LevelDealers;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -189,7 +189,7 @@ final class LevelGroups {
           new LiveMember(
               member.name(), member.instance(), beat.stallTimeoutMillis(), beat.closing()));
     }
-    for (Ghost ghost : group.members().ghosts()) {
+    for (UnheardMember ghost : group.members().ghosts()) {
       if (group.members().live(ghost.name()) == null) {
         members.add(
             new LiveMember(

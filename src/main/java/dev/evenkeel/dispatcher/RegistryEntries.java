@@ -1,8 +1,8 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.Member;
+import dev.evenkeel.dispatcher.core.UnheardMember;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ final class RegistryEntries {
   }
 
   /** The member that an entry tells of, or null if the entry makes no sense. */
-  static Ghost ghost(JsonObject entry, long nowMillis) {
+  static UnheardMember ghost(JsonObject entry, long nowMillis) {
     try {
       List<String> topics = new ArrayList<>();
       entry.getJsonArray("topics").forEach(topic -> topics.add((String) topic));
@@ -60,7 +60,7 @@ final class RegistryEntries {
       if (group == null || member == null || instance == null) {
         return null;
       }
-      return new Ghost(
+      return new UnheardMember(
           group,
           member,
           instance,

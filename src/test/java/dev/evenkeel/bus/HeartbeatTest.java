@@ -123,17 +123,18 @@ class HeartbeatTest {
 
   @Test
   void marksOfOldClientsSayNothingOfStalls() {
-    ShardMark mark = new ShardMark(new Shard(1, 2), 3, 4L, 5L, 6L, 7L);
-    assertThat(ShardMark.fromJson(mark.toJson())).isEqualTo(mark);
+    ShardProgress mark = new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, 7L);
+    assertThat(ShardProgress.fromJson(mark.toJson())).isEqualTo(mark);
     io.vertx.core.json.JsonArray old = mark.toJson();
     old.remove(6);
-    assertThat(ShardMark.fromJson(old)).isEqualTo(new ShardMark(new Shard(1, 2), 3, 4L, 5L, 6L));
+    assertThat(ShardProgress.fromJson(old))
+        .isEqualTo(new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L));
   }
 
   @Test
   void marksAreTheSameAfterTheWireAndBounded() {
-    ShardMark full = new ShardMark(new Shard(1, 2), 3, 4L, 5L, 6L);
-    ShardMark unknown = new ShardMark(new Shard(1, 3), 1, null, null, null);
+    ShardProgress full = new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L);
+    ShardProgress unknown = new ShardProgress(new Shard(1, 3), 1, null, null, null);
     Heartbeat marked = beat.withMarks(List.of(full, unknown));
     assertThat(Heartbeat.fromJson(new JsonObject(marked.toJson().toBuffer()))).isEqualTo(marked);
     Heartbeat many = beat.withMarks(Collections.nCopies(Heartbeat.MARKS_MAX + 1, full));

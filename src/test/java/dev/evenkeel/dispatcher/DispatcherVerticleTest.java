@@ -13,7 +13,7 @@ import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.log.Leadership;
@@ -147,15 +147,15 @@ class DispatcherVerticleTest {
     }
 
     /** It takes up what it is told that it owns. */
-    private List<ShardMark> marks() {
+    private List<ShardProgress> marks() {
       return told.stream()
           .max(Comparator.comparingLong(Assignment::revision))
           .map(last -> last.shards().stream().map(TestMember::mark).toList())
           .orElse(List.of());
     }
 
-    private static ShardMark mark(Assignment.Owned owned) {
-      return new ShardMark(owned.shard(), owned.epoch(), null, null, null);
+    private static ShardProgress mark(Assignment.Owned owned) {
+      return new ShardProgress(owned.shard(), owned.epoch(), null, null, null);
     }
 
     synchronized void silence() {

@@ -1,7 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -99,7 +99,7 @@ interface Bug {
   }
 
   /** What a dispatcher hears of the shards that a member has. */
-  default List<ShardMark> marks(List<ShardMark> marks, Assignment told) {
+  default List<ShardProgress> marks(List<ShardProgress> marks, Assignment told) {
     return marks;
   }
 

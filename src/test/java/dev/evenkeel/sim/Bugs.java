@@ -1,7 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -311,12 +311,12 @@ enum Bugs implements Bug {
     }
 
     @Override
-    public List<ShardMark> marks(List<ShardMark> marks, Assignment told) {
-      List<ShardMark> all = new ArrayList<>(marks);
+    public List<ShardProgress> marks(List<ShardProgress> marks, Assignment told) {
+      List<ShardProgress> all = new ArrayList<>(marks);
       if (told != null) {
         for (Assignment.Owned owned : told.shards()) {
           if (marks.stream().noneMatch(mark -> mark.shard().equals(owned.shard()))) {
-            all.add(new ShardMark(owned.shard(), owned.epoch(), null, null, null));
+            all.add(new ShardProgress(owned.shard(), owned.epoch(), null, null, null));
           }
         }
       }

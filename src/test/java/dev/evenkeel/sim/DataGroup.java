@@ -3,7 +3,7 @@ package dev.evenkeel.sim;
 import dev.evenkeel.broker.machine.DataListener;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
-import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ProducerRecord;
@@ -485,7 +485,7 @@ final class DataGroup {
     return state.read(store -> new StoredFailures(store, new LeaseKey(shard, group)));
   }
 
-  FailureStand stand(String group, Shard shard) {
+  FailureCounts stand(String group, Shard shard) {
     return state().tables().failures(new LeaseKey(shard, group));
   }
 

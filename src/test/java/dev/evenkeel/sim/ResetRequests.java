@@ -1,7 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.dispatcher.core.Action;
+import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.RefusedException;
@@ -50,22 +50,22 @@ final class ResetRequests {
   }
 
   /** What the dispatcher does next, all of it from one moment: requests may end with it. */
-  void ending(List<Action> actions) {
-    for (Action action : actions) {
-      if (action instanceof Action.Refuse no) {
+  void ending(List<DispatcherAction> actions) {
+    for (DispatcherAction action : actions) {
+      if (action instanceof DispatcherAction.Refuse no) {
         unforced.remove(no.request());
-      } else if (action instanceof Action.ResetDone done) {
+      } else if (action instanceof DispatcherAction.ResetDone done) {
         unforced.remove(done.request());
       }
     }
   }
 
-  void done(Action.ResetDone done) {
+  void done(DispatcherAction.ResetDone done) {
     answers.remove(done.request()).give(done.leases());
   }
 
   /** Whether it was the request for a reset that is refused. */
-  boolean refused(Action.Refuse no) {
+  boolean refused(DispatcherAction.Refuse no) {
     Network.Answer<Map<Shard, Lease>> answer = answers.remove(no.request());
     if (answer != null) {
       answer.refuse(new RefusedException(no.refusal(), no.detail()));

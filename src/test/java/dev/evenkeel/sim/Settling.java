@@ -1,6 +1,6 @@
 package dev.evenkeel.sim;
 
-import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.client.internal.consume.Pending;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
@@ -97,7 +97,7 @@ final class Settling {
     if (world.ledger.doneUpTo(shard) < end) {
       return shard + " is handled up to " + world.ledger.doneUpTo(shard) + " of " + end;
     }
-    FailureStand stand = world.brokers.of(shard).stand(World.GROUP, shard);
+    FailureCounts stand = world.brokers.of(shard).stand(World.GROUP, shard);
     if (stand.moved() + stand.held() > 0) {
       return shard + " has failures left: " + stand;
     }

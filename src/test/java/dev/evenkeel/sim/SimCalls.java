@@ -1,7 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.client.internal.consume.Action;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.member.PublishBench;
 import dev.evenkeel.protocol.DataCommand;
@@ -55,7 +55,7 @@ final class SimCalls implements PublishBench.Cluster {
     begun.merge(shard, offset + 1, Math::max);
   }
 
-  void fetch(Action.Fetch f) {
+  void fetch(ConsumerAction.Fetch f) {
     this.<FetchAnswer>request(
         text(() -> "fetch of " + f.hold()),
         f.request().waitMillis() + FETCH_GRACE_MILLIS,
@@ -64,7 +64,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> core().fetchFailed(f.hold(), f.request(), no, clock()));
   }
 
-  void readLease(Action.ReadLease r) {
+  void readLease(ConsumerAction.ReadLease r) {
     Shard shard = r.hold().shard;
     this.<Lease>request(
         text(() -> "read of the lease of " + r.hold()),
@@ -77,7 +77,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> core().leaseFailed(r.hold(), no, clock()));
   }
 
-  void commit(Action.Commit c) {
+  void commit(ConsumerAction.Commit c) {
     submit(
         text(() -> "commit of " + c.hold()),
         c.hold().shard,
@@ -86,7 +86,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> core().commitFailed(c.hold(), no, clock()));
   }
 
-  void recordOutcomes(Action.RecordOutcomes r) {
+  void recordOutcomes(ConsumerAction.RecordOutcomes r) {
     submit(
         text(() -> "outcomes of " + r.hold()),
         r.hold().shard,
@@ -96,7 +96,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> core().recordFailed(r.hold(), r.command(), no, clock()));
   }
 
-  void fetchRetries(Action.FetchRetries f) {
+  void fetchRetries(ConsumerAction.FetchRetries f) {
     this.<RetryAnswer>request(
         text(() -> "retries of " + f.hold()),
         CONTROL_TIMEOUT_MILLIS,
@@ -105,7 +105,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> core().retriesFailed(f.hold(), f.request(), no, clock()));
   }
 
-  void release(Action.Release r) {
+  void release(ConsumerAction.Release r) {
     submit(
         text(() -> "release of " + r.hold()),
         r.hold().shard,
@@ -137,7 +137,7 @@ final class SimCalls implements PublishBench.Cluster {
 
   // ---- What handlers publish
 
-  void open(Action.OpenPublisher open) {
+  void open(ConsumerAction.OpenPublisher open) {
     long id = world.bug.publisher(open.producerId(), world.outputs.publisher(open.shard()));
     publishing
         .open(open.shard(), open.epoch(), id)
@@ -151,7 +151,7 @@ final class SimCalls implements PublishBench.Cluster {
             });
   }
 
-  void publish(Action.Publish publish) {
+  void publish(ConsumerAction.Publish publish) {
     publishing
         .publish(publish.request())
         .onComplete(

@@ -3,8 +3,8 @@ package dev.evenkeel.sim;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.internal.consume.Action;
 import dev.evenkeel.client.internal.consume.Backoff;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.ElapsedTime;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
@@ -259,7 +259,7 @@ final class SimConsumer extends Actor {
   }
 
   private void act() {
-    Action action;
+    ConsumerAction action;
     while (!gone && (action = core.poll()) != null) {
       perform(action);
       if (world.strikes()) {
@@ -268,35 +268,35 @@ final class SimConsumer extends Actor {
     }
   }
 
-  private void perform(Action action) {
-    if (action instanceof Action.Fetch f) {
+  private void perform(ConsumerAction action) {
+    if (action instanceof ConsumerAction.Fetch f) {
       calls.fetch(f);
-    } else if (action instanceof Action.ReadLease r) {
+    } else if (action instanceof ConsumerAction.ReadLease r) {
       calls.readLease(r);
-    } else if (action instanceof Action.Commit c) {
+    } else if (action instanceof ConsumerAction.Commit c) {
       calls.commit(c);
-    } else if (action instanceof Action.RecordOutcomes r) {
+    } else if (action instanceof ConsumerAction.RecordOutcomes r) {
       calls.recordOutcomes(r);
-    } else if (action instanceof Action.FetchRetries f) {
+    } else if (action instanceof ConsumerAction.FetchRetries f) {
       calls.fetchRetries(f);
-    } else if (action instanceof Action.OpenPublisher o) {
+    } else if (action instanceof ConsumerAction.OpenPublisher o) {
       calls.open(o);
-    } else if (action instanceof Action.Publish p) {
+    } else if (action instanceof ConsumerAction.Publish p) {
       calls.publish(p);
-    } else if (action instanceof Action.Release r) {
+    } else if (action instanceof ConsumerAction.Release r) {
       released.add(r.command().epoch());
       calls.release(r);
-    } else if (action instanceof Action.CallAssign a) {
+    } else if (action instanceof ConsumerAction.CallAssign a) {
       handler.assign(a);
-    } else if (action instanceof Action.CallRelease r) {
+    } else if (action instanceof ConsumerAction.CallRelease r) {
       handler.release(r);
-    } else if (action instanceof Action.CallLost l) {
+    } else if (action instanceof ConsumerAction.CallLost l) {
       world.time.note(() -> name + " lost " + l.shard());
-    } else if (action instanceof Action.HeartbeatNow) {
+    } else if (action instanceof ConsumerAction.HeartbeatNow) {
       hurry();
-    } else if (action instanceof Action.HeartbeatSoon) {
+    } else if (action instanceof ConsumerAction.HeartbeatSoon) {
       plan.soon(clock());
-    } else if (action instanceof Action.Report report) {
+    } else if (action instanceof ConsumerAction.Report report) {
       world.time.note(() -> name + ": " + report.text());
     }
   }

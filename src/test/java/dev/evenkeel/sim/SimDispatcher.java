@@ -4,11 +4,11 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
-import dev.evenkeel.dispatcher.core.Action;
+import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
-import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.StallGuard;
+import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
@@ -101,11 +101,11 @@ final class SimDispatcher extends Actor {
       List<GroupInfo> groups,
       List<GroupLease> leases,
       List<ShardStatus> statuses) {
-    List<Ghost> ghosts = new ArrayList<>();
+    List<UnheardMember> ghosts = new ArrayList<>();
     if (groups.stream().anyMatch(group -> group.name().equals(World.GROUP))) {
-      for (Ghost entry : world.registry()) {
+      for (UnheardMember entry : world.registry()) {
         ghosts.add(
-            new Ghost(
+            new UnheardMember(
                 entry.group(),
                 entry.name(),
                 entry.instance(),
@@ -269,11 +269,11 @@ final class SimDispatcher extends Actor {
 
   // ---- Actions
 
-  private void run(List<Action> actions) {
+  private void run(List<DispatcherAction> actions) {
     resets.ending(actions);
-    for (Action action : actions) {
+    for (DispatcherAction action : actions) {
       act(action);
-      if (action instanceof Action.Write && world.dispatcherStrikes(this)) {
+      if (action instanceof DispatcherAction.Write && world.dispatcherStrikes(this)) {
         return;
       }
     }
@@ -286,34 +286,34 @@ final class SimDispatcher extends Actor {
   private void push() {
     pushSet = false;
     // Who is told first is of no meaning, but every run of a seed must do the same.
-    List<Action> pushes = new ArrayList<>(core.pushes());
+    List<DispatcherAction> pushes = new ArrayList<>(core.pushes());
     pushes.sort(Comparator.comparing(SimDispatcher::addressee));
     run(pushes);
   }
 
-  private static String addressee(Action push) {
-    Assignment told = ((Action.Push) push).assignment();
+  private static String addressee(DispatcherAction push) {
+    Assignment told = ((DispatcherAction.Push) push).assignment();
     return told.member() + " " + told.instance();
   }
 
-  private void act(Action action) {
-    if (action instanceof Action.Answer a) {
+  private void act(DispatcherAction action) {
+    if (action instanceof DispatcherAction.Answer a) {
       if (closings.containsKey(a.request())) {
         closed.add(closings.remove(a.request()));
       }
       world.absence.heard(resets.answered(a.request()));
       requests.remove(a.request()).give(a.assignment());
-    } else if (action instanceof Action.ResetDone a) {
+    } else if (action instanceof DispatcherAction.ResetDone a) {
       resets.done(a);
-    } else if (action instanceof Action.Refuse a && resets.refused(a)) {
+    } else if (action instanceof DispatcherAction.Refuse a && resets.refused(a)) {
       world.time.note(() -> name + " refuses a reset: " + a.detail());
-    } else if (action instanceof Action.Refuse a && deletions.remove(a.request())) {
+    } else if (action instanceof DispatcherAction.Refuse a && deletions.remove(a.request())) {
       world.time.note(() -> name + " refuses a deletion: " + a.detail());
-    } else if (action instanceof Action.Refuse a) {
+    } else if (action instanceof DispatcherAction.Refuse a) {
       requests.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
-    } else if (action instanceof Action.Push a) {
+    } else if (action instanceof DispatcherAction.Push a) {
       world.push(this, a.assignment());
-    } else if (action instanceof Action.Write a) {
+    } else if (action instanceof DispatcherAction.Write a) {
       if (a.command() instanceof DataCommand.Grant grant && closed.contains(grant.instance())) {
         throw new SimulationFailure("granted to one that is known to close: " + grant);
       }
@@ -332,7 +332,7 @@ final class SimDispatcher extends Actor {
             run(core.written(a.id(), reply, clock()));
           },
           no -> run(core.written(a.id(), refused(no), clock())));
-    } else if (action instanceof Action.WriteMeta a) {
+    } else if (action instanceof DispatcherAction.WriteMeta a) {
       world.network.<Reply>call(
           this,
           null,
@@ -346,7 +346,7 @@ final class SimDispatcher extends Actor {
           },
           reply -> run(core.metaWritten(a.id(), reply, clock())),
           no -> run(core.metaWritten(a.id(), refused(no), clock())));
-    } else if (action instanceof Action.ReadLeases a) {
+    } else if (action instanceof DispatcherAction.ReadLeases a) {
       world.network.<List<ShardStatus>>call(
           this,
           null,
@@ -355,7 +355,7 @@ final class SimDispatcher extends Actor {
           answer -> answer.give(statuses(a.group())),
           statuses -> run(core.leasesRead(a.id(), statuses, clock())),
           no -> run(core.leasesRead(a.id(), null, clock())));
-    } else if (action instanceof Action.ReadView a) {
+    } else if (action instanceof DispatcherAction.ReadView a) {
       world.network.<List<TopicInfo>>call(
           this,
           null,
@@ -364,7 +364,7 @@ final class SimDispatcher extends Actor {
           answer -> answer.give(topics()),
           topics -> run(core.viewRead(a.id(), topics, clock())),
           no -> run(core.viewRead(a.id(), null, clock())));
-    } else if (action instanceof Action.ReadGroups a) {
+    } else if (action instanceof DispatcherAction.ReadGroups a) {
       world.network.<List<GroupInfo>>call(
           this,
           null,
@@ -373,13 +373,13 @@ final class SimDispatcher extends Actor {
           answer -> answer.give(groups()),
           groups -> run(core.groupsRead(a.id(), groups, clock())),
           no -> run(core.groupsRead(a.id(), null, clock())));
-    } else if (action instanceof Action.Register a) {
+    } else if (action instanceof DispatcherAction.Register a) {
       world.register(this, a.member());
-    } else if (action instanceof Action.Unregister a) {
+    } else if (action instanceof DispatcherAction.Unregister a) {
       world.unregister(this, a.member());
-    } else if (action instanceof Action.ForgetLeases a) {
+    } else if (action instanceof DispatcherAction.ForgetLeases a) {
       forgetLeases(a);
-    } else if (action instanceof Action.ReadGroupLeases) {
+    } else if (action instanceof DispatcherAction.ReadGroupLeases) {
       world.network.<List<GroupLease>>call(
           this,
           null,
@@ -392,7 +392,7 @@ final class SimDispatcher extends Actor {
   }
 
   /** As the product: the highest number of all data groups, or a refusal. */
-  private void forgetLeases(Action.ForgetLeases action) {
+  private void forgetLeases(DispatcherAction.ForgetLeases action) {
     List<Reply> replies = new ArrayList<>();
     List<DataGroup> groups = world.brokers.groups();
     Consumer<Reply> replied =

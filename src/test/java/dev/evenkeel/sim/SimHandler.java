@@ -2,7 +2,7 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.client.internal.consume.Action;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.Shard;
@@ -179,7 +179,7 @@ final class SimHandler {
 
   // ---- Shards
 
-  void assign(Action.CallAssign call) {
+  void assign(ConsumerAction.CallAssign call) {
     Shard shard = call.hold().shard;
     long begin = call.shard().offset();
     world.ledger.mustBeGranted(shard, call.shard().epoch(), consumer.instance);
@@ -214,7 +214,7 @@ final class SimHandler {
         });
   }
 
-  void release(Action.CallRelease call) {
+  void release(ConsumerAction.CallRelease call) {
     Shard shard = call.hold().shard;
     Work work = works.remove(new Key(shard, call.shard().epoch()));
     if (work == null || !work.running.isEmpty()) {

@@ -8,9 +8,9 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.consume.Pending;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
-import dev.evenkeel.dispatcher.core.Ghost;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.Move;
+import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.RefusedException;
@@ -113,7 +113,7 @@ final class World implements DataGroup.Surroundings {
   private long noDispatcherUntil;
 
   private final TreeSet<String> places = new TreeSet<>();
-  private final Map<String, Ghost> registry = new TreeMap<>();
+  private final Map<String, UnheardMember> registry = new TreeMap<>();
   private final Map<Begun, BitSet> begun = new HashMap<>();
   private final Map<String, Machine> machines = new TreeMap<>();
 
@@ -630,7 +630,7 @@ final class World implements DataGroup.Surroundings {
 
   // ---- The registry
 
-  Collection<Ghost> registry() {
+  Collection<UnheardMember> registry() {
     return List.copyOf(registry.values());
   }
 
@@ -641,8 +641,8 @@ final class World implements DataGroup.Surroundings {
 
   void register(SimDispatcher from, Member member) {
     Heartbeat beat = member.beat();
-    Ghost entry =
-        new Ghost(
+    UnheardMember entry =
+        new UnheardMember(
             beat.group(),
             beat.member(),
             beat.instance(),

@@ -5,8 +5,8 @@ import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ProducerRecord;
-import dev.evenkeel.broker.state.Ring;
-import dev.evenkeel.broker.state.RingKey;
+import dev.evenkeel.broker.state.ProducerShard;
+import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.protocol.Refusal;
@@ -34,15 +34,15 @@ public final class AppendDecider {
   private final LogTime time;
   private final Map<Shard, ShardRecord> shards = new LinkedHashMap<>();
   private final Map<Long, ProducerRecord> producers = new LinkedHashMap<>();
-  private final Map<RingKey, Ring> rings = new LinkedHashMap<>();
+  private final Map<ProducerShard, RecentSequences> rings = new LinkedHashMap<>();
   private final List<Change> changes = new ArrayList<>();
-  private final DelayBook delays;
+  private final NewDelays delays;
   private int freshProducers;
 
   public AppendDecider(DataTables tables, LogTime time) {
     this.tables = tables;
     this.time = time;
-    delays = new DelayBook(tables, time.clockMillis());
+    delays = new NewDelays(tables, time.clockMillis());
   }
 
   /** One result for each batch, in order. Call it once. */
@@ -77,9 +77,9 @@ public final class AppendDecider {
       return refusal == null ? new Result(null, append(item, record)) : new Result(refusal, 0);
     }
     long id = batch.producerId();
-    RingKey key = new RingKey(id, shard);
+    ProducerShard key = new ProducerShard(id, shard);
     ProducerRecord producer = producers.containsKey(id) ? producers.get(id) : tables.producer(id);
-    Ring ring = rings.containsKey(key) ? rings.get(key) : tables.ring(key);
+    RecentSequences ring = rings.containsKey(key) ? rings.get(key) : tables.ring(key);
     Result verdict = Sequences.judge(batch, producer, ring);
     if (verdict != Sequences.TAKE) {
       return verdict;
@@ -98,7 +98,11 @@ public final class AppendDecider {
   }
 
   private long take(
-      AppendBody.Item item, ShardRecord record, ProducerRecord producer, RingKey key, Ring ring) {
+      AppendBody.Item item,
+      ShardRecord record,
+      ProducerRecord producer,
+      ProducerShard key,
+      RecentSequences ring) {
     Batch batch = item.batch();
     int epoch = batch.producerEpoch();
     ProducerRecord now;
@@ -112,13 +116,13 @@ public final class AppendDecider {
     }
     if (now.publisherOf() != null) {
       producers.put(key.producerId(), now);
-      rings.put(key, Ring.upTo(epoch, batch.firstSequence() + batch.count()));
+      rings.put(key, RecentSequences.upTo(epoch, batch.firstSequence() + batch.count()));
       return append(item, record);
     }
-    Ring current =
+    RecentSequences current =
         ring != null && producer != null && ring.epoch() == epoch
             ? ring
-            : Ring.begin(epoch, ring, now.formerEpoch());
+            : RecentSequences.begin(epoch, ring, now.formerEpoch());
     long base = append(item, record);
     producers.put(key.producerId(), now);
     rings.put(key, current.appended(batch.count(), base));

@@ -2,7 +2,7 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
-import dev.evenkeel.broker.state.DelayStand;
+import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.DelayedKey;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LogTime;
@@ -55,7 +55,7 @@ public final class DueDecider {
   }
 
   private void deliver(Shard shard) {
-    DelayStand before = tables.delays().of(shard);
+    DelayCounts before = tables.delays().of(shard);
     ShardRecord record = tables.shard(shard);
     long tookMessages = 0;
     long tookBatches = 0;
@@ -87,8 +87,8 @@ public final class DueDecider {
         new Change.PutDelays(
             shard,
             left == null
-                ? DelayStand.NONE
-                : new DelayStand(
+                ? DelayCounts.NONE
+                : new DelayCounts(
                     before.messages() - tookMessages,
                     before.batches() - tookBatches,
                     before.bytes() - tookBytes,

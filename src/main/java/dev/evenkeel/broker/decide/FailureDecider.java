@@ -2,8 +2,8 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.FailureEntry;
-import dev.evenkeel.broker.state.FailureStand;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.protocol.DataCommand;
@@ -51,7 +51,7 @@ public final class FailureDecider {
     if (wrong != null) {
       return Decision.refused(Refusal.INVALID, wrong);
     }
-    FailureBook book = book(new LeaseKey(command.shard(), command.group()));
+    GroupFailures book = book(new LeaseKey(command.shard(), command.group()));
     List<Long> noRoom = new ArrayList<>();
     for (Outcome outcome : command.outcomes()) {
       // What comes after one that found no room may be of the same lane, and must not pass it.
@@ -93,7 +93,7 @@ public final class FailureDecider {
   }
 
   /** Whether there is room for what the outcome comes to. */
-  private boolean taken(FailureBook book, Outcome outcome, Lease lease) {
+  private boolean taken(GroupFailures book, Outcome outcome, Lease lease) {
     long offset = outcome.offset();
     FailureEntry entry = book.entry(offset);
     if (outcome instanceof Outcome.Settled) {
@@ -136,7 +136,7 @@ public final class FailureDecider {
     if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
       return tooMany(command.offsets());
     }
-    FailureBook book = book(new LeaseKey(command.shard(), command.group()));
+    GroupFailures book = book(new LeaseKey(command.shard(), command.group()));
     List<Long> there = new ArrayList<>();
     for (long offset : command.offsets()) {
       DeadLetter letter = book.dead(offset);
@@ -165,7 +165,7 @@ public final class FailureDecider {
     if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
       return tooMany(command.offsets());
     }
-    FailureBook book = book(new LeaseKey(command.shard(), command.group()));
+    GroupFailures book = book(new LeaseKey(command.shard(), command.group()));
     List<Long> there = new ArrayList<>();
     for (long offset : command.offsets()) {
       if (book.dead(offset) != null) {
@@ -182,7 +182,7 @@ public final class FailureDecider {
     if (tables.failures(key).concerningOwner() == 0) {
       return List.of();
     }
-    FailureBook book = book(key);
+    GroupFailures book = book(key);
     book.forgetMarks();
     book.forgetHeld();
     book.forgetMovedFrom(next.committed());
@@ -192,17 +192,17 @@ public final class FailureDecider {
   /** What a lease's progress makes superfluous. */
   List<Change> progressed(Lease next) {
     LeaseKey key = new LeaseKey(next.shard(), next.group());
-    FailureStand stand = tables.failures(key);
+    FailureCounts stand = tables.failures(key);
     if (stand.marks() == 0 && stand.held() == 0) {
       return List.of();
     }
-    FailureBook book = book(key);
+    GroupFailures book = book(key);
     book.forgetBelow(next.floor(), next.committed());
     return book.changes(false);
   }
 
-  private FailureBook book(LeaseKey key) {
-    return new FailureBook(key, tables.failures(key), tables.lanes(), new FailureEdits(store));
+  private GroupFailures book(LeaseKey key) {
+    return new GroupFailures(key, tables.failures(key), tables.lanes(), new FailureEdits(store));
   }
 
   private static Decision<Change> tooMany(List<Long> offsets) {
@@ -211,7 +211,8 @@ public final class FailureDecider {
         offsets.size() + " dead letters: at most " + Limits.OUTCOMES_A_COMMAND_MAX);
   }
 
-  private static Decision<Change> decided(FailureBook book, List<Long> offsets, boolean replayed) {
+  private static Decision<Change> decided(
+      GroupFailures book, List<Long> offsets, boolean replayed) {
     return new Decision<>(book.changes(replayed), new Reply.OfOffsets(List.copyOf(offsets)));
   }
 }

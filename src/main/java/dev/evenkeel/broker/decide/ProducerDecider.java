@@ -3,7 +3,7 @@ package dev.evenkeel.broker.decide;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.ProducerRecord;
-import dev.evenkeel.broker.state.Ring;
+import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -60,17 +60,17 @@ public final class ProducerDecider {
         .forEach(
             (key, ring) -> {
               long sequence = lastOfFormer(producer, ring);
-              if (sequence != Ring.NONE) {
+              if (sequence != RecentSequences.NONE) {
                 last.put(key.shard(), sequence);
               }
             });
     return last;
   }
 
-  private static long lastOfFormer(ProducerRecord producer, Ring ring) {
+  private static long lastOfFormer(ProducerRecord producer, RecentSequences ring) {
     if (ring.epoch() == producer.epoch()) {
       return ring.formerLast();
     }
-    return ring.epoch() == producer.formerEpoch() ? ring.next() - 1 : Ring.NONE;
+    return ring.epoch() == producer.formerEpoch() ? ring.next() - 1 : RecentSequences.NONE;
   }
 }

@@ -4,8 +4,8 @@ import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.IndexEntry;
-import dev.evenkeel.broker.state.Marks;
 import dev.evenkeel.broker.state.ProducerRecord;
+import dev.evenkeel.broker.state.RetentionMarks;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
@@ -77,10 +77,10 @@ public final class RetainDecider {
 
   /** Notes the floor from time to time; answers one that is old enough to drop what lies below. */
   private long consumed(Shard shard, long floor, long retentionMillis) {
-    Marks marks = tables.marks(shard);
-    Marks known = tables.isFirstLevel() ? marks : marks.upTo(timeMillis);
-    Marks next = known.sampled(timeMillis, floor, sampleEvery(retentionMillis));
-    Marks.Mark old = next.newestUpTo(timeMillis - retentionMillis);
+    RetentionMarks marks = tables.marks(shard);
+    RetentionMarks known = tables.isFirstLevel() ? marks : marks.upTo(timeMillis);
+    RetentionMarks next = known.sampled(timeMillis, floor, sampleEvery(retentionMillis));
+    RetentionMarks.Mark old = next.newestUpTo(timeMillis - retentionMillis);
     if (old != null) {
       next = next.since(old.millis());
     }

@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.ProducerRecord;
-import dev.evenkeel.broker.state.Ring;
+import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.Batch;
@@ -37,7 +37,7 @@ final class Sequences {
    * @param producer null if unknown
    * @param ring what is remembered of it in the shard, of any epoch, or null
    */
-  static Result judge(Batch batch, ProducerRecord producer, Ring ring) {
+  static Result judge(Batch batch, ProducerRecord producer, RecentSequences ring) {
     long first = batch.firstSequence();
     int epoch = batch.producerEpoch();
     if (first < 0 || epoch < 0 || batch.producerId() < 0) {
@@ -65,6 +65,6 @@ final class Sequences {
       return new Result(Refusal.INVALID, next);
     }
     long offset = ring.offsetOf(first, batch.count());
-    return new Result(null, offset == Ring.NONE ? Result.OFFSET_FORGOTTEN : offset);
+    return new Result(null, offset == RecentSequences.NONE ? Result.OFFSET_FORGOTTEN : offset);
   }
 }

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * whoever listens on the event bus. Many changes of shards become one turn of the context.
  */
 final class Announcer implements DataListener {
-  private final ServedGroup group;
+  private final LogGroupServer group;
   private final FetchService fetches;
   private final Vertx vertx;
   private final Executor context;
@@ -25,7 +25,8 @@ final class Announcer implements DataListener {
   private final Set<Shard> changed = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean scheduled = new AtomicBoolean();
 
-  Announcer(ServedGroup group, FetchService fetches, Vertx vertx, Executor context, DueTimer due) {
+  Announcer(
+      LogGroupServer group, FetchService fetches, Vertx vertx, Executor context, DueTimer due) {
     this.group = group;
     this.fetches = fetches;
     this.vertx = vertx;

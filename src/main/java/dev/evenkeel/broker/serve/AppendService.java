@@ -16,13 +16,13 @@ import java.util.function.LongSupplier;
 
 /** Checks append requests, once and for all that comes after, and hands them to their group. */
 public final class AppendService {
-  private final List<ServedGroup> groups;
+  private final List<LogGroupServer> groups;
   private final List<Appender> appenders = new ArrayList<>();
   private final DiskGuard disk;
   private final RequestMeters meters;
 
   AppendService(
-      List<ServedGroup> groups,
+      List<LogGroupServer> groups,
       DiskGuard disk,
       Executor context,
       LongSupplier nowMillis,
@@ -31,7 +31,7 @@ public final class AppendService {
     this.groups = groups;
     this.disk = disk;
     this.meters = meters;
-    for (ServedGroup group : groups) {
+    for (LogGroupServer group : groups) {
       appenders.add(
           new Appender(
               group.log(),

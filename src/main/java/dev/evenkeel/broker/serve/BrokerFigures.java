@@ -52,7 +52,7 @@ final class BrokerFigures {
    */
   BrokerFigures(
       BrokerNode node,
-      List<ServedGroup> groups,
+      List<LogGroupServer> groups,
       Context context,
       Supplier<Queues> queues,
       MeterScope scope) {
@@ -77,7 +77,7 @@ final class BrokerFigures {
             "By how much the clock of another node is ahead of this node's",
             "node");
     for (int i = 0; i < groups.size(); i++) {
-      ServedGroup group = groups.get(i);
+      LogGroupServer group = groups.get(i);
       logs.add(new LogFigures(group.log(), node, scope));
       queueFigures(group, i);
     }
@@ -86,7 +86,7 @@ final class BrokerFigures {
     scope.reading(this::read);
   }
 
-  private void queueFigures(ServedGroup group, int index) {
+  private void queueFigures(LogGroupServer group, int index) {
     String name = group.log().name();
     TailCache tail = group.state().tail();
     queueFigure(

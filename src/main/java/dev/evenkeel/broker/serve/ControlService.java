@@ -3,7 +3,7 @@ package dev.evenkeel.broker.serve;
 import dev.evenkeel.broker.decide.StartFinder;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.state.BatchIndex;
-import dev.evenkeel.broker.state.DelayStand;
+import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.NodeLogs;
@@ -79,7 +79,7 @@ public final class ControlService {
           MetaCommand.RegisterProducer.class);
 
   private final BrokerNode node;
-  private final List<ServedGroup> groups;
+  private final List<LogGroupServer> groups;
   private final FetchService fetches;
   private final GroupCommands commands;
   private final TopicProcedures topics;
@@ -89,7 +89,7 @@ public final class ControlService {
 
   ControlService(
       BrokerNode node,
-      List<ServedGroup> groups,
+      List<LogGroupServer> groups,
       FetchService fetches,
       GroupCommands commands,
       TopicProcedures topics,
@@ -134,7 +134,7 @@ public final class ControlService {
     };
   }
 
-  private ServedGroup group(ByteReader in) {
+  private LogGroupServer group(ByteReader in) {
     int group = in.i32();
     if (group < 0 || group >= groups.size()) {
       throw new RefusedException(
@@ -143,7 +143,7 @@ public final class ControlService {
     return groups.get(group);
   }
 
-  private ServedGroup groupOf(Shard shard) {
+  private LogGroupServer groupOf(Shard shard) {
     return groups.get(shard.dataGroup(groups.size()));
   }
 
@@ -155,7 +155,7 @@ public final class ControlService {
   }
 
   private Future<Buffer> submitData(ByteReader in, Set<Class<?>> allowed) {
-    ServedGroup group = group(in);
+    LogGroupServer group = group(in);
     DataCommand command = CommandCodec.data(in);
     requireAllowed(allowed, command);
     group.requireLeader();
@@ -165,7 +165,7 @@ public final class ControlService {
   }
 
   /** While a node of a former version is there, shards must find owners all the same. */
-  private static DataCommand readable(DataCommand command, ServedGroup group) {
+  private static DataCommand readable(DataCommand command, LogGroupServer group) {
     if (!(command instanceof DataCommand.Grant grant)) {
       return command;
     }
@@ -180,7 +180,7 @@ public final class ControlService {
     MetaCommand command = CommandCodec.meta(in);
     requireAllowed(SUBMITTED_META, command);
     LogGroup meta = node.log().meta();
-    ServedGroup.requireLeader(node.nodeId(), meta);
+    LogGroupServer.requireLeader(node.nodeId(), meta);
     return commands.append(meta, Entry.of(command, node.nowMillis()));
   }
 
@@ -191,7 +191,7 @@ public final class ControlService {
     if (name == null) {
       throw new RefusedException(Refusal.INVALID, "a lease belongs to a group: name it");
     }
-    ServedGroup group = groupOf(shard);
+    LogGroupServer group = groupOf(shard);
     group.requireReady();
     group.shard(shard);
     Lease lease = group.state().tables().lease(name, shard);
@@ -215,7 +215,7 @@ public final class ControlService {
   }
 
   private Future<Buffer> readShards(ByteReader in) {
-    ServedGroup group = group(in);
+    LogGroupServer group = group(in);
     String only = in.text();
     in.end();
     group.requireReady();
@@ -229,7 +229,7 @@ public final class ControlService {
   }
 
   private static ShardStatus status(
-      ServedGroup group, Map.Entry<Shard, ShardRecord> each, String only) {
+      LogGroupServer group, Map.Entry<Shard, ShardRecord> each, String only) {
     var record = each.getValue();
     List<Lease> leases =
         group.state().tables().leasesOn(each.getKey()).stream()
@@ -246,7 +246,7 @@ public final class ControlService {
         delayed(group.state().tables().delays().of(each.getKey())));
   }
 
-  private static ShardStatus.Delayed delayed(DelayStand stand) {
+  private static ShardStatus.Delayed delayed(DelayCounts stand) {
     return stand.isEmpty()
         ? ShardStatus.Delayed.NONE
         : new ShardStatus.Delayed(stand.messages(), stand.bytes(), stand.dueMillis());
@@ -256,7 +256,7 @@ public final class ControlService {
     Shard shard = RecordCodec.shard(in);
     StartAt start = RecordCodec.start(in);
     in.end();
-    ServedGroup group = groupOf(shard);
+    LogGroupServer group = groupOf(shard);
     group.requireReady();
     group.shard(shard);
     return Answers.on(
@@ -277,7 +277,7 @@ public final class ControlService {
     long from = in.i64();
     long to = in.i64();
     in.end();
-    ServedGroup group = groupOf(shard);
+    LogGroupServer group = groupOf(shard);
     group.requireReady();
     group.shard(shard);
     return Answers.on(
@@ -319,7 +319,7 @@ public final class ControlService {
 
   private Future<Buffer> readGroups(ByteReader in) {
     in.end();
-    ServedGroup.requireReady(node.nodeId(), node.log().meta());
+    LogGroupServer.requireReady(node.nodeId(), node.log().meta());
     Collection<GroupInfo> known = List.copyOf(node.meta().tables().groups());
     Bytes out = new Bytes().i32(known.size());
     known.forEach(group -> RecordCodec.write(out, group));
@@ -328,7 +328,7 @@ public final class ControlService {
 
   private Future<Buffer> readGroupLeases(ByteReader in) {
     in.end();
-    ServedGroup.requireReady(node.nodeId(), node.log().meta());
+    LogGroupServer.requireReady(node.nodeId(), node.log().meta());
     List<GroupLease> known = List.copyOf(node.meta().tables().groupLeases());
     Bytes out = new Bytes().i32(known.size());
     known.forEach(lease -> RecordCodec.write(out, lease));
@@ -337,7 +337,7 @@ public final class ControlService {
 
   private Future<Buffer> readMoves(ByteReader in) {
     in.end();
-    ServedGroup.requireReady(node.nodeId(), node.log().meta());
+    LogGroupServer.requireReady(node.nodeId(), node.log().meta());
     List<MoveRecord> moves = node.meta().tables().moves().oldestFirst();
     Bytes out = new Bytes(4 + 160 * moves.size());
     RecordCodec.writeMoves(out, moves);

@@ -32,7 +32,7 @@ final class DiskReader {
    *     damaged or missing; OFFSET_OUT_OF_RANGE if retention took it meanwhile
    */
   static List<Cached> read(
-      ServedGroup group, Shard shard, long offset, int bytesMax, int messagesMax) {
+      LogGroupServer group, Shard shard, long offset, int bytesMax, int messagesMax) {
     long end = group.shard(shard).end();
     List<Cached> found;
     try {
@@ -60,7 +60,7 @@ final class DiskReader {
 
   private static List<Cached> read(
       Store store,
-      ServedGroup group,
+      LogGroupServer group,
       Shard shard,
       long offset,
       long end,
@@ -95,7 +95,7 @@ final class DiskReader {
 
   /** The batch; if it is damaged, null where others go before it, else the refusal. */
   private static Cached checked(
-      ServedGroup group, Shard shard, long offset, byte[] bytes, boolean first) {
+      LogGroupServer group, Shard shard, long offset, byte[] bytes, boolean first) {
     try {
       Batch batch = Batch.next(ByteBuffer.wrap(bytes));
       if (batch.length() != bytes.length) {
@@ -114,13 +114,13 @@ final class DiskReader {
   }
 
   private static RefusedException corrupt(
-      ServedGroup group, Shard shard, long offset, String reason) {
+      LogGroupServer group, Shard shard, long offset, String reason) {
     String text = place(group, shard, offset, reason);
     group.state().damaged(text);
     return refusal(text);
   }
 
-  private static String place(ServedGroup group, Shard shard, long offset, String reason) {
+  private static String place(LogGroupServer group, Shard shard, long offset, String reason) {
     return group.nameOf(shard) + " offset " + offset + " on " + group.nodeId() + ": " + reason;
   }
 

@@ -33,7 +33,7 @@ final class DueTimer {
   private static final long NOT_READY_MILLIS = 100;
   private static final long NO_TIMER = -1;
 
-  private final ServedGroup group;
+  private final LogGroupServer group;
   private final Vertx vertx;
   private final Executor context;
   private final ClusterClock clock;
@@ -49,7 +49,11 @@ final class DueTimer {
    * @param clock which messages are due by, as long as this node leads
    */
   DueTimer(
-      ServedGroup group, Vertx vertx, Executor context, ClusterClock clock, RequestMeters meters) {
+      LogGroupServer group,
+      Vertx vertx,
+      Executor context,
+      ClusterClock clock,
+      RequestMeters meters) {
     this.group = group;
     this.vertx = vertx;
     this.context = context;

@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.DataTables;
-import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.bus.FailureFigures;
@@ -30,12 +30,13 @@ import java.util.function.LongSupplier;
 final class FailureService {
   private static final int LETTERS_MAX = 1_000;
 
-  private final List<ServedGroup> groups;
+  private final List<LogGroupServer> groups;
   private final Vertx vertx;
   private final Executor readers;
   private final LongSupplier nowMillis;
 
-  FailureService(List<ServedGroup> groups, Vertx vertx, Executor readers, LongSupplier nowMillis) {
+  FailureService(
+      List<LogGroupServer> groups, Vertx vertx, Executor readers, LongSupplier nowMillis) {
     this.groups = groups;
     this.vertx = vertx;
     this.readers = readers;
@@ -45,7 +46,7 @@ final class FailureService {
   /** Answers a FETCH_RETRIES request. */
   Future<Buffer> retries(ByteBuffer body) {
     RetryRequest request = RetryRequest.decode(body);
-    ServedGroup group = group(request.shard());
+    LogGroupServer group = group(request.shard());
     FetchService.requireLease(group, request.group(), request.shard(), request.epoch());
     LeaseKey key = new LeaseKey(request.shard(), request.group());
     if (group.state().tables().failures(key).concerningOwner() == 0) {
@@ -72,7 +73,7 @@ final class FailureService {
     int max = Math.max(1, Math.min(in.i32(), LETTERS_MAX));
     int bytesMax = Math.max(1, Math.min(in.i32(), Limits.FETCH_BYTES_MAX));
     in.end();
-    ServedGroup group = group(shard);
+    LogGroupServer group = group(shard);
     LeaseKey key = new LeaseKey(shard, name);
     return Answers.on(
         vertx,
@@ -89,7 +90,7 @@ final class FailureService {
   }
 
   /** Answers a READ_FAILURES request. */
-  Future<Buffer> figures(ServedGroup group, ByteReader in) {
+  Future<Buffer> figures(LogGroupServer group, ByteReader in) {
     String only = in.text();
     in.end();
     group.requireReady();
@@ -114,7 +115,7 @@ final class FailureService {
    *
    * @param only of that group; null: of all
    */
-  static List<FailureFigures> on(ServedGroup group, Shard shard, String only) {
+  static List<FailureFigures> on(LogGroupServer group, Shard shard, String only) {
     DataTables tables = group.state().tables();
     if (tables.failures().isEmpty()) {
       return List.of();
@@ -128,7 +129,7 @@ final class FailureService {
     return figures;
   }
 
-  private static FailureFigures figures(LeaseKey key, FailureStand stand) {
+  private static FailureFigures figures(LeaseKey key, FailureCounts stand) {
     return new FailureFigures(
         key.group(),
         key.shard(),
@@ -139,8 +140,8 @@ final class FailureService {
         stand.bytes());
   }
 
-  private ServedGroup group(Shard shard) {
-    ServedGroup group = groups.get(shard.dataGroup(groups.size()));
+  private LogGroupServer group(Shard shard) {
+    LogGroupServer group = groups.get(shard.dataGroup(groups.size()));
     group.requireReady();
     group.shard(shard);
     return group;

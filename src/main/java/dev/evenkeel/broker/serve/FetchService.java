@@ -35,7 +35,7 @@ public final class FetchService {
   /** For what goes before the batches, in the answer and around it. */
   private static final int ANSWER_SPARE_BYTES = 4_096;
 
-  private final List<ServedGroup> groups;
+  private final List<LogGroupServer> groups;
   private final Vertx vertx;
   private final Executor readers;
   private final int waitingMax;
@@ -46,7 +46,7 @@ public final class FetchService {
   private record Waiting(FetchRequest request, Promise<Buffer> promise, long timer) {}
 
   FetchService(
-      List<ServedGroup> groups,
+      List<LogGroupServer> groups,
       Vertx vertx,
       Executor readers,
       int waitingMax,
@@ -90,7 +90,7 @@ public final class FetchService {
     return request.waitMillis() == 0 ? Future.succeededFuture(nothing(request)) : await(request);
   }
 
-  private ServedGroup group(Shard shard) {
+  private LogGroupServer group(Shard shard) {
     return groups.get(shard.dataGroup(groups.size()));
   }
 
@@ -101,7 +101,7 @@ public final class FetchService {
    */
   private Future<Buffer> tryServe(FetchRequest request, boolean owner) {
     Shard shard = request.shard();
-    ServedGroup group = group(shard);
+    LogGroupServer group = group(shard);
     group.requireReady();
     ShardRecord record = group.shard(shard);
     boolean consumer = owner || request.waitMillis() > 0;
@@ -152,14 +152,14 @@ public final class FetchService {
     return asked < 16 * ANSWER_SPARE_BYTES ? asked : asked - ANSWER_SPARE_BYTES;
   }
 
-  private static void requireLease(ServedGroup group, FetchRequest request) {
+  private static void requireLease(LogGroupServer group, FetchRequest request) {
     requireLease(group, request.group(), request.shard(), request.epoch());
   }
 
   /**
    * @throws RefusedException FENCED unless the lease is held at that epoch
    */
-  static void requireLease(ServedGroup group, String name, Shard shard, long epoch) {
+  static void requireLease(LogGroupServer group, String name, Shard shard, long epoch) {
     Lease lease = group.state().tables().lease(name, shard);
     if (lease == null || !lease.heldAt(epoch)) {
       throw new RefusedException(
@@ -184,11 +184,11 @@ public final class FetchService {
   }
 
   private Buffer nothing(FetchRequest request) {
-    ServedGroup group = group(request.shard());
+    LogGroupServer group = group(request.shard());
     return answer(group.shard(request.shard()), failures(group, request), List.of());
   }
 
-  private static int failures(ServedGroup group, FetchRequest request) {
+  private static int failures(LogGroupServer group, FetchRequest request) {
     LeaseKey key = new LeaseKey(request.shard(), request.group());
     return group.state().tables().failures(key).concerningOwner();
   }

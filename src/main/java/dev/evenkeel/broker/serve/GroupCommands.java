@@ -30,12 +30,12 @@ final class GroupCommands {
   private static final long PAUSE_MILLIS = 100;
   private static final long REQUEST_MILLIS_MAX = 3_000;
 
-  private final List<ServedGroup> groups;
+  private final List<LogGroupServer> groups;
   private final Vertx vertx;
   private final Context context;
   private final LongSupplier nowMillis;
 
-  GroupCommands(List<ServedGroup> groups, Vertx vertx, Context context, LongSupplier nowMillis) {
+  GroupCommands(List<LogGroupServer> groups, Vertx vertx, Context context, LongSupplier nowMillis) {
     this.groups = groups;
     this.vertx = vertx;
     this.context = context;
@@ -77,7 +77,7 @@ final class GroupCommands {
   }
 
   private Future<Buffer> once(int group, DataCommand command) {
-    ServedGroup target = groups.get(group);
+    LogGroupServer target = groups.get(group);
     String leader = target.log().leadership().leader();
     if (leader == null) {
       return Future.failedFuture(

@@ -28,7 +28,7 @@ final class LevelRaiser {
 
   private final LogGroup log;
   private final MetaState meta;
-  private final List<ServedGroup> groups;
+  private final List<LogGroupServer> groups;
   private final List<String> others;
   private final LongSupplier nowMillis;
 
@@ -40,7 +40,7 @@ final class LevelRaiser {
   LevelRaiser(
       LogGroup log,
       MetaState meta,
-      List<ServedGroup> groups,
+      List<LogGroupServer> groups,
       List<String> others,
       LongSupplier nowMillis) {
     this.log = log;
@@ -97,7 +97,7 @@ final class LevelRaiser {
   /** Brings the data groups that this node leads to the level of the cluster. */
   void bringGroups() {
     int level = meta.tables().featureLevel();
-    for (ServedGroup group : groups) {
+    for (LogGroupServer group : groups) {
       String name = group.log().name();
       if (group.state().level() < level && group.log().leadership().ready() && underWay.add(name)) {
         append(

@@ -17,10 +17,10 @@ import java.util.List;
  * for all batches of one entry, and of those before it.
  */
 final class ReplicaService {
-  private final List<ServedGroup> groups;
+  private final List<LogGroupServer> groups;
   private final Context context;
 
-  ReplicaService(List<ServedGroup> groups, Context context) {
+  ReplicaService(List<LogGroupServer> groups, Context context) {
     this.groups = groups;
     this.context = context;
   }
@@ -31,7 +31,7 @@ final class ReplicaService {
     if (asked.dataGroup() < 0 || asked.dataGroup() >= groups.size()) {
       throw new RefusedException(Refusal.INVALID, "there is no data group " + asked.dataGroup());
     }
-    ServedGroup group = groups.get(asked.dataGroup());
+    LogGroupServer group = groups.get(asked.dataGroup());
     if (asked.logIndex() < 0) {
       // Before that it may not know of all that is committed.
       group.requireReady();

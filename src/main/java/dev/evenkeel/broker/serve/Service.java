@@ -25,7 +25,7 @@ import java.util.concurrent.Executor;
 public final class Service {
   private final BrokerNode node;
   private final Vertx vertx;
-  private final List<ServedGroup> groups = new ArrayList<>();
+  private final List<LogGroupServer> groups = new ArrayList<>();
   private final List<Announcer> announcers = new ArrayList<>();
   private final List<DueTimer> dueTimers = new ArrayList<>();
   private final AppendService appends;
@@ -58,7 +58,7 @@ public final class Service {
     Executor onContext = task -> context.runOnContext(ignored -> task.run());
     LogNode log = node.log();
     for (int i = 0; i < log.data().size(); i++) {
-      groups.add(new ServedGroup(node.nodeId(), log.data().get(i), node.data().get(i)));
+      groups.add(new LogGroupServer(node.nodeId(), log.data().get(i), node.data().get(i)));
     }
     GroupCommands commands = new GroupCommands(groups, vertx, context, node::nowMillis);
     topics =
@@ -88,7 +88,7 @@ public final class Service {
             });
     onContext.execute(this::lookAtPeers);
     for (int i = 0; i < groups.size(); i++) {
-      ServedGroup group = groups.get(i);
+      LogGroupServer group = groups.get(i);
       int index = i;
       DueTimer due = new DueTimer(group, vertx, onContext, node.clock(), meters);
       dueTimers.add(due);

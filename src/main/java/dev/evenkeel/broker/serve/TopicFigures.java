@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.node.BrokerNode;
-import dev.evenkeel.broker.state.DelayStand;
+import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.meters.FigureTable;
 import dev.evenkeel.bus.meters.LabelLimit;
@@ -17,7 +17,7 @@ import java.util.Map;
  */
 final class TopicFigures {
   private final BrokerNode node;
-  private final Iterable<ServedGroup> groups;
+  private final Iterable<LogGroupServer> groups;
   private final LabelLimit names;
   private final int rowsMax;
   private final FigureTable end;
@@ -28,7 +28,7 @@ final class TopicFigures {
   private final FigureTable delayed;
   private final FigureTable delayedBytes;
 
-  TopicFigures(BrokerNode node, Iterable<ServedGroup> groups, MeterScope scope) {
+  TopicFigures(BrokerNode node, Iterable<LogGroupServer> groups, MeterScope scope) {
     this.node = node;
     this.groups = groups;
     names = new LabelLimit(scope.labelsMax());
@@ -74,7 +74,7 @@ final class TopicFigures {
     Rows counts = new Rows(rowsMax);
     Rows delays = new Rows(rowsMax);
     Rows delaySizes = new Rows(rowsMax);
-    for (ServedGroup group : groups) {
+    for (LogGroupServer group : groups) {
       if (!group.log().leadership().ready()) {
         continue;
       }
@@ -90,7 +90,7 @@ final class TopicFigures {
         sizes.add(record.bytes(), label);
         drops.add(record.dropped(), label);
         counts.add(1, label);
-        DelayStand stand = group.state().tables().delays().of(each.getKey());
+        DelayCounts stand = group.state().tables().delays().of(each.getKey());
         delays.add(stand.messages(), label);
         delaySizes.add(stand.bytes(), label);
       }

@@ -48,7 +48,7 @@ final class TopicProcedures {
   private final String nodeId;
   private final LogGroup metaLog;
   private final MetaState meta;
-  private final List<ServedGroup> groups;
+  private final List<LogGroupServer> groups;
   private final GroupCommands commands;
   private final Vertx vertx;
   private final LongSupplier nowMillis;
@@ -61,7 +61,7 @@ final class TopicProcedures {
       String nodeId,
       LogGroup metaLog,
       MetaState meta,
-      List<ServedGroup> groups,
+      List<LogGroupServer> groups,
       GroupCommands commands,
       Vertx vertx,
       LongSupplier nowMillis,
@@ -80,14 +80,14 @@ final class TopicProcedures {
    * Creates a topic everywhere. Fails INDETERMINATE if it is recorded, but not finished in time.
    */
   Future<Reply> create(String name, int shards, TopicConfig config) {
-    ServedGroup.requireReady(nodeId, metaLog);
+    LogGroupServer.requireReady(nodeId, metaLog);
     return submit(new MetaCommand.CreateTopic(name, shards, config))
         .compose(reply -> drive(topicOf(reply), "created"));
   }
 
   /** Changes a topic's settings everywhere. */
   Future<Reply> configure(String name, TopicConfig config) {
-    ServedGroup.requireReady(nodeId, metaLog);
+    LogGroupServer.requireReady(nodeId, metaLog);
     TopicInfo topic = meta.tables().topic(name);
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + name + "'");
@@ -98,7 +98,7 @@ final class TopicProcedures {
 
   /** Deletes a topic everywhere. */
   Future<Reply> delete(String name) {
-    ServedGroup.requireReady(nodeId, metaLog);
+    LogGroupServer.requireReady(nodeId, metaLog);
     return submit(new MetaCommand.DeleteTopic(name))
         .compose(reply -> drive(topicOf(reply), "deleted"));
   }

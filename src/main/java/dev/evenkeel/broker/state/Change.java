@@ -59,7 +59,7 @@ public sealed interface Change {
     public void show(DataTables tables) {
       tables.shards.remove(shard);
       tables.marks.remove(shard);
-      tables.delays.put(shard, DelayStand.NONE);
+      tables.delays.put(shard, DelayCounts.NONE);
     }
   }
 
@@ -77,7 +77,7 @@ public sealed interface Change {
     public void show(DataTables tables) {}
   }
 
-  record PutMarks(Shard shard, Marks marks) implements Change {
+  record PutMarks(Shard shard, RetentionMarks marks) implements Change {
     @Override
     public void write(Store.Write write) {
       write.put(Store.Table.META, Keys.marks(shard), marks.encode());
@@ -123,7 +123,7 @@ public sealed interface Change {
   }
 
   /** How much of delayed messages there is now. */
-  record PutDelays(Shard shard, DelayStand stand) implements Change {
+  record PutDelays(Shard shard, DelayCounts stand) implements Change {
     @Override
     public void write(Store.Write write) {
       if (stand.isEmpty()) {
@@ -239,7 +239,7 @@ public sealed interface Change {
    * @param rows of table FAILURES; without a value: the row goes
    * @param replayed dead letters were put back, which the owner does not know of
    */
-  record PutFailures(LeaseKey key, FailureStand stand, List<FailureRow> rows, boolean replayed)
+  record PutFailures(LeaseKey key, FailureCounts stand, List<FailureRow> rows, boolean replayed)
       implements Change {
     @Override
     public void write(Store.Write write) {
@@ -289,7 +289,7 @@ public sealed interface Change {
     }
   }
 
-  record PutRing(RingKey key, Ring ring) implements Change {
+  record PutRing(ProducerShard key, RecentSequences ring) implements Change {
     @Override
     public void write(Store.Write write) {
       write.put(Store.Table.PRODUCERS, Keys.ring(key), ring.encode());
@@ -301,7 +301,7 @@ public sealed interface Change {
     }
   }
 
-  record RemoveRing(RingKey key) implements Change {
+  record RemoveRing(ProducerShard key) implements Change {
     @Override
     public void write(Store.Write write) {
       write.delete(Store.Table.PRODUCERS, Keys.ring(key));

@@ -27,17 +27,17 @@ public final class DataTables {
   final Map<Integer, TopicRecord> topics = new ConcurrentHashMap<>();
   final NavigableMap<Shard, ShardRecord> shards = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, Lease> leases = new ConcurrentSkipListMap<>();
-  final NavigableMap<LeaseKey, FailureStand> failures = new ConcurrentSkipListMap<>();
-  final Lanes lanes = new Lanes();
+  final NavigableMap<LeaseKey, FailureCounts> failures = new ConcurrentSkipListMap<>();
+  final WaitingKeys lanes = new WaitingKeys();
   final DelayTable delays = new DelayTable();
-  final Map<Shard, Marks> marks = new HashMap<>();
+  final Map<Shard, RetentionMarks> marks = new HashMap<>();
 
   // Sorted, as is all that deciders walk over: the order in which a hash table gives its keys
   // depends
   // on what was in it before, which a replica that has started again does not know.
   final NavigableMap<Long, ProducerRecord> producers = new TreeMap<>();
   final NavigableMap<LeaseKey, Long> publishers = new TreeMap<>();
-  final NavigableMap<RingKey, Ring> rings = new TreeMap<>();
+  final NavigableMap<ProducerShard, RecentSequences> rings = new TreeMap<>();
   volatile long epochFloor;
   volatile long generationFloor;
 
@@ -59,11 +59,11 @@ public final class DataTables {
               tables.topics.put(topic.id(), topic);
             }
             case 'S' -> tables.shards.put(Keys.metaShard(key), ShardRecord.decode(value));
-            case 'D' -> tables.delays.put(Keys.metaShard(key), DelayStand.decode(value));
+            case 'D' -> tables.delays.put(Keys.metaShard(key), DelayCounts.decode(value));
             case 'C' -> tables.time = LogTime.decode(value);
             case 'G' -> tables.generationFloor = new ByteReader(value).i64();
             case 'E' -> tables.epochFloor = new ByteReader(value).i64();
-            case 'R' -> tables.marks.put(Keys.metaShard(key), Marks.decode(value));
+            case 'R' -> tables.marks.put(Keys.metaShard(key), RetentionMarks.decode(value));
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
           }
         });
@@ -72,7 +72,7 @@ public final class DataTables {
         Store.Table.LEASES,
         (key, value) -> {
           if (Keys.isFailureStand(key)) {
-            tables.failures.put(Keys.leaseKey(key), FailureStand.decode(value));
+            tables.failures.put(Keys.leaseKey(key), FailureCounts.decode(value));
           } else if (!Keys.isLeaseState(key)) {
             Lease lease = RecordCodec.lease(new ByteReader(value));
             tables.leases.put(new LeaseKey(lease.shard(), lease.group()), lease);
@@ -86,7 +86,7 @@ public final class DataTables {
             ProducerRecord producer = ProducerRecord.decode(value);
             tables.put(producer);
           } else {
-            tables.rings.put(Keys.ring(key), Ring.decode(value));
+            tables.rings.put(Keys.ring(key), RecentSequences.decode(value));
           }
         });
     tables.failures.keySet().forEach(key -> tables.loadLanes(store, key));
@@ -205,13 +205,13 @@ public final class DataTables {
   }
 
   /** What waits in the lanes of groups and shards; only for the applying thread. */
-  public Lanes lanes() {
+  public WaitingKeys lanes() {
     return lanes;
   }
 
   /** How much the group has of failures on the shard; from any thread. */
-  public FailureStand failures(LeaseKey key) {
-    return failures.getOrDefault(key, FailureStand.NONE);
+  public FailureCounts failures(LeaseKey key) {
+    return failures.getOrDefault(key, FailureCounts.NONE);
   }
 
   /** Where a group has failures, sorted by shard; from any thread. */
@@ -228,7 +228,7 @@ public final class DataTables {
   }
 
   /** All failures, sorted by shard and group; a live view, from any thread. */
-  public Map<LeaseKey, FailureStand> failures() {
+  public Map<LeaseKey, FailureCounts> failures() {
     return Collections.unmodifiableMap(failures);
   }
 
@@ -237,8 +237,8 @@ public final class DataTables {
     return delays;
   }
 
-  public Marks marks(Shard shard) {
-    return marks.getOrDefault(shard, Marks.NONE);
+  public RetentionMarks marks(Shard shard) {
+    return marks.getOrDefault(shard, RetentionMarks.NONE);
   }
 
   /** The producer, or null. */
@@ -281,20 +281,21 @@ public final class DataTables {
   }
 
   /** What is remembered of a producer in a shard, or null. */
-  public Ring ring(RingKey key) {
+  public RecentSequences ring(ProducerShard key) {
     return rings.get(key);
   }
 
   /** Everything remembered of a producer, by shard. */
-  public SortedMap<RingKey, Ring> ringsOf(long producerId) {
+  public SortedMap<ProducerShard, RecentSequences> ringsOf(long producerId) {
     Shard least = new Shard(Integer.MIN_VALUE, Integer.MIN_VALUE);
     Shard most = new Shard(Integer.MAX_VALUE, Integer.MAX_VALUE);
     return Collections.unmodifiableSortedMap(
-        rings.subMap(new RingKey(producerId, least), true, new RingKey(producerId, most), true));
+        rings.subMap(
+            new ProducerShard(producerId, least), true, new ProducerShard(producerId, most), true));
   }
 
   /** Where any producer is remembered in a topic. */
-  public List<RingKey> ringsIn(int topicId) {
+  public List<ProducerShard> ringsIn(int topicId) {
     return rings.keySet().stream().filter(key -> key.shard().topicId() == topicId).toList();
   }
 }

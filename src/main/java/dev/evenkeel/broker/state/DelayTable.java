@@ -21,11 +21,11 @@ public final class DelayTable {
     }
   }
 
-  private final NavigableMap<Shard, DelayStand> stands = new ConcurrentSkipListMap<>();
+  private final NavigableMap<Shard, DelayCounts> stands = new ConcurrentSkipListMap<>();
   private final NavigableSet<Due> byDue = new ConcurrentSkipListSet<>();
 
-  void put(Shard shard, DelayStand stand) {
-    DelayStand before = stand.isEmpty() ? stands.remove(shard) : stands.put(shard, stand);
+  void put(Shard shard, DelayCounts stand) {
+    DelayCounts before = stand.isEmpty() ? stands.remove(shard) : stands.put(shard, stand);
     if (before != null && before.dueMillis() != stand.dueMillis()) {
       byDue.remove(new Due(before.dueMillis(), shard));
     }
@@ -34,8 +34,8 @@ public final class DelayTable {
     }
   }
 
-  public DelayStand of(Shard shard) {
-    return stands.getOrDefault(shard, DelayStand.NONE);
+  public DelayCounts of(Shard shard) {
+    return stands.getOrDefault(shard, DelayCounts.NONE);
   }
 
   /** When the next batch of any shard is due, or {@link Long#MAX_VALUE}. */

@@ -166,7 +166,7 @@ public final class Keys {
     return ByteBuffer.allocate(8).putLong(producerId).array();
   }
 
-  static byte[] ring(RingKey key) {
+  static byte[] ring(ProducerShard key) {
     return ByteBuffer.allocate(16)
         .putLong(key.producerId())
         .putInt(key.shard().topicId())
@@ -174,9 +174,9 @@ public final class Keys {
         .array();
   }
 
-  static RingKey ring(byte[] key) {
+  static ProducerShard ring(byte[] key) {
     ByteBuffer in = ByteBuffer.wrap(key);
-    return new RingKey(in.getLong(), new Shard(in.getInt(), in.getInt()));
+    return new ProducerShard(in.getLong(), new Shard(in.getInt(), in.getInt()));
   }
 
   static Shard metaShard(byte[] key) {

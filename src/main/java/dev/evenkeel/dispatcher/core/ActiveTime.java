@@ -36,7 +36,7 @@ final class ActiveTime {
     lookedMillis = nowMillis;
     if (inFlight < 0 && (!known || lived >= step())) {
       inFlight = out.nextId();
-      out.add(new Action.WriteMeta(inFlight, new MetaCommand.AddActiveTime(lived)));
+      out.add(new DispatcherAction.WriteMeta(inFlight, new MetaCommand.AddActiveTime(lived)));
       lived = 0;
     }
   }

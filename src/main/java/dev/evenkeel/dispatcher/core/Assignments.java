@@ -9,12 +9,13 @@ import java.util.TreeSet;
 final class Assignments {
   private final Groups groups;
   private final TopicView view;
-  private final Agenda agenda;
+  private final DirtyGroups agenda;
   private final Outbox out;
   private final long term;
   private long revision;
 
-  Assignments(Groups groups, TopicView view, Agenda agenda, Outbox out, long term, long revision) {
+  Assignments(
+      Groups groups, TopicView view, DirtyGroups agenda, Outbox out, long term, long revision) {
     this.groups = groups;
     this.view = view;
     this.agenda = agenda;
@@ -76,7 +77,7 @@ final class Assignments {
       if (member != null) {
         Assignment now = of(state, member);
         if (now != before) {
-          out.add(new Action.Push(now));
+          out.add(new DispatcherAction.Push(now));
         }
       }
     }

@@ -26,7 +26,7 @@ import java.util.function.Function;
  * <p>Nothing here is decided for good: each step of a shard is a compare and set in the log, so two
  * dispatchers at once, a lost answer or a wrong map can cost time but not safety.
  *
- * <p>Here is the order of things only. Heartbeats are taken at the {@link HeartbeatDesk}, groups
+ * <p>Here is the order of things only. Heartbeats are taken at the {@link HeartbeatHandler}, groups
  * are recorded by {@link GroupRecords}, moves by {@link MoveWrites}, leases are read by {@link
  * LeaseReads} and moved by {@link LeaseWrites} as each group's {@link GroupPlan} wants, and {@link
  * Assignments} tell members.
@@ -37,22 +37,22 @@ public final class DispatcherCore {
   private final MoveLog moves = new MoveLog();
   private final MoveFigures figures = new MoveFigures(moves);
   private final TopicView view = new TopicView(out);
-  private final Agenda agenda = new Agenda();
+  private final DirtyGroups agenda = new DirtyGroups();
   private final ShardEnds ends = new ShardEnds();
   private final Groups groups;
-  private final HeldBeats held;
+  private final WaitingHeartbeats held;
   private final ClusterPlaces places;
   private final Assignments assignments;
   private final ActiveTime time;
   private final GroupRecords records;
-  private final HeartbeatDesk desk;
+  private final HeartbeatHandler desk;
   private final LeaseNews news;
   private final LeaseReads reads;
   private final LeaseWrites writes;
   private final MoveWrites moveWrites;
   private final GroupLeases groupLeases;
-  private final ResetDesk resets;
-  private final ForgetDesk forgets;
+  private final ResetHandler resets;
+  private final ForgetHandler forgets;
   private long rebalanceAtMillis;
 
   /**
@@ -73,7 +73,7 @@ public final class DispatcherCore {
       Set<String> clusterMembers) {
     this.settings = settings;
     groups = new Groups(settings, assignors, agenda, ends);
-    held = new HeldBeats(settings.heldMax());
+    held = new WaitingHeartbeats(settings.heldMax());
     places = new ClusterPlaces(clusterMembers);
     assignments = new Assignments(groups, view, agenda, out, term, revision);
     time = new ActiveTime(settings, out);
@@ -81,7 +81,7 @@ public final class DispatcherCore {
     news = new LeaseNews(settings, groups, view, missed, out);
     records = new GroupRecords(settings, groups, view, held, moves, time, news, out);
     desk =
-        new HeartbeatDesk(
+        new HeartbeatHandler(
             settings,
             assignorNames,
             groups,
@@ -96,8 +96,8 @@ public final class DispatcherCore {
     groupLeases = new GroupLeases(groups, assignments, figures, out, settings.retryMillis());
     writes = new LeaseWrites(groups, view, news, reads, figures, missed, agenda, groupLeases, out);
     moveWrites = new MoveWrites(moves, out, settings.retryMillis());
-    resets = new ResetDesk(groups, view, out);
-    forgets = new ForgetDesk(groups, view, records.forgetting(), out);
+    resets = new ResetHandler(groups, view, out);
+    forgets = new ForgetHandler(groups, view, records.forgetting(), out);
   }
 
   /** Every group uses one assignor, by whatever name. */
@@ -125,17 +125,17 @@ public final class DispatcherCore {
    *
    * @param registered members by the registry; none if the map is lost
    */
-  public List<Action> recover(
+  public List<DispatcherAction> recover(
       List<TopicInfo> activeTopics,
       List<GroupInfo> infos,
       List<ShardStatus> statuses,
-      List<Ghost> registered,
+      List<UnheardMember> registered,
       long nowMillis) {
     view.show(new Topics(activeTopics));
     for (GroupInfo info : infos) {
       groups.make(info.name()).state().info = info;
     }
-    for (Ghost ghost : registered) {
+    for (UnheardMember ghost : registered) {
       Group group = groups.get(ghost.group());
       if (group != null) {
         group.state().members().sighted(ghost);
@@ -150,12 +150,12 @@ public final class DispatcherCore {
   // ---- Members
 
   /**
-   * A heartbeat. It is answered by {@link Action.Answer} or {@link Action.Refuse}, now or after the
-   * log or the topics were asked.
+   * A heartbeat. It is answered by {@link DispatcherAction.Answer} or {@link
+   * DispatcherAction.Refuse}, now or after the log or the topics were asked.
    *
    * @param request names it in the answer
    */
-  public List<Action> heartbeat(long request, Heartbeat beat, long nowMillis) {
+  public List<DispatcherAction> heartbeat(long request, Heartbeat beat, long nowMillis) {
     if (GroupLeases.isHolder(beat)) {
       groupLeases.heartbeat(request, beat, nowMillis);
     } else {
@@ -165,7 +165,7 @@ public final class DispatcherCore {
   }
 
   /** The cluster's members now. Those gone take the consumers with them that named them. */
-  public List<Action> clusterMembers(Set<String> ids, long nowMillis) {
+  public List<DispatcherAction> clusterMembers(Set<String> ids, long nowMillis) {
     Set<String> gone = places.present(ids);
     if (!gone.isEmpty()) {
       for (Group group : groups.all()) {
@@ -178,17 +178,17 @@ public final class DispatcherCore {
   // ---- Topics
 
   /** Somebody says that topics changed. */
-  public List<Action> topicsChanged(long nowMillis) {
+  public List<DispatcherAction> topicsChanged(long nowMillis) {
     view.hinted();
     return done(nowMillis);
   }
 
   /**
-   * Answers {@link Action.ReadView}.
+   * Answers {@link DispatcherAction.ReadView}.
    *
    * @param activeTopics null if they cannot be read now
    */
-  public List<Action> viewRead(long id, List<TopicInfo> activeTopics, long nowMillis) {
+  public List<DispatcherAction> viewRead(long id, List<TopicInfo> activeTopics, long nowMillis) {
     if (!view.answered(id)) {
       return done(nowMillis);
     }
@@ -216,8 +216,8 @@ public final class DispatcherCore {
 
   // ---- Groups in the meta log
 
-  /** Answers {@link Action.WriteMeta}. */
-  public List<Action> metaWritten(long id, Reply reply, long nowMillis) {
+  /** Answers {@link DispatcherAction.WriteMeta}. */
+  public List<DispatcherAction> metaWritten(long id, Reply reply, long nowMillis) {
     if (!moveWrites.written(id, reply, nowMillis)
         && !groupLeases.written(id, reply)
         && !time.written(id, reply)) {
@@ -227,22 +227,22 @@ public final class DispatcherCore {
   }
 
   /**
-   * Answers {@link Action.ReadGroups}.
+   * Answers {@link DispatcherAction.ReadGroups}.
    *
    * @param infos null if they cannot be read now
    */
-  public List<Action> groupsRead(long id, List<GroupInfo> infos, long nowMillis) {
+  public List<DispatcherAction> groupsRead(long id, List<GroupInfo> infos, long nowMillis) {
     records.read(id, infos);
     return done(nowMillis);
   }
 
   /**
-   * Answers {@link Action.ForgetLeases}.
+   * Answers {@link DispatcherAction.ForgetLeases}.
    *
    * @param reply {@link Reply.OfNumber} of the highest number that a data group answered, or the
    *     refusal of one
    */
-  public List<Action> leasesForgotten(long id, Reply reply, long nowMillis) {
+  public List<DispatcherAction> leasesForgotten(long id, Reply reply, long nowMillis) {
     desk.admit(records.forgetting().answered(id, reply, nowMillis), nowMillis);
     return done(nowMillis);
   }
@@ -254,7 +254,7 @@ public final class DispatcherCore {
    *
    * @param instance which is not heard yet; null: nobody shall, until another call
    */
-  public List<Action> appoint(String group, String instance, long nowMillis) {
+  public List<DispatcherAction> appoint(String group, String instance, long nowMillis) {
     Group of = groups.get(group);
     if (of != null) {
       groupLeases.appoint(of, instance);
@@ -263,11 +263,11 @@ public final class DispatcherCore {
   }
 
   /**
-   * Answers {@link Action.ReadGroupLeases}; to be called before {@link #recover}, too.
+   * Answers {@link DispatcherAction.ReadGroupLeases}; to be called before {@link #recover}, too.
    *
    * @param leases null if they cannot be read now
    */
-  public List<Action> groupLeasesRead(List<GroupLease> leases, long nowMillis) {
+  public List<DispatcherAction> groupLeasesRead(List<GroupLease> leases, long nowMillis) {
     if (leases == null) {
       groupLeases.unreadable();
     } else {
@@ -283,40 +283,41 @@ public final class DispatcherCore {
    *
    * @param group null: of all groups
    */
-  public Action.ReadLeases look(String group) {
+  public DispatcherAction.ReadLeases look(String group) {
     return reads.look(group);
   }
 
   /**
-   * Answers {@link Action.ReadLeases}.
+   * Answers {@link DispatcherAction.ReadLeases}.
    *
    * @param statuses of the shards whose leaders answered; null if none did
    */
-  public List<Action> leasesRead(long id, List<ShardStatus> statuses, long nowMillis) {
+  public List<DispatcherAction> leasesRead(long id, List<ShardStatus> statuses, long nowMillis) {
     reads.answered(id, statuses, nowMillis);
     return done(nowMillis);
   }
 
   /** A broker says that a lease changed. */
-  public List<Action> leaseChanged(LeaseChange change, long nowMillis) {
+  public List<DispatcherAction> leaseChanged(LeaseChange change, long nowMillis) {
     news.hinted(change, nowMillis);
     return done(nowMillis);
   }
 
-  /** Answers {@link Action.Write}. */
-  public List<Action> written(long id, Reply reply, long nowMillis) {
+  /** Answers {@link DispatcherAction.Write}. */
+  public List<DispatcherAction> written(long id, Reply reply, long nowMillis) {
     writes.answered(id, reply, nowMillis);
     return done(nowMillis);
   }
 
   /**
-   * Sets a group to another place on some shards. It is answered by {@link Action.ResetDone} or
-   * {@link Action.Refuse}; the log decides about each shard.
+   * Sets a group to another place on some shards. It is answered by {@link
+   * DispatcherAction.ResetDone} or {@link DispatcherAction.Refuse}; the log decides about each
+   * shard.
    *
    * @param request names it in the answer
    * @param force owners of those shards lose them, in good order if they can
    */
-  public List<Action> reset(
+  public List<DispatcherAction> reset(
       long request, String group, List<Shard> shards, StartAt to, boolean force, long nowMillis) {
     resets.ask(request, group, shards, to, force, nowMillis);
     return done(nowMillis);
@@ -324,13 +325,13 @@ public final class DispatcherCore {
 
   /**
    * Forgets a group, or that it reads a topic, with all that it has there. It is answered by {@link
-   * Action.Forgotten} or {@link Action.Refuse}.
+   * Action.Forgotten} or {@link DispatcherAction.Refuse}.
    *
    * @param request names it in the answer
    * @param topic null: the whole group
    * @param leaver a member that has said it unsubscribes from the topic, or null
    */
-  public List<Action> forget(
+  public List<DispatcherAction> forget(
       long request, String group, String topic, String leaver, long nowMillis) {
     forgets.ask(request, group, topic, leaver, nowMillis);
     return done(nowMillis);
@@ -338,14 +339,14 @@ public final class DispatcherCore {
 
   /** Why {@link #forget} would be refused now, or would have to wait; null if it would not. */
   public Reply.Refused whyNotForgotten(String group, String topic) {
-    ForgetDesk.Obstacle obstacle = forgets.obstacle(group, topic);
+    ForgetHandler.Obstacle obstacle = forgets.obstacle(group, topic);
     return obstacle == null ? null : Reply.refused(obstacle.refusal(), obstacle.detail());
   }
 
   // ---- Time
 
   /** To be called a few times a second. */
-  public List<Action> tick(long nowMillis) {
+  public List<DispatcherAction> tick(long nowMillis) {
     for (Group group : groups.all()) {
       group.ended(group.state().members().expire(nowMillis), out, nowMillis);
       group.plan().wake(nowMillis);
@@ -367,7 +368,7 @@ public final class DispatcherCore {
   }
 
   /** The time of {@link #dueMillis} has come. */
-  public List<Action> wake(long nowMillis) {
+  public List<DispatcherAction> wake(long nowMillis) {
     return done(nowMillis);
   }
 
@@ -381,19 +382,23 @@ public final class DispatcherCore {
       group.plan().retarget();
       group.state().stuck().retain(group.state().members().live());
       records.tend(group.state(), nowMillis);
-      group.state().members().live().forEach(member -> out.add(new Action.Register(member)));
+      group
+          .state()
+          .members()
+          .live()
+          .forEach(member -> out.add(new DispatcherAction.Register(member)));
     }
   }
 
   /** Refuses what still waits: this node is no dispatcher any more. */
-  public List<Action> stop(Refusal refusal, String detail) {
+  public List<DispatcherAction> stop(Refusal refusal, String detail) {
     held.all().forEach(each -> out.refuse(each.request(), refusal, detail));
     resets.stop(refusal, detail);
     forgets.stop(refusal, detail);
     return out.take();
   }
 
-  private List<Action> done(long nowMillis) {
+  private List<DispatcherAction> done(long nowMillis) {
     writes.pump(nowMillis);
     moveWrites.pump(nowMillis);
     resets.settle(nowMillis);
@@ -412,7 +417,7 @@ public final class DispatcherCore {
    * Assignments for members whose shards changed. Called a moment after a change, so that many
    * changes make one push.
    */
-  public List<Action> pushes() {
+  public List<DispatcherAction> pushes() {
     assignments.push();
     return out.take();
   }

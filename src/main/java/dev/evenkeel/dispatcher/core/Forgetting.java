@@ -80,7 +80,7 @@ final class Forgetting {
 
   private final Groups groups;
   private final TopicView view;
-  private final HeldBeats held;
+  private final WaitingHeartbeats held;
   private final LeaseNews news;
   private final Outbox out;
   private final MetaWriter meta;
@@ -90,7 +90,12 @@ final class Forgetting {
   private final Map<Long, Deletion> asked = new HashMap<>();
 
   Forgetting(
-      Groups groups, TopicView view, HeldBeats held, LeaseNews news, Outbox out, MetaWriter meta) {
+      Groups groups,
+      TopicView view,
+      WaitingHeartbeats held,
+      LeaseNews news,
+      Outbox out,
+      MetaWriter meta) {
     this.groups = groups;
     this.view = view;
     this.held = held;
@@ -141,7 +146,7 @@ final class Forgetting {
     long id = out.nextId();
     deletion.step = step;
     asked.put(id, deletion);
-    out.add(new Action.ForgetLeases(id, command));
+    out.add(new DispatcherAction.ForgetLeases(id, command));
   }
 
   /** What is being forgotten of the group, all of it or this topic; null: it is not. */
@@ -265,7 +270,7 @@ final class Forgetting {
    * @param reply the highest number of all, or what one of them refused it with
    * @return heartbeats that waited for it, to be looked at again
    */
-  List<HeldBeats.Held> answered(long id, Reply reply, long nowMillis) {
+  List<WaitingHeartbeats.Held> answered(long id, Reply reply, long nowMillis) {
     Deletion deletion = asked.remove(id);
     if (deletion == null || deletion.over) {
       return List.of();
@@ -298,7 +303,7 @@ final class Forgetting {
   /** What is gone so far stays so, and the rest is tried again when the group is tended. */
   private void failed(Deletion deletion, Reply.Refused refused) {
     refused(deletion.state, deletion.topic, refused);
-    for (HeldBeats.Held each : held.ofGroup(deletion.state.name())) {
+    for (WaitingHeartbeats.Held each : held.ofGroup(deletion.state.name())) {
       out.refuse(
           each.request(),
           Refusal.UNAVAILABLE,
@@ -328,7 +333,7 @@ final class Forgetting {
     for (Lease lease : state.book().all()) {
       String name = view.topics().name(lease.shard().topicId());
       if (name != null) {
-        out.add(new Action.Ownership(state.name(), name, lease.shard(), null));
+        out.add(new DispatcherAction.Ownership(state.name(), name, lease.shard(), null));
       }
     }
     groups.remove(state.name());

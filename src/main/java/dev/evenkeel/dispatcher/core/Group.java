@@ -33,7 +33,7 @@ record Group(GroupState state, GroupPlan plan) {
         // A run of this name has the entry.
         each.remove();
       } else if (nowMillis >= state.lockedUntilMillis(run.getValue())) {
-        out.add(new Action.Unregister(state.name(), run.getKey()));
+        out.add(new DispatcherAction.Unregister(state.name(), run.getKey()));
         each.remove();
       }
     }

@@ -101,7 +101,7 @@ final class GroupLeases {
     if (first) {
       take(state, state.holder, nowMillis);
     }
-    out.add(new Action.Answer(request, assignments.of(state, state.holder)));
+    out.add(new DispatcherAction.Answer(request, assignments.of(state, state.holder)));
   }
 
   /**
@@ -126,7 +126,7 @@ final class GroupLeases {
     writes.put(id, new Ref(state.name(), holder.instance()));
     GroupLease lease = groups.leases().of(state.name());
     out.add(
-        new Action.WriteMeta(
+        new DispatcherAction.WriteMeta(
             id,
             new MetaCommand.GrantGroupLease(
                 state.name(), holder.name(), holder.instance(), lease.term())));
@@ -150,13 +150,13 @@ final class GroupLeases {
         group.state().groupTerm = of.lease().term();
         group.state().cause = Cause.DISPATCHER;
         group.plan().retarget();
-        out.add(new Action.Holds(ref.group(), ref.instance(), of.lease().term()));
+        out.add(new DispatcherAction.Holds(ref.group(), ref.instance(), of.lease().term()));
       }
     } else if (reply instanceof Reply.Refused no && no.refusal() == Refusal.FENCED) {
       fenced.add(ref.group());
       if (!reading) {
         reading = true;
-        out.add(new Action.ReadGroupLeases());
+        out.add(new DispatcherAction.ReadGroupLeases());
       }
     }
     return true;

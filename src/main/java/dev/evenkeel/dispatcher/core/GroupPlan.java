@@ -32,7 +32,7 @@ final class GroupPlan {
   private final GroupState group;
   private final Function<String, Assignor> assignors;
   private final DispatcherSettings settings;
-  private final Agenda agenda;
+  private final DirtyGroups agenda;
   private final JoinWindow window;
   private final LinkedHashSet<Shard> queue = new LinkedHashSet<>();
   private final Map<Shard, InFlight> inFlight = new HashMap<>();
@@ -56,7 +56,7 @@ final class GroupPlan {
       GroupState group,
       Function<String, Assignor> assignors,
       DispatcherSettings settings,
-      Agenda agenda) {
+      DirtyGroups agenda) {
     this.group = group;
     this.assignors = assignors;
     this.settings = settings;

@@ -22,7 +22,7 @@ final class GroupRecords {
 
   private final DispatcherSettings settings;
   private final Groups groups;
-  private final HeldBeats held;
+  private final WaitingHeartbeats held;
   private final MoveLog moves;
   private final ActiveTime time;
   private final Outbox out;
@@ -39,7 +39,7 @@ final class GroupRecords {
       DispatcherSettings settings,
       Groups groups,
       TopicView view,
-      HeldBeats held,
+      WaitingHeartbeats held,
       MoveLog moves,
       ActiveTime time,
       LeaseNews news,
@@ -83,7 +83,7 @@ final class GroupRecords {
     state.metaInFlight = true;
     sequence++;
     writes.put(id, new Ref(state, command));
-    out.add(new Action.WriteMeta(id, command));
+    out.add(new DispatcherAction.WriteMeta(id, command));
   }
 
   /**
@@ -91,7 +91,7 @@ final class GroupRecords {
    *
    * @return heartbeats that waited for it, to be looked at again
    */
-  List<HeldBeats.Held> written(long id, Reply reply, long nowMillis) {
+  List<WaitingHeartbeats.Held> written(long id, Reply reply, long nowMillis) {
     Ref ref = writes.remove(id);
     if (ref == null) {
       return List.of();
@@ -140,7 +140,7 @@ final class GroupRecords {
     }
     read();
     boolean mismatch = refused.refusal() == Refusal.GROUP_MISMATCH;
-    for (HeldBeats.Held each : held.ofGroup(ref.state().name())) {
+    for (WaitingHeartbeats.Held each : held.ofGroup(ref.state().name())) {
       out.refuse(
           each.request(),
           mismatch ? refused.refusal() : Refusal.UNAVAILABLE,
@@ -153,7 +153,7 @@ final class GroupRecords {
   void read() {
     long id = out.nextId();
     reads.put(id, sequence);
-    out.add(new Action.ReadGroups(id));
+    out.add(new DispatcherAction.ReadGroups(id));
   }
 
   /**

@@ -19,13 +19,13 @@ import java.util.TreeSet;
 /** All that the dispatcher knows of one group. */
 public final class GroupState {
   private final String name;
-  private final Endings endings;
-  private final Agenda agenda;
+  private final EndedRuns endings;
+  private final DirtyGroups agenda;
   private final ShardEnds ends;
   private final MemberTable members;
-  private final Leavers leavers = new Leavers();
-  private final StuckBook stuck = new StuckBook();
-  private final LeaseBook book = new LeaseBook();
+  private final DepartingMembers leavers = new DepartingMembers();
+  private final StuckMembers stuck = new StuckMembers();
+  private final KnownLeases book = new KnownLeases();
   private final KnownGroupLeases groupLeases;
   private final Leading leading;
   private final ShardResets resets = new ShardResets();
@@ -67,7 +67,8 @@ public final class GroupState {
    */
   final Set<Shard> takenAway = new HashSet<>();
 
-  GroupState(String name, Endings endings, Agenda agenda, ShardEnds ends, KnownGroupLeases leases) {
+  GroupState(
+      String name, EndedRuns endings, DirtyGroups agenda, ShardEnds ends, KnownGroupLeases leases) {
     this.name = name;
     this.endings = endings;
     this.agenda = agenda;
@@ -90,7 +91,7 @@ public final class GroupState {
     return members;
   }
 
-  public LeaseBook book() {
+  public KnownLeases book() {
     return book;
   }
 
@@ -127,12 +128,12 @@ public final class GroupState {
     return heldAsAWhole() && members.live().isEmpty() && settled();
   }
 
-  Leavers leavers() {
+  DepartingMembers leavers() {
     return leavers;
   }
 
   /** Members that finish nothing. */
-  public StuckBook stuck() {
+  public StuckMembers stuck() {
     return stuck;
   }
 

@@ -14,16 +14,16 @@ import java.util.function.Function;
 final class Groups {
   private final DispatcherSettings settings;
   private final Function<String, Assignor> assignors;
-  private final Agenda agenda;
+  private final DirtyGroups agenda;
   private final ShardEnds ends;
-  private final Endings endings = new Endings();
+  private final EndedRuns endings = new EndedRuns();
   private final KnownGroupLeases leases = new KnownGroupLeases();
   private final Map<String, Group> byName = new TreeMap<>();
 
   Groups(
       DispatcherSettings settings,
       Function<String, Assignor> assignors,
-      Agenda agenda,
+      DirtyGroups agenda,
       ShardEnds ends) {
     this.settings = settings;
     this.assignors = assignors;
@@ -64,7 +64,7 @@ final class Groups {
   }
 
   /** The runs of members that have ended, in whatever group. */
-  Endings endings() {
+  EndedRuns endings() {
     return endings;
   }
 

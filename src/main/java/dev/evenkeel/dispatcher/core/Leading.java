@@ -81,7 +81,7 @@ final class Leading {
       }
     }
     // A leader that was not heard yet is waited for: a change of the dispatcher moves nothing.
-    for (Ghost ghost : group.members().ghosts()) {
+    for (UnheardMember ghost : group.members().ghosts()) {
       if (ghost.instance().equals(lease().instance())) {
         candidates.add(
             new Election.Candidate(ghost.name(), ghost.instance(), Long.MAX_VALUE, 0, false));

@@ -6,7 +6,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Shard;
 
-/** What follows when a group's {@link LeaseBook} holds something new about a shard. */
+/** What follows when a group's {@link KnownLeases} holds something new about a shard. */
 final class LeaseNews {
   private final DispatcherSettings settings;
   private final Groups groups;
@@ -53,7 +53,7 @@ final class LeaseNews {
     }
     String topic = view.topics().name(shard.topicId());
     if (topic != null) {
-      out.add(new Action.Ownership(state.name(), topic, shard, after));
+      out.add(new DispatcherAction.Ownership(state.name(), topic, shard, after));
     }
   }
 
@@ -61,9 +61,9 @@ final class LeaseNews {
    * An owner perhaps never heard of: another dispatcher made it one, or this one is new. It may
    * start handlers for its own timeout, which the log knows, also if nobody else does.
    */
-  private Ghost ghost(Lease lease, long nowMillis) {
+  private UnheardMember ghost(Lease lease, long nowMillis) {
     long timeoutMillis = Math.max(settings.memberTimeoutMillis(), lease.ownerTimeoutMillis());
-    return new Ghost(
+    return new UnheardMember(
         lease.group(),
         lease.owner(),
         lease.instance(),

@@ -56,16 +56,16 @@ final class LeaseReads {
   /**
    * @param group null: of all groups
    */
-  Action.ReadLeases look(String group) {
+  DispatcherAction.ReadLeases look(String group) {
     return begin(group == null ? ALL : group);
   }
 
-  private Action.ReadLeases begin(String scope) {
+  private DispatcherAction.ReadLeases begin(String scope) {
     long id = out.nextId();
     Map<String, Long> marks = new HashMap<>();
     groups.all().forEach(each -> marks.put(each.state().name(), each.state().book().mark()));
     inFlight.put(id, new Read(scope, marks));
-    return new Action.ReadLeases(id, scope.equals(ALL) ? null : scope);
+    return new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope);
   }
 
   /**
@@ -115,7 +115,7 @@ final class LeaseReads {
   /** A shard whose leader answered, and told of no lease, has none. */
   private void merge(
       Group group, Map<Shard, Lease> leases, Set<Shard> covered, long mark, long nowMillis) {
-    LeaseBook book = group.state().book();
+    KnownLeases book = group.state().book();
     Set<Shard> shards = new TreeSet<>(leases.keySet());
     book.all().forEach(lease -> shards.add(lease.shard()));
     shards.retainAll(covered);

@@ -18,7 +18,7 @@ final class LeaseWrites {
   private final LeaseReads reads;
   private final MoveFigures figures;
   private final MissedMoves missed;
-  private final Agenda agenda;
+  private final DirtyGroups agenda;
   private final GroupLeases groupLeases;
   private final Outbox out;
   private final Map<Long, Ref> inFlight = new HashMap<>();
@@ -30,7 +30,7 @@ final class LeaseWrites {
       LeaseReads reads,
       MoveFigures figures,
       MissedMoves missed,
-      Agenda agenda,
+      DirtyGroups agenda,
       GroupLeases groupLeases,
       Outbox out) {
     this.groups = groups;
@@ -71,7 +71,7 @@ final class LeaseWrites {
   private void write(Group group, Shard shard, DataCommand command) {
     long id = out.nextId();
     inFlight.put(id, new Ref(group, shard, group.state().book().get(shard)));
-    out.add(new Action.Write(id, shard, command));
+    out.add(new DispatcherAction.Write(id, shard, command));
   }
 
   void answered(long id, Reply reply, long nowMillis) {
@@ -92,7 +92,7 @@ final class LeaseWrites {
   }
 
   private void taken(Ref ref, Lease lease, long nowMillis) {
-    LeaseBook book = ref.group().state().book();
+    KnownLeases book = ref.group().state().book();
     Lease before = book.get(ref.shard());
     Move move = ref.group().plan().taken(ref.shard(), lease, view.topics(), nowMillis);
     if (move != null) {

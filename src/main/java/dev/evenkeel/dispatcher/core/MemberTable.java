@@ -53,14 +53,14 @@ public final class MemberTable {
   /** Whoever was heard since then was not silent for that long, however late its heartbeat came. */
   private static final long HEARD_LATELY_MILLIS = 4_000;
 
-  private final Endings endings;
+  private final EndedRuns endings;
   private final Map<String, Member> live = new TreeMap<>();
-  private final Map<String, Ghost> ghosts = new HashMap<>();
+  private final Map<String, UnheardMember> ghosts = new HashMap<>();
 
   /** Instances of the ghosts by name: most often one. */
   private final Map<String, Set<String>> ghostRuns = new HashMap<>();
 
-  MemberTable(Endings endings) {
+  MemberTable(EndedRuns endings) {
     this.endings = endings;
   }
 
@@ -118,7 +118,7 @@ public final class MemberTable {
             member.beat().bornMillis(), member.instance(), beat.bornMillis(), beat.instance())) {
       return true;
     }
-    for (Ghost ghost : ghostsNamed(beat.member())) {
+    for (UnheardMember ghost : ghostsNamed(beat.member())) {
       if (ghost.bornMillis() != null
           && Member.later(
               ghost.bornMillis(), ghost.instance(), beat.bornMillis(), beat.instance())) {
@@ -128,14 +128,14 @@ public final class MemberTable {
     return false;
   }
 
-  private List<Ghost> ghostsNamed(String name) {
-    List<Ghost> named = new ArrayList<>();
+  private List<UnheardMember> ghostsNamed(String name) {
+    List<UnheardMember> named = new ArrayList<>();
     ghostRuns.getOrDefault(name, Set.of()).forEach(instance -> named.add(ghosts.get(instance)));
     return named;
   }
 
   private boolean removeGhost(String instance) {
-    Ghost ghost = ghosts.remove(instance);
+    UnheardMember ghost = ghosts.remove(instance);
     if (ghost == null) {
       return false;
     }
@@ -149,7 +149,7 @@ public final class MemberTable {
 
   private boolean endEarlierGhosts(Heartbeat beat) {
     boolean any = false;
-    for (Ghost ghost : ghostsNamed(beat.member())) {
+    for (UnheardMember ghost : ghostsNamed(beat.member())) {
       // One whose birth is unknown may be the later run: it keeps its shards for its time.
       if (ghost.bornMillis() != null) {
         endings.add(ghost.instance(), Cause.REPLACED);
@@ -161,7 +161,7 @@ public final class MemberTable {
   }
 
   /** A run that the registry or a lease tells of; nothing if it is known already. */
-  boolean sighted(Ghost ghost) {
+  boolean sighted(UnheardMember ghost) {
     Member member = live.get(ghost.name());
     boolean known =
         endings.of(ghost.instance()) != null
@@ -194,7 +194,7 @@ public final class MemberTable {
         ended.add(new Ended(member.name(), member.instance(), Cause.TIMEOUT));
       }
     }
-    for (Ghost ghost : ghosts.values()) {
+    for (UnheardMember ghost : ghosts.values()) {
       if (nowMillis >= ghost.untilMillis()) {
         ended.add(new Ended(ghost.name(), ghost.instance(), Cause.TIMEOUT));
       }
@@ -218,7 +218,7 @@ public final class MemberTable {
         ended.add(new Ended(member.name(), member.instance(), Cause.MEMBER_LEFT));
       }
     }
-    for (Ghost ghost : ghosts.values()) {
+    for (UnheardMember ghost : ghosts.values()) {
       if (ghost.clusterMember() != null
           && departed.contains(ghost.clusterMember())
           && !outlastsSilence(ghost.timeoutMillis())) {
@@ -253,7 +253,7 @@ public final class MemberTable {
     if (member != null && member.instance().equals(ended.instance())) {
       return member.beat().wishes().crashLockTimeMillis();
     }
-    Ghost ghost = ghosts.get(ended.instance());
+    UnheardMember ghost = ghosts.get(ended.instance());
     return ghost == null ? 0 : ghost.wishes().crashLockTimeMillis();
   }
 
@@ -267,7 +267,7 @@ public final class MemberTable {
   }
 
   /** Runs that count as alive though they were not heard, by instance. */
-  public Collection<Ghost> ghosts() {
+  public Collection<UnheardMember> ghosts() {
     return ghosts.values();
   }
 

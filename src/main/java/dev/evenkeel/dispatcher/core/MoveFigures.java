@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import java.util.LinkedHashMap;
@@ -57,7 +57,7 @@ final class MoveFigures {
   /** Takes in what a heartbeat of a member of {@code group} tells. */
   void heard(GroupState group, Heartbeat beat, long nowMillis) {
     heardMillis.put(beat.instance(), nowMillis);
-    for (ShardMark mark : beat.marks()) {
+    for (ShardProgress mark : beat.marks()) {
       Lease lease = group.book().get(mark.shard());
       // An epoch that was never granted is a mistake of the sender, and would push out others.
       if (lease != null && mark.epoch() > 0 && mark.epoch() <= lease.epoch()) {
@@ -66,7 +66,7 @@ final class MoveFigures {
     }
   }
 
-  private void marked(String group, ShardMark mark, long nowMillis) {
+  private void marked(String group, ShardProgress mark, long nowMillis) {
     Facts facts = facts(group, mark.shard(), mark.epoch());
     if (facts == null) {
       return;

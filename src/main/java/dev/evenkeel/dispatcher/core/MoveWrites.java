@@ -39,7 +39,7 @@ final class MoveWrites {
     batch = next;
     batchId = out.nextId();
     notBeforeMillis = nowMillis + PAUSE_MILLIS;
-    out.add(new Action.WriteMeta(batchId, new MetaCommand.RecordMoves(next)));
+    out.add(new DispatcherAction.WriteMeta(batchId, new MetaCommand.RecordMoves(next)));
   }
 
   /**

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** What the core wants done since somebody took it, and the numbers of its requests. */
 final class Outbox {
-  private List<Action> actions = new ArrayList<>();
+  private List<DispatcherAction> actions = new ArrayList<>();
   private long nextId = 1;
 
   /** A number for a request that will be answered. */
@@ -14,16 +14,16 @@ final class Outbox {
     return nextId++;
   }
 
-  void add(Action action) {
+  void add(DispatcherAction action) {
     actions.add(action);
   }
 
   void refuse(long request, Refusal refusal, String detail) {
-    actions.add(new Action.Refuse(request, refusal, detail));
+    actions.add(new DispatcherAction.Refuse(request, refusal, detail));
   }
 
-  List<Action> take() {
-    List<Action> taken = actions;
+  List<DispatcherAction> take() {
+    List<DispatcherAction> taken = actions;
     actions = new ArrayList<>();
     return taken;
   }

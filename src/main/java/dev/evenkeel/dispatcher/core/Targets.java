@@ -201,7 +201,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
       return subscriptions;
     }
     Set<Integer> all = group.settled() ? Set.of() : topics.ids(group.topicNames());
-    for (Ghost ghost : group.members().ghosts()) {
+    for (UnheardMember ghost : group.members().ghosts()) {
       Set<Integer> ids = ghost.topics() == null ? all : topics.ids(ghost.topics());
       subscriptions.computeIfAbsent(ghost.name(), name -> new HashSet<>()).addAll(ids);
     }

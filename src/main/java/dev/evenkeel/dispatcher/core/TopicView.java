@@ -24,7 +24,7 @@ final class TopicView {
   void read() {
     if (inFlight == null) {
       inFlight = out.nextId();
-      out.add(new Action.ReadView(inFlight));
+      out.add(new DispatcherAction.ReadView(inFlight));
     }
   }
 

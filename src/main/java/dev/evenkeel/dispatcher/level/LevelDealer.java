@@ -17,9 +17,9 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.member.Consumers;
-import dev.evenkeel.dispatcher.level.core.Action;
-import dev.evenkeel.dispatcher.level.core.DealBook;
 import dev.evenkeel.dispatcher.level.core.DealPolicy;
+import dev.evenkeel.dispatcher.level.core.LevelAction;
+import dev.evenkeel.dispatcher.level.core.LevelDispatch;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
 import dev.evenkeel.protocol.Refusal;
@@ -56,7 +56,7 @@ final class LevelDealer implements ConsumerHandler {
   private final String group;
   private final ConsumerOptions options;
   private final String instance;
-  private final DealBook book;
+  private final LevelDispatch book;
   private final ContextInternal context;
   private final java.util.function.Consumer<LevelDealer> ended;
   private final Map<String, Integer> topicIds = new HashMap<>();
@@ -91,7 +91,7 @@ final class LevelDealer implements ConsumerHandler {
     this.options = options;
     this.instance = instance;
     this.ended = ended;
-    book = new DealBook(group, node, policy);
+    book = new LevelDispatch(group, node, policy);
     context = ((VertxInternal) link.vertx()).createEventLoopContext();
   }
 
@@ -152,7 +152,7 @@ final class LevelDealer implements ConsumerHandler {
     Promise<Buffer> answer = Promise.promise();
     onContext(
         () -> {
-          DealBook.Heard heard = book.reported(report, now());
+          LevelDispatch.Heard heard = book.reported(report, now());
           pumpSoon();
           answer.complete(
               heard.permission() != null
@@ -336,27 +336,27 @@ final class LevelDealer implements ConsumerHandler {
   }
 
   private void run() {
-    Action action;
+    LevelAction action;
     while ((action = book.poll()) != null) {
       perform(action);
     }
   }
 
   @SuppressWarnings("unchecked")
-  private void perform(Action action) {
-    if (action instanceof Action.Finished finished) {
+  private void perform(LevelAction action) {
+    if (action instanceof LevelAction.Finished finished) {
       ((Promise<Void>) finished.ticket()).tryComplete();
-    } else if (action instanceof Action.Failed failed) {
+    } else if (action instanceof LevelAction.Failed failed) {
       ((Promise<Void>) failed.ticket()).tryFail(new HandlerFailure(failed.error()));
-    } else if (action instanceof Action.GivenBack back) {
+    } else if (action instanceof LevelAction.GivenBack back) {
       ((Promise<Void>) back.ticket()).tryFail(new GivenBackException("its shard goes elsewhere"));
-    } else if (action instanceof Action.SendCollect collect) {
+    } else if (action instanceof LevelAction.SendCollect collect) {
       ask(collect.instance(), Op.LEVEL_COLLECT, collect.body().encode())
           .map(Place::decode)
           .onComplete(
               place -> book.placed(collect, place, now()),
               failure -> book.collectFailed(collect, refusal(failure), now()));
-    } else if (action instanceof Action.SendDeal deal) {
+    } else if (action instanceof LevelAction.SendDeal deal) {
       ask(deal.instance(), Op.LEVEL_DEAL, deal.body().encode())
           .map(answer -> new ByteReader(answer).i64())
           .onComplete(

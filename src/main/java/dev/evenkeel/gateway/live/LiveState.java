@@ -13,7 +13,7 @@ public final class LiveState {
   private final Map<String, Object> server = new LinkedHashMap<>();
   private final GroupFigures groupFigures = new GroupFigures();
   private final TopicFigures topicFigures = new TopicFigures();
-  private final MoveBook moveBook = new MoveBook();
+  private final MoveHistory moveBook = new MoveHistory();
   private Map<String, Object> cluster = new LinkedHashMap<>();
   private Map<String, Object> topics = new LinkedHashMap<>();
   private Map<String, Object> groups = new LinkedHashMap<>();

@@ -2,7 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.broker.state.DelayStand;
+import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
@@ -124,7 +124,7 @@ class DelayModelTest {
       long next = Long.MAX_VALUE;
       for (Shard shard : SHARDS) {
         assertThat(stored(shard)).isEqualTo(logs.get(shard));
-        DelayStand stand = rig.tables().delays().of(shard);
+        DelayCounts stand = rig.tables().delays().of(shard);
         List<Waiting> all = waiting.get(shard);
         assertThat(stand.batches()).isEqualTo(all.size());
         assertThat(stand.bytes()).isEqualTo(all.stream().mapToLong(w -> w.bytes().limit()).sum());

@@ -6,7 +6,7 @@ import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.Change;
-import dev.evenkeel.broker.state.DelayStand;
+import dev.evenkeel.broker.state.DelayCounts;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -101,13 +101,14 @@ class DelayTest {
   void tooLongAndTooMuchIsRefused() {
     long far = rig.now + Limits.DELAY_MILLIS_MAX + 4_000_000;
     assertThat(delayed(SHARD, batch(7, 0, 0, 1), far).refusal()).isEqualTo(Refusal.INVALID);
-    DelayStand full = new DelayStand(Limits.DELAYED_MESSAGES_MAX - 2, 1, 100, rig.now + 900, 0, 1);
+    DelayCounts full =
+        new DelayCounts(Limits.DELAYED_MESSAGES_MAX - 2, 1, 100, rig.now + 900, 0, 1);
     new Change.PutDelays(SHARD, full).show(rig.tables());
     assertThat(delayed(SHARD, batch(7, 0, 0, 3), rig.now + 50).refusal())
         .isEqualTo(Refusal.TOO_LARGE);
     assertThat(delayed(SHARD, batch(7, 0, 0, 2), rig.now + 50).ok()).isTrue();
     assertThat(delayed(OTHER, batch(7, 0, 0, 3), rig.now + 50).ok()).as("a shard each").isTrue();
-    DelayStand heavy = new DelayStand(1, 1, Limits.DELAYED_BYTES_MAX - 10, rig.now + 900, 0, 1);
+    DelayCounts heavy = new DelayCounts(1, 1, Limits.DELAYED_BYTES_MAX - 10, rig.now + 900, 0, 1);
     new Change.PutDelays(OTHER, heavy).show(rig.tables());
     assertThat(delayed(OTHER, batch(7, 0, 3, 1), rig.now + 50).refusal())
         .isEqualTo(Refusal.TOO_LARGE);

@@ -3,7 +3,7 @@ package dev.evenkeel.broker.machine;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.protocol.DataCommand;
@@ -71,7 +71,7 @@ class FailureTest {
     return rig.data.read(store -> new StoredFailures(store, KEY).deadLetters(0, 100, 1 << 20));
   }
 
-  private FailureStand stand() {
+  private FailureCounts stand() {
     return rig.tables().failures(KEY);
   }
 
@@ -90,9 +90,9 @@ class FailureTest {
     assertThat(answer().due().get(0).attempts()).isEqualTo(2);
     record(1, new Outcome.Settled(3));
     assertThat(due()).isEmpty();
-    assertThat(stand()).isEqualTo(new FailureStand(0, 0, 0, 0, 1, 0));
+    assertThat(stand()).isEqualTo(new FailureCounts(0, 0, 0, 0, 1, 0));
     rig.run(new DataCommand.Commit("g", SHARD, 1, 4));
-    assertThat(stand()).isEqualTo(FailureStand.NONE);
+    assertThat(stand()).isEqualTo(FailureCounts.NONE);
     assertThat(rig.keys(Store.Table.FAILURES)).isEmpty();
   }
 
@@ -128,10 +128,10 @@ class FailureTest {
     assertThat(letters().get(0))
         .usingRecursiveComparison()
         .isEqualTo(new DeadLetter(SHARD, 3, 2, "broken", first, first + 5_000, COPY));
-    assertThat(stand()).isEqualTo(new FailureStand(0, 0, 0, 1, 1, 0));
+    assertThat(stand()).isEqualTo(new FailureCounts(0, 0, 0, 1, 1, 0));
     rig.run(new DataCommand.Commit("g", SHARD, 2, 10));
     record(2, moved(3, 1));
-    assertThat(stand()).isEqualTo(new FailureStand(0, 0, 0, 1, 0, 0));
+    assertThat(stand()).isEqualTo(new FailureCounts(0, 0, 0, 1, 0, 0));
   }
 
   @Test
@@ -215,14 +215,14 @@ class FailureTest {
     assertThat(due()).isEmpty();
     assertThat(answer().known().held()).containsExactly(new RetryAnswer.Held(0, 2, 1_000));
     rig.run(new DataCommand.Commit("g", SHARD, 2, 1));
-    assertThat(stand()).isEqualTo(FailureStand.NONE);
+    assertThat(stand()).isEqualTo(FailureCounts.NONE);
   }
 
   @Test
   void aCommitThatBeginsAStateForgetsWhatIsHeldAsAnyOther() {
     record(1, failed(0, 1, Outcome.Way.HELD, 0));
     rig.run(new DataCommand.Commit("g", SHARD, 1, 1, 0, null));
-    assertThat(stand()).isEqualTo(FailureStand.NONE);
+    assertThat(stand()).isEqualTo(FailureCounts.NONE);
   }
 
   @Test
@@ -243,7 +243,7 @@ class FailureTest {
     assertThat(letters()).as("of another topic").hasSize(2);
     rig.run(new DataCommand.ForgetLeases("g", 9, SHARD.topicId()));
     assertThat(rig.keys(Store.Table.FAILURES)).isEmpty();
-    assertThat(stand()).isEqualTo(FailureStand.NONE);
+    assertThat(stand()).isEqualTo(FailureCounts.NONE);
   }
 
   /**
@@ -285,7 +285,7 @@ class FailureTest {
       assertThat(stand().bytes()).isEqualTo(3L * stand().moved());
       rig.now += 10_000;
       assertThat(due()).as("nothing is stranded").hasSize(stand().moved()).doesNotHaveDuplicates();
-      FailureStand before = stand();
+      FailureCounts before = stand();
       rig.data.load(rig.data.read(store -> store));
       assertThat(stand()).isEqualTo(before);
     }

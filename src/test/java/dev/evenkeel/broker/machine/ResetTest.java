@@ -3,7 +3,7 @@ package dev.evenkeel.broker.machine;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.broker.state.FailureStand;
+import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
@@ -90,11 +90,11 @@ class ResetTest {
                 failed(8, Outcome.Way.HELD, 0),
                 failed(9, Outcome.Way.DEAD, 0))));
     LeaseKey key = new LeaseKey(SHARD, "g");
-    assertThat(rig.tables().failures(key)).isEqualTo(new FailureStand(2, 1, 1, 1, 4, 9));
+    assertThat(rig.tables().failures(key)).isEqualTo(new FailureCounts(2, 1, 1, 1, 4, 9));
 
     reset(1, StartAt.offset(6));
 
-    assertThat(rig.tables().failures(key)).isEqualTo(new FailureStand(1, 0, 0, 1, 0, 3));
+    assertThat(rig.tables().failures(key)).isEqualTo(new FailureCounts(1, 0, 0, 1, 0, 3));
     // One entry with its copy, its time and its lane, and the dead letter.
     assertThat(rig.keys(Store.Table.FAILURES)).hasSize(5);
   }
@@ -112,9 +112,9 @@ class ResetTest {
     rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(4L)));
 
     LeaseKey key = new LeaseKey(SHARD, "g");
-    assertThat(rig.tables().failures(key)).isEqualTo(new FailureStand(1, 0, 0, 0, 1, 3));
+    assertThat(rig.tables().failures(key)).isEqualTo(new FailureCounts(1, 0, 0, 0, 1, 3));
     rig.run(new DataCommand.RecordOutcomes("g", SHARD, 3, List.of(new Outcome.Settled(4))));
-    assertThat(rig.tables().failures(key)).isEqualTo(new FailureStand(0, 0, 0, 0, 1, 0));
+    assertThat(rig.tables().failures(key)).isEqualTo(new FailureCounts(0, 0, 0, 0, 1, 0));
     assertThat(rig.keys(Store.Table.FAILURES)).as("the mark alone").hasSize(1);
   }
 

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.broker.decide.RetainDecider;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
-import dev.evenkeel.broker.state.Marks;
+import dev.evenkeel.broker.state.RetentionMarks;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.protocol.DataCommand;
@@ -197,9 +197,9 @@ class RetainTest {
 
   @Test
   void marksFromTheFutureAreGivenUp() {
-    Marks marks = Marks.NONE.sampled(100, 1, 10).sampled(900, 5, 10);
+    RetentionMarks marks = RetentionMarks.NONE.sampled(100, 1, 10).sampled(900, 5, 10);
     assertThat(marks.upTo(200).sampled(200, 2, 10))
-        .isEqualTo(Marks.NONE.sampled(100, 1, 10).sampled(200, 2, 10));
+        .isEqualTo(RetentionMarks.NONE.sampled(100, 1, 10).sampled(200, 2, 10));
   }
 
   /** Each entry brings what its leader's clock says. */

@@ -81,7 +81,7 @@ class AssignorChoiceTest {
   @Test
   void whoAsksForAnotherIsRefusedWhileOthersLive() {
     bench.send(asking(a, "average"));
-    Action.Refuse refuse = (Action.Refuse) bench.send(asking(b, "sticky"));
+    DispatcherAction.Refuse refuse = (DispatcherAction.Refuse) bench.send(asking(b, "sticky"));
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
     assertThat(refuse.detail())
         .isEqualTo(
@@ -114,7 +114,7 @@ class AssignorChoiceTest {
 
   @Test
   void unknownNameIsRefusedWithTheKnownOnes() {
-    Action.Refuse refuse = (Action.Refuse) bench.send(asking(a, "stickey"));
+    DispatcherAction.Refuse refuse = (DispatcherAction.Refuse) bench.send(asking(a, "stickey"));
     assertThat(refuse.refusal()).isEqualTo(Refusal.INVALID);
     assertThat(refuse.detail()).isEqualTo("unknown assignor 'stickey': use average or sticky");
     assertThat(bench.log.groups).isEmpty();

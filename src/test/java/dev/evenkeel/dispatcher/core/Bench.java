@@ -6,7 +6,7 @@ import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -43,7 +43,7 @@ final class Bench {
   int plans;
 
   /** What the core wanted, in order, since {@link #clear()}. */
-  final List<Action> actions = new ArrayList<>();
+  final List<DispatcherAction> actions = new ArrayList<>();
 
   final Map<Long, Object> answers = new HashMap<>();
   final Map<String, Assignment> told = new TreeMap<>();
@@ -115,7 +115,7 @@ final class Bench {
     return bench;
   }
 
-  void activate(List<Ghost> ghosts) {
+  void activate(List<UnheardMember> ghosts) {
     dead = false;
     core =
         new DispatcherCore(settings, assignors::get, assignors.keySet(), term++, 0, clusterMembers);
@@ -200,7 +200,7 @@ final class Bench {
     }
     return beat.withMarks(
         last.shards().stream()
-            .map(owned -> new ShardMark(owned.shard(), owned.epoch(), null, null, null))
+            .map(owned -> new ShardProgress(owned.shard(), owned.epoch(), null, null, null))
             .toList());
   }
 
@@ -225,7 +225,7 @@ final class Bench {
   }
 
   Refusal refusal(Heartbeat beat) {
-    return ((Action.Refuse) send(beat)).refusal();
+    return ((DispatcherAction.Refuse) send(beat)).refusal();
   }
 
   /** Time passes in ticks, with heartbeats of these members every second. */
@@ -270,8 +270,8 @@ final class Bench {
 
   Set<String> writes() {
     Set<String> writes = new TreeSet<>();
-    for (Action action : actions) {
-      if (action instanceof Action.Write write) {
+    for (DispatcherAction action : actions) {
+      if (action instanceof DispatcherAction.Write write) {
         writes.add(write.command().getClass().getSimpleName() + " " + write.shard().shard());
       }
     }
@@ -281,8 +281,8 @@ final class Bench {
   /** But for those of the history, and active time. */
   List<MetaCommand> metaWrites() {
     List<MetaCommand> writes = new ArrayList<>();
-    for (Action action : actions) {
-      if (action instanceof Action.WriteMeta write
+    for (DispatcherAction action : actions) {
+      if (action instanceof DispatcherAction.WriteMeta write
           && !(write.command() instanceof MetaCommand.RecordMoves)
           && !(write.command() instanceof MetaCommand.AddActiveTime)) {
         writes.add(write.command());
@@ -295,8 +295,8 @@ final class Bench {
     actions.clear();
   }
 
-  void run(List<Action> wanted) {
-    for (Action action : wanted) {
+  void run(List<DispatcherAction> wanted) {
+    for (DispatcherAction action : wanted) {
       if (dead) {
         return;
       }
@@ -306,27 +306,27 @@ final class Bench {
     if (dead) {
       return;
     }
-    List<Action> pushes = core.pushes();
+    List<DispatcherAction> pushes = core.pushes();
     if (!pushes.isEmpty()) {
       run(pushes);
     }
   }
 
-  private void act(Action action) {
-    if (action instanceof Action.Answer a) {
+  private void act(DispatcherAction action) {
+    if (action instanceof DispatcherAction.Answer a) {
       answers.put(a.request(), a.assignment());
       tell(a.assignment());
-    } else if (action instanceof Action.Refuse a) {
+    } else if (action instanceof DispatcherAction.Refuse a) {
       answers.put(a.request(), a);
-    } else if (action instanceof Action.ResetDone a) {
+    } else if (action instanceof DispatcherAction.ResetDone a) {
       answers.put(a.request(), a);
-    } else if (action instanceof Action.Forgotten a) {
+    } else if (action instanceof DispatcherAction.Forgotten a) {
       answers.put(a.request(), a);
-    } else if (action instanceof Action.Push a) {
+    } else if (action instanceof DispatcherAction.Push a) {
       tell(a.assignment());
-    } else if (action instanceof Action.Write a) {
+    } else if (action instanceof DispatcherAction.Write a) {
       write(a);
-    } else if (action instanceof Action.WriteMeta a) {
+    } else if (action instanceof DispatcherAction.WriteMeta a) {
       boolean no = refuseMoves != null && a.command() instanceof MetaCommand.RecordMoves;
       Reply reply;
       if (no) {
@@ -337,7 +337,7 @@ final class Bench {
         reply = refuse(() -> log.apply(a.command(), now));
       }
       run(core.metaWritten(a.id(), reply, now));
-    } else if (action instanceof Action.ForgetLeases a) {
+    } else if (action instanceof DispatcherAction.ForgetLeases a) {
       boolean raise = a.command().topicId() == DataCommand.ForgetLeases.NO_TOPIC;
       boolean lost = raise ? loseRaises : loseForgets;
       Reply reply = lost ? Reply.refused(Refusal.UNAVAILABLE, "as told") : log.apply(a.command());
@@ -346,18 +346,18 @@ final class Bench {
       } else {
         run(core.leasesForgotten(a.id(), reply, now));
       }
-    } else if (action instanceof Action.ReadView a) {
+    } else if (action instanceof DispatcherAction.ReadView a) {
       run(core.viewRead(a.id(), List.copyOf(log.topics), now));
-    } else if (action instanceof Action.ReadLeases a) {
+    } else if (action instanceof DispatcherAction.ReadLeases a) {
       run(core.leasesRead(a.id(), log.statuses(a.group()), now));
-    } else if (action instanceof Action.ReadGroups a) {
+    } else if (action instanceof DispatcherAction.ReadGroups a) {
       run(core.groupsRead(a.id(), log.groups(), now));
-    } else if (action instanceof Action.ReadGroupLeases) {
+    } else if (action instanceof DispatcherAction.ReadGroupLeases) {
       run(core.groupLeasesRead(List.copyOf(log.groupLeases.values()), now));
     }
   }
 
-  private void write(Action.Write write) {
+  private void write(DispatcherAction.Write write) {
     if (diesAtWrite >= 0 && diesAtWrite-- == 0) {
       if (lastWriteArrives) {
         log.apply(write.command());

@@ -37,7 +37,7 @@ class BroadcastGroupTest {
   @Test
   void allMustAgreeOnTheMode() {
     bench.send(reader("a"));
-    Action.Refuse refuse = (Action.Refuse) bench.send(bench.beat("b"));
+    DispatcherAction.Refuse refuse = (DispatcherAction.Refuse) bench.send(bench.beat("b"));
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
     assertThat(refuse.detail()).contains("runs in mode broadcast, not sharded");
     // Whoever is alone may change it; nothing is lost by that.
@@ -51,7 +51,7 @@ class BroadcastGroupTest {
     bench.send(bench.beat("a"));
     assertThat(bench.owners()).isEqualTo("aaaa");
     bench.send(Bench.leaving(bench.beat("a")));
-    Action.Refuse refuse = (Action.Refuse) bench.send(reader("b"));
+    DispatcherAction.Refuse refuse = (DispatcherAction.Refuse) bench.send(reader("b"));
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
     assertThat(refuse.detail()).contains("has offsets in the log").contains("use another name");
     assertThat(bench.log.groups.get("g").mode()).isEqualTo("sharded");

@@ -149,11 +149,12 @@ class ClosingMemberTest {
     bench.send(a);
     bench.log.topic(2, "u", 1);
     long held = 100;
-    List<Action> wanted =
+    List<DispatcherAction> wanted =
         bench.core.heartbeat(held, Bench.in(b, "sharded", List.of("u"), null), bench.now);
     bench.send(Bench.leaving(b));
     bench.run(wanted);
-    assertThat(((Action.Refuse) bench.answers.get(held)).refusal()).isEqualTo(Refusal.INVALID);
+    assertThat(((DispatcherAction.Refuse) bench.answers.get(held)).refusal())
+        .isEqualTo(Refusal.INVALID);
     assertThat(bench.core.find("g").members().live("b")).isNull();
   }
 }

@@ -276,8 +276,9 @@ class DispatcherCoreTest {
     void memberOfAnotherModeIsRefusedWhileOthersLive() {
       Bench bench = Bench.withShards(2);
       bench.send(bench.beat("a"));
-      Action.Refuse refuse =
-          (Action.Refuse) bench.send(Bench.in(bench.beat("b"), "level", List.of("t"), null));
+      DispatcherAction.Refuse refuse =
+          (DispatcherAction.Refuse)
+              bench.send(Bench.in(bench.beat("b"), "level", List.of("t"), null));
       assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
       assertThat(refuse.detail()).contains("sharded");
       bench.send(Bench.leaving(bench.beat("a")));
@@ -291,7 +292,7 @@ class DispatcherCoreTest {
     }
 
     private static void mismatch(Object answer, String detail) {
-      Action.Refuse refuse = (Action.Refuse) answer;
+      DispatcherAction.Refuse refuse = (DispatcherAction.Refuse) answer;
       assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
       assertThat(refuse.detail()).isEqualTo(detail);
     }
@@ -385,11 +386,12 @@ class DispatcherCoreTest {
     void unknownTopicIsRefusedAfterOneFreshLook() {
       Bench bench = Bench.withShards(1);
       bench.clear();
-      Action.Refuse refuse =
-          (Action.Refuse) bench.send(Bench.in(bench.beat("a"), "sharded", List.of("nope"), null));
+      DispatcherAction.Refuse refuse =
+          (DispatcherAction.Refuse)
+              bench.send(Bench.in(bench.beat("a"), "sharded", List.of("nope"), null));
       assertThat(refuse.refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
       assertThat(refuse.detail()).contains("nope");
-      assertThat(bench.actions).filteredOn(a -> a instanceof Action.ReadView).hasSize(1);
+      assertThat(bench.actions).filteredOn(a -> a instanceof DispatcherAction.ReadView).hasSize(1);
     }
 
     @Test
@@ -485,7 +487,9 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(1);
       bench.send(bench.beat("a", "x", 200));
       bench.activate(
-          List.of(new Ghost("g", "a", "x", 200L, List.of("t"), null, "host", bench.now + 5_000)));
+          List.of(
+              new UnheardMember(
+                  "g", "a", "x", 200L, List.of("t"), null, "host", bench.now + 5_000)));
       assertThat(bench.refusal(bench.beat("a", "w", 100))).isEqualTo(Refusal.MEMBER_REPLACED);
       bench.send(bench.beat("a", "y", 300));
       assertThat(bench.lease(0).instance()).isEqualTo("y");
@@ -495,7 +499,9 @@ class DispatcherCoreTest {
     void ghostWhoseClusterMemberLeavesIsGivenUpAtOnce() {
       Bench bench = evenPair();
       bench.activate(
-          List.of(new Ghost("g", "a", "a1", 100L, List.of("t"), "c1", "host", bench.now + 5_000)));
+          List.of(
+              new UnheardMember(
+                  "g", "a", "a1", 100L, List.of("t"), "c1", "host", bench.now + 5_000)));
       bench.send(bench.beat("b"));
       bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));
       assertThat(bench.owners()).isEqualTo("bbbb");
@@ -588,15 +594,15 @@ class DispatcherCoreTest {
               Set.of());
       core.recover(log.topics, List.of(), log.statuses(null), List.of(), 1_000);
       Bench beats = new Bench(log);
-      List<Action> actions = core.heartbeat(1, beats.beat("a"), 1_000);
-      Action.WriteMeta declare = (Action.WriteMeta) actions.get(0);
+      List<DispatcherAction> actions = core.heartbeat(1, beats.beat("a"), 1_000);
+      DispatcherAction.WriteMeta declare = (DispatcherAction.WriteMeta) actions.get(0);
       Reply declared = log.apply(declare.command(), 1_000);
       long writes =
           core.metaWritten(declare.id(), declared, 1_000).stream()
-              .filter(action -> action instanceof Action.Write)
+              .filter(action -> action instanceof DispatcherAction.Write)
               .count();
       assertThat(writes).isEqualTo(DispatcherSettings.DEFAULT.writesInFlightMax());
-      assertThat(core.tick(10_000)).noneMatch(action -> action instanceof Action.Write);
+      assertThat(core.tick(10_000)).noneMatch(action -> action instanceof DispatcherAction.Write);
     }
   }
 }

@@ -332,44 +332,44 @@ class ForgettingModelTest {
                 TOPICS, List.copyOf(meta.meta.tables().groups()), statuses(), List.of(), now));
       }
 
-      private void run(List<Action> actions) {
+      private void run(List<DispatcherAction> actions) {
         actions.forEach(this::act);
         if (core.pushesDue()) {
           core.pushes();
         }
       }
 
-      private void answer(Supplier<List<Action>> answered) {
+      private void answer(Supplier<List<DispatcherAction>> answered) {
         if (dispatchers.contains(this)) {
           run(answered.get());
         }
       }
 
-      private void act(Action action) {
-        if (action instanceof Action.Forgotten a) {
+      private void act(DispatcherAction action) {
+        if (action instanceof DispatcherAction.Forgotten a) {
           forgotten.add(a.request());
-        } else if (action instanceof Action.Write a) {
+        } else if (action instanceof DispatcherAction.Write a) {
           request(
               () -> apply(data.get(a.shard().dataGroup(DATA_GROUPS)), a.command()),
               reply -> answer(() -> core.written(a.id(), reply, now)));
-        } else if (action instanceof Action.WriteMeta a) {
+        } else if (action instanceof DispatcherAction.WriteMeta a) {
           request(
               () ->
                   term == terms
                       ? apply(a.command())
                       : Reply.refused(Refusal.NOT_LEADER, "term " + term),
               reply -> answer(() -> core.metaWritten(a.id(), reply, now)));
-        } else if (action instanceof Action.ForgetLeases a) {
+        } else if (action instanceof DispatcherAction.ForgetLeases a) {
           everywhere(a);
-        } else if (action instanceof Action.ReadView a) {
+        } else if (action instanceof DispatcherAction.ReadView a) {
           due.add(() -> answer(() -> core.viewRead(a.id(), TOPICS, now)));
-        } else if (action instanceof Action.ReadLeases a) {
+        } else if (action instanceof DispatcherAction.ReadLeases a) {
           due.add(
               () -> {
                 List<ShardStatus> read = statuses();
                 due.add(() -> answer(() -> core.leasesRead(a.id(), read, now)));
               });
-        } else if (action instanceof Action.ReadGroups a) {
+        } else if (action instanceof DispatcherAction.ReadGroups a) {
           due.add(
               () ->
                   answer(
@@ -382,7 +382,7 @@ class ForgettingModelTest {
       }
 
       /** As the dispatcher's own does: the highest number, or a refusal. */
-      private void everywhere(Action.ForgetLeases action) {
+      private void everywhere(DispatcherAction.ForgetLeases action) {
         List<Reply> replies = new ArrayList<>();
         for (Rig rig : data) {
           request(

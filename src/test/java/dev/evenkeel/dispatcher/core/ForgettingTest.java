@@ -34,8 +34,8 @@ class ForgettingTest {
 
   private List<DataCommand.ForgetLeases> forgets() {
     return bench.actions.stream()
-        .filter(Action.ForgetLeases.class::isInstance)
-        .map(each -> ((Action.ForgetLeases) each).command())
+        .filter(DispatcherAction.ForgetLeases.class::isInstance)
+        .map(each -> ((DispatcherAction.ForgetLeases) each).command())
         .filter(each -> each.topicId() != DataCommand.ForgetLeases.NO_TOPIC)
         .toList();
   }
@@ -112,7 +112,7 @@ class ForgettingTest {
     assertThat(bench.log.leases).isEmpty();
     assertThat(bench.answer(pending))
         .isEqualTo(
-            new Action.Refuse(
+            new DispatcherAction.Refuse(
                 pending, Refusal.UNKNOWN_GROUP, "group 'g' was forgotten during the reset"));
   }
 

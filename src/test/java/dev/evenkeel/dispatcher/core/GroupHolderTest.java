@@ -47,7 +47,7 @@ class GroupHolderTest {
     assertThat(bench.lease(0).groupTerm()).isEqualTo(1);
     assertThat(((Assignment) bench.send(a)).shards()).isEmpty();
     assertThat(((Assignment) bench.send(first)).shards()).hasSize(3);
-    assertThat(bench.actions).contains(new Action.Holds("g", "d1", 1));
+    assertThat(bench.actions).contains(new DispatcherAction.Holds("g", "d1", 1));
     assertThat(bench.core.find("g").status(bench.core.topics())).isEqualTo(GroupStatus.OK);
     assertThat(bench.core.find("g").members().live()).hasSize(2);
   }

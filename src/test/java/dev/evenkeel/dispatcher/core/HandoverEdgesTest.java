@@ -352,8 +352,8 @@ class HandoverEdgesTest {
   @Test
   void theLockOfAnUnheardOwnerIsInTheRegistry() {
     bench.send(a);
-    Ghost ghost =
-        new Ghost(
+    UnheardMember ghost =
+        new UnheardMember(
             "g",
             "a",
             "a1",
@@ -407,8 +407,8 @@ class HandoverEdgesTest {
 
   private List<String> unregistered() {
     return bench.actions.stream()
-        .filter(Action.Unregister.class::isInstance)
-        .map(action -> ((Action.Unregister) action).member())
+        .filter(DispatcherAction.Unregister.class::isInstance)
+        .map(action -> ((DispatcherAction.Unregister) action).member())
         .toList();
   }
 

@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Shard;
 import java.util.List;
@@ -16,7 +16,7 @@ class IgnoredAssignmentTest {
   private final Heartbeat a = bench.beat("a");
   private final Heartbeat b = bench.beat("b");
 
-  private StuckBook stuck() {
+  private StuckMembers stuck() {
     return bench.core.find("g").stuck();
   }
 
@@ -24,11 +24,11 @@ class IgnoredAssignmentTest {
   void itShowsAndThenAnotherGetsTheShards() {
     bench.ignoring.add("a1");
     bench.send(a);
-    bench.pass(StuckBook.IGNORED_SHOWN_MILLIS, a);
+    bench.pass(StuckMembers.IGNORED_SHOWN_MILLIS, a);
     assertThat(stuck().shards("a1")).isEmpty();
     bench.pass(1_000, a);
     assertThat(stuck().shards("a1")).containsExactly(new Shard(1, 0), new Shard(1, 1));
-    assertThat(stuck().millis("a1", bench.now)).isEqualTo(StuckBook.IGNORED_SHOWN_MILLIS);
+    assertThat(stuck().millis("a1", bench.now)).isEqualTo(StuckMembers.IGNORED_SHOWN_MILLIS);
     assertThat(stuck().count()).isEqualTo(2);
     bench.send(b);
     bench.pass(5_000, a, b);
@@ -81,12 +81,12 @@ class IgnoredAssignmentTest {
         a.withMarks(
             many.told.get("a1").shards().stream()
                 .limit(Heartbeat.MARKS_MAX)
-                .map(owned -> new ShardMark(owned.shard(), owned.epoch(), null, null, null))
+                .map(owned -> new ShardProgress(owned.shard(), owned.epoch(), null, null, null))
                 .toList());
-    many.pass(StuckBook.UNNAMED_MILLIS_MAX, first);
+    many.pass(StuckMembers.UNNAMED_MILLIS_MAX, first);
     Shard last = new Shard(1, Heartbeat.MARKS_MAX);
     assertThat(many.core.find("g").stuck().count()).isZero();
-    many.pass(StuckBook.IGNORED_SHOWN_MILLIS + 1_000, first);
+    many.pass(StuckMembers.IGNORED_SHOWN_MILLIS + 1_000, first);
     assertThat(many.core.find("g").stuck().shards("a1")).isEqualTo(new TreeSet<>(List.of(last)));
   }
 }

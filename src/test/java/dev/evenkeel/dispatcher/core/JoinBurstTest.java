@@ -106,9 +106,9 @@ class JoinBurstTest {
     pass(100);
     assertThat(bench.plans).isEqualTo(2);
     bench.actions.stream()
-        .filter(Action.Write.class::isInstance)
-        .map(Action.Write.class::cast)
-        .map(Action.Write::command)
+        .filter(DispatcherAction.Write.class::isInstance)
+        .map(DispatcherAction.Write.class::cast)
+        .map(DispatcherAction.Write::command)
         .filter(dev.evenkeel.protocol.DataCommand.Grant.class::isInstance)
         .map(dev.evenkeel.protocol.DataCommand.Grant.class::cast)
         .forEach(grant -> assertThat(grant.owner()).isEqualTo("z"));

@@ -22,7 +22,7 @@ class LargeGroupTest {
 
   private final ModelLog log = new ModelLog().topic(1, "t", SHARDS);
   private final Bench beats = new Bench(log);
-  private final ArrayDeque<Action> todo = new ArrayDeque<>();
+  private final ArrayDeque<DispatcherAction> todo = new ArrayDeque<>();
   private final DispatcherCore core =
       new DispatcherCore(DispatcherSettings.DEFAULT, new AverageAssignor(), 1, 0, Set.of());
   private long now = 1_000_000;
@@ -32,27 +32,27 @@ class LargeGroupTest {
   private int answers;
 
   /** As in a shell: what one answer wants comes after what was wanted before. */
-  private void run(List<Action> actions) {
+  private void run(List<DispatcherAction> actions) {
     todo.addAll(actions);
     while (!todo.isEmpty()) {
       act(todo.poll());
     }
   }
 
-  private void act(Action action) {
-    if (action instanceof Action.Write a) {
+  private void act(DispatcherAction action) {
+    if (action instanceof DispatcherAction.Write a) {
       grants += a.command() instanceof DataCommand.Grant ? 1 : 0;
       drains += a.command() instanceof DataCommand.SetDrain ? 1 : 0;
       todo.addAll(core.written(a.id(), log.apply(a.command()), now));
-    } else if (action instanceof Action.WriteMeta a) {
+    } else if (action instanceof DispatcherAction.WriteMeta a) {
       todo.addAll(core.metaWritten(a.id(), log.apply(a.command(), now), now));
-    } else if (action instanceof Action.ReadView a) {
+    } else if (action instanceof DispatcherAction.ReadView a) {
       todo.addAll(core.viewRead(a.id(), List.copyOf(log.topics), now));
-    } else if (action instanceof Action.ReadLeases a) {
+    } else if (action instanceof DispatcherAction.ReadLeases a) {
       todo.addAll(core.leasesRead(a.id(), log.statuses(a.group()), now));
-    } else if (action instanceof Action.ReadGroups a) {
+    } else if (action instanceof DispatcherAction.ReadGroups a) {
       todo.addAll(core.groupsRead(a.id(), log.groups(), now));
-    } else if (action instanceof Action.Answer) {
+    } else if (action instanceof DispatcherAction.Answer) {
       answers++;
     }
   }
@@ -100,13 +100,14 @@ class LargeGroupTest {
     // A new dispatcher, and every member returns to it.
     DispatcherCore next =
         new DispatcherCore(DispatcherSettings.DEFAULT, new AverageAssignor(), 2, 0, Set.of());
-    List<Action> first = next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
-    assertThat(first).noneMatch(Action.Write.class::isInstance);
+    List<DispatcherAction> first =
+        next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
+    assertThat(first).noneMatch(DispatcherAction.Write.class::isInstance);
     for (int member = 0; member < MEMBERS; member++) {
       assertThat(next.heartbeat(member, beat(member), now))
-          .noneMatch(Action.Write.class::isInstance);
+          .noneMatch(DispatcherAction.Write.class::isInstance);
     }
-    assertThat(next.wake(now + 100)).noneMatch(Action.Write.class::isInstance);
+    assertThat(next.wake(now + 100)).noneMatch(DispatcherAction.Write.class::isInstance);
 
     // One member goes: only what the assignor moves is asked for.
     int before = grants;

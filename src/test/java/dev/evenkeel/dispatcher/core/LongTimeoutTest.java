@@ -77,7 +77,7 @@ class LongTimeoutTest {
     other.run(
         other.core.leaseChanged(
             LeaseChange.fromJson(LeaseChange.of(bench.lease(0)).toJson()), other.now));
-    Ghost ghost = other.core.find("g").members().ghosts().iterator().next();
+    UnheardMember ghost = other.core.find("g").members().ghosts().iterator().next();
     assertThat(ghost.untilMillis()).isEqualTo(other.now + LONG_MILLIS);
   }
 
@@ -101,8 +101,8 @@ class LongTimeoutTest {
   @Test
   void aNewDispatcherThatNeverHeardItWaitsThoughTheClusterGivesItUp() {
     bench.send(patient("c1"));
-    Ghost ghost =
-        new Ghost(
+    UnheardMember ghost =
+        new UnheardMember(
             Bench.GROUP,
             "a",
             "a1",

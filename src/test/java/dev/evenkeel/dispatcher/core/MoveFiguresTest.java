@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,8 @@ class MoveFiguresTest {
   private final Heartbeat b = bench.beat("b");
 
   private void tell(Heartbeat beat, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
-    bench.send(beat.withMarks(List.of(new ShardMark(SHARD, epoch, begun, fetchedAgo, endedAgo))));
+    bench.send(
+        beat.withMarks(List.of(new ShardProgress(SHARD, epoch, begun, fetchedAgo, endedAgo))));
   }
 
   private Move last() {

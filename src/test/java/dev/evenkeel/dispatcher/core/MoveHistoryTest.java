@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
@@ -77,8 +77,8 @@ class MoveHistoryTest {
 
   private List<MetaCommand.RecordMoves> recorded() {
     List<MetaCommand.RecordMoves> commands = new ArrayList<>();
-    for (Action action : bench.actions) {
-      if (action instanceof Action.WriteMeta write
+    for (DispatcherAction action : bench.actions) {
+      if (action instanceof DispatcherAction.WriteMeta write
           && write.command() instanceof MetaCommand.RecordMoves moves) {
         commands.add(moves);
       }
@@ -100,8 +100,8 @@ class MoveHistoryTest {
     assertThat(bench.owners()).isEqualTo("aabb");
   }
 
-  private ShardMark mark(int shard, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
-    return new ShardMark(new Shard(1, shard), epoch, begun, fetchedAgo, endedAgo);
+  private ShardProgress mark(int shard, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
+    return new ShardProgress(new Shard(1, shard), epoch, begun, fetchedAgo, endedAgo);
   }
 
   @Test

@@ -26,18 +26,18 @@ class ResetTest {
     assertThat(bench.owners()).isEqualTo("aaaa");
   }
 
-  private Action.Refuse refused(long request) {
-    return (Action.Refuse) bench.answer(request);
+  private DispatcherAction.Refuse refused(long request) {
+    return (DispatcherAction.Refuse) bench.answer(request);
   }
 
-  private Action.ResetDone done(long request) {
-    return (Action.ResetDone) bench.answer(request);
+  private DispatcherAction.ResetDone done(long request) {
+    return (DispatcherAction.ResetDone) bench.answer(request);
   }
 
   @Test
   void is_refused_while_a_member_owns_a_shard() {
     joined();
-    Action.Refuse refuse = refused(bench.reset(false, 5, 0, 1));
+    DispatcherAction.Refuse refuse = refused(bench.reset(false, 5, 0, 1));
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
     assertThat(refuse.detail()).contains("'a' owns shard t/0").contains("force");
     assertThat(bench.lease(0).epoch()).isEqualTo(1);
@@ -197,7 +197,7 @@ class ResetTest {
     bench.log.ends.put(new Shard(1, 1), 100L);
     bench.send(locked);
     bench.pass(6_000);
-    Action.Refuse refuse = refused(bench.reset(false, 5, 0));
+    DispatcherAction.Refuse refuse = refused(bench.reset(false, 5, 0));
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
     assertThat(refuse.detail())
         .containsPattern("'a' was lost and has 2\\d s .*t/0 .*try again .*force");

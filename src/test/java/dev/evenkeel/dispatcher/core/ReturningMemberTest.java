@@ -16,7 +16,7 @@ class ReturningMemberTest {
   private final Bench bench = new Bench(log);
 
   /** The grants that take the shard of {@code b} away, still without an answer. */
-  private List<Action.Write> grants() {
+  private List<DispatcherAction.Write> grants() {
     bench.activate(List.of());
     Heartbeat a = bench.beat("a");
     bench.send(a);
@@ -27,15 +27,15 @@ class ReturningMemberTest {
     bench.now += 1_500;
     bench.core.heartbeat(1_000, a, bench.now);
     return bench.core.tick(bench.now).stream()
-        .filter(Action.Write.class::isInstance)
-        .map(Action.Write.class::cast)
+        .filter(DispatcherAction.Write.class::isInstance)
+        .map(DispatcherAction.Write.class::cast)
         .toList();
   }
 
   private Assignment answer(Heartbeat beat) {
     return bench.core.heartbeat(1_001, beat, bench.now).stream()
-        .filter(Action.Answer.class::isInstance)
-        .map(action -> ((Action.Answer) action).assignment())
+        .filter(DispatcherAction.Answer.class::isInstance)
+        .map(action -> ((DispatcherAction.Answer) action).assignment())
         .findFirst()
         .orElseThrow();
   }
@@ -48,7 +48,7 @@ class ReturningMemberTest {
 
   @Test
   void isToldAgainWhenTheGrantWasRefused() {
-    Action.Write grant = grants().get(0);
+    DispatcherAction.Write grant = grants().get(0);
     Heartbeat b = bench.beat("b");
     answer(b);
     Reply no = Reply.refused(Refusal.NOT_LEADER, "");

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MetaCommand;
@@ -240,7 +240,7 @@ class SingletonTest {
   void aLeaderThatIsStuckLosesTheLeadAtOnce() {
     Heartbeat stuck =
         a.withWishes(new Heartbeat.Wishes(null, 2_000L, 0))
-            .withMarks(List.of(new ShardMark(new Shard(1, 0), 1, 1L, null, null, 2_500L)));
+            .withMarks(List.of(new ShardProgress(new Shard(1, 0), 1, 1L, null, null, 2_500L)));
     bench.send(a);
     bench.send(b);
     bench.send(stuck);
@@ -290,7 +290,7 @@ class SingletonTest {
     bench.release(2);
     assertThat(bench.owners()).isEqualTo("aaa");
     assertThat(lead(a)).isEqualTo(new Assignment.Lead(2, true, false));
-    assertThat(((Action.ResetDone) bench.answer(request)).leases().values())
+    assertThat(((DispatcherAction.ResetDone) bench.answer(request)).leases().values())
         .hasSize(3)
         .allMatch(lease -> lease.committed() == 5);
     assertThat(bench.told.get("a1").shards()).allMatch(owned -> owned.committed() == 5);

@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,15 +27,15 @@ class StuckMemberTest {
 
   /** With a stall of so many milliseconds of each of {@code shards}, under epochs as they are. */
   private Heartbeat stalled(Heartbeat beat, long millis, int... shards) {
-    List<ShardMark> marks = new ArrayList<>();
+    List<ShardProgress> marks = new ArrayList<>();
     for (int shard : shards) {
       marks.add(mark(shard, bench.lease(shard).epoch(), millis));
     }
     return beat.withMarks(marks);
   }
 
-  private static ShardMark mark(int shard, long epoch, Long stalledMillis) {
-    return new ShardMark(new Shard(1, shard), epoch, 1L, null, null, stalledMillis);
+  private static ShardProgress mark(int shard, long epoch, Long stalledMillis) {
+    return new ShardProgress(new Shard(1, shard), epoch, 1L, null, null, stalledMillis);
   }
 
   private static Heartbeat consumed(Heartbeat beat, long consumed) {
@@ -58,7 +58,7 @@ class StuckMemberTest {
         beat.marks());
   }
 
-  private StuckBook stuck() {
+  private StuckMembers stuck() {
     return bench.core.find("g").stuck();
   }
 
@@ -145,10 +145,10 @@ class StuckMemberTest {
   }
 
   /** As many marks as go into a heartbeat, of shards that are nobody's business here. */
-  private static Heartbeat partial(Heartbeat beat, ShardMark... first) {
-    List<ShardMark> marks = new ArrayList<>(List.of(first));
+  private static Heartbeat partial(Heartbeat beat, ShardProgress... first) {
+    List<ShardProgress> marks = new ArrayList<>(List.of(first));
     for (int i = marks.size(); i < Heartbeat.MARKS_MAX; i++) {
-      marks.add(new ShardMark(new Shard(9, i), 1, 1L, null, null, null));
+      marks.add(new ShardProgress(new Shard(9, i), 1, 1L, null, null, null));
     }
     return beat.withMarks(marks);
   }
@@ -169,7 +169,7 @@ class StuckMemberTest {
     bench.pass(4_000, partial(a), b);
     assertThat(stuck().shards("a1")).containsExactly(new Shard(1, 1));
     // or until its turn has passed.
-    bench.pass(StuckBook.UNNAMED_MILLIS_MAX, partial(a, mark(0, 1, null)), b);
+    bench.pass(StuckMembers.UNNAMED_MILLIS_MAX, partial(a, mark(0, 1, null)), b);
     assertThat(stuck().shards("a1")).isEmpty();
     assertThat(stuck().count()).isZero();
   }

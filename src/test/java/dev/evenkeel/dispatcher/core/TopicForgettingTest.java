@@ -125,7 +125,8 @@ class TopicForgettingTest {
   void aMemberThatIsNotHeardYetKeepsItsTopic() {
     bench.pass(HOUR / 2 - 10_000, one);
     bench.activate(
-        List.of(new Ghost("g", "b", "b1", 5L, List.of("u"), null, "host", bench.now + 60_000)));
+        List.of(
+            new UnheardMember("g", "b", "b1", 5L, List.of("u"), null, "host", bench.now + 60_000)));
     bench.pass(40_000, one);
     assertThat(bench.log.groups.get("g").topics()).containsExactly("t", "u");
     bench.pass(60_000, one);
@@ -135,7 +136,7 @@ class TopicForgettingTest {
   @Test
   void deletingATopicForgetsItAtOnce() {
     long request = bench.forget("u", null);
-    assertThat(bench.answer(request)).isInstanceOf(Action.Forgotten.class);
+    assertThat(bench.answer(request)).isInstanceOf(DispatcherAction.Forgotten.class);
     assertThat(bench.log.groups.get("g").topics()).containsExactly("t");
     assertThat(bench.log.lease("g", U)).isNull();
     assertThat(bench.owners()).isEqualTo("aa");
@@ -145,7 +146,7 @@ class TopicForgettingTest {
   @Test
   void deletingWhatMembersReadIsRefusedAndNamesThem() {
     bench.send(reading("b", "u"));
-    Action.Refuse topic = refused(bench.forget("u", null));
+    DispatcherAction.Refuse topic = refused(bench.forget("u", null));
     assertThat(topic.refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
     assertThat(topic.detail())
         .isEqualTo(
@@ -163,7 +164,7 @@ class TopicForgettingTest {
   void deletingAGroupWithoutMembersForgetsItAtOnce() {
     bench.send(Bench.leaving(one));
     long request = bench.forget(null, null);
-    assertThat(bench.answer(request)).isInstanceOf(Action.Forgotten.class);
+    assertThat(bench.answer(request)).isInstanceOf(DispatcherAction.Forgotten.class);
     assertThat(bench.log.groups).isEmpty();
     assertThat(bench.log.leases).isEmpty();
     assertThat(refused(bench.forget(null, null)).refusal()).isEqualTo(Refusal.UNKNOWN_GROUP);
@@ -182,7 +183,8 @@ class TopicForgettingTest {
     bench.pass(8_000);
     assertThat(bench.answer(request)).isNull();
     bench.send(one);
-    assertThat(((Action.Refuse) bench.answer(request)).refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
+    assertThat(((DispatcherAction.Refuse) bench.answer(request)).refusal())
+        .isEqualTo(Refusal.GROUP_ACTIVE);
     assertThat(bench.log.groups).containsKey("g");
   }
 
@@ -198,7 +200,7 @@ class TopicForgettingTest {
     Lease lease = bench.log.lease("g", U);
     bench.log.apply(new DataCommand.Release("g", U, lease.epoch(), 0, -1, null));
     bench.pass(10_000, one);
-    assertThat(bench.answer(request)).isInstanceOf(Action.Forgotten.class);
+    assertThat(bench.answer(request)).isInstanceOf(DispatcherAction.Forgotten.class);
     assertThat(bench.log.lease("g", U)).isNull();
   }
 
@@ -207,7 +209,8 @@ class TopicForgettingTest {
     bench.refuseNext = Refusal.UNAVAILABLE;
     assertThat(refused(bench.forget("u", null)).refusal()).isEqualTo(Refusal.UNAVAILABLE);
     assertThat(bench.log.lease("g", U)).isNotNull();
-    assertThat(bench.answer(bench.forget("u", null))).isInstanceOf(Action.Forgotten.class);
+    assertThat(bench.answer(bench.forget("u", null)))
+        .isInstanceOf(DispatcherAction.Forgotten.class);
   }
 
   @Test
@@ -219,7 +222,7 @@ class TopicForgettingTest {
     assertThat(refused(bench.forget(null, null)).refusal()).isEqualTo(Refusal.UNAVAILABLE);
     bench.loseForgets = false;
     bench.pass(10_000);
-    assertThat(bench.answer(first)).isInstanceOf(Action.Forgotten.class);
+    assertThat(bench.answer(first)).isInstanceOf(DispatcherAction.Forgotten.class);
   }
 
   @Test
@@ -228,7 +231,8 @@ class TopicForgettingTest {
     assertThat(refused(bench.forget("u", null)).refusal()).isEqualTo(Refusal.UNAVAILABLE);
     assertThat(bench.log.groups.get("g").topics()).containsExactly("t", "u");
     bench.loseRaises = false;
-    assertThat(bench.answer(bench.forget("u", null))).isInstanceOf(Action.Forgotten.class);
+    assertThat(bench.answer(bench.forget("u", null)))
+        .isInstanceOf(DispatcherAction.Forgotten.class);
   }
 
   @Test
@@ -239,7 +243,8 @@ class TopicForgettingTest {
     assertThat(bench.log.groups.get("g").topics()).containsExactly("t");
     bench.holdForgets = false;
     bench.send(Bench.leaving(one));
-    assertThat(bench.answer(bench.forget(null, null))).isInstanceOf(Action.Forgotten.class);
+    assertThat(bench.answer(bench.forget(null, null)))
+        .isInstanceOf(DispatcherAction.Forgotten.class);
     Heartbeat again = Bench.in(bench.beat("b"), "sharded", List.of("t", "u"), null);
     bench.send(again);
     bench.pass(1_000, again);
@@ -254,15 +259,15 @@ class TopicForgettingTest {
   void aDeletionThatCannotEndIsAnsweredAndGoesOn() {
     bench.loseForgets = true;
     long request = bench.forget("u", null);
-    bench.pass(ForgetDesk.PATIENCE_MILLIS, one);
+    bench.pass(ForgetHandler.PATIENCE_MILLIS, one);
     assertThat(refused(request).refusal()).isEqualTo(Refusal.INDETERMINATE);
     bench.loseForgets = false;
     bench.pass(10_000, one);
     assertThat(bench.log.lease("g", U)).isNull();
   }
 
-  private Action.Refuse refused(long request) {
-    return (Action.Refuse) bench.answer(request);
+  private DispatcherAction.Refuse refused(long request) {
+    return (DispatcherAction.Refuse) bench.answer(request);
   }
 
   private boolean askedToForget() {
@@ -271,8 +276,8 @@ class TopicForgettingTest {
 
   private List<DataCommand.ForgetLeases> drops() {
     return bench.actions.stream()
-        .filter(Action.ForgetLeases.class::isInstance)
-        .map(each -> ((Action.ForgetLeases) each).command())
+        .filter(DispatcherAction.ForgetLeases.class::isInstance)
+        .map(each -> ((DispatcherAction.ForgetLeases) each).command())
         .filter(each -> each.topicId() != DataCommand.ForgetLeases.NO_TOPIC)
         .toList();
   }

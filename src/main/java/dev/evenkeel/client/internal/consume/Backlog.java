@@ -47,7 +47,7 @@ final class Backlog {
    * The next message as a task of {@code hold}, or null. What is malformed inside of a batch comes
    * as tasks that are {@link Task#unreadable}, one for each offset that the batch has taken.
    */
-  Task next(Hold hold) {
+  Task next(OwnedShard hold) {
     while (reader == null || !reader.hasNext()) {
       Waiting waiting = batches.poll();
       if (waiting == null) {
@@ -90,7 +90,7 @@ final class Backlog {
   }
 
   /** Drops everything, and says how much that was. */
-  Hold.Dropped clear() {
+  OwnedShard.Dropped clear() {
     long messages = 0;
     long bytes = 0;
     if (reader != null) {
@@ -104,6 +104,6 @@ final class Backlog {
     }
     batches.clear();
     reader = null;
-    return new Hold.Dropped(messages, bytes);
+    return new OwnedShard.Dropped(messages, bytes);
   }
 }

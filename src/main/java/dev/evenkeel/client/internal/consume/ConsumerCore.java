@@ -3,7 +3,7 @@ package dev.evenkeel.client.internal.consume;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -23,23 +23,23 @@ import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 
 /**
- * What a consumer does next: events come in, {@link Action}s and messages to run go out. It has no
- * clock, no I/O and no threads; all calls come from one thread at a time. {@code now} is a
+ * What a consumer does next: events come in, {@link ConsumerAction}s and messages to run go out. It
+ * has no clock, no I/O and no threads; all calls come from one thread at a time. {@code now} is a
  * monotonic clock in milliseconds.
  *
  * <p>The caller feeds events, then takes {@link #poll actions} and {@link #next messages} until
  * both give null. It may feed events while it carries them out.
  */
-public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owner {
+public final class ConsumerCore implements MessageSource<Task>, ShardLifecycle.Owner {
   private final ConsumerOptions options;
   private final LatestAssignment latest;
   private final FlowControl flow;
   private final SelfFence fence;
-  private final HoldMachine machine;
-  private final ArrayDeque<Action> actions = new ArrayDeque<>();
+  private final ShardLifecycle machine;
+  private final ArrayDeque<ConsumerAction> actions = new ArrayDeque<>();
   private final ReadyShards ready = new ReadyShards();
-  private final HeldShards shards;
-  private final MarkBook marks = new MarkBook();
+  private final OwnedShards shards;
+  private final ProgressReports marks = new ProgressReports();
   private final boolean stateful;
 
   /** Mode singleton, while this member leads: else null. */
@@ -88,11 +88,11 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     stateful = keepsState || givesState;
     latest = new LatestAssignment(instance);
     int heldMax = options.getKeyRate() == null ? 0 : RateGate.HELD_OF_SHARD_MAX;
-    shards = new HeldShards(options.getOrder(), options.getHandOutMessages(), heldMax);
+    shards = new OwnedShards(options.getOrder(), options.getHandOutMessages(), heldMax);
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     fence = new SelfFence(options.getMemberTimeoutMillis());
     machine =
-        new HoldMachine(
+        new ShardLifecycle(
             options,
             instance,
             keepsState,
@@ -105,7 +105,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   /** The next thing to do, or null. */
-  public Action poll() {
+  public ConsumerAction poll() {
     return actions.poll();
   }
 
@@ -124,13 +124,13 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   /** For the dispatcher: how far this member is with its shards, and with those it let go of. */
-  public List<ShardMark> marks(long now) {
+  public List<ShardProgress> marks(long now) {
     return marks.take(shards.all(), now);
   }
 
   /** Shows how far each shard is that messages may come of. */
   public void forEachProgress(BiConsumer<Shard, Long> look) {
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       if (hold.window != null) {
         look.accept(hold.shard, hold.window.committed());
       }
@@ -165,7 +165,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       named.add(owned.shard());
       reconcile(owned, now);
     }
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       if (!named.contains(hold.shard)) {
         machine.lose(hold, "the assignment does not name it any more", now);
       }
@@ -178,12 +178,12 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     machine.lead(now);
     if (!Objects.equals(now, lead)) {
       lead = now;
-      actions.add(new Action.LeadChanged(now));
+      actions.add(new ConsumerAction.LeadChanged(now));
     }
   }
 
   private void reconcile(Assignment.Owned owned, long now) {
-    Hold hold = shards.get(owned.shard());
+    OwnedShard hold = shards.get(owned.shard());
     if (hold != null && hold.epoch != owned.epoch()) {
       machine.lose(hold, "the assignment names epoch " + owned.epoch(), now);
       hold = null;
@@ -200,11 +200,11 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   @Override
-  public void gone(Hold hold) {
+  public void gone(OwnedShard hold) {
     if (hold.outputs != null) {
       for (Task task : hold.outputs.clear()) {
         hold.ended(task, hold.stoppedMillis);
-        machine.puller().dropped(new Hold.Dropped(1, task.bytes), hold.stoppedMillis);
+        machine.puller().dropped(new OwnedShard.Dropped(1, task.bytes), hold.stoppedMillis);
       }
     }
     shards.gone(hold);
@@ -213,7 +213,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   private void tellOwned() {
     if (shards.takeChanged()) {
-      actions.add(new Action.OwnedChanged(shards.count()));
+      actions.add(new ConsumerAction.OwnedChanged(shards.count()));
     }
   }
 
@@ -279,13 +279,14 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   /** Whether shards are let go of, and held messages need not be awaited for their state's sake. */
   boolean mayGiveBack() {
-    return !stateful && shards.all().stream().anyMatch(each -> each.state == HoldState.DRAINING);
+    return !stateful
+        && shards.all().stream().anyMatch(each -> each.state == OwnedShardState.DRAINING);
   }
 
   /** Shards that wait for messages that are held. */
   int shardsFull() {
     int full = 0;
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       full += hold.waitsForHeld() ? 1 : 0;
     }
     return full;
@@ -294,7 +295,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   /** Messages that were not consumed, by the last fetches; null if not all shards were fetched. */
   public Long lag() {
     long lag = 0;
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       if (hold.window == null || hold.logEnd < 0) {
         return null;
       }
@@ -329,10 +330,10 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     settled(task, now);
   }
 
-  private Task take(Hold hold, boolean held, long now) {
+  private Task take(OwnedShard hold, boolean held, long now) {
     Task task = held ? hold.nextHeld(now) : hold.next(now);
-    Hold.Dropped passed = hold.passed();
-    if (passed != Hold.Dropped.NONE) {
+    OwnedShard.Dropped passed = hold.passed();
+    if (passed != OwnedShard.Dropped.NONE) {
       machine.puller().dropped(passed, now);
       machine.puller().fetch(hold, now);
     }
@@ -340,7 +341,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   @Override
-  public void ready(Hold hold) {
+  public void ready(OwnedShard hold) {
     ready.add(hold);
   }
 
@@ -351,7 +352,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
 
   @Override
   public void resumed(long now) {
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       machine.puller().fetch(hold, now);
     }
   }
@@ -375,11 +376,11 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   }
 
   private void settled(Task task, long now) {
-    Hold hold = task.hold;
+    OwnedShard hold = task.hold;
     consumed++;
     machine.failing().settled(task, now);
-    machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
-    if (hold.state == HoldState.RUNNING) {
+    machine.puller().dropped(new OwnedShard.Dropped(1, task.bytes), now);
+    if (hold.state == OwnedShardState.RUNNING) {
       ready(hold);
       if (hold.pendingMessages == 0) {
         machine.puller().fetch(hold, now);
@@ -389,7 +390,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
       }
       machine.publishing().step(hold, now);
     } else {
-      if (hold.state == HoldState.DRAINING) {
+      if (hold.state == OwnedShardState.DRAINING) {
         ready(hold);
       }
       machine.step(hold, now);
@@ -404,29 +405,29 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    */
   @Override
   public void failed(Task task, Throwable cause, long now) {
-    Hold hold = task.hold;
+    OwnedShard hold = task.hold;
     running--;
     hold.ended(task, now);
     if (hold.atMostOnce() && !task.retry && !hold.state.over()) {
       actions.add(
-          new Action.Report(
-              Action.Severity.WARN,
+          new ConsumerAction.Report(
+              ConsumerAction.Severity.WARN,
               hold + ": offset " + task.offset + " failed, and is not tried again",
               cause));
       hold.left(task);
-      machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
+      machine.puller().dropped(new OwnedShard.Dropped(1, task.bytes), now);
       ready(hold);
       machine.step(hold, now);
       tellOwned();
       return;
     }
     if (hold.state.over()) {
-      machine.puller().dropped(new Hold.Dropped(1, task.bytes), now);
+      machine.puller().dropped(new OwnedShard.Dropped(1, task.bytes), now);
     } else {
       machine.failing().failed(task, cause, running, now);
       ready(hold);
     }
-    if (hold.state != HoldState.RUNNING) {
+    if (hold.state != OwnedShardState.RUNNING) {
       machine.step(hold, now);
       tellOwned();
     }
@@ -442,34 +443,36 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    *
    * @param noRoom offsets of those that it has no room for
    */
-  public void recorded(Hold hold, DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
+  public void recorded(
+      OwnedShard hold, DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
     machine.recorded(hold, command, noRoom, now);
     tellOwned();
   }
 
   public void recordFailed(
-      Hold hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
+      OwnedShard hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
     machine.recordFailed(hold, command, refused, now);
     tellOwned();
   }
 
-  public void retriesFetched(Hold hold, RetryRequest request, RetryAnswer answer, long now) {
+  public void retriesFetched(OwnedShard hold, RetryRequest request, RetryAnswer answer, long now) {
     machine.retriesFetched(hold, request, answer, now);
     tellOwned();
   }
 
-  public void retriesFailed(Hold hold, RetryRequest request, RefusedException refused, long now) {
+  public void retriesFailed(
+      OwnedShard hold, RetryRequest request, RefusedException refused, long now) {
     machine.retriesFailed(hold, request, refused, now);
     tellOwned();
   }
 
   /** The lease's epoch is open for what handlers publish. */
-  public void publisherOpened(Hold hold, long producerId, int groups, long now) {
+  public void publisherOpened(OwnedShard hold, long producerId, int groups, long now) {
     machine.publisherOpened(hold, producerId, groups, now);
     tellOwned();
   }
 
-  public void publisherFailed(Hold hold, RefusedException refused, long now) {
+  public void publisherFailed(OwnedShard hold, RefusedException refused, long now) {
     machine.publisherFailed(hold, refused, now);
     tellOwned();
   }
@@ -479,7 +482,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
    *
    * @param results one for each batch, in order
    */
-  public void published(Hold hold, PublishRequest request, List<Result> results, long now) {
+  public void published(OwnedShard hold, PublishRequest request, List<Result> results, long now) {
     if (hold.state.over()) {
       return;
     }
@@ -489,62 +492,64 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     machine.publishing().step(hold, now);
   }
 
-  public void publishFailed(Hold hold, PublishRequest request, RefusedException refused, long now) {
+  public void publishFailed(
+      OwnedShard hold, PublishRequest request, RefusedException refused, long now) {
     if (!hold.state.over()) {
       beginAnew(hold, machine.publishing().failed(hold, request, refused, now), now);
     }
   }
 
   /** What can never be published: the next assignment begins with what is committed. */
-  private void beginAnew(Hold hold, RefusedException why, long now) {
+  private void beginAnew(OwnedShard hold, RefusedException why, long now) {
     if (why != null) {
       machine.lose(hold, "what its handlers publish is refused: " + why, now);
       tellOwned();
     }
   }
 
-  public void leaseRead(Hold hold, Lease lease, long now) {
+  public void leaseRead(OwnedShard hold, Lease lease, long now) {
     machine.leaseRead(hold, lease, now);
     tellOwned();
   }
 
-  public void leaseFailed(Hold hold, RefusedException refused, long now) {
+  public void leaseFailed(OwnedShard hold, RefusedException refused, long now) {
     machine.leaseFailed(hold, refused, now);
     tellOwned();
   }
 
-  public void assignDone(Hold hold, Throwable failure, long now) {
+  public void assignDone(OwnedShard hold, Throwable failure, long now) {
     machine.assignDone(hold, failure, now);
   }
 
-  public void fetched(Hold hold, FetchRequest request, FetchAnswer answer, long now) {
+  public void fetched(OwnedShard hold, FetchRequest request, FetchAnswer answer, long now) {
     machine.fetched(hold, request, answer, now);
   }
 
-  public void fetchFailed(Hold hold, FetchRequest request, RefusedException refused, long now) {
+  public void fetchFailed(
+      OwnedShard hold, FetchRequest request, RefusedException refused, long now) {
     machine.fetchFailed(hold, request, refused, now);
     tellOwned();
   }
 
-  public void committed(Hold hold, long offset) {
+  public void committed(OwnedShard hold, long offset) {
     machine.committed(hold, offset);
   }
 
-  public void commitFailed(Hold hold, RefusedException refused, long now) {
+  public void commitFailed(OwnedShard hold, RefusedException refused, long now) {
     machine.commitFailed(hold, refused, now);
     tellOwned();
   }
 
-  public void stateGiven(Hold hold, byte[] state, Throwable failure, long now) {
+  public void stateGiven(OwnedShard hold, byte[] state, Throwable failure, long now) {
     machine.stateGiven(hold, state, failure, now);
   }
 
-  public void released(Hold hold) {
+  public void released(OwnedShard hold) {
     machine.released(hold);
     tellOwned();
   }
 
-  public void releaseFailed(Hold hold, RefusedException refused, long now) {
+  public void releaseFailed(OwnedShard hold, RefusedException refused, long now) {
     machine.releaseFailed(hold, refused, now);
     tellOwned();
   }
@@ -556,24 +561,24 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     if (!up) {
       return;
     }
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       // Whatever was on its way when the connection broke is not awaited.
       hold.fetch = null;
       hold.fetchRetryMillis = now;
       hold.commitRetryMillis = now;
       hold.retries.linkUp(now);
-      if (hold.state == HoldState.ATTACHING || hold.state == HoldState.RELEASING) {
+      if (hold.state == OwnedShardState.ATTACHING || hold.state == OwnedShardState.RELEASING) {
         hold.retryMillis = now;
       }
       machine.step(hold, now);
     }
-    actions.add(new Action.HeartbeatNow());
+    actions.add(new ConsumerAction.HeartbeatNow());
   }
 
   /** To be called every few 10 ms: tries again what is due. */
   public void tick(long now) {
     shards.forgetQuiet();
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       machine.step(hold, now);
     }
   }
@@ -602,9 +607,9 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
     machine.closeWithin(Math.min(withinMillis, options.getLockTimeMillis()));
     if (shards.count() > 0) {
       // The sooner the dispatcher knows, the sooner others are chosen for what is let go.
-      actions.add(new Action.HeartbeatNow());
+      actions.add(new ConsumerAction.HeartbeatNow());
     }
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       hold.draining = true;
       machine.step(hold, now);
     }
@@ -615,7 +620,7 @@ public final class ConsumerCore implements MessageSource<Task>, HoldMachine.Owne
   public void replaced(String why, long now) {
     closing = true;
     lead(null);
-    for (Hold hold : shards.all()) {
+    for (OwnedShard hold : shards.all()) {
       machine.lose(hold, why, now);
     }
     tellOwned();

@@ -35,7 +35,7 @@ final class Failing {
   private final Puller puller;
   private final Reports reports;
   private final RandomGenerator random;
-  private final Consumer<Action> out;
+  private final Consumer<ConsumerAction> out;
   private boolean linkUp = true;
 
   Failing(
@@ -44,7 +44,7 @@ final class Failing {
       Puller puller,
       Reports reports,
       RandomGenerator random,
-      Consumer<Action> out) {
+      Consumer<ConsumerAction> out) {
     this.options = options;
     this.policy = policy;
     this.puller = puller;
@@ -66,25 +66,25 @@ final class Failing {
     linkUp = up;
   }
 
-  void begin(Hold hold) {
+  void begin(OwnedShard hold) {
     hold.ordersKeys = policy.ordersKeys();
   }
 
   /** Tells the log what is to be told, and asks for what is due. */
-  void step(Hold hold, long now) {
+  void step(OwnedShard hold, long now) {
     if (!linkUp) {
       return;
     }
     DataCommand.RecordOutcomes command = hold.retries.outbox.next(options.getGroup(), hold, now);
     if (command != null) {
       hold.recordsInFlight++;
-      out.accept(new Action.RecordOutcomes(hold, command));
+      out.accept(new ConsumerAction.RecordOutcomes(hold, command));
     }
-    if (hold.state == HoldState.RUNNING && puller.pulls()) {
+    if (hold.state == OwnedShardState.RUNNING && puller.pulls()) {
       RetryRequest request =
           hold.retries.ask(options.getGroup(), hold, options.getFetchBytesMax(), now);
       if (request != null) {
-        out.accept(new Action.FetchRetries(hold, request));
+        out.accept(new ConsumerAction.FetchRetries(hold, request));
       }
     }
   }
@@ -95,7 +95,7 @@ final class Failing {
   void handled(Task task) {
     if (breaker.succeeded(task.attempt)) {
       reports.warn("messages are handled again: it goes on as before");
-      out.accept(new Action.HeartbeatSoon());
+      out.accept(new ConsumerAction.HeartbeatSoon());
     }
   }
 
@@ -103,11 +103,11 @@ final class Failing {
   void settled(Task task, long now) {
     boolean held = !task.retry && task.attempt > 1;
     // A release says of all that was held that it is over.
-    boolean told = task.retry || held && task.hold.state == HoldState.RUNNING;
+    boolean told = task.retry || held && task.hold.state == OwnedShardState.RUNNING;
     if (task.hold.state.over() || !told) {
       return;
     }
-    HoldFailures retries = task.hold.retries;
+    ShardRetries retries = task.hold.retries;
     if (task.retry) {
       retries.inHand.finished(task);
     }
@@ -121,8 +121,8 @@ final class Failing {
    * @param running handlers that have not ended
    */
   void failed(Task task, Throwable cause, int running, long now) {
-    Hold hold = task.hold;
-    boolean draining = hold.state == HoldState.DRAINING;
+    OwnedShard hold = task.hold;
+    boolean draining = hold.state == OwnedShardState.DRAINING;
     if (cause instanceof GivenBackException) {
       hold.givenBack = draining;
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
@@ -138,7 +138,7 @@ final class Failing {
           "most messages fail: it pauses, tries one message at a time, and does not count what"
               + " fails meanwhile",
           cause);
-      out.accept(new Action.HeartbeatSoon());
+      out.accept(new ConsumerAction.HeartbeatSoon());
     }
     if (breaker.open()) {
       tryAgain(task, breaker.waitMillis(now) + OTHERS_FIRST_MILLIS, now);
@@ -163,7 +163,7 @@ final class Failing {
     if (policy.stops()) {
       task.hold.givenBack = true;
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
-      out.accept(new Action.Stop(text(task, "the consumer ends"), cause));
+      out.accept(new ConsumerAction.Stop(text(task, "the consumer ends"), cause));
       return;
     }
     boolean broadcast = options.getMode() == ConsumerOptions.Mode.BROADCAST;
@@ -172,7 +172,7 @@ final class Failing {
   }
 
   private void tell(Task task, String then, Throwable cause) {
-    out.accept(new Action.Report(Action.Severity.WARN, text(task, then), cause));
+    out.accept(new ConsumerAction.Report(ConsumerAction.Severity.WARN, text(task, then), cause));
   }
 
   private static String text(Task task, String then) {
@@ -191,10 +191,10 @@ final class Failing {
 
   /** The same attempt again, after a pause: the log does not hear of it. */
   private void tryAgain(Task task, long pauseMillis, long now) {
-    Hold hold = task.hold;
+    OwnedShard hold = task.hold;
     if (task.retry) {
       goBack(hold.retries.inHand.failed(task), hold, now + pauseMillis, now);
-      puller.dropped(new Hold.Dropped(1, task.bytes), now);
+      puller.dropped(new OwnedShard.Dropped(1, task.bytes), now);
       hold.retries.giveBack(task, now + pauseMillis);
     } else {
       task.dueMillis = now + pauseMillis;
@@ -202,21 +202,21 @@ final class Failing {
     }
   }
 
-  private void goBack(List<Task> tasks, Hold hold, long againMillis, long now) {
+  private void goBack(List<Task> tasks, OwnedShard hold, long againMillis, long now) {
     for (Task task : tasks) {
       hold.retries.giveBack(task, againMillis);
     }
-    puller.dropped(Hold.Dropped.NONE.and(tasks), now);
+    puller.dropped(OwnedShard.Dropped.NONE.and(tasks), now);
   }
 
   private void record(Task task, long delay, Throwable cause, long now) {
-    Hold hold = task.hold;
+    OwnedShard hold = task.hold;
     boolean dead = delay < 0;
     boolean moves = policy.moves() || task.retry;
     Outcome.Way way = dead ? Outcome.Way.DEAD : moves ? Outcome.Way.MOVED : Outcome.Way.HELD;
     byte[] key = task.message.key();
     if (!task.retry && policy.ordersKeys() && key != null) {
-      task.laneHash = LaneHash.of(key);
+      task.laneHash = KeyHash.of(key);
     }
     boolean copied = dead || moves && !task.retry;
     Outcome.Failed failed =
@@ -230,7 +230,7 @@ final class Failing {
             copied ? MessageCodec.encode(task.message) : null);
     if (task.retry) {
       goBack(hold.retries.retryFailed(task), hold, Long.MAX_VALUE, now);
-      puller.dropped(new Hold.Dropped(1, task.bytes), now);
+      puller.dropped(new OwnedShard.Dropped(1, task.bytes), now);
     }
     hold.retries.outbox.add(task, failed);
     step(hold, now);
@@ -246,7 +246,7 @@ final class Failing {
   // ---- The log answers
 
   /** The log has taken outcomes, all but those of {@code noRoom}. */
-  void recorded(Hold hold, DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
+  void recorded(OwnedShard hold, DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
     Set<Long> refused = new HashSet<>(noRoom);
     Set<Long> fullLanes = new HashSet<>();
     boolean full = false;
@@ -270,7 +270,7 @@ final class Failing {
   }
 
   /** It keeps its place in the window, or is told again; returns whether after a pause. */
-  private boolean noRoom(Hold hold, Task task, Outcome.Failed failed) {
+  private boolean noRoom(OwnedShard hold, Task task, Outcome.Failed failed) {
     if (failed.way() != Outcome.Way.MOVED) {
       reports.warn(hold + ": there is no room for another dead letter, offset " + task.offset);
       hold.retries.outbox.add(task, failed);
@@ -289,8 +289,8 @@ final class Failing {
     return false;
   }
 
-  private void taken(Hold hold, Task task, Outcome outcome, long now) {
-    HoldFailures retries = hold.retries;
+  private void taken(OwnedShard hold, Task task, Outcome outcome, long now) {
+    ShardRetries retries = hold.retries;
     if (outcome instanceof Outcome.Settled) {
       if (!task.retry) {
         return;
@@ -311,7 +311,7 @@ final class Failing {
           if (task.retry) {
             retries.retryFailureTaken(task);
           } else {
-            puller.dropped(Hold.Dropped.NONE.and(retries.more(task)), now);
+            puller.dropped(OwnedShard.Dropped.NONE.and(retries.more(task)), now);
             leave(hold, task, now);
           }
           retries.moved(task.laneHash, failed.delayMillis(), now);
@@ -329,23 +329,23 @@ final class Failing {
     }
   }
 
-  private void leave(Hold hold, Task task, long now) {
+  private void leave(OwnedShard hold, Task task, long now) {
     hold.left(task);
-    puller.dropped(new Hold.Dropped(1, task.bytes), now);
+    puller.dropped(new OwnedShard.Dropped(1, task.bytes), now);
   }
 
   /** Outcomes were refused, but not because the shard is another's: they are told again. */
   void recordFailed(
-      Hold hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
+      OwnedShard hold, DataCommand.RecordOutcomes command, RefusedException refused, long now) {
     long pause = reports.pause(hold, "its failures cannot be recorded", refused);
     hold.retries.outbox.again(command, now + pause);
   }
 
-  void retriesFetched(Hold hold, RetryRequest request, RetryAnswer answer, long now) {
+  void retriesFetched(OwnedShard hold, RetryRequest request, RetryAnswer answer, long now) {
     hold.retries.answered(hold, request, answer, now).forEach(puller::added);
   }
 
-  void retriesFailed(Hold hold, RetryRequest request, RefusedException refused, long now) {
+  void retriesFailed(OwnedShard hold, RetryRequest request, RefusedException refused, long now) {
     hold.retries.askFailed(request, now + Backoff.soon(random));
   }
 }

@@ -51,7 +51,7 @@ final class Outbox {
   }
 
   /** The next command to send, or null if there is none now. */
-  DataCommand.RecordOutcomes next(String group, Hold hold, long now) {
+  DataCommand.RecordOutcomes next(String group, OwnedShard hold, long now) {
     if (command != null || now < notBeforeMillis) {
       return null;
     }

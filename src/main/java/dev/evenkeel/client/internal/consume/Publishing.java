@@ -9,10 +9,10 @@ import java.util.function.Consumer;
 /** What handlers publish leaves, in order; see ADR 15. */
 final class Publishing {
   private final Reports reports;
-  private final Consumer<Action> out;
+  private final Consumer<ConsumerAction> out;
   private boolean linkUp = true;
 
-  Publishing(Reports reports, Consumer<Action> out) {
+  Publishing(Reports reports, Consumer<ConsumerAction> out) {
     this.reports = reports;
     this.out = out;
   }
@@ -27,10 +27,10 @@ final class Publishing {
     step(task.hold, now);
   }
 
-  void step(Hold hold, long now) {
+  void step(OwnedShard hold, long now) {
     if (hold.outputs != null && linkUp) {
       for (PublishRequest request : hold.outputs.next(hold.window, now)) {
-        out.accept(new Action.Publish(hold, request));
+        out.accept(new ConsumerAction.Publish(hold, request));
       }
     }
   }
@@ -41,7 +41,7 @@ final class Publishing {
    * @return why the shard must be begun anew, or null
    */
   RefusedException answered(
-      Hold hold, PublishRequest request, List<Result> results, List<Task> whole, long now) {
+      OwnedShard hold, PublishRequest request, List<Result> results, List<Task> whole, long now) {
     Refusal refusal = null;
     for (Result result : results) {
       if (!result.ok() && (refusal == null || refusal.retriable())) {
@@ -60,7 +60,8 @@ final class Publishing {
    *
    * @return why the shard must be begun anew, or null
    */
-  RefusedException failed(Hold hold, PublishRequest request, RefusedException refused, long now) {
+  RefusedException failed(
+      OwnedShard hold, PublishRequest request, RefusedException refused, long now) {
     if (!refused.refusal().retriable()) {
       return refused;
     }

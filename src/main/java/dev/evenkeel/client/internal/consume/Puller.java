@@ -8,7 +8,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.function.Consumer;
 
-/** What moves the data of a running {@link Hold}: fetches in, commits out. */
+/** What moves the data of a running {@link OwnedShard}: fetches in, commits out. */
 final class Puller {
   /** Two commits of a shard are this far apart, so that a fast consumer does not flood the log. */
   static final long COMMIT_GAP_MILLIS = 50;
@@ -21,18 +21,18 @@ final class Puller {
 
   private final ConsumerOptions options;
   private final FlowControl flow;
-  private final HoldMachine.Owner owner;
+  private final ShardLifecycle.Owner owner;
   private final Reports reports;
-  private final Consumer<Action> out;
+  private final Consumer<ConsumerAction> out;
   private boolean linkUp = true;
   private boolean paused;
 
   Puller(
       ConsumerOptions options,
       FlowControl flow,
-      HoldMachine.Owner owner,
+      ShardLifecycle.Owner owner,
       Reports reports,
-      Consumer<Action> out) {
+      Consumer<ConsumerAction> out) {
     this.options = options;
     this.flow = flow;
     this.owner = owner;
@@ -59,8 +59,8 @@ final class Puller {
   }
 
   /** Pulls if the hold may. */
-  void fetch(Hold hold, long now) {
-    if (hold.state != HoldState.RUNNING
+  void fetch(OwnedShard hold, long now) {
+    if (hold.state != OwnedShardState.RUNNING
         || hold.fetch != null
         || paused
         || !linkUp
@@ -81,15 +81,15 @@ final class Puller {
             hold.fetchLost
                 ? Math.min(AFTER_LOSS_MILLIS, options.getFetchWaitMillis())
                 : options.getFetchWaitMillis());
-    out.accept(new Action.Fetch(hold, hold.fetch));
+    out.accept(new ConsumerAction.Fetch(hold, hold.fetch));
     if (hold.firstFetchMillis < 0) {
       hold.firstFetchMillis = now;
-      out.accept(new Action.HeartbeatSoon());
+      out.accept(new ConsumerAction.HeartbeatSoon());
     }
   }
 
   /** Takes in what a fetch has brought. */
-  void accept(Hold hold, FetchAnswer answer, long now) {
+  void accept(OwnedShard hold, FetchAnswer answer, long now) {
     if (answer.batches().isEmpty() && now - hold.fetchAskedMillis < EMPTY_GAP_MILLIS) {
       hold.fetchRetryMillis = now + EMPTY_GAP_MILLIS;
     }
@@ -122,7 +122,7 @@ final class Puller {
   }
 
   /** Data that cannot be read is never handed out: the shard waits, visibly, and fetches again. */
-  private void unreadable(Hold hold, long offset, RefusedException e, long now) {
+  private void unreadable(OwnedShard hold, long offset, RefusedException e, long now) {
     if (hold.corruptOffset != offset) {
       hold.corruptOffset = offset;
       hold.failures = 0;
@@ -138,7 +138,7 @@ final class Puller {
   }
 
   /** A fetch was refused, but not because the shard is another's. */
-  void failed(Hold hold, RefusedException refused, long now) {
+  void failed(OwnedShard hold, RefusedException refused, long now) {
     hold.fetchLost = refused.refusal() == Refusal.INDETERMINATE;
     long start = refused.refusal() == Refusal.OFFSET_OUT_OF_RANGE ? startOf(refused) : -1;
     if (start > hold.fetchOffset) {
@@ -164,7 +164,7 @@ final class Puller {
     }
   }
 
-  private void skipped(Hold hold, long to) {
+  private void skipped(OwnedShard hold, long to) {
     long count = to - hold.fetchOffset;
     reports.error(
         hold
@@ -190,7 +190,7 @@ final class Puller {
   }
 
   /** Commits if enough messages or enough time have gone by. */
-  void commitIfDue(Hold hold, long now) {
+  void commitIfDue(OwnedShard hold, long now) {
     if (hold.atMostOnce()) {
       claim(hold, now);
       return;
@@ -199,7 +199,7 @@ final class Puller {
     if (progress <= 0 || hold.commitInFlight || !linkUp || now < hold.commitRetryMillis) {
       return;
     }
-    boolean many = isMany(progress) || hold.state == HoldState.DRAINING;
+    boolean many = isMany(progress) || hold.state == OwnedShardState.DRAINING;
     long gap = many ? COMMIT_GAP_MILLIS : options.getCommitMillis();
     if (now - hold.lastCommitMillis < gap) {
       return;
@@ -214,11 +214,11 @@ final class Puller {
         now);
   }
 
-  private void commit(Hold hold, long offset, long stateOffset, byte[] state, long now) {
+  private void commit(OwnedShard hold, long offset, long stateOffset, byte[] state, long now) {
     hold.commitInFlight = true;
     hold.lastCommitMillis = now;
     out.accept(
-        new Action.Commit(
+        new ConsumerAction.Commit(
             hold,
             new DataCommand.Commit(
                 options.getGroup(), hold.shard, hold.epoch, offset, stateOffset, state)));
@@ -229,11 +229,11 @@ final class Puller {
    * handed out at once. A crash loses no more than those. While the shard is let go, no more than
    * what was asked for before: where the answer got lost, that may be committed.
    */
-  private void claim(Hold hold, long now) {
+  private void claim(OwnedShard hold, long now) {
     if (hold.commitInFlight || !linkUp || now < hold.commitRetryMillis) {
       return;
     }
-    if (hold.state != HoldState.RUNNING) {
+    if (hold.state != OwnedShardState.RUNNING) {
       if (hold.claimAsked > hold.claimed) {
         commit(hold, hold.claimAsked, -1, null, now);
       }
@@ -249,7 +249,7 @@ final class Puller {
   }
 
   /** Takes messages that are not to be handled out of the consumer's books. */
-  void dropped(Hold.Dropped dropped, long now) {
+  void dropped(OwnedShard.Dropped dropped, long now) {
     if (flow.removed(dropped.messages(), dropped.bytes())) {
       owner.resumed(now);
     }

@@ -363,7 +363,7 @@ public final class RateGate implements MessageSource<Task> {
 
   private static void giveBack(Iterable<Task> waiting, boolean far) {
     for (Task task : waiting) {
-      if (far && task.hold.state == HoldState.DRAINING && !task.hold.atMostOnce()) {
+      if (far && task.hold.state == OwnedShardState.DRAINING && !task.hold.atMostOnce()) {
         task.hold.givenBack = true;
         task.hold.waitsForRate = true;
       }

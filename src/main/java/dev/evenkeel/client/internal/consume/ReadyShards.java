@@ -8,10 +8,10 @@ final class ReadyShards {
   /** Messages of one shard that are started before the next shard gets its turn. */
   private static final int TURN_MESSAGES = 32;
 
-  private final ArrayDeque<Hold> ready = new ArrayDeque<>();
+  private final ArrayDeque<OwnedShard> ready = new ArrayDeque<>();
   private int turn;
 
-  void add(Hold hold) {
+  void add(OwnedShard hold) {
     if (!hold.inReady) {
       hold.inReady = true;
       ready.add(hold);
@@ -27,8 +27,8 @@ final class ReadyShards {
    *
    * @param take gives the next message of a shard, or null if it has none now
    */
-  Task next(Function<Hold, Task> take) {
-    Hold hold;
+  Task next(Function<OwnedShard, Task> take) {
+    OwnedShard hold;
     while ((hold = ready.peek()) != null) {
       Task task = take.apply(hold);
       if (task == null) {

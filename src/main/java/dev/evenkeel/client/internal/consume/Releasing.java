@@ -23,20 +23,23 @@ final class Releasing {
 
   private final ConsumerOptions options;
   private final Reports reports;
-  private final Consumer<Action> out;
+  private final Consumer<ConsumerAction> out;
 
   /** Without onRelease: state comes with messages, and none does not mean the empty one. */
   private final boolean stateByCommits;
 
   Releasing(
-      ConsumerOptions options, boolean stateByCommits, Reports reports, Consumer<Action> out) {
+      ConsumerOptions options,
+      boolean stateByCommits,
+      Reports reports,
+      Consumer<ConsumerAction> out) {
     this.options = options;
     this.stateByCommits = stateByCommits;
     this.reports = reports;
     this.out = out;
   }
 
-  void step(Hold hold, boolean linkUp, long now) {
+  void step(OwnedShard hold, boolean linkUp, long now) {
     if (hold.busy) {
       return;
     }
@@ -44,7 +47,7 @@ final class Releasing {
       if (!hold.releaseAsked) {
         hold.releaseAsked = true;
         hold.busy = true;
-        out.accept(new Action.CallRelease(hold, hold.context(options.getMember())));
+        out.accept(new ConsumerAction.CallRelease(hold, hold.context(options.getMember())));
       }
       return;
     }
@@ -70,7 +73,7 @@ final class Releasing {
       stateOffset = hold.stateMissing || stateByCommits ? hold.markOffset : done;
     }
     out.accept(
-        new Action.Release(
+        new ConsumerAction.Release(
             hold,
             new DataCommand.Release(
                 options.getGroup(), hold.shard, hold.epoch, offset, stateOffset, given)));
@@ -80,7 +83,7 @@ final class Releasing {
    * @param state what onRelease gave; null or empty: none
    * @param failure why onRelease failed, or null
    */
-  void stateGiven(Hold hold, byte[] state, Throwable failure) {
+  void stateGiven(OwnedShard hold, byte[] state, Throwable failure) {
     hold.releaseReady = true;
     if (hold.stateMissing) {
       // It has messages above the released offset in it, or none that the next owner needs.
@@ -104,7 +107,7 @@ final class Releasing {
     }
   }
 
-  Refused failed(Hold hold, RefusedException refused, long now) {
+  Refused failed(OwnedShard hold, RefusedException refused, long now) {
     if (refused.refusal() == Refusal.FENCED) {
       if (hold.releaseTries > 1) {
         return Refused.TAKEN;

@@ -7,15 +7,15 @@ import java.util.random.RandomGenerator;
 /** What goes wrong with shards, told once each and in one line. */
 final class Reports {
   private final RandomGenerator random;
-  private final Consumer<Action> out;
+  private final Consumer<ConsumerAction> out;
 
-  Reports(RandomGenerator random, Consumer<Action> out) {
+  Reports(RandomGenerator random, Consumer<ConsumerAction> out) {
     this.random = random;
     this.out = out;
   }
 
   /** How long to wait after a refusal; says once what is wrong if waiting alone may not help. */
-  long pause(Hold hold, String what, RefusedException refused) {
+  long pause(OwnedShard hold, String what, RefusedException refused) {
     if (refused.refusal().retriable()) {
       return Backoff.soon(random);
     }
@@ -23,7 +23,7 @@ final class Reports {
     return Backoff.steps(1);
   }
 
-  private void reportOnce(Hold hold, String text, Throwable cause) {
+  private void reportOnce(OwnedShard hold, String text, Throwable cause) {
     if (!text.equals(hold.reported)) {
       hold.reported = text;
       error(text, cause);
@@ -31,14 +31,14 @@ final class Reports {
   }
 
   void error(String text, Throwable cause) {
-    out.accept(new Action.Report(Action.Severity.ERROR, text, cause));
+    out.accept(new ConsumerAction.Report(ConsumerAction.Severity.ERROR, text, cause));
   }
 
   void warn(String text) {
-    out.accept(new Action.Report(Action.Severity.WARN, text, null));
+    out.accept(new ConsumerAction.Report(ConsumerAction.Severity.WARN, text, null));
   }
 
   void info(String text) {
-    out.accept(new Action.Report(Action.Severity.INFO, text, null));
+    out.accept(new ConsumerAction.Report(ConsumerAction.Severity.INFO, text, null));
   }
 }

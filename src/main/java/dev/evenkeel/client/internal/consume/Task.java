@@ -8,7 +8,7 @@ import dev.evenkeel.protocol.RefusedException;
 
 /** A message on its way through a handler, with all its tries. */
 public final class Task implements MessageSource.Handed {
-  final Hold hold;
+  final OwnedShard hold;
   final long offset;
   final Message message;
 
@@ -31,7 +31,7 @@ public final class Task implements MessageSource.Handed {
   boolean watched;
 
   /** The lane of its key in the window, or null. */
-  KeyLanes.Lane lane;
+  KeyQueues.Lane lane;
 
   /** It came back from the log, and has no place in the window. */
   final boolean retry;
@@ -39,7 +39,7 @@ public final class Task implements MessageSource.Handed {
   /** What the log knows its key by; {@link Outcome#NO_LANE}: not computed, or it has none. */
   long laneHash;
 
-  /** It waited in {@link StuckLanes}. */
+  /** It waited in {@link StuckQueues}. */
   boolean stuck;
 
   /** Of its last attempt, or null. */
@@ -48,11 +48,11 @@ public final class Task implements MessageSource.Handed {
   /** Why no handler can have it, or null: its bytes are no message. */
   RefusedException unreadable;
 
-  Task(Hold hold, long offset, Message message, int bytes) {
+  Task(OwnedShard hold, long offset, Message message, int bytes) {
     this(hold, offset, message, bytes, false);
   }
 
-  Task(Hold hold, long offset, Message message, int bytes, boolean retry) {
+  Task(OwnedShard hold, long offset, Message message, int bytes, boolean retry) {
     this.retry = retry;
     this.hold = hold;
     this.offset = offset;
@@ -66,7 +66,7 @@ public final class Task implements MessageSource.Handed {
    * @param bytes what is known of it, kept as its payload
    */
   static Task unreadable(
-      Hold hold, long offset, byte[] bytes, int share, boolean retry, RefusedException why) {
+      OwnedShard hold, long offset, byte[] bytes, int share, boolean retry, RefusedException why) {
     Task task = new Task(hold, offset, new Message(null, null, 0, bytes), share, retry);
     task.unreadable =
         new RefusedException(

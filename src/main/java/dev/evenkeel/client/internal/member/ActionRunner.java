@@ -4,9 +4,9 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
-import dev.evenkeel.client.internal.consume.Action;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
-import dev.evenkeel.client.internal.consume.Hold;
+import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -18,7 +18,9 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out the core's {@link Action}s: requests to brokers, and calls of the handler. */
+/**
+ * Carries out the core's {@link ConsumerAction}s: requests to brokers, and calls of the handler.
+ */
 final class ActionRunner {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
@@ -45,12 +47,12 @@ final class ActionRunner {
 
   /** A fetch that awaits its answer. */
   private static final class Flight {
-    final Action.Fetch fetch;
+    final ConsumerAction.Fetch fetch;
 
     /** The node that was asked last, or null. */
     String node;
 
-    Flight(Action.Fetch fetch) {
+    Flight(ConsumerAction.Fetch fetch) {
       this.fetch = fetch;
     }
   }
@@ -78,10 +80,10 @@ final class ActionRunner {
   }
 
   /** Begins to carry out {@code action}; its outcome comes to the core as an event. */
-  void perform(Action action) {
-    if (action instanceof Action.Fetch fetch) {
+  void perform(ConsumerAction action) {
+    if (action instanceof ConsumerAction.Fetch fetch) {
       fetch(fetch);
-    } else if (action instanceof Action.Commit commit) {
+    } else if (action instanceof ConsumerAction.Commit commit) {
       calls
           .submit(commit.hold().shard, commit.command())
           .onComplete(
@@ -93,7 +95,7 @@ final class ActionRunner {
                         callCommitted(commit.hold(), commit.command().offset());
                       },
                       (refused, now) -> core.commitFailed(commit.hold(), refused, now)));
-    } else if (action instanceof Action.ReadLease read) {
+    } else if (action instanceof ConsumerAction.ReadLease read) {
       calls
           .readLease(read.hold().shard)
           .onComplete(
@@ -102,7 +104,7 @@ final class ActionRunner {
                       answer.cause(),
                       now -> core.leaseRead(read.hold(), answer.result(), now),
                       (refused, now) -> core.leaseFailed(read.hold(), refused, now)));
-    } else if (action instanceof Action.Release release) {
+    } else if (action instanceof ConsumerAction.Release release) {
       calls
           .submit(release.hold().shard, release.command())
           .onComplete(
@@ -114,7 +116,7 @@ final class ActionRunner {
                         callCommitted(release.hold(), release.command().offset());
                       },
                       (refused, now) -> core.releaseFailed(release.hold(), refused, now)));
-    } else if (action instanceof Action.RecordOutcomes record) {
+    } else if (action instanceof ConsumerAction.RecordOutcomes record) {
       calls
           .submit(record.hold().shard, record.command())
           .onComplete(
@@ -126,7 +128,7 @@ final class ActionRunner {
                               record.hold(), record.command(), offsets(answer.result()), now),
                       (refused, now) ->
                           core.recordFailed(record.hold(), record.command(), refused, now)));
-    } else if (action instanceof Action.FetchRetries fetch) {
+    } else if (action instanceof ConsumerAction.FetchRetries fetch) {
       calls
           .fetchRetries(fetch.request())
           .onComplete(
@@ -137,7 +139,7 @@ final class ActionRunner {
                           core.retriesFetched(fetch.hold(), fetch.request(), answer.result(), now),
                       (refused, now) ->
                           core.retriesFailed(fetch.hold(), fetch.request(), refused, now)));
-    } else if (action instanceof Action.OpenPublisher open) {
+    } else if (action instanceof ConsumerAction.OpenPublisher open) {
       publishing
           .open(open.shard(), open.epoch(), open.producerId())
           .onComplete(
@@ -148,7 +150,7 @@ final class ActionRunner {
                           core.publisherOpened(
                               open.hold(), answer.result(), publishing.dataGroups(), now),
                       (refused, now) -> core.publisherFailed(open.hold(), refused, now)));
-    } else if (action instanceof Action.Publish publish) {
+    } else if (action instanceof ConsumerAction.Publish publish) {
       publishing
           .publish(publish.request())
           .onComplete(
@@ -159,33 +161,33 @@ final class ActionRunner {
                           core.published(publish.hold(), publish.request(), answer.result(), now),
                       (refused, now) ->
                           core.publishFailed(publish.hold(), publish.request(), refused, now)));
-    } else if (action instanceof Action.Stop stop) {
+    } else if (action instanceof ConsumerAction.Stop stop) {
       around.stop(stop.text(), stop.cause());
-    } else if (action instanceof Action.CallAssign assign) {
+    } else if (action instanceof ConsumerAction.CallAssign assign) {
       callAssign(assign);
-    } else if (action instanceof Action.CallDraining draining) {
+    } else if (action instanceof ConsumerAction.CallDraining draining) {
       safely("onDraining", () -> handler.onDraining(draining.shard()));
-    } else if (action instanceof Action.CallKept kept) {
+    } else if (action instanceof ConsumerAction.CallKept kept) {
       safely("onKept", () -> handler.onKept(kept.shard()));
-    } else if (action instanceof Action.CallRelease release) {
+    } else if (action instanceof ConsumerAction.CallRelease release) {
       callRelease(release);
-    } else if (action instanceof Action.CallLost lost) {
+    } else if (action instanceof ConsumerAction.CallLost lost) {
       safely("onLost", () -> handler.onLost(lost.shard()));
-    } else if (action instanceof Action.LeadChanged changed) {
+    } else if (action instanceof ConsumerAction.LeadChanged changed) {
       LeaderContext leader = around.leadChanged(changed.lead());
       safely("onLeadership", () -> handler.onLeadership(leader));
-    } else if (action instanceof Action.HeartbeatNow) {
+    } else if (action instanceof ConsumerAction.HeartbeatNow) {
       around.heartbeatNow();
-    } else if (action instanceof Action.HeartbeatSoon) {
+    } else if (action instanceof ConsumerAction.HeartbeatSoon) {
       around.heartbeatSoon();
-    } else if (action instanceof Action.OwnedChanged changed) {
+    } else if (action instanceof ConsumerAction.OwnedChanged changed) {
       around.ownedChanged(changed.owned());
-    } else if (action instanceof Action.Report report) {
+    } else if (action instanceof ConsumerAction.Report report) {
       report(report);
     }
   }
 
-  private void fetch(Action.Fetch fetch) {
+  private void fetch(ConsumerAction.Fetch fetch) {
     Flight flight = new Flight(fetch);
     flights.add(flight);
     calls
@@ -246,7 +248,7 @@ final class ActionRunner {
         });
   }
 
-  private void callAssign(Action.CallAssign assign) {
+  private void callAssign(ConsumerAction.CallAssign assign) {
     Future<Void> done;
     try {
       Buffer state = assign.state() == null ? null : Buffer.buffer(assign.state());
@@ -264,11 +266,11 @@ final class ActionRunner {
                     }));
   }
 
-  private void callCommitted(Hold hold, long offset) {
+  private void callCommitted(OwnedShard hold, long offset) {
     safely("onCommitted", () -> handler.onCommitted(hold.topic, hold.shard.shard(), offset));
   }
 
-  private void callRelease(Action.CallRelease release) {
+  private void callRelease(ConsumerAction.CallRelease release) {
     Future<Buffer> given;
     try {
       given = handler.onRelease(release.shard());
@@ -300,7 +302,7 @@ final class ActionRunner {
     }
   }
 
-  private void report(Action.Report report) {
+  private void report(ConsumerAction.Report report) {
     String cause = report.cause() == null ? "" : ": " + report.cause();
     switch (report.severity()) {
       case ERROR -> LOG.error("{}: {}{}", around, report.text(), cause);

@@ -6,7 +6,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.internal.broadcast.OffsetsBook;
+import dev.evenkeel.client.internal.broadcast.BroadcastPositions;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -117,7 +117,7 @@ final class BroadcastMember implements LogCalls {
   }
 
   private void look(ClusterView view, long now) {
-    OffsetsBook book = offsets.book();
+    BroadcastPositions book = offsets.book();
     if (book.cluster() == null) {
       book.of(view.cluster());
     } else if (!book.cluster().equals(view.cluster())) {
@@ -172,14 +172,14 @@ final class BroadcastMember implements LogCalls {
 
   /** Finds where to begin in the shards that are new, and stores it before any message is read. */
   private Future<Void> begin(TopicInfo topic) {
-    OffsetsBook book = offsets.book();
-    List<OffsetsBook.Beginning> beginnings = book.beginnings(topic);
+    BroadcastPositions book = offsets.book();
+    List<BroadcastPositions.Beginning> beginnings = book.beginnings(topic);
     if (beginnings.isEmpty()) {
       return Future.succeededFuture();
     }
     Map<Shard, Long> found = new HashMap<>();
     List<Future<Void>> finds = new ArrayList<>();
-    for (OffsetsBook.Beginning each : beginnings) {
+    for (BroadcastPositions.Beginning each : beginnings) {
       finds.add(
           calls
               .findOffset(each.shard(), each.start())

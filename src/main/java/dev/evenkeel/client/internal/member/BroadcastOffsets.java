@@ -2,9 +2,9 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.broadcast.BroadcastPositions;
 import dev.evenkeel.client.internal.broadcast.DamagedOffsetsException;
 import dev.evenkeel.client.internal.broadcast.Offsets;
-import dev.evenkeel.client.internal.broadcast.OffsetsBook;
 import dev.evenkeel.client.internal.broadcast.files.OffsetsFile;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -27,7 +27,7 @@ final class BroadcastOffsets {
 
   private final Vertx vertx;
   private final OffsetsFile file;
-  private final OffsetsBook book;
+  private final BroadcastPositions book;
 
   /** Of those who wait for the next write, or null. */
   private Promise<Void> next;
@@ -35,7 +35,7 @@ final class BroadcastOffsets {
   private boolean writing;
   private Promise<Void> closing;
 
-  private BroadcastOffsets(Vertx vertx, OffsetsFile file, OffsetsBook book) {
+  private BroadcastOffsets(Vertx vertx, OffsetsFile file, BroadcastPositions book) {
     this.vertx = vertx;
     this.file = file;
     this.book = book;
@@ -60,8 +60,8 @@ final class BroadcastOffsets {
     }
   }
 
-  private static OffsetsBook book(OffsetsFile file, ConsumerOptions options, String memberByDefault)
-      throws IOException {
+  private static BroadcastPositions book(
+      OffsetsFile file, ConsumerOptions options, String memberByDefault) throws IOException {
     String asked = options.getMember();
     StartAt start = options.getStart();
     Offsets stored = null;
@@ -71,7 +71,8 @@ final class BroadcastOffsets {
       start = replacement(file, options, e.getMessage());
     }
     if (stored == null) {
-      return new OffsetsBook(options.getGroup(), asked == null ? memberByDefault : asked, start);
+      return new BroadcastPositions(
+          options.getGroup(), asked == null ? memberByDefault : asked, start);
     }
     if (!stored.group().equals(options.getGroup())) {
       throw new RefusedException(
@@ -88,7 +89,7 @@ final class BroadcastOffsets {
               + asked
               + ": name that one, or another directory for the offsets");
     }
-    return new OffsetsBook(stored, start);
+    return new BroadcastPositions(stored, start);
   }
 
   /** Where to begin instead of where the damaged file would have said. */
@@ -125,7 +126,7 @@ final class BroadcastOffsets {
     }
   }
 
-  OffsetsBook book() {
+  BroadcastPositions book() {
     return book;
   }
 

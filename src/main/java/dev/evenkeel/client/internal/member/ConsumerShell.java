@@ -12,7 +12,7 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.LeaderContext;
-import dev.evenkeel.client.internal.consume.Action;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.DedupKeys;
 import dev.evenkeel.client.internal.consume.MessageSource;
@@ -320,7 +320,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   /** Carries out what the core wants; false once the consumer has ended. */
   private boolean act() {
-    Action action;
+    ConsumerAction action;
     while (!ended && (action = core.poll()) != null) {
       actions.perform(action);
     }
@@ -535,7 +535,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       broadcast.lastWords();
     }
     core.replaced(String.valueOf(cause.getMessage()), Clock.millis());
-    Action action;
+    ConsumerAction action;
     while ((action = core.poll()) != null) {
       actions.perform(action);
     }
@@ -606,7 +606,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private void finishClose() {
     if (!ended) {
       core.replaced("the consumer was closed", Clock.millis());
-      Action action;
+      ConsumerAction action;
       while ((action = core.poll()) != null) {
         actions.perform(action);
       }

@@ -23,7 +23,7 @@ import java.util.function.Function;
 public final class HandlerStream implements ConsumerStream {
   private final Finishing finishing;
 
-  private final StreamBook book = new StreamBook();
+  private final StreamBuffer book = new StreamBuffer();
   private Consumer consumer;
   private Context context;
   private Handler<Delivery> handler;
@@ -215,7 +215,7 @@ public final class HandlerStream implements ConsumerStream {
   /** Gives out what has waited, as far as it is asked for. Runs on the consumer's context. */
   private void drain() {
     while (true) {
-      StreamBook.Waiting next;
+      StreamBuffer.Waiting next;
       Handler<Delivery> to;
       synchronized (this) {
         if (handler == null || demand == 0 || !book.anyWaiting()) {

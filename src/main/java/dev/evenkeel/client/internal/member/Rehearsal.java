@@ -3,7 +3,7 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.internal.consume.Action;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
@@ -103,7 +103,7 @@ final class Rehearsal {
     boolean more = true;
     while (more) {
       more = false;
-      Action action;
+      ConsumerAction action;
       while ((action = core.poll()) != null) {
         perform(core, action);
         more = true;
@@ -117,24 +117,24 @@ final class Rehearsal {
     }
   }
 
-  private void perform(ConsumerCore core, Action action) {
-    if (action instanceof Action.ReadLease read) {
+  private void perform(ConsumerCore core, ConsumerAction action) {
+    if (action instanceof ConsumerAction.ReadLease read) {
       Lease lease = new Lease(TOPIC, SHARD, 1, TOPIC, RUN, 0, -1, null, null);
       Reply reply = ReplyCodec.decode(ByteBuffer.wrap(ReplyCodec.encode(new Reply.OfLease(lease))));
       core.leaseRead(read.hold(), ((Reply.OfLease) reply).lease(), now);
-    } else if (action instanceof Action.CallAssign assign) {
+    } else if (action instanceof ConsumerAction.CallAssign assign) {
       core.assignDone(assign.hold(), null, now);
-    } else if (action instanceof Action.Fetch fetch) {
+    } else if (action instanceof ConsumerAction.Fetch fetch) {
       fetch.request().encode();
       if (fetch.request().offset() == 0) {
         core.fetched(fetch.hold(), fetch.request(), answer(), now);
       }
-    } else if (action instanceof Action.Commit commit) {
+    } else if (action instanceof ConsumerAction.Commit commit) {
       encode(commit.command());
       core.committed(commit.hold(), commit.command().offset());
-    } else if (action instanceof Action.CallRelease release) {
+    } else if (action instanceof ConsumerAction.CallRelease release) {
       core.stateGiven(release.hold(), null, null, now);
-    } else if (action instanceof Action.Release release) {
+    } else if (action instanceof ConsumerAction.Release release) {
       encode(release.command());
       core.released(release.hold());
     }

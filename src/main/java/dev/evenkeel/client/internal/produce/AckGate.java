@@ -13,9 +13,9 @@ import dev.evenkeel.client.GivenUpException;
 import dev.evenkeel.client.Producer.Position;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.ReplicasMissingException;
+import dev.evenkeel.client.internal.produce.core.BatchResult;
 import dev.evenkeel.client.internal.produce.core.Flush;
 import dev.evenkeel.client.internal.produce.core.OutBatch;
-import dev.evenkeel.client.internal.produce.core.Outcome;
 import dev.evenkeel.client.internal.produce.core.ReplicaWaits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -43,7 +43,7 @@ public final class AckGate {
   private final ClusterDirectory directory;
   private final ContextInternal context;
   private final Runnable changed;
-  private final ReplicaWaits<Outcome<Promise<Position>>> waits;
+  private final ReplicaWaits<BatchResult<Promise<Position>>> waits;
 
   /** Batches that the log has, and perhaps not every replica. Guarded by the producer's lock. */
   private final Set<OutBatch<Promise<Position>>> held = new LinkedHashSet<>();
@@ -103,12 +103,13 @@ public final class AckGate {
   }
 
   /** Takes what became known of batches, and gives what is to be told now. */
-  List<Outcome<Promise<Position>>> pass(List<Outcome<Promise<Position>>> outcomes, long nowMillis) {
+  List<BatchResult<Promise<Position>>> pass(
+      List<BatchResult<Promise<Position>>> outcomes, long nowMillis) {
     if (acks != Acks.ALL) {
       return outcomes;
     }
-    List<Outcome<Promise<Position>>> passed = new ArrayList<>();
-    for (Outcome<Promise<Position>> outcome : outcomes) {
+    List<BatchResult<Promise<Position>>> passed = new ArrayList<>();
+    for (BatchResult<Promise<Position>> outcome : outcomes) {
       if (outcome.refused() != null) {
         passed.add(outcome);
       } else {
@@ -118,7 +119,7 @@ public final class AckGate {
       }
     }
     waits.poll(nowMillis).forEach(this::ask);
-    for (ReplicaWaits.Done<Outcome<Promise<Position>>> done : waits.takeDone()) {
+    for (ReplicaWaits.Done<BatchResult<Promise<Position>>> done : waits.takeDone()) {
       held.remove(done.thing().batch());
       passed.add(done.onAll() ? done.thing() : done.thing().lacking(done.missing()));
     }
@@ -189,7 +190,7 @@ public final class AckGate {
     return waits.wakeAtMillis(nowMillis);
   }
 
-  private static RefusedException failure(Outcome<Promise<Position>> outcome, int place) {
+  private static RefusedException failure(BatchResult<Promise<Position>> outcome, int place) {
     RefusedException refused = outcome.refused();
     OutBatch<Promise<Position>> batch = outcome.batch();
     return refused.refusal() == Refusal.INDETERMINATE && batch.firstSequence() >= 0
@@ -203,7 +204,7 @@ public final class AckGate {
    *
    * @return the failure, if they had been told that it was sent
    */
-  RefusedException tell(Outcome<Promise<Position>> outcome) {
+  RefusedException tell(BatchResult<Promise<Position>> outcome) {
     List<Promise<Position>> promises = outcome.tokens();
     int told = 0;
     for (int i = 0; i < promises.size(); i++) {
@@ -223,7 +224,8 @@ public final class AckGate {
   }
 
   /** Whether the sender learns it now: it may have been told that the message was sent. */
-  private boolean tell(Promise<Position> promise, Outcome<Promise<Position>> outcome, int place) {
+  private boolean tell(
+      Promise<Position> promise, BatchResult<Promise<Position>> outcome, int place) {
     long base = outcome.baseOffset();
     long offset = base == Result.OFFSET_FORGOTTEN ? base : base + place;
     if (outcome.refused() != null) {

@@ -6,11 +6,11 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.Router;
+import dev.evenkeel.client.internal.produce.core.BatchResult;
 import dev.evenkeel.client.internal.produce.core.CoreSettings;
 import dev.evenkeel.client.internal.produce.core.DueTime;
 import dev.evenkeel.client.internal.produce.core.Flush;
 import dev.evenkeel.client.internal.produce.core.OutBatch;
-import dev.evenkeel.client.internal.produce.core.Outcome;
 import dev.evenkeel.client.internal.produce.core.ProducerCore;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
 import dev.evenkeel.protocol.Message;
@@ -157,7 +157,7 @@ public final class BatchingProducer implements Producer {
 
   private void poll() {
     List<OutBatch<Promise<Position>>> sends;
-    List<Outcome<Promise<Position>>> outcomes;
+    List<BatchResult<Promise<Position>>> outcomes;
     int epoch;
     long wakeAtMillis;
     synchronized (this) {
@@ -167,7 +167,7 @@ public final class BatchingProducer implements Producer {
       epoch = core.epoch();
       wakeAtMillis = core.wakeAtMillis();
       outcomes = acks.pass(core.takeOutcomes(), nowMillis());
-      for (Outcome<Promise<Position>> outcome : outcomes) {
+      for (BatchResult<Promise<Position>> outcome : outcomes) {
         buffer.release(outcome.batch().chargedBytes, outcome.tokens().size());
       }
       intake.admit(nowMillis());
@@ -205,8 +205,8 @@ public final class BatchingProducer implements Producer {
     context.runOnContext(none -> promise.tryFail(why));
   }
 
-  private void tell(List<Outcome<Promise<Position>>> outcomes) {
-    for (Outcome<Promise<Position>> outcome : outcomes) {
+  private void tell(List<BatchResult<Promise<Position>>> outcomes) {
+    for (BatchResult<Promise<Position>> outcome : outcomes) {
       RefusedException untold = acks.tell(outcome);
       Handler<Throwable> failures = exceptionHandler;
       if (untold != null && failures != null) {

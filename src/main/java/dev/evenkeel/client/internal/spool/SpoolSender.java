@@ -8,9 +8,9 @@ import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.produce.Appender;
 import dev.evenkeel.client.internal.produce.EpochOpener;
 import dev.evenkeel.client.internal.produce.WakeTimer;
+import dev.evenkeel.client.internal.produce.core.BatchResult;
 import dev.evenkeel.client.internal.produce.core.CoreSettings;
 import dev.evenkeel.client.internal.produce.core.OutBatch;
-import dev.evenkeel.client.internal.produce.core.Outcome;
 import dev.evenkeel.client.internal.produce.core.ProducerCore;
 import dev.evenkeel.client.internal.spool.log.AckPrefix;
 import dev.evenkeel.client.internal.spool.log.SpoolIntake.Token;
@@ -215,9 +215,9 @@ final class SpoolSender {
       appender.send(sends, core.epoch());
     }
     timer.wakeAt(core.wakeAtMillis(), nowMillis());
-    List<Outcome<SpooledBatch>> outcomes = core.takeOutcomes();
+    List<BatchResult<SpooledBatch>> outcomes = core.takeOutcomes();
     RefusedException refused = null;
-    for (Outcome<SpooledBatch> outcome : outcomes) {
+    for (BatchResult<SpooledBatch> outcome : outcomes) {
       SpooledBatch held = outcome.tokens().get(0);
       if (outcome.refused() == null) {
         acked(

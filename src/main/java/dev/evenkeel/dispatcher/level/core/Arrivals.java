@@ -27,8 +27,8 @@ final class Arrivals {
   /** Whoever comes earlier after the last pause waits, unless nobody has anything in hand. */
   static final long APART_MILLIS = 500;
 
-  private final List<Hand> waiting = new ArrayList<>();
-  private final List<Hand> newcomers = new ArrayList<>();
+  private final List<MemberSlot> waiting = new ArrayList<>();
+  private final List<MemberSlot> newcomers = new ArrayList<>();
 
   /** Since when all wait for hands to become empty, or −1. */
   private long pausedSinceMillis = -1;
@@ -36,18 +36,18 @@ final class Arrivals {
   private long pausesFromMillis = Long.MIN_VALUE;
 
   /** Somebody has answered that it has nothing in hand, and is to join. */
-  void add(Hand hand) {
+  void add(MemberSlot hand) {
     waiting.add(hand);
   }
 
   /** It goes, wherever it was. */
-  void remove(Hand hand) {
+  void remove(MemberSlot hand) {
     waiting.remove(hand);
     newcomers.remove(hand);
   }
 
   /** Those that join now, or none. */
-  List<Hand> admit(List<Hand> ring, long now) {
+  List<MemberSlot> admit(List<MemberSlot> ring, long now) {
     if (waiting.isEmpty()) {
       pausedSinceMillis = -1;
       return List.of();
@@ -63,7 +63,7 @@ final class Arrivals {
     if (!emptyHands && !longEnough) {
       return List.of();
     }
-    List<Hand> joining = List.copyOf(waiting);
+    List<MemberSlot> joining = List.copyOf(waiting);
     waiting.clear();
     pausedSinceMillis = -1;
     pausesFromMillis = now + APART_MILLIS;
@@ -71,7 +71,7 @@ final class Arrivals {
   }
 
   /** It has joined the book. */
-  void joined(Hand hand) {
+  void joined(MemberSlot hand) {
     hand.firstDueMillis = -1;
     newcomers.add(hand);
   }
@@ -85,7 +85,7 @@ final class Arrivals {
    * Newcomers none of whose messages has ended: before anybody is dealt anything else each of them
    * is to have one message in hand, and nobody more. Empty if there is no need to wait.
    */
-  List<Hand> unheard(LevelBook book, long now) {
+  List<MemberSlot> unheard(LevelBook book, long now) {
     if (!newcomers.isEmpty()) {
       newcomers.removeIf(
           hand ->

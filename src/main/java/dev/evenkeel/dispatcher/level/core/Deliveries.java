@@ -11,7 +11,7 @@ final class Deliveries {
   /** Most messages of which members said that they ended, while the log did not deliver them. */
   static final int ENDED_MAX = 1_000_000;
 
-  private final Consumer<Action> out;
+  private final Consumer<LevelAction> out;
   private final WaitingLine line = new WaitingLine();
 
   /** In a hand, and nobody waits for the end: not delivered yet, or not any more. */
@@ -21,7 +21,7 @@ final class Deliveries {
 
   private final CommitNews news;
 
-  Deliveries(Consumer<Action> out, CommitNews news) {
+  Deliveries(Consumer<LevelAction> out, CommitNews news) {
     this.out = out;
     this.news = news;
   }
@@ -38,7 +38,7 @@ final class Deliveries {
   /** Finishes it, gives it to who has it already, or lets it wait. */
   void add(Dealt dealt, Object ticket) {
     if (ended.remove(dealt.id()) != null) {
-      out.accept(new Action.Finished(ticket));
+      out.accept(new LevelAction.Finished(ticket));
       return;
     }
     Item item = awaited.remove(dealt.id());
@@ -75,7 +75,7 @@ final class Deliveries {
 
   void finished(Item item) {
     if (item.ticket != null) {
-      out.accept(new Action.Finished(item.ticket));
+      out.accept(new LevelAction.Finished(item.ticket));
       return;
     }
     awaited.remove(item.id, item);
@@ -84,7 +84,7 @@ final class Deliveries {
 
   void failed(Item item, String error) {
     if (item.ticket != null) {
-      out.accept(new Action.Failed(item.ticket, error));
+      out.accept(new LevelAction.Failed(item.ticket, error));
       return;
     }
     awaited.remove(item.id, item);
@@ -101,14 +101,14 @@ final class Deliveries {
 
   void giveBackWaiting(Shard shard) {
     for (Item item : line.take(shard)) {
-      out.accept(new Action.GivenBack(item.ticket));
+      out.accept(new LevelAction.GivenBack(item.ticket));
     }
   }
 
   /** Nobody waits for its end any more. If it is delivered once more, the member has it. */
   void giveBack(Item item) {
     if (item.ticket != null) {
-      out.accept(new Action.GivenBack(item.ticket));
+      out.accept(new LevelAction.GivenBack(item.ticket));
       item.ticket = null;
       awaited.add(item.id, item);
     }
@@ -117,7 +117,7 @@ final class Deliveries {
   void giveBackAll(List<Item> items) {
     items.forEach(this::giveBack);
     for (Item item = line.poll(); item != null; item = line.poll()) {
-      out.accept(new Action.GivenBack(item.ticket));
+      out.accept(new LevelAction.GivenBack(item.ticket));
     }
   }
 

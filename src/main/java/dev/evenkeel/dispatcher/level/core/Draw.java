@@ -30,7 +30,12 @@ final class Draw {
   }
 
   /** Deals from {@code line} to {@code ring}, whose members are all in the book. */
-  void deal(List<Hand> ring, Map<String, Hand> byName, WaitingLine line, LevelBook book, long now) {
+  void deal(
+      List<MemberSlot> ring,
+      Map<String, MemberSlot> byName,
+      WaitingLine line,
+      LevelBook book,
+      long now) {
     if (ring.isEmpty() || line.isEmpty()) {
       return;
     }
@@ -40,7 +45,7 @@ final class Draw {
     }
     ringChanged(ring.size());
     int able = 0;
-    for (Hand hand : ring) {
+    for (MemberSlot hand : ring) {
       hand.drawn = 0;
       hand.credit = credit(hand, book);
       able += hand.credit > 0 ? 1 : 0;
@@ -49,7 +54,7 @@ final class Draw {
       return;
     }
     pull(ring, line, able, now);
-    for (Hand hand : ring) {
+    for (MemberSlot hand : ring) {
       if (hand.drawn > 0) {
         book.dealt(hand.name, hand.drawn, now);
       }
@@ -57,8 +62,8 @@ final class Draw {
   }
 
   /** Deals one message to each of {@code newcomers} that has none. */
-  void first(List<Hand> newcomers, WaitingLine line, LevelBook book, long now) {
-    for (Hand hand : newcomers) {
+  void first(List<MemberSlot> newcomers, WaitingLine line, LevelBook book, long now) {
+    for (MemberSlot hand : newcomers) {
       if (line.isEmpty()) {
         return;
       }
@@ -73,7 +78,7 @@ final class Draw {
   }
 
   /** How many more it may be dealt now. */
-  private int credit(Hand hand, LevelBook book) {
+  private int credit(MemberSlot hand, LevelBook book) {
     if (hand.closing) {
       return 0;
     }
@@ -82,7 +87,7 @@ final class Draw {
   }
 
   /** The one whose turn it is and who may not take, or null. */
-  Hand turnHolder(List<Hand> ring) {
+  MemberSlot turnHolder(List<MemberSlot> ring) {
     if (strategy != DealPolicy.Strategy.PUSH || ring.isEmpty()) {
       return null;
     }
@@ -91,11 +96,15 @@ final class Draw {
   }
 
   private void push(
-      List<Hand> ring, Map<String, Hand> byName, WaitingLine line, LevelBook book, long now) {
+      List<MemberSlot> ring,
+      Map<String, MemberSlot> byName,
+      WaitingLine line,
+      LevelBook book,
+      long now) {
     while (!line.isEmpty()) {
       skipClosing(ring);
-      Hand hand = ring.get(turn);
-      Hand taker = credit(hand, book) > 0 ? hand : behind(hand, ring.size(), byName, book);
+      MemberSlot hand = ring.get(turn);
+      MemberSlot taker = credit(hand, book) > 0 ? hand : behind(hand, ring.size(), byName, book);
       if (taker == null) {
         return;
       }
@@ -111,8 +120,9 @@ final class Draw {
    * Who takes out of turn: one that has nothing in hand and is behind, since what it was dealt
    * failed or it joined just now. Whoever's turn it is would wait for it for ever. Null if nobody.
    */
-  private Hand behind(Hand turn, int members, Map<String, Hand> byName, LevelBook book) {
-    Hand hand = turn;
+  private MemberSlot behind(
+      MemberSlot turn, int members, Map<String, MemberSlot> byName, LevelBook book) {
+    MemberSlot hand = turn;
     for (int i = 0; i < members; i++) {
       String other = book.waitsFor(hand.name);
       hand = other == null ? null : byName.get(other);
@@ -126,19 +136,19 @@ final class Draw {
     return null;
   }
 
-  private void skipClosing(List<Hand> ring) {
+  private void skipClosing(List<MemberSlot> ring) {
     ringChanged(ring.size());
     for (int i = ring.size(); i > 0 && ring.get(turn).closing; i--) {
       turn = (turn + 1) % ring.size();
     }
   }
 
-  private void pull(List<Hand> ring, WaitingLine line, int able, long now) {
+  private void pull(List<MemberSlot> ring, WaitingLine line, int able, long now) {
     while (able > 0 && !line.isEmpty()) {
       int share = Math.max(1, line.size() / able);
       able = 0;
       for (int i = 0; i < ring.size() && !line.isEmpty(); i++) {
-        Hand hand = ring.get(turn);
+        MemberSlot hand = ring.get(turn);
         turn = (turn + 1) % ring.size();
         int count = Math.min(share, Math.min(hand.credit, line.size()));
         for (int each = 0; each < count; each++) {

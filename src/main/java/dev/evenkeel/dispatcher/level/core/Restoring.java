@@ -18,23 +18,24 @@ import java.util.Set;
  * other.
  */
 final class Restoring {
-  private final Map<Hand, Standing> fit = new LinkedHashMap<>();
+  private final Map<MemberSlot, Standing> fit = new LinkedHashMap<>();
 
-  Restoring(Range range, Collection<Hand> placed) {
-    Map<Hand, Standing> standings = new LinkedHashMap<>();
-    Told latest = null;
-    for (Hand hand : placed) {
-      Told told = Told.decode(hand.place.standing());
+  Restoring(Range range, Collection<MemberSlot> placed) {
+    Map<MemberSlot, Standing> standings = new LinkedHashMap<>();
+    MemberCheckpoint latest = null;
+    for (MemberSlot hand : placed) {
+      MemberCheckpoint told = MemberCheckpoint.decode(hand.place.standing());
       if (told != null && told.standing().name().equals(hand.name)) {
         int held = hand.place.held().size();
         standings.put(hand, told.standing().with(hand.place.finished(), held));
-        latest = latest == null || Told.BY_TIME.compare(latest, told) < 0 ? told : latest;
+        latest =
+            latest == null || MemberCheckpoint.BY_TIME.compare(latest, told) < 0 ? told : latest;
       }
     }
     Set<Long> members = latest == null ? Set.of() : latest.members();
-    List<Hand> inOrder = new ArrayList<>(standings.keySet());
+    List<MemberSlot> inOrder = new ArrayList<>(standings.keySet());
     inOrder.sort(Comparator.comparingLong(hand -> standings.get(hand).joined()));
-    for (Hand hand : inOrder) {
+    for (MemberSlot hand : inOrder) {
       Standing standing = standings.get(hand);
       if (members.contains(standing.joined()) && fits(standing, range)) {
         fit.put(hand, standing);
@@ -66,7 +67,7 @@ final class Restoring {
     }
   }
 
-  boolean fits(Hand hand) {
+  boolean fits(MemberSlot hand) {
     return fit.containsKey(hand);
   }
 }

@@ -32,12 +32,12 @@ final class Stalls {
   }
 
   /** Who holds the round, and for how long. Null if nobody does, or nobody waits for it. */
-  LevelBook.Holder holder(LevelBook book, Draw draw, List<Hand> ring, long now) {
+  LevelBook.Holder holder(LevelBook book, Draw draw, List<MemberSlot> ring, long now) {
     if (waitingSinceMillis < 0) {
       return null;
     }
     LevelBook.Holder holder = book.holder(now).orElse(null);
-    Hand turn = draw.turnHolder(ring);
+    MemberSlot turn = draw.turnHolder(ring);
     if (turn != null && (turn.items() >= book.range() || turn.spanLeft() <= 0)) {
       long quiet = now - book.quietSinceMillisOf(turn.name);
       if (holder == null || quiet > holder.heldMillis()) {
@@ -61,7 +61,7 @@ final class Stalls {
   }
 
   /** Whether {@code hand} is late, being the holder for so long; −1: it is not the holder. */
-  boolean late(Hand hand, long heldMillis, long now) {
+  boolean late(MemberSlot hand, long heldMillis, long now) {
     if (now < hand.permittedUntilMillis) {
       return false;
     }
@@ -76,7 +76,7 @@ final class Stalls {
   }
 
   /** It has just joined, and was promised {@link #firstPermission}. */
-  static void permitted(Hand hand, long now) {
+  static void permitted(MemberSlot hand, long now) {
     hand.permittedUntilMillis = now + hand.stallMillis;
   }
 
@@ -86,7 +86,7 @@ final class Stalls {
    * @param holds whether it holds the round; asked only if it matters
    * @return for how long it may start handlers, in milliseconds
    */
-  long permit(Hand hand, LevelBook book, BooleanSupplier holds, long now) {
+  long permit(MemberSlot hand, LevelBook book, BooleanSupplier holds, long now) {
     long earliest = now + hand.stallMillis;
     if (waitingSinceMillis >= 0 && hand.items() > 0) {
       long quiet = Math.max(book.quietSinceMillisOf(hand.name), waitingSinceMillis);

@@ -33,7 +33,7 @@ class ConsumerCoreTest {
 
   private final ConsumerOptions options =
       new ConsumerOptions().setGroup("g").setMember("m").setTopics(List.of("t"));
-  private final List<Action> actions = new ArrayList<>();
+  private final List<ConsumerAction> actions = new ArrayList<>();
   private ConsumerCore core;
   private long now = 1_000_000;
   private long revision;
@@ -57,14 +57,14 @@ class ConsumerCoreTest {
   }
 
   /** The one action of that type since the last call; the others are kept. */
-  private <A extends Action> A take(Class<A> type) {
+  private <A extends ConsumerAction> A take(Class<A> type) {
     List<A> found = takeAll(type);
     assertThat(found).as(type.getSimpleName()).hasSize(1);
     return found.get(0);
   }
 
-  private <A extends Action> List<A> takeAll(Class<A> type) {
-    Action action;
+  private <A extends ConsumerAction> List<A> takeAll(Class<A> type) {
+    ConsumerAction action;
     while ((action = core.poll()) != null) {
       actions.add(action);
     }
@@ -84,11 +84,11 @@ class ConsumerCoreTest {
   }
 
   /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
-  private Hold run(Shard shard, String... keys) {
-    Action.ReadLease read = take(Action.ReadLease.class);
+  private OwnedShard run(Shard shard, String... keys) {
+    ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
     core.leaseRead(read.hold(), lease(shard, read.hold().epoch, 0, -1, null), now);
-    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
-    Action.Fetch fetch = take(Action.Fetch.class);
+    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     core.fetched(fetch.hold(), fetch.request(), answer(0, batch(keys)), now);
     return fetch.hold();
   }
@@ -109,7 +109,7 @@ class ConsumerCoreTest {
   /** The handler fails, and the log takes what it is told. */
   private void fail(Task task) {
     core.failed(task, new IllegalStateException("broken"), now);
-    for (Action.RecordOutcomes each : takeAll(Action.RecordOutcomes.class)) {
+    for (ConsumerAction.RecordOutcomes each : takeAll(ConsumerAction.RecordOutcomes.class)) {
       core.recorded(each.hold(), each.command(), List.of(), now);
     }
   }
@@ -132,8 +132,8 @@ class ConsumerCoreTest {
     core.heartbeatAnswered(now);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
     Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0);
-    core.leaseRead(take(Action.ReadLease.class).hold(), reset, now);
-    assertThat(take(Action.CallAssign.class).shard())
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), reset, now);
+    assertThat(take(ConsumerAction.CallAssign.class).shard())
         .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
   }
 
@@ -149,9 +149,9 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
-    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
-    Action.Fetch fetch = take(Action.Fetch.class);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     FetchAnswer answer =
         new FetchAnswer(
             0,
@@ -165,7 +165,7 @@ class ConsumerCoreTest {
     List<Outcome.Failed> dead = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       assertThat(core.next(now)).as("the shard keeps its order").isNull();
-      Action.RecordOutcomes told = take(Action.RecordOutcomes.class);
+      ConsumerAction.RecordOutcomes told = take(ConsumerAction.RecordOutcomes.class);
       told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
       core.recorded(told.hold(), told.command(), List.of(), now);
     }
@@ -177,7 +177,7 @@ class ConsumerCoreTest {
         .as("the batch, to be looked at")
         .hasSize(malformed(7).length());
     tick(5_000);
-    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(8);
+    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(8);
   }
 
   @Test
@@ -186,15 +186,15 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
-    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
-    Action.Fetch fetch = take(Action.Fetch.class);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     core.fetched(fetch.hold(), fetch.request(), answer(0, malformed(4)), now);
     for (long offset : new long[] {0, 1, 2}) {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    assertThat(take(Action.Stop.class).cause())
+    assertThat(take(ConsumerAction.Stop.class).cause())
         .hasMessageContaining("the message cannot be read", "no handler got it");
   }
 
@@ -204,12 +204,12 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 9, -1, null), now);
-    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
-    Action.Fetch fetch = take(Action.Fetch.class);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 9, -1, null), now);
+    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, 9, 2, List.of()), now);
     tick(0);
-    Action.FetchRetries asked = take(Action.FetchRetries.class);
+    ConsumerAction.FetchRetries asked = take(ConsumerAction.FetchRetries.class);
     byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
     RetryAnswer answer =
         new RetryAnswer(
@@ -220,7 +220,7 @@ class ConsumerCoreTest {
             RetryAnswer.Known.NOTHING);
     core.retriesFetched(asked.hold(), asked.request(), answer, now);
     next(4);
-    assertThat(take(Action.RecordOutcomes.class).command().outcomes())
+    assertThat(take(ConsumerAction.RecordOutcomes.class).command().outcomes())
         .singleElement()
         .isInstanceOfSatisfying(
             Outcome.Failed.class,
@@ -235,29 +235,29 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
     byte[] former = {1, 2};
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, former), now);
-    Action.CallAssign call = take(Action.CallAssign.class);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 50, 40, former), now);
+    ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
     assertThat(call.state()).isEqualTo(former);
     assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40, 0));
     core.assignDone(call.hold(), null, now);
-    Action.Fetch fetch = take(Action.Fetch.class);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(40);
     core.fetched(fetch.hold(), fetch.request(), answer(38, batch("a", "b", "c", "d")), now);
     core.finished(next(40), now);
     Task running = next(41);
     assign(owned(S0, 5, true));
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
     core.finished(running, now);
-    Action.CallRelease release = take(Action.CallRelease.class);
+    ConsumerAction.CallRelease release = take(ConsumerAction.CallRelease.class);
     assertThat(release.shard().offset()).isEqualTo(42);
     core.stateGiven(release.hold(), new byte[] {9}, null, now);
-    var command = take(Action.Release.class).command();
+    var command = take(ConsumerAction.Release.class).command();
     assertThat(command.offset()).isEqualTo(42);
     assertThat(command.stateOffset()).isEqualTo(42);
     assertThat(command.state()).containsExactly(9);
     core.released(release.hold());
-    take(Action.HeartbeatNow.class);
+    take(ConsumerAction.HeartbeatNow.class);
     assertThat(core.owned()).isZero();
     // An assignment that was made before the dispatcher heard of the release.
     assign(owned(S0, 5, true));
@@ -270,40 +270,42 @@ class ConsumerCoreTest {
   void withoutStateTheProgressOfTheFormerOwnerStays() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
-    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
+    core.leaseRead(
+        take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
+    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
     assign(owned(S0, 5, true));
-    Hold hold = take(Action.CallRelease.class).hold();
+    OwnedShard hold = take(ConsumerAction.CallRelease.class).hold();
     core.stateGiven(hold, null, new IllegalStateException("broken"), now);
-    var command = take(Action.Release.class).command();
+    var command = take(ConsumerAction.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.stateOffset()).isEqualTo(-1);
     assertThat(command.state()).isNull();
-    assertThat(take(Action.Report.class).text()).contains("released without state");
+    assertThat(take(ConsumerAction.Report.class).text()).contains("released without state");
   }
 
   @Test
   void aStateThatIsTooLargeIsNotSent() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    Hold hold = run(S0, "a");
+    OwnedShard hold = run(S0, "a");
     assign(owned(S0, 1, true));
-    take(Action.CallRelease.class);
+    take(ConsumerAction.CallRelease.class);
     core.stateGiven(hold, new byte[Limits.STATE_BYTES_MAX + 1], null, now);
-    assertThat(take(Action.Release.class).command().state()).isEmpty();
-    assertThat(take(Action.Report.class).text()).contains("1048577 bytes, at most 1048576");
+    assertThat(take(ConsumerAction.Release.class).command().state()).isEmpty();
+    assertThat(take(ConsumerAction.Report.class).text()).contains("1048577 bytes, at most 1048576");
   }
 
   @Test
   void aShardThatDrainsBeforeItRanIsGivenOnUntouched() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, true));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
-    var command = take(Action.Release.class).command();
+    core.leaseRead(
+        take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
+    var command = take(ConsumerAction.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.state()).isNull();
-    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
-    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
   }
 
   @Test
@@ -313,12 +315,12 @@ class ConsumerCoreTest {
     run(S0, "a", "b", "c");
     Task running = next(0);
     assign();
-    assertThat(take(Action.CallLost.class).shard().epoch()).isEqualTo(1);
+    assertThat(take(ConsumerAction.CallLost.class).shard().epoch()).isEqualTo(1);
     assertThat(core.next(now)).isNull();
     core.finished(running, now);
     tick(10_000);
-    assertThat(takeAll(Action.Commit.class)).isEmpty();
-    assertThat(takeAll(Action.Release.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.Release.class)).isEmpty();
     assertThat(core.flow().messages()).isZero();
     assertThat(core.flow().bytes()).isZero();
   }
@@ -331,76 +333,80 @@ class ConsumerCoreTest {
     Task running = next(0);
     assign(owned(S0, 2, false));
     tick(50);
-    assertThat(takeAll(Action.ReadLease.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.ReadLease.class)).isEmpty();
     core.finished(running, now);
     tick(50);
-    take(Action.ReadLease.class);
+    take(ConsumerAction.ReadLease.class);
   }
 
   @Test
   void aNewHoldOfTheSameEpochAwaitsTheCommitOfTheFormer() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    Hold former = run(S0, "a", "b");
+    OwnedShard former = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
-    Action.Commit commit = take(Action.Commit.class);
+    ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
     // An answer that was out of date.
     assign();
     assign(owned(S0, 5, false));
     tick(100);
-    assertThat(takeAll(Action.ReadLease.class)).as("of a lease that is about to change").isEmpty();
+    assertThat(takeAll(ConsumerAction.ReadLease.class))
+        .as("of a lease that is about to change")
+        .isEmpty();
     core.committed(former, commit.command().offset());
     tick(100);
-    assertThat(take(Action.ReadLease.class).hold()).isNotSameAs(former);
+    assertThat(take(ConsumerAction.ReadLease.class).hold()).isNotSameAs(former);
   }
 
   @Test
   void aNewHoldOfTheSameEpochAwaitsTheFailuresThatTheFormerHasTold() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    Hold former = run(S0, "a", "b");
+    OwnedShard former = run(S0, "a", "b");
     core.failed(next(0), new IllegalStateException("broken"), now);
     tick(100);
-    Action.RecordOutcomes told = take(Action.RecordOutcomes.class);
+    ConsumerAction.RecordOutcomes told = take(ConsumerAction.RecordOutcomes.class);
     assign();
     assign(owned(S0, 5, false));
     tick(100);
-    assertThat(takeAll(Action.ReadLease.class)).as("of a lease that is about to change").isEmpty();
+    assertThat(takeAll(ConsumerAction.ReadLease.class))
+        .as("of a lease that is about to change")
+        .isEmpty();
     core.recordFailed(
         former, told.command(), new RefusedException(Refusal.INDETERMINATE, "lost"), now);
     tick(100);
-    assertThat(take(Action.ReadLease.class).hold()).isNotSameAs(former);
+    assertThat(take(ConsumerAction.ReadLease.class).hold()).isNotSameAs(former);
   }
 
   /** A hold of epoch 5 whose commit is on its way. */
-  private Hold committing() {
+  private OwnedShard committing() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    Hold hold = run(S0, "a", "b");
+    OwnedShard hold = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
-    take(Action.Commit.class);
+    take(ConsumerAction.Commit.class);
     return hold;
   }
 
   /** A commit or a failure that is taken after the lease was read would be handled again. */
   @Test
   void aNewHoldOfAnEpochWhoseCommitMayStillBeTakenIsReleasedAtOnce() {
-    Hold former = committing();
+    OwnedShard former = committing();
     assign();
     core.commitFailed(former, refused(Refusal.INDETERMINATE), now);
     // The former is forgotten by then, its doubt is not.
     tick(100);
     assign(owned(S0, 5, false));
-    Action.ReadLease read = take(Action.ReadLease.class);
+    ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
     core.leaseRead(read.hold(), lease(S0, 5, 0, -1, null), now);
-    Action.Release release = take(Action.Release.class);
+    ConsumerAction.Release release = take(ConsumerAction.Release.class);
     assertThat(release.command().epoch()).isEqualTo(5);
     assertThat(release.command().offset()).isZero();
-    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
     core.released(release.hold());
-    takeAll(Action.Fetch.class);
+    takeAll(ConsumerAction.Fetch.class);
     assign(owned(S0, 6, false));
     assertThat(run(S0, "a", "b").epoch).isEqualTo(6);
   }
@@ -413,11 +419,11 @@ class ConsumerCoreTest {
     run(S0, "a", "b");
     core.finished(next(0), now);
     assign();
-    takeAll(Action.Fetch.class);
+    takeAll(ConsumerAction.Fetch.class);
     tick(100);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
-    Action.Release release = take(Action.Release.class);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    ConsumerAction.Release release = take(ConsumerAction.Release.class);
     assertThat(release.command().offset()).isZero();
     assertThat(core.next(now)).isNull();
     core.released(release.hold());
@@ -427,12 +433,12 @@ class ConsumerCoreTest {
 
   @Test
   void aLaterCommitThatWasTakenLeavesNoDoubt() {
-    Hold former = committing();
+    OwnedShard former = committing();
     core.commitFailed(former, refused(Refusal.INDETERMINATE), now);
     tick(6_000);
-    core.committed(former, take(Action.Commit.class).command().offset());
+    core.committed(former, take(ConsumerAction.Commit.class).command().offset());
     assign();
-    takeAll(Action.Fetch.class);
+    takeAll(ConsumerAction.Fetch.class);
     assign(owned(S0, 5, false));
     run(S0, "b");
   }
@@ -444,52 +450,52 @@ class ConsumerCoreTest {
     run(S0, "a");
     assign(owned(S0, 5, true));
     tick(100);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    Hold former = take(Action.Release.class).hold();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    OwnedShard former = take(ConsumerAction.Release.class).hold();
     assign();
     assign(owned(S0, 5, false));
-    assertThat(takeAll(Action.ReadLease.class)).as("while its answer is awaited").isEmpty();
+    assertThat(takeAll(ConsumerAction.ReadLease.class)).as("while its answer is awaited").isEmpty();
     core.releaseFailed(former, refused(Refusal.INDETERMINATE), now);
     tick(100);
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
-    assertThat(take(Action.Release.class).hold()).isNotSameAs(former);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    assertThat(take(ConsumerAction.Release.class).hold()).isNotSameAs(former);
   }
 
   @Test
   void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    Hold hold = run(S0, "a", "b");
+    OwnedShard hold = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(4_900);
-    assertThat(takeAll(Action.Commit.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
     tick(100);
-    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(1);
+    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(1);
     core.commitFailed(hold, refused(Refusal.FENCED), now);
-    take(Action.CallLost.class);
+    take(ConsumerAction.CallLost.class);
     assertThat(core.owned()).isZero();
     assign(1, revision, owned(S0, 1, false));
-    Action.ReadLease read = take(Action.ReadLease.class);
+    ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
     core.leaseRead(read.hold(), lease(S0, 2, 1, -1, null), now);
     assertThat(core.owned()).isZero();
-    assertThat(takeAll(Action.CallLost.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallLost.class)).isEmpty();
   }
 
   @Test
   void aCommitIsRepeatedWhileTheShardIsOwned() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    Hold hold = run(S0, "a", "b");
+    OwnedShard hold = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(5_000);
-    take(Action.Commit.class);
+    take(ConsumerAction.Commit.class);
     core.commitFailed(hold, refused(Refusal.INDETERMINATE), now);
     core.finished(next(1), now);
     tick(5_000);
-    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(2);
+    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(2);
     core.committed(hold, 2);
     tick(5_000);
-    assertThat(takeAll(Action.Commit.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
   }
 
   @Test
@@ -500,10 +506,10 @@ class ConsumerCoreTest {
     run(S0, keys);
     now += 1_000;
     for (int i = 0; i < 500; i++) {
-      assertThat(takeAll(Action.Commit.class)).isEmpty();
+      assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
       core.finished(next(i), now);
     }
-    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(500);
+    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(500);
   }
 
   @Test
@@ -548,13 +554,13 @@ class ConsumerCoreTest {
   void aFailedMessageBelowAFinishedOneIsFinishedBeforeARelease() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
-    Hold hold = run(S0, "a", "b", "c", "d");
+    OwnedShard hold = run(S0, "a", "b", "c", "d");
     core.finished(next(0), now);
     fail(next(1));
     core.finished(next(2), now);
     fail(next(3));
     core.close(now);
-    take(Action.CallDraining.class);
+    take(ConsumerAction.CallDraining.class);
     Task again = next(1);
     assertThat(core.next(now)).as("nothing above it is finished").isNull();
     fail(again);
@@ -562,8 +568,8 @@ class ConsumerCoreTest {
     assertThat(core.next(now)).isNull();
     tick(1);
     core.finished(next(1), now);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isEqualTo(3);
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.drained()).isFalse();
     core.released(hold);
     assertThat(core.drained()).isTrue();
@@ -584,8 +590,8 @@ class ConsumerCoreTest {
     fail(five);
     core.finished(zero, now);
     core.finished(next(1), now);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isEqualTo(3);
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.next(now)).isNull();
     assertThat(core.flow().messages()).isZero();
   }
@@ -602,13 +608,13 @@ class ConsumerCoreTest {
     fail(next(0));
     assertThat(core.next(now)).isNull();
     tick(1);
-    Action.RecordOutcomes parked = take(Action.RecordOutcomes.class);
+    ConsumerAction.RecordOutcomes parked = take(ConsumerAction.RecordOutcomes.class);
     List<Long> offsets = parked.command().outcomes().stream().map(Outcome::offset).toList();
     assertThat(offsets).as("others are still to be told").startsWith(1L).hasSizeLessThan(599);
     core.recorded(parked.hold(), parked.command(), offsets, now);
     tick(1);
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(Action.RecordOutcomes.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.RecordOutcomes.class)).isEmpty();
   }
 
   @Test
@@ -622,16 +628,16 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, true));
     for (int second = 0; second < 8; second++) {
       fail(next(0));
-      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
       tick(1_000);
     }
     // What is left of the time is onRelease's and the log's. Its state has offset 1 in it.
-    core.stateGiven(take(Action.CallRelease.class).hold(), new byte[] {1}, null, now);
-    var command = take(Action.Release.class).command();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), new byte[] {1}, null, now);
+    var command = take(ConsumerAction.Release.class).command();
     assertThat(command.offset()).isZero();
     assertThat(command.stateOffset()).isZero();
     assertThat(command.state()).isEmpty();
-    assertThat(takeAll(Action.Report.class)).last().asString().contains("without state");
+    assertThat(takeAll(ConsumerAction.Report.class)).last().asString().contains("without state");
     assertThat(core.flow().messages()).isZero();
   }
 
@@ -642,17 +648,17 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 1, false));
-    Hold hold = run(S0, "a", "b", "c");
+    OwnedShard hold = run(S0, "a", "b", "c");
     Task zero = next(0);
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isZero();
-    assertThat(take(Action.Report.class))
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
+    assertThat(take(ConsumerAction.Report.class))
         .isEqualTo(
-            new Action.Report(
-                Action.Severity.INFO,
+            new ConsumerAction.Report(
+                ConsumerAction.Severity.INFO,
                 hold
                     + ": released at offset 0, where messages were given back;"
                     + " of those up to 2 some come twice",
@@ -666,15 +672,15 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     run(S0, new String[1_000]);
     next(0);
-    takeAll(Action.Fetch.class);
+    takeAll(ConsumerAction.Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
-    Hold other = run(S1, new String[1_000]);
+    OwnedShard other = run(S1, new String[1_000]);
     assertThat(core.next(now)).as("all workers are busy").isNull();
-    assertThat(takeAll(Action.Fetch.class)).isNotEmpty();
+    assertThat(takeAll(ConsumerAction.Fetch.class)).isNotEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, true));
-    assertThat(take(Action.CallRelease.class).hold()).isSameAs(other);
+    assertThat(take(ConsumerAction.CallRelease.class).hold()).isSameAs(other);
     core.stateGiven(other, new byte[Limits.STATE_BYTES_MAX], null, now);
-    assertThat(take(Action.Release.class).command().offset()).isZero();
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
     core.released(other);
     assertThat(core.owned()).isEqualTo(1);
   }
@@ -686,12 +692,12 @@ class ConsumerCoreTest {
     run(S0, "a", "b");
     Task zero = next(0);
     assign(owned(S0, 1, true));
-    assertThat(take(Action.CallDraining.class).shard().epoch()).isEqualTo(1);
-    assertThat(takeAll(Action.CallKept.class)).isEmpty();
+    assertThat(take(ConsumerAction.CallDraining.class).shard().epoch()).isEqualTo(1);
+    assertThat(takeAll(ConsumerAction.CallKept.class)).isEmpty();
     assign(owned(S0, 1, false));
-    assertThat(take(Action.CallKept.class).shard().epoch()).isEqualTo(1);
+    assertThat(take(ConsumerAction.CallKept.class).shard().epoch()).isEqualTo(1);
     core.finished(zero, now);
-    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
   }
 
   @Test
@@ -704,40 +710,42 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
     assertThat(core.next(now)).isNull();
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isZero();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
   }
 
   @Test
   void theFirstOwnerThatKeepsStateTellsWhereTheEmptyStateStands() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 7, -1, null), now);
-    Action.CallAssign call = take(Action.CallAssign.class);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 1, 7, -1, null), now);
+    ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
     assertThat(call.state()).isNull();
     core.assignDone(call.hold(), null, now);
-    Action.Fetch fetch = take(Action.Fetch.class);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     core.fetched(fetch.hold(), fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
     tick(5_000);
-    var commit = take(Action.Commit.class).command();
+    var commit = take(ConsumerAction.Commit.class).command();
     assertThat(commit.offset()).isEqualTo(8);
     assertThat(commit.stateOffset()).isEqualTo(7);
     core.committed(call.hold(), 8);
-    takeAll(Action.Fetch.class);
+    takeAll(ConsumerAction.Fetch.class);
     // It dies; the next owner counts from there.
     assign(owned(S0, 2, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 2, 8, 7, new byte[0]), now);
-    call = take(Action.CallAssign.class);
+    core.leaseRead(
+        take(ConsumerAction.ReadLease.class).hold(), lease(S0, 2, 8, 7, new byte[0]), now);
+    call = take(ConsumerAction.CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.shard().offset()).isEqualTo(7);
     core.assignDone(call.hold(), null, now);
-    fetch = take(Action.Fetch.class);
+    fetch = take(ConsumerAction.Fetch.class);
     core.fetched(fetch.hold(), fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
     assign(owned(S0, 2, true));
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, new IllegalStateException(), now);
-    var release = take(Action.Release.class).command();
+    core.stateGiven(
+        take(ConsumerAction.CallRelease.class).hold(), null, new IllegalStateException(), now);
+    var release = take(ConsumerAction.Release.class).command();
     assertThat(release.offset()).isEqualTo(8);
     assertThat(release.stateOffset()).isEqualTo(7);
     assertThat(release.state()).isEmpty();
@@ -752,10 +760,10 @@ class ConsumerCoreTest {
     run(S0, "a");
     core.finished(next(0), now);
     tick(5_000);
-    assertThat(take(Action.Commit.class).command().stateOffset()).isEqualTo(-1);
+    assertThat(take(ConsumerAction.Commit.class).command().stateOffset()).isEqualTo(-1);
     assign(owned(S0, 1, true));
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    var release = take(Action.Release.class).command();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    var release = take(ConsumerAction.Release.class).command();
     assertThat(release.stateOffset()).isEqualTo(-1);
     assertThat(release.state()).isNull();
   }
@@ -764,7 +772,7 @@ class ConsumerCoreTest {
   void closingIsToldAtOnceUnlessThereIsNothingToLetGo() {
     start(ConsumerOptions.Order.SHARD);
     core.close(now);
-    assertThat(takeAll(Action.HeartbeatNow.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.HeartbeatNow.class)).isEmpty();
     assertThat(core.drained()).isTrue();
 
     start(ConsumerOptions.Order.SHARD);
@@ -772,11 +780,11 @@ class ConsumerCoreTest {
     run(S0, "a");
     Task task = next(0);
     core.close(now);
-    take(Action.HeartbeatNow.class);
+    take(ConsumerAction.HeartbeatNow.class);
     assertThat(core.drained()).isFalse();
     core.finished(task, now);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    core.released(take(Action.Release.class).hold());
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    core.released(take(ConsumerAction.Release.class).hold());
     assertThat(core.drained()).isTrue();
   }
 
@@ -789,7 +797,7 @@ class ConsumerCoreTest {
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     assign(owned(S0, 1, false));
-    Action.Fetch fetch = takeAll(Action.Fetch.class).get(1);
+    ConsumerAction.Fetch fetch = takeAll(ConsumerAction.Fetch.class).get(1);
     assertThat(fetch.request().offset()).as("after what was begun").isEqualTo(2);
     core.fetched(fetch.hold(), fetch.request(), answer(0, batch("a", "b", "c", "d")), now);
     fail(zero);
@@ -819,16 +827,16 @@ class ConsumerCoreTest {
   void aReleaseWhoseAnswerWasLostIsNotALoss() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    Hold hold = run(S0, "a");
+    OwnedShard hold = run(S0, "a");
     assign(owned(S0, 1, true));
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    take(Action.Release.class);
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.Release.class);
     core.releaseFailed(hold, refused(Refusal.INDETERMINATE), now);
     tick(300);
-    take(Action.Release.class);
+    take(ConsumerAction.Release.class);
     core.releaseFailed(hold, refused(Refusal.FENCED), now);
-    assertThat(hold.state).isEqualTo(HoldState.RELEASED);
-    assertThat(takeAll(Action.CallLost.class)).isEmpty();
+    assertThat(hold.state).isEqualTo(OwnedShardState.RELEASED);
+    assertThat(takeAll(ConsumerAction.CallLost.class)).isEmpty();
   }
 
   @Test
@@ -857,14 +865,14 @@ class ConsumerCoreTest {
     run(S0, new String[20]);
     fail(next(0));
     assertThat(core.flow().paused()).isTrue();
-    assertThat(takeAll(Action.Fetch.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.Fetch.class)).isEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, "a", "b");
     Task task = next(0);
     assertThat(task.hold.shard).isEqualTo(S1);
     core.finished(task, now);
     core.finished(next(1), now);
-    assertThat(take(Action.Fetch.class).request().shard()).isEqualTo(S1);
+    assertThat(take(ConsumerAction.Fetch.class).request().shard()).isEqualTo(S1);
   }
 
   @Test
@@ -873,7 +881,7 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[40]);
-    Action.Fetch fetch = take(Action.Fetch.class);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     assertThat(fetch.request().messagesMax()).as("what there is room for").isEqualTo(60);
     List<FetchAnswer.Placed> batches = new ArrayList<>();
     for (long base = 40; base < 340; base += 30) {
@@ -881,7 +889,7 @@ class ConsumerCoreTest {
     }
     core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, 340, batches), now);
     assertThat(core.flow().messages()).as("whole batches within the limit").isEqualTo(100);
-    assertThat(takeAll(Action.Fetch.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.Fetch.class)).isEmpty();
 
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, new String[70]);
@@ -889,7 +897,7 @@ class ConsumerCoreTest {
     for (int i = 0; i < 121; i++) {
       core.finished(core.next(now), now);
     }
-    assertThat(takeAll(Action.Fetch.class))
+    assertThat(takeAll(ConsumerAction.Fetch.class))
         .as("what was not taken is fetched once there is room")
         .anyMatch(again -> again.request().shard().equals(S0) && again.request().offset() == 100);
   }
@@ -899,15 +907,15 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, "a");
-    Action.Fetch first = take(Action.Fetch.class);
+    ConsumerAction.Fetch first = take(ConsumerAction.Fetch.class);
     assertThat(first.request().waitMillis()).isEqualTo(ConsumerOptions.DEFAULT_FETCH_WAIT_MILLIS);
     core.fetchFailed(first.hold(), first.request(), refused(Refusal.INDETERMINATE), now);
     tick(5_000);
-    Action.Fetch again = take(Action.Fetch.class);
+    ConsumerAction.Fetch again = take(ConsumerAction.Fetch.class);
     assertThat(again.request().waitMillis()).isEqualTo(1_000);
     core.fetched(again.hold(), again.request(), new FetchAnswer(0, 1, List.of()), now);
     tick(100);
-    assertThat(take(Action.Fetch.class).request().waitMillis())
+    assertThat(take(ConsumerAction.Fetch.class).request().waitMillis())
         .isEqualTo(ConsumerOptions.DEFAULT_FETCH_WAIT_MILLIS);
   }
 
@@ -917,22 +925,22 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     run(S0, "a");
     core.finished(next(0), now);
-    Action.Fetch first = take(Action.Fetch.class);
+    ConsumerAction.Fetch first = take(ConsumerAction.Fetch.class);
     assertThat(first.request().failuresTold()).isZero();
     core.fetched(first.hold(), first.request(), new FetchAnswer(0, 1, 1, List.of()), now);
-    Action.FetchRetries ask = take(Action.FetchRetries.class);
+    ConsumerAction.FetchRetries ask = take(ConsumerAction.FetchRetries.class);
     RetryAnswer inAnHour = new RetryAnswer(3_600_000, List.of(), null);
     core.retriesFetched(ask.hold(), ask.request(), inAnHour, now);
     tick(2_000);
 
-    Action.Fetch next = take(Action.Fetch.class);
+    ConsumerAction.Fetch next = take(ConsumerAction.Fetch.class);
     assertThat(next.request().failuresTold()).isEqualTo(1);
     core.fetched(next.hold(), next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
     tick(2_000);
-    assertThat(takeAll(Action.FetchRetries.class)).as("no more than before").isEmpty();
-    Action.Fetch last = take(Action.Fetch.class);
+    assertThat(takeAll(ConsumerAction.FetchRetries.class)).as("no more than before").isEmpty();
+    ConsumerAction.Fetch last = take(ConsumerAction.Fetch.class);
     core.fetched(last.hold(), last.request(), new FetchAnswer(0, 1, 2, List.of()), now);
-    assertThat(takeAll(Action.FetchRetries.class)).as("one was replayed").hasSize(1);
+    assertThat(takeAll(ConsumerAction.FetchRetries.class)).as("one was replayed").hasSize(1);
   }
 
   @Test
@@ -941,15 +949,15 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[60_000]);
-    Action.Fetch fetch = take(Action.Fetch.class);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     core.fetched(fetch.hold(), fetch.request(), answer(60_000, batch(new String[20_000])), now);
     Task stuck = next(0);
-    for (int i = 1; i < Hold.SPAN_MESSAGES_MAX; i++) {
+    for (int i = 1; i < OwnedShard.SPAN_MESSAGES_MAX; i++) {
       core.finished(next(i), now);
     }
     assertThat(core.next(now)).isNull();
     core.finished(stuck, now);
-    next(Hold.SPAN_MESSAGES_MAX);
+    next(OwnedShard.SPAN_MESSAGES_MAX);
   }
 
   @Test
@@ -958,7 +966,7 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[100]);
-    takeAll(Action.Fetch.class);
+    takeAll(ConsumerAction.Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, new String[100]);
     int[] count = new int[2];
@@ -975,14 +983,14 @@ class ConsumerCoreTest {
   void aFailedOnAssignIsTriedAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
-    Action.CallAssign call = take(Action.CallAssign.class);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
+    ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
     core.assignDone(call.hold(), new IllegalStateException("broken"), now);
     tick(999);
-    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
     tick(1);
-    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
-    take(Action.Fetch.class);
+    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    take(ConsumerAction.Fetch.class);
   }
 
   /** Hands S0 back at its epoch, as the log takes it. */
@@ -990,9 +998,9 @@ class ConsumerCoreTest {
     assign(owned(S0, epoch, false));
     run(S0);
     assign(owned(S0, epoch, true));
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    core.released(take(Action.Release.class).hold());
-    takeAll(Action.class);
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    core.released(take(ConsumerAction.Release.class).hold());
+    takeAll(ConsumerAction.class);
     assertThat(core.owned()).isZero();
   }
 
@@ -1009,43 +1017,43 @@ class ConsumerCoreTest {
   void whatWasLetGoIsNotTakenUpAgainByAnAssignmentThatIsOutOfDate() {
     start(ConsumerOptions.Order.SHARD);
     letGo(5);
-    insist(HeldShards.INSISTS_MILLIS, owned(S0, 5, false));
+    insist(OwnedShards.INSISTS_MILLIS, owned(S0, 5, false));
     assertThat(core.owned()).isZero();
     insist(1_000, owned(S0, 5, false));
     // Only the log can tell now, and it says that nobody owns the shard.
     Lease free = lease(S0, 5, 0, -1, null).released(0, -1, null);
-    core.leaseRead(take(Action.ReadLease.class).hold(), free, now);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), free, now);
     assertThat(core.owned()).isZero();
-    assertThat(takeAll(Action.Release.class)).isEmpty();
-    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.Release.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
   }
 
   @Test
   void epochsThatBeganAnewAreReleasedAndThenHeld() {
     start(ConsumerOptions.Order.SHARD);
     letGo(5);
-    insist(2 * HeldShards.INSISTS_MILLIS, owned(S0, 1, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 3, -1, null), now);
+    insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 1, 3, -1, null), now);
     // Nothing is handled at an epoch that may have been another's.
-    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
-    Action.Release release = take(Action.Release.class);
+    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
+    ConsumerAction.Release release = take(ConsumerAction.Release.class);
     assertThat(release.command().epoch()).isEqualTo(1);
     assertThat(release.command().offset()).isEqualTo(3);
     core.released(release.hold());
     assign(owned(S0, 2, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 2, 3, -1, null), now);
-    take(Action.CallAssign.class);
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 2, 3, -1, null), now);
+    take(ConsumerAction.CallAssign.class);
   }
 
   @Test
   void theVeryEpochThatWasLetGoMayComeAgain() {
     start(ConsumerOptions.Order.SHARD);
     letGo(1);
-    insist(2 * HeldShards.INSISTS_MILLIS, owned(S0, 1, false));
-    core.leaseRead(take(Action.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
-    core.released(take(Action.Release.class).hold());
+    insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
+    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
+    core.released(take(ConsumerAction.Release.class).hold());
     assign(owned(S0, 2, false));
-    take(Action.ReadLease.class);
+    take(ConsumerAction.ReadLease.class);
   }
 
   @Test

@@ -24,7 +24,7 @@ class DeliveryPolicyTest {
   private static final Shard S0 = new Shard(1, 0);
   private static final Shard OUT = new Shard(2, 0);
 
-  private final List<Action> actions = new ArrayList<>();
+  private final List<ConsumerAction> actions = new ArrayList<>();
   private ConsumerCore core;
   private long now = 1_000_000;
   private long revision;
@@ -62,8 +62,8 @@ class DeliveryPolicyTest {
         now);
   }
 
-  private <A extends Action> List<A> takeAll(Class<A> type) {
-    Action action;
+  private <A extends ConsumerAction> List<A> takeAll(Class<A> type) {
+    ConsumerAction action;
     while ((action = core.poll()) != null) {
       actions.add(action);
     }
@@ -72,15 +72,15 @@ class DeliveryPolicyTest {
     return found;
   }
 
-  private <A extends Action> A take(Class<A> type) {
+  private <A extends ConsumerAction> A take(Class<A> type) {
     List<A> found = takeAll(type);
     assertThat(found).as(type.getSimpleName()).hasSize(1);
     return found.get(0);
   }
 
-  private Hold fetched(int count) {
-    core.assignDone(take(Action.CallAssign.class).hold(), null, now);
-    Action.Fetch fetch = take(Action.Fetch.class);
+  private OwnedShard fetched(int count) {
+    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     BatchBuilder builder = new BatchBuilder(256);
     for (int i = 0; i < count; i++) {
       builder.add(new Message(null, Map.of(), 0, new byte[10]));
@@ -112,9 +112,9 @@ class DeliveryPolicyTest {
   @Test
   void at_most_once_nothing_starts_before_it_is_committed() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    Hold hold = fetched(10);
+    OwnedShard hold = fetched(10);
     assertThat(core.next(now)).isNull();
-    Action.Commit commit = take(Action.Commit.class);
+    ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
     assertThat(commit.command().offset()).isEqualTo(4);
     assertThat(core.next(now)).isNull();
     core.committed(hold, 4);
@@ -122,7 +122,7 @@ class DeliveryPolicyTest {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    List<Action.Commit> commits = takeAll(Action.Commit.class);
+    List<ConsumerAction.Commit> commits = takeAll(ConsumerAction.Commit.class);
     assertThat(commits).hasSize(1);
     core.committed(hold, commits.get(0).command().offset());
     next(4);
@@ -131,11 +131,11 @@ class DeliveryPolicyTest {
   @Test
   void at_most_once_what_fails_is_not_tried_again() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    Hold hold = fetched(2);
-    core.committed(hold, take(Action.Commit.class).command().offset());
+    OwnedShard hold = fetched(2);
+    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
     core.failed(next(0), new IllegalStateException("broken"), now);
-    assertThat(takeAll(Action.RecordOutcomes.class)).isEmpty();
-    assertThat(take(Action.Report.class).text()).contains("not tried again");
+    assertThat(takeAll(ConsumerAction.RecordOutcomes.class)).isEmpty();
+    assertThat(take(ConsumerAction.Report.class).text()).contains("not tried again");
     core.finished(next(1), now);
     assertThat(core.running()).isZero();
     assertThat(core.next(now + 100_000)).isNull();
@@ -144,84 +144,84 @@ class DeliveryPolicyTest {
   @Test
   void at_most_once_a_release_waits_for_what_is_committed() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    Hold hold = fetched(10);
-    core.committed(hold, take(Action.Commit.class).command().offset());
+    OwnedShard hold = fetched(10);
+    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
     Task first = next(0);
     assign(true);
     core.finished(first, now);
     for (int offset = 1; offset < 4; offset++) {
-      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isEqualTo(4);
-    assertThat(takeAll(Action.Report.class)).isEmpty();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(4);
+    assertThat(takeAll(ConsumerAction.Report.class)).isEmpty();
   }
 
   @Test
   void at_most_once_a_release_waits_for_a_commit_on_its_way_and_what_it_names() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    Hold hold = fetched(10);
-    core.committed(hold, take(Action.Commit.class).command().offset());
+    OwnedShard hold = fetched(10);
+    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
     }
-    long named = take(Action.Commit.class).command().offset();
+    long named = take(ConsumerAction.Commit.class).command().offset();
     assertThat(named).isGreaterThan(4);
     assign(true);
     tick(10);
-    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
     core.committed(hold, named);
     for (long offset = 4; offset < named; offset++) {
-      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isEqualTo(named);
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(named);
   }
 
   /** The commit may have been taken: then nobody else would handle what it names. */
   @Test
   void at_most_once_a_release_asks_again_for_a_commit_whose_answer_is_lost() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    Hold hold = fetched(10);
-    core.committed(hold, take(Action.Commit.class).command().offset());
+    OwnedShard hold = fetched(10);
+    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
     }
-    long named = take(Action.Commit.class).command().offset();
+    long named = take(ConsumerAction.Commit.class).command().offset();
     assign(true);
     core.commitFailed(hold, new RefusedException(Refusal.INDETERMINATE, "lost"), now);
-    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
     tick(2_000);
     assertThat(core.next(now)).isNull();
-    assertThat(take(Action.Commit.class).command().offset()).isEqualTo(named);
+    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(named);
     core.committed(hold, named);
     for (long offset = 4; offset < named; offset++) {
-      assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+      assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isEqualTo(named);
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(named);
   }
 
   @Test
   void at_most_once_what_is_lost_with_the_shard_is_told() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    Hold hold = fetched(10);
-    core.committed(hold, take(Action.Commit.class).command().offset());
+    OwnedShard hold = fetched(10);
+    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
     core.finished(next(0), now);
     core.commitFailed(hold, new RefusedException(Refusal.FENCED, "another"), now);
-    assertThat(takeAll(Action.Report.class))
+    assertThat(takeAll(ConsumerAction.Report.class))
         .anyMatch(report -> report.text().contains("up to 3 messages from offset 1"));
   }
 
   // ---- Handlers that publish
 
-  private Hold attached(long producerId) {
-    Action.ReadLease read = take(Action.ReadLease.class);
+  private OwnedShard attached(long producerId) {
+    ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
     core.leaseRead(
         read.hold(),
         new Lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId),
@@ -237,14 +237,14 @@ class DeliveryPolicyTest {
   void nothing_is_handled_before_former_owners_are_fenced() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
-    Action.OpenPublisher open = take(Action.OpenPublisher.class);
+    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
+    ConsumerAction.OpenPublisher open = take(ConsumerAction.OpenPublisher.class);
     assertThat(open.producerId()).isEqualTo(5);
     core.publisherFailed(open.hold(), new RefusedException(Refusal.UNAVAILABLE, "x"), now);
-    assertThat(takeAll(Action.CallAssign.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
     tick(2_000);
     attached(5);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
     fetched(1);
     next(0);
   }
@@ -253,23 +253,23 @@ class DeliveryPolicyTest {
   void an_input_is_finished_when_its_outputs_are_in_the_log() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(0);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
-    Hold hold = fetched(3);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    OwnedShard hold = fetched(3);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
-    Action.Publish publish = take(Action.Publish.class);
+    ConsumerAction.Publish publish = take(ConsumerAction.Publish.class);
     assertThat(core.next(now)).as("order shard").isNull();
     assertThat(hold.window.committed()).isZero();
     core.publishFailed(
         hold, publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
     tick(2_000);
-    Action.Publish again = take(Action.Publish.class);
+    ConsumerAction.Publish again = take(ConsumerAction.Publish.class);
     assertThat(again.request()).isSameAs(publish.request());
     core.published(hold, again.request(), List.of(new Result(null, 17)), now);
     assertThat(hold.window.committed()).isEqualTo(1);
     core.finished(next(1), now);
-    assertThat(takeAll(Action.Publish.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.Publish.class)).isEmpty();
     assertThat(hold.window.committed()).isEqualTo(2);
   }
 
@@ -277,17 +277,17 @@ class DeliveryPolicyTest {
   void what_is_refused_for_good_begins_the_shard_anew() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
-    Hold hold = fetched(3);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    OwnedShard hold = fetched(3);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
     core.published(
         hold,
-        take(Action.Publish.class).request(),
+        take(ConsumerAction.Publish.class).request(),
         List.of(new Result(Refusal.UNKNOWN_TOPIC, 0)),
         now);
-    assertThat(take(Action.CallLost.class).shard().shard()).isZero();
+    assertThat(take(ConsumerAction.CallLost.class).shard().shard()).isZero();
     assertThat(core.running()).isZero();
     assertThat(core.owned()).isZero();
     assign(false);
@@ -298,13 +298,13 @@ class DeliveryPolicyTest {
   void what_fails_keeps_its_place_whatever_the_order() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
     fetched(1);
     Task first = next(0);
     publishing(first);
     core.failed(first, new IllegalStateException("broken"), now);
-    assertThat(takeAll(Action.Publish.class)).isEmpty();
-    assertThat(take(Action.RecordOutcomes.class).command().outcomes())
+    assertThat(takeAll(ConsumerAction.Publish.class)).isEmpty();
+    assertThat(take(ConsumerAction.RecordOutcomes.class).command().outcomes())
         .allMatch(outcome -> outcome.toString().contains("HELD"));
   }
 
@@ -313,22 +313,22 @@ class DeliveryPolicyTest {
     order = ConsumerOptions.Order.NONE;
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
-    Hold hold = fetched(2);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    OwnedShard hold = fetched(2);
     Task first = next(0);
     Task second = next(1);
     publishing(second);
     core.finished(second, now);
     core.failed(first, new IllegalStateException("broken"), now);
-    core.recorded(hold, take(Action.RecordOutcomes.class).command(), List.of(), now);
+    core.recorded(hold, take(ConsumerAction.RecordOutcomes.class).command(), List.of(), now);
     assign(true);
     core.failed(next(0), new IllegalStateException("broken"), now);
     tick(10_000);
-    assertThat(takeAll(Action.CallRelease.class)).as("its turn may come yet").isEmpty();
+    assertThat(takeAll(ConsumerAction.CallRelease.class)).as("its turn may come yet").isEmpty();
     tick(40_000);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(takeAll(Action.Publish.class)).isEmpty();
-    assertThat(take(Action.Release.class).command().offset()).isZero();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(takeAll(ConsumerAction.Publish.class)).isEmpty();
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
     assertThat(core.flow().messages()).isZero();
     assertThat(core.flow().bytes()).isZero();
   }
@@ -339,18 +339,18 @@ class DeliveryPolicyTest {
     givesState = true;
     start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
     attached(5);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
-    Hold hold = fetched(2);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    OwnedShard hold = fetched(2);
     Task first = next(0);
     Task second = next(1);
     publishing(second);
     core.finished(second, now);
     core.failed(first, new IllegalStateException("broken"), now);
-    core.recorded(hold, take(Action.RecordOutcomes.class).command(), List.of(), now);
+    core.recorded(hold, take(ConsumerAction.RecordOutcomes.class).command(), List.of(), now);
     assign(true);
     tick(50_000);
-    core.stateGiven(take(Action.CallRelease.class).hold(), new byte[] {9}, null, now);
-    var release = take(Action.Release.class).command();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), new byte[] {9}, null, now);
+    var release = take(ConsumerAction.Release.class).command();
     assertThat(release.offset()).isZero();
     assertThat(release.stateOffset()).isZero();
     assertThat(release.state()).as("where it began, and not with message 1 in it").isEmpty();
@@ -360,18 +360,18 @@ class DeliveryPolicyTest {
   void outputs_that_are_on_their_way_are_awaited_by_a_hand_over() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
-    Hold hold = fetched(2);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    OwnedShard hold = fetched(2);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
-    Action.Publish publish = take(Action.Publish.class);
+    ConsumerAction.Publish publish = take(ConsumerAction.Publish.class);
     assign(true);
     tick(48_000);
-    assertThat(takeAll(Action.CallRelease.class)).isEmpty();
+    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
     core.published(hold, publish.request(), List.of(new Result(null, 17)), now);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    assertThat(take(Action.Release.class).command().offset()).isEqualTo(1);
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(1);
   }
 
   // ---- State by commits
@@ -380,14 +380,14 @@ class DeliveryPolicyTest {
   void a_state_is_committed_with_its_offset_and_released() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
-    Hold hold = fetched(5);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    OwnedShard hold = fetched(5);
     Task first = next(0);
     first.newEffects().commit(new byte[] {1});
     core.finished(first, now);
     core.finished(next(1), now);
     tick(6_000);
-    Action.Commit commit = take(Action.Commit.class);
+    ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
     assertThat(commit.command().offset()).isEqualTo(2);
     assertThat(commit.command().stateOffset()).isEqualTo(1);
     assertThat(commit.command().state()).containsExactly(1);
@@ -396,8 +396,8 @@ class DeliveryPolicyTest {
     third.newEffects().commit(new byte[] {3});
     core.finished(third, now);
     assign(true);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    var release = take(Action.Release.class).command();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    var release = take(ConsumerAction.Release.class).command();
     assertThat(release.offset()).isEqualTo(3);
     assertThat(release.stateOffset()).isEqualTo(3);
     assertThat(release.state()).containsExactly(3);
@@ -407,16 +407,16 @@ class DeliveryPolicyTest {
   void without_a_state_yet_the_next_owner_begins_where_this_one_did() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    core.publisherOpened(take(Action.OpenPublisher.class).hold(), 5, 3, now);
+    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
     fetched(5);
     core.finished(next(0), now);
     tick(6_000);
-    Action.Commit commit = take(Action.Commit.class);
+    ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
     assertThat(commit.command().stateOffset()).isZero();
     assertThat(commit.command().state()).isNull();
     assign(true);
-    core.stateGiven(take(Action.CallRelease.class).hold(), null, null, now);
-    var release = take(Action.Release.class).command();
+    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    var release = take(ConsumerAction.Release.class).command();
     assertThat(release.offset()).isEqualTo(1);
     assertThat(release.stateOffset()).isZero();
     assertThat(release.state()).isEmpty();

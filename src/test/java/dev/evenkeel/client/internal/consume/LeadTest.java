@@ -52,15 +52,15 @@ class LeadTest {
   /** The kinds of actions about the lead and the beginning of shards, in order. */
   private List<String> actions() {
     List<String> kinds = new ArrayList<>();
-    Action action;
+    ConsumerAction action;
     while ((action = core.poll()) != null) {
-      if (action instanceof Action.LeadChanged changed) {
+      if (action instanceof ConsumerAction.LeadChanged changed) {
         Assignment.Lead lead = changed.lead();
         kinds.add(lead == null ? "none" : lead.term() + (lead.ending() ? " ends" : ""));
-      } else if (action instanceof Action.CallAssign assign) {
+      } else if (action instanceof ConsumerAction.CallAssign assign) {
         kinds.add("assign " + assign.shard().shard());
         core.assignDone(assign.hold(), null, 0);
-      } else if (action instanceof Action.CallLost lost) {
+      } else if (action instanceof ConsumerAction.CallLost lost) {
         kinds.add("lost " + lost.shard().shard());
       }
     }
@@ -105,12 +105,12 @@ class LeadTest {
   @Test
   void nothingIsHandedOutWithoutTheLead() {
     assign(lead(5, true), owned(S0, 1, false));
-    Action.Fetch fetch = null;
-    Action action;
+    ConsumerAction.Fetch fetch = null;
+    ConsumerAction action;
     while ((action = core.poll()) != null) {
-      if (action instanceof Action.CallAssign assign) {
+      if (action instanceof ConsumerAction.CallAssign assign) {
         core.assignDone(assign.hold(), null, 0);
-      } else if (action instanceof Action.Fetch asked) {
+      } else if (action instanceof ConsumerAction.Fetch asked) {
         fetch = asked;
       }
     }
@@ -133,10 +133,10 @@ class LeadTest {
   void aShardThatWaitsIsReleasedWhenItDrains() {
     assign(lead(5, false), owned(S0, 1, false));
     assign(lead(5, false), owned(S0, 1, true));
-    List<Action.Release> releases = new ArrayList<>();
-    Action action;
+    List<ConsumerAction.Release> releases = new ArrayList<>();
+    ConsumerAction action;
     while ((action = core.poll()) != null) {
-      if (action instanceof Action.Release release) {
+      if (action instanceof ConsumerAction.Release release) {
         releases.add(release);
       }
     }

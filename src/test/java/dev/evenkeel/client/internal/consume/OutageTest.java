@@ -33,7 +33,7 @@ class OutageTest {
           .setOrder(ConsumerOptions.Order.SHARD);
   private final ConsumerCore core =
       new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-  private final Map<Integer, Action.Fetch> fetches = new HashMap<>();
+  private final Map<Integer, ConsumerAction.Fetch> fetches = new HashMap<>();
   private final TreeSet<String> done = new TreeSet<>();
   private final TreeSet<String> dead = new TreeSet<>();
   private long now = 1_000_000;
@@ -51,13 +51,13 @@ class OutageTest {
 
   /** Answers all that the core wants, but fetches. */
   private void act() {
-    Action action;
+    ConsumerAction action;
     while ((action = core.poll()) != null) {
-      if (action instanceof Action.CallAssign assign) {
+      if (action instanceof ConsumerAction.CallAssign assign) {
         core.assignDone(assign.hold(), null, now);
-      } else if (action instanceof Action.Fetch fetch) {
+      } else if (action instanceof ConsumerAction.Fetch fetch) {
         fetches.put(fetch.hold().shard.shard(), fetch);
-      } else if (action instanceof Action.RecordOutcomes record) {
+      } else if (action instanceof ConsumerAction.RecordOutcomes record) {
         for (Outcome each : record.command().outcomes()) {
           if (each instanceof Outcome.Failed failed && failed.way() == Outcome.Way.DEAD) {
             dead.add(record.hold().shard.shard() + "/" + each.offset());
@@ -74,7 +74,7 @@ class OutageTest {
     for (int i = 0; i < count; i++) {
       builder.add(new Message(null, Map.of(), 0, new byte[10]));
     }
-    Action.Fetch fetch = fetches.remove(shard);
+    ConsumerAction.Fetch fetch = fetches.remove(shard);
     FetchAnswer.Placed batch = new FetchAnswer.Placed(0, builder.build(1, 0, 0));
     core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, count, List.of(batch)), now);
     act();

@@ -34,7 +34,7 @@ class RateGateTest {
     final List<Task> running = new ArrayList<>();
     final List<Task> begun = new ArrayList<>();
     final List<Long> begunAt = new ArrayList<>();
-    final Map<Integer, Action.Fetch> fetches = new HashMap<>();
+    final Map<Integer, ConsumerAction.Fetch> fetches = new HashMap<>();
     final Map<Integer, Long> committed = new HashMap<>();
     Long released;
     long now = 5_000_000;
@@ -79,7 +79,7 @@ class RateGateTest {
 
     /** Answers a fetch that waits, if there is something. */
     private void answer(int shard) {
-      Action.Fetch fetch = fetches.get(shard);
+      ConsumerAction.Fetch fetch = fetches.get(shard);
       if (fetch == null || fetch.request().offset() >= log.get(shard).size()) {
         return;
       }
@@ -99,22 +99,22 @@ class RateGateTest {
     }
 
     void carryOut() {
-      Action action;
+      ConsumerAction action;
       while ((action = core.poll()) != null) {
-        if (action instanceof Action.CallAssign assign) {
+        if (action instanceof ConsumerAction.CallAssign assign) {
           core.assignDone(assign.hold(), null, now);
-        } else if (action instanceof Action.Fetch fetch) {
+        } else if (action instanceof ConsumerAction.Fetch fetch) {
           fetches.put(fetch.hold().shard.shard(), fetch);
           answer(fetch.hold().shard.shard());
-        } else if (action instanceof Action.Commit commit) {
+        } else if (action instanceof ConsumerAction.Commit commit) {
           committed.put(commit.hold().shard.shard(), commit.command().offset());
           core.committed(commit.hold(), commit.command().offset());
-        } else if (action instanceof Action.CallRelease release) {
+        } else if (action instanceof ConsumerAction.CallRelease release) {
           core.stateGiven(release.hold(), null, null, now);
-        } else if (action instanceof Action.Release release) {
+        } else if (action instanceof ConsumerAction.Release release) {
           released = release.command().offset();
           core.released(release.hold());
-        } else if (action instanceof Action.RecordOutcomes record) {
+        } else if (action instanceof ConsumerAction.RecordOutcomes record) {
           core.recorded(record.hold(), record.command(), List.of(), now);
         }
       }

@@ -63,7 +63,7 @@ final class Simulation {
     final MessageSource<Task> source;
     final List<Task> running = new ArrayList<>();
     final Map<Shard, Integer> runningOf = new HashMap<>();
-    final Map<Hold, Long> finishedEnds = new HashMap<>();
+    final Map<OwnedShard, Long> finishedEnds = new HashMap<>();
     long lastAnsweredSent = Long.MIN_VALUE;
     boolean alive = true;
     boolean linkUp = true;
@@ -133,7 +133,7 @@ final class Simulation {
 
     void turn() {
       while (alive) {
-        Action action;
+        ConsumerAction action;
         while ((action = core.poll()) != null) {
           perform(action);
         }
@@ -151,7 +151,7 @@ final class Simulation {
       int offset = (int) task.offset;
       assertThat(linkUp).isTrue();
       assertThat(now - lastAnsweredSent).isLessThanOrEqualTo(MEMBER_TIMEOUT_MILLIS - 1_000);
-      assertThat(task.hold.state).isIn(HoldState.RUNNING, HoldState.DRAINING);
+      assertThat(task.hold.state).isIn(OwnedShardState.RUNNING, OwnedShardState.DRAINING);
       running.add(task);
       int ofShard = runningOf.merge(shard, 1, Integer::sum);
       assertThat(running.size()).isLessThanOrEqualTo(options.getParallel());
@@ -203,23 +203,23 @@ final class Simulation {
       }
     }
 
-    private void perform(Action action) {
-      if (action instanceof Action.Fetch f) {
+    private void perform(ConsumerAction action) {
+      if (action instanceof ConsumerAction.Fetch f) {
         ask(
             () -> read(f.request()),
             answer -> core.fetched(f.hold(), f.request(), answer, now),
             refused -> core.fetchFailed(f.hold(), f.request(), refused, now));
-      } else if (action instanceof Action.ReadLease r) {
+      } else if (action instanceof ConsumerAction.ReadLease r) {
         ask(
             () -> logs[r.hold().shard.shard()].lease,
             lease -> core.leaseRead(r.hold(), lease, now),
             refused -> core.leaseFailed(r.hold(), refused, now));
-      } else if (action instanceof Action.Commit c) {
+      } else if (action instanceof ConsumerAction.Commit c) {
         ask(
             () -> commit(c.command()),
             done -> core.committed(c.hold(), c.command().offset()),
             refused -> core.commitFailed(c.hold(), refused, now));
-      } else if (action instanceof Action.Release r) {
+      } else if (action instanceof ConsumerAction.Release r) {
         assertThat(r.command().offset())
             .as("what is finished does not come again after a release")
             .isGreaterThanOrEqualTo(finishedEnds.getOrDefault(r.hold(), 0L));
@@ -227,19 +227,19 @@ final class Simulation {
             () -> release(r.command()),
             done -> core.released(r.hold()),
             refused -> core.releaseFailed(r.hold(), refused, now));
-      } else if (action instanceof Action.RecordOutcomes r) {
+      } else if (action instanceof ConsumerAction.RecordOutcomes r) {
         ask(
             () -> record(r.command()),
             noRoom -> core.recorded(r.hold(), r.command(), noRoom, now),
             refused -> core.recordFailed(r.hold(), r.command(), refused, now));
-      } else if (action instanceof Action.CallAssign c) {
+      } else if (action instanceof ConsumerAction.CallAssign c) {
         if (c.state() != null) {
           assertThat(new String(c.state(), StandardCharsets.UTF_8))
               .isEqualTo(String.valueOf(c.shard().offset()));
         }
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
         after(random.nextInt(50), () -> whileAlive(() -> core.assignDone(c.hold(), failure, now)));
-      } else if (action instanceof Action.CallRelease c) {
+      } else if (action instanceof ConsumerAction.CallRelease c) {
         assertThat(c.hold().running).isZero();
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
         String text = String.valueOf(c.shard().offset());
@@ -249,7 +249,7 @@ final class Simulation {
             () ->
                 whileAlive(
                     () -> core.stateGiven(c.hold(), failure == null ? state : null, failure, now)));
-      } else if (action instanceof Action.HeartbeatNow) {
+      } else if (action instanceof ConsumerAction.HeartbeatNow) {
         after(1, () -> whileAlive(this::heartbeat));
       }
     }

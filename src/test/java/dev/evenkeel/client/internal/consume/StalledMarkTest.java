@@ -2,7 +2,7 @@ package dev.evenkeel.client.internal.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.bus.ShardMark;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.Shard;
 import java.util.List;
@@ -10,11 +10,12 @@ import org.junit.jupiter.api.Test;
 
 /** What heartbeats tell of shards on which nothing is finished. */
 class StalledMarkTest {
-  private final MarkBook book = new MarkBook();
-  private final Hold hold = new Hold("t", new Shard(1, 0), 3, ConsumerOptions.Order.SHARD, 32);
+  private final ProgressReports book = new ProgressReports();
+  private final OwnedShard hold =
+      new OwnedShard("t", new Shard(1, 0), 3, ConsumerOptions.Order.SHARD, 32);
 
   private Long stalled(long now) {
-    List<ShardMark> marks = book.take(List.of(hold), now);
+    List<ShardProgress> marks = book.take(List.of(hold), now);
     return marks.get(0).stalledMillis();
   }
 
@@ -47,11 +48,11 @@ class StalledMarkTest {
 
   @Test
   void aCallOfOnAssignThatDoesNotEndIsInHand() {
-    hold.state = HoldState.ASSIGNING;
+    hold.state = OwnedShardState.ASSIGNING;
     hold.assignCalled = true;
     assertThat(stalled(1_000)).isEqualTo(0);
     assertThat(stalled(4_000)).isEqualTo(3_000);
-    hold.state = HoldState.RUNNING;
+    hold.state = OwnedShardState.RUNNING;
     assertThat(stalled(5_000)).isNull();
   }
 
@@ -60,21 +61,21 @@ class StalledMarkTest {
     hold.pendingMessages = 1;
     hold.running = 1;
     assertThat(stalled(1_000)).isEqualTo(0);
-    hold.state = HoldState.LOST;
+    hold.state = OwnedShardState.LOST;
     hold.stoppedMillis = 20_000;
     book.gone(hold);
     assertThat(book.take(List.of(), 60_000).get(0).stalledMillis()).isEqualTo(59_000);
     hold.running = 0;
     hold.pendingMessages = 0;
     hold.lastEndedMillis = 61_000;
-    ShardMark over = book.take(List.of(), 62_000).get(0);
+    ShardProgress over = book.take(List.of(), 62_000).get(0);
     assertThat(over.stalledMillis()).isNull();
     assertThat(over.endedAgoMillis()).isEqualTo(1_000);
   }
 
   @Test
   void aHoldThatWaitsForAFormerOnesHandlersHasTheseInHand() {
-    Hold former = new Hold("t", new Shard(1, 0), 2, ConsumerOptions.Order.SHARD, 32);
+    OwnedShard former = new OwnedShard("t", new Shard(1, 0), 2, ConsumerOptions.Order.SHARD, 32);
     former.running = 1;
     hold.predecessor = former;
     assertThat(stalled(1_000)).isEqualTo(0);

@@ -40,7 +40,7 @@ final class DealWorld {
   private final class Dealer {
     final long term;
     final String node;
-    final DealBook book;
+    final LevelDispatch book;
     final Map<Shard, Long> fetched = new LinkedHashMap<>();
     final Map<Shard, TreeSet<Long>> done = new HashMap<>();
     final Map<Shard, Long> low = new HashMap<>();
@@ -52,7 +52,7 @@ final class DealWorld {
     Dealer(long term) {
       this.term = term;
       node = "n" + term;
-      book = new DealBook(group, node, policy);
+      book = new LevelDispatch(group, node, policy);
       for (Shard shard : committed.keySet()) {
         own(shard);
       }
@@ -141,7 +141,7 @@ final class DealWorld {
       fetch();
       do {
         book.deal(now);
-        Action action;
+        LevelAction action;
         while ((action = book.poll()) != null) {
           perform(action);
         }
@@ -150,16 +150,16 @@ final class DealWorld {
       assertThat(book.open()).as("what waits and is in hand").isEqualTo(open.size());
     }
 
-    void perform(Action action) {
-      if (action instanceof Action.Finished a) {
+    void perform(LevelAction action) {
+      if (action instanceof LevelAction.Finished a) {
         finished((Ticket) a.ticket());
-      } else if (action instanceof Action.Failed a) {
+      } else if (action instanceof LevelAction.Failed a) {
         failed((Ticket) a.ticket());
-      } else if (action instanceof Action.GivenBack a) {
+      } else if (action instanceof LevelAction.GivenBack a) {
         complete(a.ticket());
-      } else if (action instanceof Action.SendCollect a) {
+      } else if (action instanceof LevelAction.SendCollect a) {
         collect(this, a);
-      } else if (action instanceof Action.SendDeal a) {
+      } else if (action instanceof LevelAction.SendDeal a) {
         deal(this, a);
       }
     }
@@ -167,7 +167,7 @@ final class DealWorld {
     /** The lease of a shard is lost, and there again. */
     void withdraw(Shard shard) {
       book.withdrawn(shard);
-      Action action;
+      LevelAction action;
       while ((action = book.poll()) != null) {
         perform(action);
       }
@@ -430,7 +430,7 @@ final class DealWorld {
     return members.stream().filter(m -> m.instance.equals(instance)).findFirst().orElse(null);
   }
 
-  private void collect(Dealer by, Action.SendCollect send) {
+  private void collect(Dealer by, LevelAction.SendCollect send) {
     Collect body = Collect.decode(send.body().encode().view());
     this.<Object[]>request(
         answer -> {
@@ -455,7 +455,7 @@ final class DealWorld {
         });
   }
 
-  private void deal(Dealer by, Action.SendDeal send) {
+  private void deal(Dealer by, LevelAction.SendDeal send) {
     Deal body = Deal.decode(send.body().encode().view());
     this.<Long>request(
         answer -> {
@@ -477,7 +477,7 @@ final class DealWorld {
         });
   }
 
-  void report(SimMember from, String node, Report report, Consumer<DealBook.Heard> heard) {
+  void report(SimMember from, String node, Report report, Consumer<LevelDispatch.Heard> heard) {
     Report body = Report.decode(report.encode().view());
     request(
         answer -> {

@@ -256,7 +256,7 @@ final class SimMember {
                 }));
   }
 
-  private void answered(Report report, DealBook.Heard heard, long sent) {
+  private void answered(Report report, LevelDispatch.Heard heard, long sent) {
     if (report.number() == reportNumber) {
       reporting = false;
     }

@@ -43,12 +43,12 @@ public final class ProducerCore<T> {
   private final DeliveryLimits limits;
   private final DoubleSupplier jitter;
   private final BuilderPool builders = new BuilderPool();
-  private final List<Lane<T>> lanes = new ArrayList<>();
+  private final List<ShardBuffer<T>> lanes = new ArrayList<>();
 
   /** Lanes with something in them. */
-  private final Set<Lane<T>> active = new LinkedHashSet<>();
+  private final Set<ShardBuffer<T>> active = new LinkedHashSet<>();
 
-  private List<Outcome<T>> outcomes = new ArrayList<>();
+  private List<BatchResult<T>> outcomes = new ArrayList<>();
   private State state = State.RUNNING;
   private RefusedException endedBy;
   private int topicId = -1;
@@ -112,7 +112,7 @@ public final class ProducerCore<T> {
     }
     topicGone = false;
     while (lanes.size() < shards) {
-      lanes.add(new Lane<>(new Shard(id, lanes.size()), settings, builders));
+      lanes.add(new ShardBuffer<>(new Shard(id, lanes.size()), settings, builders));
     }
   }
 
@@ -131,7 +131,7 @@ public final class ProducerCore<T> {
    * @param dueMillis of {@link DueTime#of}
    */
   public boolean add(Message message, long dueMillis, T token, int chargedBytes, long nowMillis) {
-    Lane<T> lane = lanes.get(choice.of(message, lanes.size()));
+    ShardBuffer<T> lane = lanes.get(choice.of(message, lanes.size()));
     boolean news = !lane.isOpen();
     if (!lane.fits(message, dueMillis)) {
       seal(lane);
@@ -156,7 +156,7 @@ public final class ProducerCore<T> {
    * @param token stands for the whole batch
    */
   public void addStamped(int shard, Batch batch, long dueMillis, T token) {
-    Lane<T> lane = lanes.get(shard);
+    ShardBuffer<T> lane = lanes.get(shard);
     if (lane.isEmpty()) {
       active.add(lane);
     }
@@ -175,14 +175,14 @@ public final class ProducerCore<T> {
     }
   }
 
-  private void seal(Lane<T> lane) {
+  private void seal(ShardBuffer<T> lane) {
     lane.seal();
     choice.closed(lane.shard.shard(), lanes.size());
   }
 
   /** Closes all open batches, and has {@code flush} wait for all that is on its way. */
   public void flush(Flush flush) {
-    for (Lane<T> lane : active) {
+    for (ShardBuffer<T> lane : active) {
       if (lane.isOpen()) {
         seal(lane);
       }
@@ -202,12 +202,12 @@ public final class ProducerCore<T> {
   public List<OutBatch<T>> poll(long nowMillis) {
     List<OutBatch<T>> sends = new ArrayList<>();
     // Before anything is sent: one given up stops the sending in all lanes.
-    for (Lane<T> lane : active) {
+    for (ShardBuffer<T> lane : active) {
       expire(lane, nowMillis);
     }
     wakeAtMillis = Long.MAX_VALUE;
-    for (Iterator<Lane<T>> each = active.iterator(); each.hasNext(); ) {
-      Lane<T> lane = each.next();
+    for (Iterator<ShardBuffer<T>> each = active.iterator(); each.hasNext(); ) {
+      ShardBuffer<T> lane = each.next();
       if (state == State.RUNNING) {
         if (lane.sealDue(nowMillis)) {
           seal(lane);
@@ -229,7 +229,7 @@ public final class ProducerCore<T> {
     return wakeAtMillis;
   }
 
-  private void expire(Lane<T> lane, long nowMillis) {
+  private void expire(ShardBuffer<T> lane, long nowMillis) {
     if (lane.openExpired(nowMillis)) {
       seal(lane);
     }
@@ -251,7 +251,7 @@ public final class ProducerCore<T> {
 
   /** What was refused for want of a leader may be taken now: pauses after failures end. */
   public void retryNow() {
-    active.forEach(Lane::retryNow);
+    active.forEach(ShardBuffer::retryNow);
   }
 
   /**
@@ -261,7 +261,7 @@ public final class ProducerCore<T> {
    */
   public void answered(
       OutBatch<T> batch, int triedInEpoch, Result result, String detail, long nowMillis) {
-    Lane<T> lane = laneOf(batch);
+    ShardBuffer<T> lane = laneOf(batch);
     if (lane == null || batch.state == OutBatch.State.DONE || triedInEpoch != epoch) {
       return;
     }
@@ -315,7 +315,7 @@ public final class ProducerCore<T> {
    * An earlier one is missing. If that was still under way when this one was sent, it is sent again
    * after it; else the log has forgotten what it had acknowledged of the sequence.
    */
-  private void gap(Lane<T> lane, OutBatch<T> batch, long nowMillis) {
+  private void gap(ShardBuffer<T> lane, OutBatch<T> batch, long nowMillis) {
     if (batch.sentAsHead) {
       waitForEpoch(batch);
       return;
@@ -345,7 +345,7 @@ public final class ProducerCore<T> {
     if (state != State.OPENING) {
       return;
     }
-    for (Lane<T> lane : active) {
+    for (ShardBuffer<T> lane : active) {
       long last = lastSequences.getOrDefault(lane.shard, -1L);
       for (OutBatch<T> batch : lane.queue()) {
         if (batch.state != OutBatch.State.DONE
@@ -355,7 +355,7 @@ public final class ProducerCore<T> {
         }
       }
     }
-    lanes.forEach(Lane::beginEpoch);
+    lanes.forEach(ShardBuffer::beginEpoch);
     producerId = newProducerId;
     epoch = newEpoch;
     state = State.RUNNING;
@@ -376,7 +376,7 @@ public final class ProducerCore<T> {
   }
 
   private void failAll(RefusedException reason) {
-    for (Lane<T> lane : active) {
+    for (ShardBuffer<T> lane : active) {
       if (lane.isOpen()) {
         lane.seal();
       }
@@ -392,21 +392,21 @@ public final class ProducerCore<T> {
 
   private void finish(OutBatch<T> batch, long baseOffset, RefusedException refused) {
     batch.state = OutBatch.State.DONE;
-    outcomes.add(new Outcome<>(batch, batch.shard.shard(), baseOffset, refused, null));
+    outcomes.add(new BatchResult<>(batch, batch.shard.shard(), baseOffset, refused, null));
   }
 
   /** What became known since the last call. */
-  public List<Outcome<T>> takeOutcomes() {
+  public List<BatchResult<T>> takeOutcomes() {
     if (outcomes.isEmpty()) {
       return List.of();
     }
-    List<Outcome<T>> taken = outcomes;
+    List<BatchResult<T>> taken = outcomes;
     outcomes = new ArrayList<>();
     return taken;
   }
 
   /** Null if the batch is of a topic that has gone. */
-  private Lane<T> laneOf(OutBatch<T> batch) {
+  private ShardBuffer<T> laneOf(OutBatch<T> batch) {
     return batch.shard.topicId() == topicId && batch.shard.shard() < lanes.size()
         ? lanes.get(batch.shard.shard())
         : null;

@@ -158,7 +158,7 @@ class ProducerSimTest {
         opening = true;
         open(core.epoch() + 1, 0, new HashMap<>());
       }
-      for (Outcome<Integer> outcome : core.takeOutcomes()) {
+      for (BatchResult<Integer> outcome : core.takeOutcomes()) {
         long offset = outcome.baseOffset();
         for (Integer token : outcome.tokens()) {
           if (outcome.refused() == null) {

@@ -1,0 +1,330 @@
+package dev.evenkeel.broker.decide;
+
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.FailureCounts;
+import dev.evenkeel.broker.state.FailureEntry;
+import dev.evenkeel.broker.state.FailureEntry.Kind;
+import dev.evenkeel.broker.state.FailureKeys;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.LogTime;
+import dev.evenkeel.broker.state.WaitingKeys;
+import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FailureCodec;
+import java.util.List;
+
+/** The failures of a group on a shard while one command is decided. One instance a command. */
+final class GroupFailures {
+  private final LeaseKey key;
+  private final FailureKeys keys;
+  private final WaitingKeys lanes;
+  private final FailureEdits edits;
+  private int waiting;
+  private int parked;
+  private int held;
+  private int dead;
+  private int marks;
+  private long bytes;
+
+  GroupFailures(LeaseKey key, FailureCounts stand, WaitingKeys lanes, FailureEdits edits) {
+    this.key = key;
+    this.lanes = lanes;
+    this.edits = edits;
+    keys = new FailureKeys(key);
+    waiting = stand.waiting();
+    parked = stand.parked();
+    held = stand.held();
+    dead = stand.dead();
+    marks = stand.marks();
+    bytes = stand.bytes();
+  }
+
+  /** What waits of that offset, or null. */
+  FailureEntry entry(long offset) {
+    byte[] value = edits.get(keys.at(FailureKeys.ENTRY, offset));
+    return value == null ? null : FailureEntry.decode(value);
+  }
+
+  boolean marked(long offset) {
+    return edits.has(keys.at(FailureKeys.MARK, offset));
+  }
+
+  /** The dead letter of that offset, or null. */
+  DeadLetter dead(long offset) {
+    byte[] value = edits.get(keys.at(FailureKeys.DEAD, offset));
+    return value == null ? null : FailureCodec.deadLetter(new ByteReader(value));
+  }
+
+  boolean hasRoom(int copyBytes) {
+    return waiting + parked < Limits.RETRIES_MAX && bytes + copyBytes <= Limits.RETRY_BYTES_MAX;
+  }
+
+  /**
+   * Takes a message that failed from the window. False: there is no room.
+   *
+   * @param before its entry while it was held, or null
+   */
+  boolean move(Outcome.Failed failed, FailureEntry before, LogTime time) {
+    if (!hasRoom(failed.copy().length)) {
+      return false;
+    }
+    if (before != null) {
+      take(failed.offset(), before);
+    }
+    add(
+        failed.offset(),
+        new FailureEntry(
+            Kind.WAITING,
+            failed.attempt(),
+            time.millis() + failed.delayMillis(),
+            failed.lane(),
+            before == null ? time.clockMillis() : before.firstFailedMillis(),
+            time.clockMillis(),
+            failed.copy().length),
+        failed.copy());
+    return true;
+  }
+
+  /** Takes a message that waits behind its lane from the window. False: there is no room. */
+  boolean park(Outcome.Parked parking, FailureEntry before, LogTime time) {
+    if (!hasRoom(parking.copy().length)) {
+      return false;
+    }
+    if (before != null) {
+      take(parking.offset(), before);
+    }
+    long head = parking.lane() == Outcome.NO_LANE ? -1 : headOf(parking.lane());
+    boolean behind = head >= 0 && head < parking.offset();
+    add(
+        parking.offset(),
+        new FailureEntry(
+            behind ? Kind.PARKED : Kind.WAITING,
+            before == null ? 0 : before.attempts(),
+            time.millis(),
+            parking.lane(),
+            before == null ? 0 : before.firstFailedMillis(),
+            before == null ? 0 : before.lastFailedMillis(),
+            parking.copy().length),
+        parking.copy());
+    return true;
+  }
+
+  private void add(long offset, FailureEntry entry, byte[] copy) {
+    long head = entry.lane() == Outcome.NO_LANE ? -1 : headOf(entry.lane());
+    if (head > offset) {
+      // One that a former owner had done before those that it moved came again.
+      FailureEntry behind = entry(head);
+      take(head, behind);
+      put(head, behind.behind());
+    }
+    put(offset, entry);
+    edits.put(keys.at(FailureKeys.COPY, offset), copy);
+    mark(offset);
+  }
+
+  /** Counts another failed attempt of one that waits here. */
+  boolean again(long offset, FailureEntry entry, long delayMillis, LogTime time) {
+    take(offset, entry);
+    long dueMillis = time.millis() + delayMillis;
+    FailureEntry next = entry.failed(dueMillis, time.clockMillis());
+    put(offset, next.kind() == Kind.PARKED ? next.promoted(dueMillis) : next);
+    return true;
+  }
+
+  /** Counts a failed attempt of one that waits in the owner's window. */
+  boolean hold(Outcome.Failed failed, FailureEntry before, LogTime time) {
+    if (before != null) {
+      return again(failed.offset(), before, failed.delayMillis(), time);
+    }
+    put(
+        failed.offset(),
+        new FailureEntry(
+            Kind.HELD,
+            failed.attempt(),
+            time.millis() + failed.delayMillis(),
+            Outcome.NO_LANE,
+            time.clockMillis(),
+            time.clockMillis(),
+            0));
+    return true;
+  }
+
+  /** Makes a dead letter of it. False: there is no room. */
+  boolean die(Outcome.Failed failed, FailureEntry before, long floor, LogTime time) {
+    long offset = failed.offset();
+    if (dead >= Limits.DEAD_LETTERS_MAX) {
+      return false;
+    }
+    boolean tried = before != null && before.attempts() > 0;
+    DeadLetter letter =
+        new DeadLetter(
+            key.shard(),
+            offset,
+            failed.attempt(),
+            failed.error(),
+            tried ? before.firstFailedMillis() : time.clockMillis(),
+            time.clockMillis(),
+            failed.copy());
+    if (before != null) {
+      remove(offset, before, time);
+    }
+    Bytes out = new Bytes(128 + failed.copy().length);
+    FailureCodec.write(out, letter);
+    byte[] row = keys.at(FailureKeys.DEAD, offset);
+    if (!edits.has(row)) {
+      dead++;
+    }
+    edits.put(row, out.toArray());
+    if (offset >= floor) {
+      mark(offset);
+    }
+    return true;
+  }
+
+  /** Removes what waits, and lets the next of its lane be tried. */
+  void remove(long offset, FailureEntry entry, LogTime time) {
+    take(offset, entry);
+    edits.delete(keys.at(FailureKeys.COPY, offset));
+    if (entry.lane() == Outcome.NO_LANE) {
+      return;
+    }
+    long next = headOf(entry.lane());
+    if (next >= 0) {
+      FailureEntry head = entry(next);
+      if (head.kind() == Kind.PARKED) {
+        take(next, head);
+        put(next, head.promoted(time.millis()));
+      }
+    }
+  }
+
+  /** Removes a dead letter that is there. */
+  void bury(long offset) {
+    edits.delete(keys.at(FailureKeys.DEAD, offset));
+    dead--;
+  }
+
+  /** Puts a dead letter among what waits. Its lane has gone on without it. */
+  void revive(DeadLetter letter, LogTime time) {
+    put(
+        letter.offset(),
+        new FailureEntry(
+            Kind.WAITING, 0, time.millis(), Outcome.NO_LANE, 0, 0, letter.copy().length));
+    edits.put(keys.at(FailureKeys.COPY, letter.offset()), letter.copy());
+  }
+
+  /** Forgets marks below {@code floor}, and what was held below {@code committed}. */
+  void forgetBelow(long floor, long committed) {
+    byte[] first;
+    byte[] from = keys.part(FailureKeys.MARK);
+    byte[] to = keys.at(FailureKeys.MARK, floor);
+    while (marks > 0 && (first = edits.first(from, to)) != null) {
+      edits.delete(first);
+      marks--;
+      from = keys.at(FailureKeys.MARK, FailureKeys.offset(first) + 1);
+    }
+    from = keys.part(FailureKeys.ENTRY);
+    to = keys.at(FailureKeys.ENTRY, committed);
+    while (held > 0 && (first = edits.first(from, to)) != null) {
+      long offset = FailureKeys.offset(first);
+      FailureEntry entry = entry(offset);
+      if (entry.kind() == Kind.HELD) {
+        take(offset, entry);
+      }
+      from = keys.at(FailureKeys.ENTRY, offset + 1);
+    }
+  }
+
+  /** No offset has left the window any more. */
+  void forgetMarks() {
+    forgetBelow(Long.MAX_VALUE, 0);
+  }
+
+  /** Nothing is held any more. */
+  void forgetHeld() {
+    forgetBelow(0, Long.MAX_VALUE);
+  }
+
+  /**
+   * What was moved at {@code offset} and above is forgotten. The lowest of a lane waits, and stays
+   * if any of the lane does.
+   */
+  void forgetMovedFrom(long offset) {
+    byte[] from = keys.at(FailureKeys.ENTRY, offset);
+    byte[] to = keys.part(FailureKeys.ENTRY + 1);
+    byte[] first;
+    while (waiting + parked > 0 && (first = edits.first(from, to)) != null) {
+      long each = FailureKeys.offset(first);
+      take(each, entry(each));
+      edits.delete(keys.at(FailureKeys.COPY, each));
+      from = keys.at(FailureKeys.ENTRY, each + 1);
+    }
+  }
+
+  /** The lowest offset of a lane, or -1. */
+  private long headOf(long lane) {
+    byte[] added = edits.added(keys.lane(lane, 0), keys.lane(lane, Long.MAX_VALUE));
+    long head = added == null ? -1 : FailureKeys.offset(added);
+    for (long offset : lanes.of(key, lane)) {
+      if (head >= 0 && head <= offset) {
+        return head;
+      }
+      if (!edits.deletes(keys.lane(lane, offset))) {
+        return offset;
+      }
+    }
+    return head;
+  }
+
+  private void mark(long offset) {
+    byte[] row = keys.at(FailureKeys.MARK, offset);
+    if (!edits.has(row)) {
+      edits.mark(row);
+      marks++;
+    }
+  }
+
+  private void put(long offset, FailureEntry entry) {
+    edits.put(keys.at(FailureKeys.ENTRY, offset), entry.encode());
+    if (entry.kind() == Kind.WAITING) {
+      edits.mark(keys.due(entry.dueMillis(), offset));
+    }
+    if (entry.lane() != Outcome.NO_LANE) {
+      edits.mark(keys.lane(entry.lane(), offset));
+    }
+    count(entry, 1);
+  }
+
+  /** Removes everything but the copy. */
+  private void take(long offset, FailureEntry entry) {
+    edits.delete(keys.at(FailureKeys.ENTRY, offset));
+    if (entry.kind() == Kind.WAITING) {
+      edits.delete(keys.due(entry.dueMillis(), offset));
+    }
+    if (entry.lane() != Outcome.NO_LANE) {
+      edits.delete(keys.lane(entry.lane(), offset));
+    }
+    count(entry, -1);
+  }
+
+  private void count(FailureEntry entry, int by) {
+    switch (entry.kind()) {
+      case HELD -> held += by;
+      case WAITING -> waiting += by;
+      case PARKED -> parked += by;
+    }
+    bytes += (long) by * entry.bytes();
+  }
+
+  /** What it came to. */
+  List<Change> changes(boolean replayed) {
+    if (edits.isEmpty()) {
+      return List.of();
+    }
+    FailureCounts stand = new FailureCounts(waiting, parked, held, dead, marks, bytes);
+    return List.of(new Change.PutFailures(key, stand, edits.rows(), replayed));
+  }
+}

@@ -1,0 +1,68 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.broker.state.TopicRecord;
+import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+
+/** A data group with its log and state. */
+record LogGroupServer(String nodeId, LogGroup log, DataState state) {
+
+  /**
+   * @throws RefusedException NOT_LEADER with the leader's id
+   */
+  void requireLeader() {
+    requireLeader(nodeId, log);
+  }
+
+  /**
+   * Beyond leading: what is read here is current.
+   *
+   * @throws RefusedException NOT_LEADER with the leader's id, or UNAVAILABLE
+   */
+  void requireReady() {
+    requireReady(nodeId, log);
+  }
+
+  static void requireLeader(String nodeId, LogGroup log) {
+    String leader = log.leadership().leader();
+    if (!nodeId.equals(leader)) {
+      throw new RefusedException(Refusal.NOT_LEADER, leader == null ? "" : leader);
+    }
+  }
+
+  static void requireReady(String nodeId, LogGroup log) {
+    requireLeader(nodeId, log);
+    Leadership leadership = log.leadership();
+    if (!leadership.ready()) {
+      throw new RefusedException(
+          Refusal.UNAVAILABLE, nodeId + " has begun to lead " + log.name() + " and is catching up");
+    }
+  }
+
+  /**
+   * @throws RefusedException UNKNOWN_TOPIC or UNKNOWN_SHARD
+   */
+  ShardRecord shard(Shard shard) {
+    ShardRecord record = state.tables().shard(shard);
+    if (record == null) {
+      TopicRecord topic = state.tables().topic(shard.topicId());
+      boolean known = topic != null && !topic.dropped();
+      throw new RefusedException(
+          known ? Refusal.UNKNOWN_SHARD : Refusal.UNKNOWN_TOPIC, "there is no shard " + shard);
+    }
+    return record;
+  }
+
+  /** Topic and shard for people. */
+  String nameOf(Shard shard) {
+    TopicRecord topic = state.tables().topic(shard.topicId());
+    return (topic == null ? "topic " + shard.topicId() : "topic '" + topic.name() + "'")
+        + " shard "
+        + shard.shard();
+  }
+}

@@ -1,0 +1,43 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+
+/**
+ * How much a shard has of delayed messages: all that is in memory of them.
+ *
+ * @param bytes of the batches
+ * @param dueMillis when the first batch is due
+ * @param serial of that batch; reading begins there, and not among rows that have gone
+ * @param nextSerial for the next batch that comes
+ */
+public record DelayCounts(
+    long messages, long batches, long bytes, long dueMillis, long serial, long nextSerial) {
+  public static final DelayCounts NONE = new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, 0);
+
+  public boolean isEmpty() {
+    return batches == 0;
+  }
+
+  /** With the batch of {@link #nextSerial()}. */
+  public DelayCounts added(int batchMessages, int batchBytes, long batchDueMillis) {
+    boolean first = batchDueMillis < dueMillis;
+    return new DelayCounts(
+        messages + batchMessages,
+        batches + 1,
+        bytes + batchBytes,
+        first ? batchDueMillis : dueMillis,
+        first ? nextSerial : serial,
+        nextSerial + 1);
+  }
+
+  byte[] encode() {
+    Bytes out = new Bytes(48).i64(messages).i64(batches).i64(bytes);
+    return out.i64(dueMillis).i64(serial).i64(nextSerial).toArray();
+  }
+
+  static DelayCounts decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes);
+    return new DelayCounts(in.i64(), in.i64(), in.i64(), in.i64(), in.i64(), in.i64());
+  }
+}

@@ -1,0 +1,38 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+
+/**
+ * How much a group has of failures on a shard.
+ *
+ * @param waiting moved messages that wait for an attempt
+ * @param parked moved messages that wait behind another of their lane
+ * @param held messages that wait in the owner's window
+ * @param dead dead letters
+ * @param marks offsets above the committed one that have left the window
+ * @param bytes of the copies of what waits and is parked
+ */
+public record FailureCounts(int waiting, int parked, int held, int dead, int marks, long bytes) {
+  public static final FailureCounts NONE = new FailureCounts(0, 0, 0, 0, 0, 0);
+
+  /** Messages whose copy is kept for another attempt. */
+  public int moved() {
+    return waiting + parked;
+  }
+
+  /** What a new owner must know before it hands out anything. */
+  public int concerningOwner() {
+    return waiting + parked + held + marks;
+  }
+
+  byte[] encode() {
+    Bytes out = new Bytes(28).i32(waiting).i32(parked).i32(held).i32(dead).i32(marks);
+    return out.i64(bytes).toArray();
+  }
+
+  static FailureCounts decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes);
+    return new FailureCounts(in.i32(), in.i32(), in.i32(), in.i32(), in.i32(), in.i64());
+  }
+}

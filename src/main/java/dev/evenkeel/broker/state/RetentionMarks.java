@@ -1,0 +1,75 @@
+package dev.evenkeel.broker.state;
+
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What every group of a shard had consumed at some moments of the past, oldest first.
+ *
+ * @param list at most {@link #MARKS_MAX}
+ */
+public record RetentionMarks(List<Mark> list) {
+  /** One for each 24th of the retention, and one that is old enough. */
+  public static final int MARKS_MAX = 25;
+
+  public static final RetentionMarks NONE = new RetentionMarks(List.of());
+
+  /**
+   * @param millis when
+   * @param floor every group had consumed what lies below
+   */
+  public record Mark(long millis, long floor) {}
+
+  public RetentionMarks {
+    list = List.copyOf(list);
+  }
+
+  /** The newest mark made at or before {@code millis}, or null. */
+  public Mark newestUpTo(long millis) {
+    Mark found = null;
+    for (Mark mark : list) {
+      if (mark.millis() <= millis) {
+        found = mark;
+      }
+    }
+    return found;
+  }
+
+  /** Without those before {@code millis}, which a newer one stands for. */
+  public RetentionMarks since(long millis) {
+    return new RetentionMarks(list.stream().filter(mark -> mark.millis() >= millis).toList());
+  }
+
+  /** Without those after {@code millis}: written by a clock that was ahead. */
+  public RetentionMarks upTo(long millis) {
+    return new RetentionMarks(list.stream().filter(mark -> mark.millis() <= millis).toList());
+  }
+
+  /** With one more, if {@code everyMillis} have passed since the last. */
+  public RetentionMarks sampled(long now, long floor, long everyMillis) {
+    if (!list.isEmpty() && now - list.get(list.size() - 1).millis() < everyMillis) {
+      return this;
+    }
+    List<Mark> next = new ArrayList<>(list);
+    next.add(new Mark(now, floor));
+    return new RetentionMarks(next.subList(Math.max(0, next.size() - MARKS_MAX), next.size()));
+  }
+
+  byte[] encode() {
+    Bytes out = new Bytes(4 + 16 * list.size()).i32(list.size());
+    list.forEach(mark -> out.i64(mark.millis()).i64(mark.floor()));
+    return out.toArray();
+  }
+
+  static RetentionMarks decode(byte[] bytes) {
+    ByteReader in = new ByteReader(bytes);
+    int count = in.count();
+    List<Mark> list = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      list.add(new Mark(in.i64(), in.i64()));
+    }
+    return new RetentionMarks(list);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.evenkeel.broker.state;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Which messages wait in each lane, as the rows of table FAILURES have it. They are read all the
+ * time from their beginning, where most have been deleted; the store would walk over all that was
+ * deleted, each time. Only for the applying thread.
+ */
+public final class WaitingKeys {
+  private final Map<LeaseKey, Map<Long, NavigableSet<Long>>> lanes = new TreeMap<>();
+
+  /** Offsets of a lane, in their order; a view. */
+  public NavigableSet<Long> of(LeaseKey key, long lane) {
+    NavigableSet<Long> offsets = lanes.getOrDefault(key, Map.of()).get(lane);
+    return offsets == null
+        ? Collections.emptyNavigableSet()
+        : Collections.unmodifiableNavigableSet(offsets);
+  }
+
+  /** A row of table FAILURES is there, or has gone. */
+  void row(LeaseKey key, FailureKeys keys, byte[] row, boolean there) {
+    if (!keys.isOf(FailureKeys.LANE, row)) {
+      return;
+    }
+    long lane = FailureKeys.first(row);
+    long offset = FailureKeys.offset(row);
+    Map<Long, NavigableSet<Long>> mine = lanes.computeIfAbsent(key, any -> new HashMap<>());
+    NavigableSet<Long> offsets = mine.computeIfAbsent(lane, any -> new TreeSet<>());
+    if (there) {
+      offsets.add(offset);
+    } else {
+      offsets.remove(offset);
+    }
+    if (offsets.isEmpty()) {
+      mine.remove(lane);
+    }
+    if (mine.isEmpty()) {
+      lanes.remove(key);
+    }
+  }
+
+  void remove(LeaseKey key) {
+    lanes.remove(key);
+  }
+}

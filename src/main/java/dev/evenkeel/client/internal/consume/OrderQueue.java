@@ -1,0 +1,63 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.client.ConsumerOptions;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Keeps one shard's order: gives the messages out one by one, as the order allows. A message keeps
+ * its lane from {@link #next} to {@link #finished}, through all its retries.
+ */
+interface OrderQueue {
+  /** Gives the shard's messages by ascending offset, decoded one at a time. */
+  interface Source {
+    /** The next message, or null if there is none now. */
+    Task next();
+  }
+
+  /** The next message that may start, or null while all that came must wait. */
+  Task next(Source source);
+
+  /** The handler of {@code task} has ended well, so what waited behind it may start. */
+  void finished(Task task);
+
+  /**
+   * Forgets what {@link #next} has taken from its source and not given out, as far as it lies at
+   * {@code from} or above.
+   */
+  void dropFrom(long from);
+
+  /** Forgets all that {@link #next} has taken from its source and not given out. */
+  default void clear() {
+    dropFrom(Long.MIN_VALUE);
+  }
+
+  /** Shows what {@link #next} has taken from its source and not given out, in no order. */
+  void forEachParked(Consumer<Task> look);
+
+  /** Messages that wait behind {@code front}, which was given out and is not finished, in order. */
+  default Iterator<Task> behind(Task front) {
+    return Collections.emptyIterator();
+  }
+
+  /** Forgets some of those behind {@code front}: they have no lane any more. */
+  default void takeBehind(Task front, Set<Task> some) {}
+
+  static OrderQueue of(ConsumerOptions.Order order) {
+    return of(order, held -> {});
+  }
+
+  /**
+   * @param crowded is told of a message that is {@link Task#watched} when another comes to wait
+   *     behind it
+   */
+  static OrderQueue of(ConsumerOptions.Order order, Consumer<Task> crowded) {
+    return switch (order) {
+      case SHARD -> new ShardQueue();
+      case KEY -> new KeyQueues(crowded);
+      case NONE -> new UnorderedQueue();
+    };
+  }
+}

@@ -1,0 +1,225 @@
+package dev.evenkeel.client.internal.produce.core;
+
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * One shard's messages on their way: an open batch that collects, and closed ones in the order of
+ * their sequence. Only the first few of those may be under way at once, so that the log still
+ * remembers each of them when it is repeated.
+ */
+final class ShardBuffer<T> {
+  final Shard shard;
+  private final CoreSettings settings;
+  private final BuilderPool builders;
+  private final Deque<OutBatch<T>> queue = new ArrayDeque<>();
+  private BatchBuilder open;
+  private List<T> openTokens;
+  private int openBytes;
+  private long openDueMillis;
+  private long openedMillis;
+  private long nextSequence;
+  private int failuresInRow;
+  private long retryAtMillis = Long.MIN_VALUE;
+
+  ShardBuffer(Shard shard, CoreSettings settings, BuilderPool builders) {
+    this.shard = shard;
+    this.settings = settings;
+    this.builders = builders;
+  }
+
+  boolean isEmpty() {
+    return open == null && queue.isEmpty();
+  }
+
+  boolean isOpen() {
+    return open != null;
+  }
+
+  /** Whether there is no open batch, or one that may take this message too. */
+  boolean fits(Message message, long dueMillis) {
+    return open == null || openDueMillis == dueMillis && open.fits(message, settings.batchBytes());
+  }
+
+  boolean isFull() {
+    return open != null && open.bytes() >= settings.batchBytes();
+  }
+
+  void add(Message message, long dueMillis, T token, int chargedBytes, long nowMillis) {
+    if (open == null) {
+      open = builders.take();
+      openDueMillis = dueMillis;
+      openTokens = new ArrayList<>();
+      openBytes = 0;
+      openedMillis = nowMillis;
+    }
+    open.add(message);
+    openTokens.add(token);
+    openBytes += chargedBytes;
+  }
+
+  /** Closes the open batch. */
+  void seal() {
+    queue.add(
+        new OutBatch<>(
+            shard,
+            open.build(0, 0, 0),
+            openDueMillis,
+            openTokens,
+            openBytes,
+            openedMillis + settings.deliveryTimeoutMillis()));
+    builders.giveBack(open);
+    open = null;
+    openTokens = null;
+  }
+
+  /** Takes a closed batch that keeps the place in the epoch that it has. */
+  void addStamped(Batch batch, long dueMillis, T token) {
+    OutBatch<T> closed =
+        new OutBatch<>(shard, batch, dueMillis, List.of(token), batch.length(), Long.MAX_VALUE);
+    closed.firstSequence = batch.firstSequence();
+    queue.add(closed);
+  }
+
+  Deque<OutBatch<T>> queue() {
+    return queue;
+  }
+
+  OutBatch<T> head() {
+    return queue.peekFirst();
+  }
+
+  /**
+   * Whether the open batch should be closed to be sent: at once if nothing is under way, else when
+   * it has lingered. While the window is full it goes on collecting, for it could not be sent.
+   */
+  boolean sealDue(long nowMillis) {
+    return open != null
+        && queue.size() < settings.batchesInFlight()
+        && (queue.isEmpty() || nowMillis >= openedMillis + settings.lingerMillis());
+  }
+
+  /** Marks what may be sent now as sent, in order, and adds it to {@code sends}. */
+  void send(long producerId, int epoch, long nowMillis, List<OutBatch<T>> sends) {
+    if (nowMillis < retryAtMillis) {
+      return;
+    }
+    boolean earlierUnderWay = false;
+    boolean head = true;
+    int place = 0;
+    for (OutBatch<T> batch : queue) {
+      if (place++ == settings.batchesInFlight()) {
+        return;
+      }
+      switch (batch.state) {
+        case DONE -> {}
+        case SENT -> {
+          earlierUnderWay = true;
+          head = false;
+        }
+        case WAITING -> {
+          // One that came too early must not overtake again: it waits for the outcome before it,
+          // unless those before it are sent again in this very turn.
+          if (batch.gapped && earlierUnderWay) {
+            return;
+          }
+          stamp(batch, producerId, epoch);
+          batch.gapped = false;
+          batch.sentAsHead = head;
+          head = false;
+          batch.state = OutBatch.State.SENT;
+          sends.add(batch);
+        }
+      }
+    }
+  }
+
+  private void stamp(OutBatch<T> batch, long producerId, int epoch) {
+    if (!batch.sentInEpoch()) {
+      batch.firstSequence = nextSequence;
+      batch.epoch = epoch;
+      nextSequence += batch.batch.count();
+      batch.batch.stamped(producerId, epoch, batch.firstSequence);
+    }
+  }
+
+  /** A try failed: the next one is made after a pause, unless one is being made already. */
+  void backOff(long nowMillis, double jitter) {
+    if (nowMillis >= retryAtMillis) {
+      long pause =
+          Math.min(
+              CoreSettings.BACKOFF_MILLIS_MAX,
+              CoreSettings.BACKOFF_MILLIS_MIN << Math.min(failuresInRow, 8));
+      failuresInRow++;
+      retryAtMillis = nowMillis + Math.max(1, (long) (pause * (0.5 + jitter / 2)));
+    }
+  }
+
+  /** The pause after a failure ends. */
+  void retryNow() {
+    retryAtMillis = Long.MIN_VALUE;
+  }
+
+  void succeeded() {
+    failuresInRow = 0;
+    retryAtMillis = Long.MIN_VALUE;
+    dropDone();
+  }
+
+  void dropDone() {
+    while (!queue.isEmpty() && queue.peekFirst().state == OutBatch.State.DONE) {
+      queue.removeFirst();
+    }
+  }
+
+  /** A new epoch begins: sequences count from 0 again, for all that is left. */
+  void beginEpoch() {
+    for (Iterator<OutBatch<T>> each = queue.iterator(); each.hasNext(); ) {
+      OutBatch<T> batch = each.next();
+      if (batch.state == OutBatch.State.DONE) {
+        each.remove();
+      } else {
+        batch.forgetSequence();
+      }
+    }
+    nextSequence = 0;
+    failuresInRow = 0;
+    retryAtMillis = Long.MIN_VALUE;
+  }
+
+  /**
+   * When something has to be done here even if nothing else happens; always later than now.
+   *
+   * @param sending whether batches may be sent at all
+   */
+  long wakeAtMillis(long nowMillis, boolean sending) {
+    long wake = Long.MAX_VALUE;
+    if (open != null) {
+      wake = openedMillis + settings.deliveryTimeoutMillis();
+      if (sending && queue.size() < settings.batchesInFlight()) {
+        wake = Math.min(wake, openedMillis + settings.lingerMillis());
+      }
+    }
+    for (OutBatch<T> batch : queue) {
+      if (batch.state != OutBatch.State.DONE) {
+        wake = Math.min(wake, batch.deadlineMillis);
+        break;
+      }
+    }
+    if (sending && retryAtMillis > nowMillis) {
+      wake = Math.min(wake, retryAtMillis);
+    }
+    return wake;
+  }
+
+  boolean openExpired(long nowMillis) {
+    return open != null && nowMillis >= openedMillis + settings.deliveryTimeoutMillis();
+  }
+}

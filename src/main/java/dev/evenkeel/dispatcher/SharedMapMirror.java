@@ -1,0 +1,90 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.cluster.SharedTable;
+import io.vertx.core.Context;
+import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Keeps a shared table like what is wanted, in the background: at most {@link #WRITES_MAX} writes
+ * at once, one a key, only the last value of each. What fails or is cleared comes back with the
+ * next {@link #reconcile()}. To be used on one context.
+ */
+final class SharedMapMirror {
+  static final int WRITES_MAX = 64;
+
+  private final SharedTable table;
+  private final Context context;
+  private final Map<String, JsonObject> wanted = new HashMap<>();
+  private final LinkedHashSet<String> dirty = new LinkedHashSet<>();
+  private final Set<String> writing = new HashSet<>();
+  private boolean closed;
+
+  SharedMapMirror(SharedTable table, Context context) {
+    this.table = table;
+    this.context = context;
+  }
+
+  /** Takes an entry that is there already as wanted. */
+  void adopt(String key, JsonObject value) {
+    wanted.put(key, value);
+  }
+
+  void put(String key, JsonObject value) {
+    wanted.put(key, value);
+    dirty.add(key);
+    write();
+  }
+
+  void remove(String key) {
+    wanted.remove(key);
+    dirty.add(key);
+    write();
+  }
+
+  /** Puts what is missing, removes what is too much. */
+  void reconcile() {
+    table
+        .all()
+        .onSuccess(
+            there ->
+                context.runOnContext(
+                    ignored -> {
+                      wanted.keySet().stream()
+                          .filter(k -> !there.containsKey(k))
+                          .forEach(dirty::add);
+                      there.keySet().stream()
+                          .filter(k -> !wanted.containsKey(k))
+                          .forEach(dirty::add);
+                      write();
+                    }));
+  }
+
+  private void write() {
+    Iterator<String> keys = dirty.iterator();
+    while (!closed && writing.size() < WRITES_MAX && keys.hasNext()) {
+      String key = keys.next();
+      if (writing.add(key)) {
+        keys.remove();
+        JsonObject value = wanted.get(key);
+        (value == null ? table.remove(key) : table.put(key, value))
+            .onComplete(ignored -> context.runOnContext(now -> written(key)));
+      }
+    }
+  }
+
+  private void written(String key) {
+    writing.remove(key);
+    write();
+  }
+
+  /** Writes nothing from now on: another dispatcher does. */
+  void close() {
+    closed = true;
+  }
+}

@@ -1,0 +1,65 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.protocol.Shard;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Live members of one group that are about to leave: those that said so, and those that let go of a
+ * shard unasked. To give them the shard back, or others to it, would only make all wait.
+ *
+ * <p>Who only let go is passed over for its member timeout, because it may have had another reason.
+ */
+final class DepartingMembers {
+  /** A member let go of {@code shard} unasked. */
+  private record Withdrawal(Shard shard, long untilMillis) {}
+
+  /** What a member that closes may take to let go of a shard before it is asked to. */
+  private static final long UNASKED_MILLIS = 1_000;
+
+  /** Closing takes no longer, or its shards are drained by then. */
+  private static final long REMEMBERED_MILLIS = 60_000;
+
+  private final Map<String, Withdrawal> withdrawn = new HashMap<>();
+
+  /** Runs that close: until when their shards are not asked for. */
+  private final Map<String, Long> unaskedUntil = new HashMap<>();
+
+  boolean include(Member member) {
+    return member.beat().closing() || withdrawn.containsKey(member.instance());
+  }
+
+  /**
+   * Until when {@code member} is not asked for its shards: one that closes lets go of them anyway,
+   * and a record that asks for it would only stand before its release in the log.
+   *
+   * @return 0 if it does not close
+   */
+  long unaskedUntilMillis(Member member, long nowMillis) {
+    if (!member.beat().closing()) {
+      return 0;
+    }
+    return unaskedUntil.computeIfAbsent(member.instance(), run -> nowMillis + UNASKED_MILLIS);
+  }
+
+  /**
+   * A member let go of a shard unasked.
+   *
+   * @return whether that is news
+   */
+  boolean letsGo(Member member, Shard shard, long nowMillis) {
+    long untilMillis = nowMillis + member.beat().memberTimeoutMillis();
+    return withdrawn.put(member.instance(), new Withdrawal(shard, untilMillis)) == null;
+  }
+
+  /** Leases of a deleted topic end like released ones, which says nothing of their owners. */
+  void topicsChanged(Topics topics) {
+    withdrawn.values().removeIf(each -> !topics.has(each.shard()));
+  }
+
+  /** Returns whether somebody is not passed over any more. */
+  boolean expire(long nowMillis) {
+    unaskedUntil.values().removeIf(until -> nowMillis >= until + REMEMBERED_MILLIS);
+    return withdrawn.values().removeIf(each -> nowMillis >= each.untilMillis());
+  }
+}

@@ -1,0 +1,74 @@
+package dev.evenkeel.dispatcher.core;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The groups that something happened to, by name: so that an input about one of ten thousand groups
+ * costs no look at the others.
+ */
+final class DirtyGroups {
+  private final Set<String> toPump = new LinkedHashSet<>();
+  private final Set<String> toTell = new TreeSet<>();
+
+  /** Until when joins are collected. */
+  private final Map<String, Long> windows = new HashMap<>();
+
+  /** There may be something to do for the group's shards. */
+  void pump(String group) {
+    toPump.add(group);
+  }
+
+  /** What members of the group own may have changed. */
+  void tell(String group) {
+    toTell.add(group);
+  }
+
+  /** Joins of the group are collected until then. */
+  void window(String group, long untilMillis) {
+    windows.put(group, untilMillis);
+  }
+
+  void windowOver(String group) {
+    windows.remove(group);
+  }
+
+  /** When the next window ends; {@link Long#MAX_VALUE} if there is none. */
+  long dueMillis() {
+    long due = Long.MAX_VALUE;
+    for (long until : windows.values()) {
+      due = Math.min(due, until);
+    }
+    return due;
+  }
+
+  /** Groups with something to do, each once. */
+  List<String> takePumps(long nowMillis) {
+    windows.forEach(
+        (group, until) -> {
+          if (until <= nowMillis) {
+            toPump.add(group);
+          }
+        });
+    if (toPump.isEmpty()) {
+      return List.of();
+    }
+    List<String> taken = List.copyOf(toPump);
+    toPump.clear();
+    return taken;
+  }
+
+  boolean anyToTell() {
+    return !toTell.isEmpty();
+  }
+
+  List<String> takeTells() {
+    List<String> taken = List.copyOf(toTell);
+    toTell.clear();
+    return taken;
+  }
+}

@@ -1,0 +1,56 @@
+package dev.evenkeel.dispatcher.core;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Runs of members that have ended, and why: the last {@link #MAX} of them. Who is not in here any
+ * more is treated as unheard, which costs one member timeout and nothing else.
+ */
+final class EndedRuns {
+  static final int MAX = 10_000;
+
+  /**
+   * @param lockedUntilMillis until then its shards wait for a release that may still come
+   */
+  private record Ending(Cause cause, long lockedUntilMillis) {}
+
+  private final Map<String, Ending> byInstance =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Ending> eldest) {
+          return size() > MAX;
+        }
+      };
+
+  /** It ended in a way that no release follows. */
+  void add(String instance, Cause cause) {
+    add(instance, cause, Long.MIN_VALUE);
+  }
+
+  void add(String instance, Cause cause, long lockedUntilMillis) {
+    // A replaced run stays replaced, whatever else befalls it.
+    if (of(instance) != Cause.REPLACED) {
+      byInstance.put(instance, new Ending(cause, lockedUntilMillis));
+    }
+  }
+
+  /** It was heard again. */
+  void revive(String instance) {
+    byInstance.remove(instance);
+  }
+
+  /** Why it ended, or null if it is not known to have ended. */
+  Cause of(String instance) {
+    Ending ending = byInstance.get(instance);
+    return ending == null ? null : ending.cause();
+  }
+
+  /** Until when the shards of a run that ended wait; long past if they do not. */
+  long lockedUntilMillis(String instance) {
+    Ending ending = byInstance.get(instance);
+    return ending == null ? Long.MIN_VALUE : ending.lockedUntilMillis();
+  }
+}

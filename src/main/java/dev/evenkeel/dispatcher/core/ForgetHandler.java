@@ -1,0 +1,255 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Takes requests to forget a group, or a topic that a group no longer reads, and answers each when
+ * nothing of it is left. A request is refused while members read it. If the obstacle will pass by
+ * itself, the request waits for up to {@link #PATIENCE_MILLIS}.
+ */
+final class ForgetHandler {
+  /** How long a request waits before the answer says what stands in its way. */
+  static final long PATIENCE_MILLIS = 20_000;
+
+  /**
+   * How long a dispatcher listens before it forgets anything on request. By then every member has
+   * sent a heartbeat, even one that had to join the cluster again; the registry may not name it.
+   */
+  static final long LISTEN_MILLIS = 10_000;
+
+  /** Most requests that wait or are under way. */
+  static final int REQUESTS_MAX = 100;
+
+  private static final int NAMES_MAX = 5;
+
+  /**
+   * What stands in the way.
+   *
+   * @param passes whether it will pass by itself, as far as the dispatcher can see
+   */
+  record Obstacle(Refusal refusal, String detail, boolean passes) {}
+
+  /**
+   * @param topic null: the whole group
+   * @param leaver a member that unsubscribes, although its heartbeat may not say so yet; or null
+   */
+  private record Wish(GroupState group, String topic, String leaver, long untilMillis) {}
+
+  private record Begun(Forgetting.Deletion deletion, long untilMillis) {}
+
+  private final Groups groups;
+  private final TopicView view;
+  private final Forgetting forgetting;
+  private final Outbox out;
+  private final Map<Long, Wish> waiting = new TreeMap<>();
+  private final Map<Long, Begun> begun = new TreeMap<>();
+
+  /** When this dispatcher's first turn was; null before it. */
+  private Long sinceMillis;
+
+  ForgetHandler(Groups groups, TopicView view, Forgetting forgetting, Outbox out) {
+    this.groups = groups;
+    this.view = view;
+    this.forgetting = forgetting;
+    this.out = out;
+  }
+
+  /**
+   * Begins with a request; it is answered by {@link DispatcherAction.Forgotten} or {@link
+   * DispatcherAction.Refuse}.
+   */
+  void ask(long request, String name, String topic, String leaver, long nowMillis) {
+    Group group = groups.get(name);
+    Obstacle obstacle = obstacle(group == null ? null : group.state(), name, topic, leaver);
+    if (obstacle != null && !obstacle.passes()) {
+      out.refuse(request, obstacle.refusal(), obstacle.detail());
+    } else if (waiting.size() + begun.size() >= REQUESTS_MAX) {
+      out.refuse(request, Refusal.OVERLOADED, REQUESTS_MAX + " deletions wait: try again later");
+    } else {
+      waiting.put(request, new Wish(group.state(), topic, leaver, nowMillis + PATIENCE_MILLIS));
+    }
+  }
+
+  /** What stands in the way of forgetting a group, or a topic of it if not null; null: nothing. */
+  Obstacle obstacle(String name, String topic) {
+    Group group = groups.get(name);
+    return obstacle(group == null ? null : group.state(), name, topic, null);
+  }
+
+  private Obstacle obstacle(GroupState group, String name, String topic, String leaver) {
+    if (group == null || group.info == null && group.book().all().isEmpty()) {
+      return refused(Refusal.UNKNOWN_GROUP, "there is no group '" + name + "'");
+    }
+    if (topic != null && !knows(group, topic)) {
+      return refused(
+          Refusal.UNKNOWN_TOPIC,
+          "group '"
+              + name
+              + "' does not read topic '"
+              + topic
+              + "': it reads "
+              + (group.info == null ? "none" : String.join(", ", group.info.topics())));
+    }
+    List<String> readers = new ArrayList<>();
+    boolean leaves = false;
+    for (Member member : group.members().live()) {
+      if (topic == null || member.beat().topics().contains(topic)) {
+        if (member.name().equals(leaver)) {
+          leaves = true;
+        } else {
+          String host = member.beat().host();
+          readers.add("'" + member.name() + "'" + (host == null ? "" : " on " + host));
+        }
+      }
+    }
+    if (!readers.isEmpty()) {
+      return refused(Refusal.GROUP_ACTIVE, tooMany(name, topic, readers));
+    }
+    if (leaves) {
+      return waits("'" + leaver + "' has not told the dispatcher yet that it unsubscribes");
+    }
+    for (UnheardMember ghost : group.members().ghosts()) {
+      if (topic == null || ghost.topics() == null || ghost.topics().contains(topic)) {
+        return waits("'" + ghost.name() + "' was not heard since the dispatcher changed");
+      }
+    }
+    List<Shard> shards = new ArrayList<>();
+    for (Lease lease : forgetting.leases(group, topic)) {
+      shards.add(lease.shard());
+      if (group.owner(lease) == ShardStep.Owner.ALIVE
+          && !lease.owner().startsWith(Names.DISPATCHER_HOLDER)) {
+        return waits(
+            "'"
+                + lease.owner()
+                + "' has not let go of shard "
+                + view.topics().name(lease.shard().topicId())
+                + "/"
+                + lease.shard().shard()
+                + " yet");
+      }
+    }
+    return group.resets().any(shards) ? waits("a reset of the group is under way") : null;
+  }
+
+  private boolean knows(GroupState group, String topic) {
+    return group.info != null && group.info.reads(topic)
+        || group.forgettingTopics.contains(topic)
+        || !forgetting.leases(group, topic).isEmpty();
+  }
+
+  private static String tooMany(String group, String topic, List<String> readers) {
+    String named = String.join(", ", readers.subList(0, Math.min(NAMES_MAX, readers.size())));
+    int more = readers.size() - NAMES_MAX;
+    String who = readers.size() == 1 ? "member " + named : "members " + named;
+    return (topic == null
+            ? "group '" + group + "' is in use by "
+            : "topic '" + topic + "' is read in group '" + group + "' by ")
+        + who
+        + (more > 0 ? " and " + more + " more" : "")
+        + ": stop "
+        + (readers.size() == 1 ? "it" : "them")
+        + (topic == null ? "" : " or unsubscribe")
+        + ", and try again";
+  }
+
+  private static Obstacle refused(Refusal refusal, String detail) {
+    return new Obstacle(refusal, detail, false);
+  }
+
+  private static Obstacle waits(String detail) {
+    return new Obstacle(Refusal.GROUP_ACTIVE, detail + ": try again in a moment", true);
+  }
+
+  /** Begins with what nothing stands in the way of any more, and answers what is over. */
+  void settle(long nowMillis) {
+    if (sinceMillis == null) {
+      sinceMillis = nowMillis;
+    }
+    if (!begun.isEmpty()) {
+      answer(nowMillis);
+    }
+    Iterator<Map.Entry<Long, Wish>> each = waiting.entrySet().iterator();
+    while (each.hasNext()) {
+      Map.Entry<Long, Wish> next = each.next();
+      Wish wish = next.getValue();
+      GroupState state = wish.group();
+      Obstacle obstacle =
+          gone(state)
+              ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + state.name() + "' any more")
+              : obstacle(state, state.name(), wish.topic(), wish.leaver());
+      if (obstacle == null && nowMillis - sinceMillis < LISTEN_MILLIS) {
+        obstacle = waits("the dispatcher has just begun, and may not have heard all members");
+      }
+      if (obstacle != null && (!obstacle.passes() || nowMillis >= wish.untilMillis())) {
+        each.remove();
+        // A consumer that unsubscribes asks again; a person reads who stands in the way.
+        boolean patient = obstacle.passes() && wish.leaver() != null;
+        out.refuse(
+            next.getKey(), patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
+      } else if (obstacle == null && (underWay(wish) || !state.metaInFlight)) {
+        each.remove();
+        begun.put(next.getKey(), new Begun(begin(wish), wish.untilMillis()));
+      }
+    }
+  }
+
+  /** Begins with it, unless that or its whole group is being forgotten. */
+  private Forgetting.Deletion begin(Wish wish) {
+    GroupState state = wish.group();
+    if (state.forgetting) {
+      return forgetting.find(state, null);
+    }
+    return underWay(wish)
+        ? forgetting.find(state, wish.topic())
+        : forgetting.begin(state, wish.topic());
+  }
+
+  private static boolean underWay(Wish wish) {
+    return wish.group().forgetting
+        || wish.topic() != null && wish.group().forgettingTopics.contains(wish.topic());
+  }
+
+  /** Whether the group was forgotten, and perhaps made anew. */
+  private boolean gone(GroupState state) {
+    Group group = groups.get(state.name());
+    return group == null || group.state() != state;
+  }
+
+  private void answer(long nowMillis) {
+    Iterator<Map.Entry<Long, Begun>> each = begun.entrySet().iterator();
+    while (each.hasNext()) {
+      Map.Entry<Long, Begun> next = each.next();
+      Forgetting.Deletion deletion = next.getValue().deletion();
+      if (deletion.over() && deletion.refused() == null) {
+        out.add(new DispatcherAction.Forgotten(next.getKey()));
+      } else if (deletion.over()) {
+        out.refuse(next.getKey(), deletion.refused().refusal(), deletion.refused().detail());
+      } else if (nowMillis >= next.getValue().untilMillis()) {
+        out.refuse(
+            next.getKey(),
+            Refusal.INDETERMINATE,
+            "not all is gone yet, because a log group has no leader: the rest goes as soon as it"
+                + " has one");
+      } else {
+        continue;
+      }
+      each.remove();
+    }
+  }
+
+  /** Refuses what still waits. */
+  void stop(Refusal refusal, String detail) {
+    waiting.keySet().forEach(request -> out.refuse(request, refusal, detail));
+    begun.keySet().forEach(request -> out.refuse(request, refusal, detail));
+    waiting.clear();
+    begun.clear();
+  }
+}

@@ -1,0 +1,52 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.protocol.Limits;
+import java.util.List;
+
+/**
+ * A run of a member that this dispatcher knows only from the registry or from a lease, and has not
+ * heard yet. It counts as alive until {@code untilMillis}, so that a change of the dispatcher moves
+ * no shard.
+ *
+ * @param bornMillis null if only a lease tells of it
+ * @param topics null if only a lease tells of it
+ * @param clusterMember null if unknown
+ * @param timeoutMillis silence after which it counts as dead, by its own wish
+ * @param wishes what it last asked for, as far as the registry has it; none if unknown
+ */
+public record UnheardMember(
+    String group,
+    String name,
+    String instance,
+    Long bornMillis,
+    List<String> topics,
+    String clusterMember,
+    String host,
+    long untilMillis,
+    long timeoutMillis,
+    Heartbeat.Wishes wishes) {
+
+  /** One that asks for nothing out of the ordinary. */
+  public UnheardMember(
+      String group,
+      String name,
+      String instance,
+      Long bornMillis,
+      List<String> topics,
+      String clusterMember,
+      String host,
+      long untilMillis) {
+    this(
+        group,
+        name,
+        instance,
+        bornMillis,
+        topics,
+        clusterMember,
+        host,
+        untilMillis,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+        Heartbeat.Wishes.NONE);
+  }
+}

@@ -1,0 +1,94 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Heartbeats that cannot be answered before the topics were read, or the group was recorded. At
+ * most one a run of a member: a newer one says all that the older said, which is dropped.
+ */
+final class WaitingHeartbeats {
+  /**
+   * @param topicsFresh the topics have been read since it came
+   */
+  record Held(long request, Heartbeat beat, boolean topicsFresh) {
+    Held fresh() {
+      return new Held(request, beat, true);
+    }
+  }
+
+  /**
+   * @param notReadBy a read of topics that began before the heartbeat came, and so does not count;
+   *     null: the next one does
+   */
+  private record Waiting(Held held, boolean forGroup, Long notReadBy) {}
+
+  private final int max;
+  private final Map<String, Waiting> byInstance = new LinkedHashMap<>();
+
+  WaitingHeartbeats(int max) {
+    this.max = max;
+  }
+
+  /**
+   * @return the one that gives way, or null
+   */
+  Held forTopics(Held arrival, Long readInFlight) {
+    return put(new Waiting(arrival, false, readInFlight));
+  }
+
+  Held forGroup(Held arrival) {
+    return put(new Waiting(arrival, true, null));
+  }
+
+  private Held put(Waiting waiting) {
+    String instance = waiting.held().beat().instance();
+    if (byInstance.size() >= max && !byInstance.containsKey(instance)) {
+      return waiting.held();
+    }
+    Waiting former = byInstance.put(instance, waiting);
+    return former == null ? null : former.held();
+  }
+
+  /** Those that waited for this read of the topics. */
+  List<Held> topicsRead(long id) {
+    List<Held> done = new ArrayList<>();
+    for (Iterator<Waiting> each = byInstance.values().iterator(); each.hasNext(); ) {
+      Waiting waiting = each.next();
+      if (!waiting.forGroup() && (waiting.notReadBy() == null || waiting.notReadBy() != id)) {
+        done.add(waiting.held());
+        each.remove();
+      }
+    }
+    return done;
+  }
+
+  /** Whether somebody waits for another read of the topics. */
+  boolean needsTopics() {
+    return byInstance.values().stream().anyMatch(waiting -> !waiting.forGroup());
+  }
+
+  /** Those that waited for the record of this group. */
+  List<Held> ofGroup(String group) {
+    List<Held> done = new ArrayList<>();
+    for (Iterator<Waiting> each = byInstance.values().iterator(); each.hasNext(); ) {
+      Waiting waiting = each.next();
+      if (waiting.forGroup() && waiting.held().beat().group().equals(group)) {
+        done.add(waiting.held());
+        each.remove();
+      }
+    }
+    return done;
+  }
+
+  List<Held> all() {
+    List<Held> all = new ArrayList<>();
+    byInstance.values().forEach(waiting -> all.add(waiting.held()));
+    byInstance.clear();
+    return all;
+  }
+}

@@ -1,0 +1,27 @@
+package dev.evenkeel.dispatcher.level.core;
+
+import dev.evenkeel.bus.level.Collect;
+import dev.evenkeel.bus.level.Deal;
+
+/** What a {@link LevelDispatch} wants done. */
+public sealed interface LevelAction {
+  /** To be answered by {@link LevelDispatch#placed} or {@link LevelDispatch#collectFailed}. */
+  record SendCollect(String instance, Collect body) implements LevelAction {}
+
+  /**
+   * To be answered by {@link LevelDispatch#received} or {@link LevelDispatch#dealFailed}.
+   *
+   * @param turn counts how often the member's messages were begun to be sent again
+   * @param end number after the last message's
+   */
+  record SendDeal(String instance, int turn, long end, Deal body) implements LevelAction {}
+
+  /** A message was handled. */
+  record Finished(Object ticket) implements LevelAction {}
+
+  /** A handler failed: the message is to be delivered again after a pause. */
+  record Failed(Object ticket, String error) implements LevelAction {}
+
+  /** It is not dealt, because its shard goes elsewhere. */
+  record GivenBack(Object ticket) implements LevelAction {}
+}

@@ -1,0 +1,294 @@
+package dev.evenkeel.dispatcher.level.core;
+
+import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.Place;
+import dev.evenkeel.protocol.Shard;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One member as the dealer sees it: its session, and what is dealt to it in that session, by
+ * number. What is sent and not confirmed is sent again from the first of it.
+ *
+ * <pre>
+ * AWAY        nothing is dealt; a session is to be begun
+ *   → COLLECTING  Collect is sent
+ *       → AWAY        it failed
+ *       → PLACED      answered, and waits for the others, or to join
+ *           → LIVE    it is in the book
+ * LIVE → AWAY  set aside, or it says that the session is over
+ * </pre>
+ */
+final class MemberSlot {
+  enum State {
+    AWAY,
+    COLLECTING,
+    PLACED,
+    LIVE
+  }
+
+  /**
+   * Most numbers from the lowest that has not ended to the next. A member whose oldest message does
+   * not end waits there, so that its reports stay small.
+   */
+  static final int SPAN_MAX = 16_384;
+
+  /** Most bytes of messages in one Deal, unless one message is larger. */
+  static final int DEAL_BYTES_MAX = 512 << 10;
+
+  static final int DEAL_MESSAGES_MAX = 8_192;
+
+  /** One is on its way while another is handled. */
+  static final int DEALS_MAX = 2;
+
+  private static final int ROOM_FIRST = 32;
+
+  final String name;
+  final String instance;
+  long stallMillis;
+  boolean closing;
+  State state = State.AWAY;
+  long session;
+
+  /** No sooner is the next Collect sent. */
+  long collectMillis;
+
+  /** What it answered while others were awaited. */
+  Place place;
+
+  int capacity;
+  long reportNumber;
+
+  /** It was promised that it is not set aside before. */
+  long permittedUntilMillis;
+
+  /** Since when something is dealt and nothing of it is confirmed, or −1. */
+  long unconfirmedSinceMillis = -1;
+
+  /** When its first message since it joined was due to be dealt, or −1. */
+  long firstDueMillis = -1;
+
+  /** What is to be told of its place is not sent yet. */
+  boolean standingDue;
+
+  /** How many messages it may be dealt now; while dealing. */
+  int credit;
+
+  /** How many of these it is dealt. */
+  int drawn;
+
+  /** By number modulo the length, a power of two; null where it has ended. */
+  private Item[] ring = new Item[ROOM_FIRST];
+
+  private long first;
+  private long next;
+  private long sent;
+
+  /** The highest that {@link #sent} ever was. */
+  private long everSent;
+
+  private long received;
+  private int items;
+  private int turn;
+  private int flying;
+  private long retryMillis;
+  private long standingSentAt = -1;
+  private long newsSent;
+  private long newsKnown;
+
+  MemberSlot(String name, String instance) {
+    this.name = name;
+    this.instance = instance;
+  }
+
+  /** Begins to count anew: nothing is in hand. */
+  void begin() {
+    Arrays.fill(ring, null);
+    first = 0;
+    next = 0;
+    sent = 0;
+    everSent = 0;
+    received = 0;
+    items = 0;
+    turn++;
+    flying = 0;
+    retryMillis = 0;
+    reportNumber = -1;
+    unconfirmedSinceMillis = -1;
+    standingDue = true;
+    standingSentAt = -1;
+    newsSent = 0;
+    newsKnown = 0;
+  }
+
+  /** Messages in hand. */
+  int items() {
+    return items;
+  }
+
+  long next() {
+    return next;
+  }
+
+  long first() {
+    return first;
+  }
+
+  long received() {
+    return received;
+  }
+
+  int spanLeft() {
+    return (int) (SPAN_MAX - (next - first));
+  }
+
+  /** The message of that number, or null if it has ended. */
+  Item at(long number) {
+    return number < first || number >= next ? null : ring[(int) number & ring.length - 1];
+  }
+
+  /** One that it has already. */
+  void holds(Item item) {
+    put(item);
+    sent = next;
+    everSent = next;
+    received = next;
+  }
+
+  void deal(Item item, long now) {
+    put(item);
+    if (unconfirmedSinceMillis < 0) {
+      unconfirmedSinceMillis = now;
+    }
+  }
+
+  private void put(Item item) {
+    if (next - first == ring.length) {
+      Item[] larger = new Item[ring.length * 2];
+      for (long each = first; each < next; each++) {
+        larger[(int) each & larger.length - 1] = ring[(int) each & ring.length - 1];
+      }
+      ring = larger;
+    }
+    ring[(int) next & ring.length - 1] = item;
+    next++;
+    items++;
+  }
+
+  /** The message of that number has ended, well or not. Null if it had before. */
+  Item end(long number) {
+    Item item = at(number);
+    if (item == null) {
+      return null;
+    }
+    ring[(int) number & ring.length - 1] = null;
+    items--;
+    while (first < next && ring[(int) first & ring.length - 1] == null) {
+      first++;
+    }
+    return item;
+  }
+
+  /** Takes everything out of this hand, in order. */
+  List<Item> takeAll() {
+    List<Item> taken = new ArrayList<>(items);
+    for (long each = first; each < next; each++) {
+      Item item = at(each);
+      if (item != null) {
+        taken.add(item);
+      }
+    }
+    begin();
+    return taken;
+  }
+
+  // Sending
+
+  boolean mayFlush(long now) {
+    return sent < next && flying < DEALS_MAX && now >= retryMillis;
+  }
+
+  /** The next messages to be sent. The caller adds the standing if it is due. */
+  LevelAction.SendDeal flush(
+      long term, byte[] standing, Map<Integer, String> topicNames, CommitNews news) {
+    long from = sent;
+    long bytes = 0;
+    List<Deal.Dealt> messages = new ArrayList<>();
+    Map<Integer, String> topics = new LinkedHashMap<>();
+    int lastTopic = -1;
+    while (sent < next && messages.size() < DEAL_MESSAGES_MAX) {
+      Deal.Dealt each = at(sent).dealt;
+      bytes += each.bytes();
+      if (bytes > DEAL_BYTES_MAX && !messages.isEmpty()) {
+        break;
+      }
+      messages.add(each);
+      sent++;
+      int topic = each.id().shard().topicId();
+      if (topic != lastTopic) {
+        topics.put(topic, topicNames.get(topic));
+        lastTopic = topic;
+      }
+    }
+    if (standing != null && sent > everSent) {
+      // In a Deal of which the member has everything already it would be overlooked.
+      standingDue = false;
+      standingSentAt = sent - 1;
+    }
+    everSent = Math.max(everSent, sent);
+    Map<Shard, Long> committed = news.since(newsSent);
+    newsSent = news.version();
+    flying++;
+    return new LevelAction.SendDeal(
+        instance, turn, sent, new Deal(term, session, from, standing, topics, committed, messages));
+  }
+
+  /** It has got everything below {@code count}. */
+  void confirmed(long count, long now) {
+    long upTo = Math.min(count, next);
+    if (upTo <= received) {
+      return;
+    }
+    received = upTo;
+    sent = Math.max(sent, received);
+    unconfirmedSinceMillis = received == next ? -1 : now;
+    if (standingSentAt >= 0 && standingSentAt < received) {
+      standingSentAt = -1;
+    }
+    if (received == sent) {
+      newsKnown = newsSent;
+    }
+  }
+
+  /** A Deal was answered. */
+  void answered(LevelAction.SendDeal deal, long count, long now) {
+    confirmed(count, now);
+    if (deal.turn() == turn) {
+      flying--;
+      if (count < deal.end()) {
+        sendAgain();
+      }
+    }
+  }
+
+  void unanswered(LevelAction.SendDeal deal, long retryAtMillis) {
+    if (deal.turn() == turn) {
+      retryMillis = retryAtMillis;
+      sendAgain();
+    }
+  }
+
+  private void sendAgain() {
+    turn++;
+    flying = 0;
+    sent = received;
+    newsSent = newsKnown;
+    if (standingSentAt >= 0) {
+      standingDue = true;
+      standingSentAt = -1;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.evenkeel.gateway.live;
+
+import io.vertx.core.json.JsonObject;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The moves that the dispatcher shows, each under a number that grows. Another dispatcher knows
+ * those of the former, but perhaps not the last figures of the very last: these stay.
+ */
+final class MoveHistory {
+  /** A shard gets each epoch once. */
+  private record Key(String group, String topic, Integer shard, Long epoch, String to) {}
+
+  /** Of a dispatcher that did not see why a shard moved. */
+  private static final String UNKNOWN_REASON = "rebalance";
+
+  private final Map<Key, Long> numbers = new LinkedHashMap<>();
+  private Map<String, Object> moves = new LinkedHashMap<>();
+  private long next = 1;
+
+  /**
+   * @param newestFirst as the dispatcher knows them now; what is not among them is dropped
+   */
+  void take(List<JsonObject> newestFirst) {
+    Map<String, Object> now = new LinkedHashMap<>();
+    Set<Key> kept = new HashSet<>();
+    for (int i = newestFirst.size() - 1; i >= 0; i--) {
+      JsonObject move = newestFirst.get(i);
+      Key key =
+          new Key(
+              move.getString("group"),
+              move.getString("topic"),
+              move.getInteger("shard"),
+              move.getLong("epoch"),
+              move.getString("to"));
+      kept.add(key);
+      String number = String.valueOf(numbers.computeIfAbsent(key, fresh -> next++));
+      now.put(number, state(move, (Map<?, ?>) moves.get(number)));
+    }
+    numbers.keySet().retainAll(kept);
+    moves = now;
+  }
+
+  /** A copy. */
+  Map<String, Object> state() {
+    return new LinkedHashMap<>(moves);
+  }
+
+  /**
+   * @param former what was known of it, or null
+   */
+  private static Map<String, Object> state(JsonObject move, Map<?, ?> former) {
+    Map<String, Object> state = new LinkedHashMap<>();
+    for (String text : List.of("time", "group", "topic", "from", "to", "reason")) {
+      Json.put(state, text, move.getString(text));
+    }
+    for (String number : List.of("shard", "pauseMs", "releaseMs", "redelivered", "epoch")) {
+      Json.put(state, number, Json.number(move, number));
+    }
+    Json.put(state, "capped", move.getBoolean("capped"));
+    if (former != null) {
+      former.forEach((fact, value) -> state.putIfAbsent((String) fact, value));
+      if (UNKNOWN_REASON.equals(state.get("reason")) && former.containsKey("reason")) {
+        state.put("reason", former.get("reason"));
+      }
+    }
+    return state;
+  }
+}

@@ -1,0 +1,111 @@
+package dev.evenkeel.dispatcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.cluster.SharedTable;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SharedMapMirrorTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final Context context = vertx.getOrCreateContext();
+  private final SlowTable slow = new SlowTable();
+  private final SharedMapMirror hints = new SharedMapMirror(slow, context);
+
+  @AfterEach
+  void close() {
+    vertx.close().await();
+  }
+
+  private void onContext(Runnable task) {
+    Promise<Void> done = Promise.promise();
+    context.runOnContext(
+        now -> {
+          task.run();
+          done.complete();
+        });
+    done.future().await();
+  }
+
+  @Test
+  void writesAreLimitedAndOnlyTheLastValueOfAKeyFollows() {
+    onContext(
+        () -> {
+          for (int i = 0; i < 100; i++) {
+            hints.put("k" + i, new JsonObject());
+          }
+          hints.put("k0", new JsonObject().put("v", 1));
+          hints.put("k0", new JsonObject().put("v", 2));
+        });
+    assertThat(slow.puts).hasSize(SharedMapMirror.WRITES_MAX);
+    slow.answerAll();
+    await().until(() -> slow.puts.size() == 101);
+    slow.answerAll();
+    assertThat(slow.entries.get("k0").getInteger("v")).isEqualTo(2);
+    assertThat(slow.puts.stream().filter("k0"::equals)).hasSize(2);
+  }
+
+  @Test
+  void reconcilePutsWhatIsMissingAndRemovesWhatIsTooMuch() {
+    slow.entries.put("stranger", new JsonObject());
+    onContext(
+        () -> {
+          hints.adopt("mine", new JsonObject().put("v", 1));
+          hints.reconcile();
+        });
+    await().until(() -> slow.entries.keySet().equals(java.util.Set.of("mine")));
+  }
+
+  /** Takes writes at once, and confirms them when told. */
+  private static final class SlowTable implements SharedTable {
+    final Map<String, JsonObject> entries = new java.util.concurrent.ConcurrentHashMap<>();
+    final List<String> puts = new CopyOnWriteArrayList<>();
+    final List<Promise<Void>> open = new CopyOnWriteArrayList<>();
+
+    void answerAll() {
+      for (Promise<Void> promise : open) {
+        promise.tryComplete();
+      }
+    }
+
+    @Override
+    public Future<Void> put(String key, JsonObject value) {
+      entries.put(key, value);
+      puts.add(key);
+      Promise<Void> promise = Promise.promise();
+      open.add(promise);
+      return promise.future();
+    }
+
+    @Override
+    public Future<Void> remove(String key) {
+      entries.remove(key);
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Map<String, JsonObject>> all() {
+      return Future.succeededFuture(new HashMap<>(entries));
+    }
+
+    @Override
+    public Future<Void> clear() {
+      entries.clear();
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public void onChange(BiConsumer<String, JsonObject> handler) {}
+  }
+}

@@ -1,0 +1,431 @@
+package dev.evenkeel.dispatcher.level.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.bus.level.Place;
+import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.level.Range;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** Each rule of a {@link LevelDispatch} by itself. */
+class LevelDispatchTest {
+  private static final Shard SHARD = new Shard(1, 0);
+  private static final Shard OTHER = new Shard(1, 1);
+  private static final long STALL_MILLIS = 3_000;
+
+  private LevelDispatch book = pull(10);
+  private long now = 1_000;
+  private long reports;
+  private int capacity = 4;
+
+  private static LevelDispatch pull(int range) {
+    return new LevelDispatch("g", "n", new DealPolicy(Range.of(range), DealPolicy.Strategy.PULL));
+  }
+
+  private static LevelDispatch push(int range) {
+    return new LevelDispatch("g", "n", new DealPolicy(Range.of(range), DealPolicy.Strategy.PUSH));
+  }
+
+  private static LiveMember member(String name, boolean closing) {
+    return new LiveMember(name, name + "-1", STALL_MILLIS, closing);
+  }
+
+  private void live(String... names) {
+    book.members(List.of(names).stream().map(name -> member(name, false)).toList(), now);
+  }
+
+  private void deliver(int from, int to) {
+    deliver(SHARD, from, to);
+  }
+
+  private void deliver(Shard shard, int from, int to) {
+    for (int i = from; i < to; i++) {
+      MessageId id = new MessageId(shard, i);
+      book.delivery("t", new Deal.Dealt(id, 1, 1, new Message(null, null, 0, new byte[1])), i);
+    }
+  }
+
+  private List<LevelAction> actions() {
+    book.deal(now);
+    List<LevelAction> all = new ArrayList<>();
+    for (LevelAction each = book.poll(); each != null; each = book.poll()) {
+      all.add(each);
+    }
+    return all;
+  }
+
+  private static <T> List<T> of(Class<T> type, List<LevelAction> actions) {
+    return actions.stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  private static Place nothing(int capacity) {
+    return new Place(null, 0, List.of(), List.of(), capacity);
+  }
+
+  /**
+   * Who may be dealt what, once each of {@code members} has finished its first message, number 0.
+   */
+  private void begin(int capacity, int members) {
+    this.capacity = capacity;
+    book.begin(1, now);
+    answerCollects(capacity);
+    deliver(OTHER, 0, members);
+    for (LevelAction.SendDeal each : of(LevelAction.SendDeal.class, actions())) {
+      book.received(each, 1, now);
+      report(each, 1);
+    }
+    actions();
+    now += Arrivals.APART_MILLIS;
+  }
+
+  private List<LevelAction.SendCollect> answerCollects(int capacity) {
+    List<LevelAction.SendCollect> collects = of(LevelAction.SendCollect.class, actions());
+    collects.forEach(each -> book.placed(each, nothing(capacity), now));
+    return collects;
+  }
+
+  private LevelDispatch.Heard report(
+      LevelAction.SendDeal deal, long endedBelow, Report.Failed... failed) {
+    return book.reported(
+        new Report(
+            "g",
+            deal.instance(),
+            deal.body().term(),
+            deal.body().session(),
+            reports++,
+            deal.end(),
+            endedBelow,
+            new long[0],
+            List.of(failed),
+            capacity),
+        now);
+  }
+
+  private static List<Long> offsets(LevelAction.SendDeal deal) {
+    return deal.body().messages().stream().map(each -> each.id().offset()).toList();
+  }
+
+  private static List<Long> range(long from, long to) {
+    return LongStream.range(from, to).boxed().toList();
+  }
+
+  @Test
+  void nothing_is_dealt_before_all_have_answered() {
+    live("a", "b");
+    book.begin(1, now);
+    deliver(0, 4);
+    List<LevelAction.SendCollect> collects = of(LevelAction.SendCollect.class, actions());
+    assertThat(collects).hasSize(2).allMatch(each -> each.body().keep());
+    book.placed(collects.get(0), nothing(4), now);
+    assertThat(actions()).isEmpty();
+    book.placed(collects.get(1), nothing(4), now);
+    assertThat(of(LevelAction.SendDeal.class, actions())).hasSize(2);
+  }
+
+  @Test
+  void one_that_does_not_answer_is_waited_for_two_seconds_and_joins_anew() {
+    live("a", "b");
+    book.begin(1, now);
+    deliver(0, 4);
+    List<LevelAction.SendCollect> collects = of(LevelAction.SendCollect.class, actions());
+    book.placed(collects.get(0), nothing(4), now);
+    now += LevelDispatch.BEGIN_MILLIS_MAX;
+    book.tick(now);
+    List<LevelAction> then = actions();
+    assertThat(of(LevelAction.SendDeal.class, then)).hasSize(1);
+    assertThat(of(LevelAction.SendCollect.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
+    book.placed(collects.get(1), nothing(4), now);
+    assertThat(book.level()).as("the late answer is of no use").containsExactly("a");
+  }
+
+  @Test
+  void pull_deals_no_more_than_the_capacity_and_push_up_to_the_range_in_turn() {
+    live("a", "b");
+    begin(3, 2);
+    deliver(0, 50);
+    assertThat(of(LevelAction.SendDeal.class, actions())).allMatch(each -> each.end() == 4);
+    book = push(10);
+    live("a", "b");
+    begin(3, 2);
+    deliver(0, 50);
+    List<LevelAction.SendDeal> deals = of(LevelAction.SendDeal.class, actions());
+    assertThat(deals).allMatch(each -> each.end() >= 10);
+    assertThat(offsets(deals.get(0)).subList(0, 3)).containsExactly(0L, 2L, 4L);
+  }
+
+  @Test
+  void a_newcomer_joins_when_all_hands_are_empty_and_is_heard_before_others_get_more() {
+    live("a");
+    begin(3, 1);
+    deliver(0, 20);
+    LevelAction.SendDeal first = of(LevelAction.SendDeal.class, actions()).get(0);
+    live("a", "b");
+    answerCollects(3);
+    report(first, 2);
+    assertThat(of(LevelAction.SendDeal.class, actions())).as("all wait").isEmpty();
+    assertThat(book.level()).containsExactly("a");
+    report(first, 4);
+    List<LevelAction.SendDeal> greeting = of(LevelAction.SendDeal.class, actions());
+    assertThat(book.level()).containsExactly("a", "b");
+    assertThat(greeting).extracting(LevelAction.SendDeal::instance).containsExactly("b-1");
+    assertThat(greeting.get(0).end()).isOne();
+    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    report(greeting.get(0), 1);
+    assertThat(of(LevelAction.SendDeal.class, actions()))
+        .extracting(LevelAction.SendDeal::end)
+        .containsExactlyInAnyOrder(7L, 4L);
+  }
+
+  @Test
+  void nobody_waits_long_for_a_newcomer_or_for_what_is_in_hand() {
+    live("a");
+    begin(3, 1);
+    deliver(0, 20);
+    actions();
+    live("a", "b", "c");
+    answerCollects(3);
+    actions();
+    now += Arrivals.PAUSE_MILLIS_MAX;
+    List<LevelAction.SendDeal> greeting = of(LevelAction.SendDeal.class, actions());
+    assertThat(book.level()).containsExactly("a", "b", "c");
+    assertThat(greeting).hasSize(2).allMatch(each -> each.end() == 1);
+    report(greeting.get(0), 1);
+    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    now += Arrivals.PAUSE_MILLIS_MAX;
+    assertThat(of(LevelAction.SendDeal.class, actions())).hasSize(2);
+  }
+
+  @Test
+  void a_newcomer_that_can_take_nothing_holds_nobody_up_for_ever() {
+    live("a");
+    begin(3, 1);
+    live("a", "b");
+    answerCollects(0);
+    deliver(0, 20);
+    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    assertThat(book.level()).containsExactly("a", "b");
+    now += Arrivals.PAUSE_MILLIS_MAX;
+    assertThat(of(LevelAction.SendDeal.class, actions()))
+        .extracting(LevelAction.SendDeal::instance)
+        .containsExactly("a-1");
+  }
+
+  @Test
+  void ends_come_out_once_and_failures_with_their_error() {
+    live("a");
+    begin(4, 1);
+    deliver(0, 4);
+    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    report(deal, 4, new Report.Failed(2, "no"));
+    List<LevelAction> ends = actions();
+    assertThat(of(LevelAction.Finished.class, ends))
+        .extracting(LevelAction.Finished::ticket)
+        .containsExactly(0, 2);
+    assertThat(of(LevelAction.Failed.class, ends)).containsExactly(new LevelAction.Failed(1, "no"));
+    report(deal, 4, new Report.Failed(2, "no"));
+    assertThat(actions()).isEmpty();
+    assertThat(book.open()).isEqualTo(1);
+  }
+
+  @Test
+  void what_was_lost_is_sent_again_with_the_standing() {
+    live("a");
+    book.begin(1, now);
+    answerCollects(4);
+    deliver(0, 4);
+    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    assertThat(deal.body().standing()).isNotNull();
+    book.dealFailed(deal, Refusal.INDETERMINATE, now);
+    assertThat(actions()).isEmpty();
+    now += 1_000;
+    LevelAction.SendDeal again = of(LevelAction.SendDeal.class, actions()).get(0);
+    assertThat(offsets(again)).isEqualTo(range(0, 4));
+    assertThat(again.body().standing()).isNotNull();
+    book.received(again, 4, now);
+    now += 1_000;
+    assertThat(actions()).isEmpty();
+  }
+
+  @Test
+  void messages_of_one_that_is_gone_come_first_and_in_order() {
+    live("a", "b");
+    begin(3, 2);
+    deliver(0, 10);
+    List<LevelAction.SendDeal> deals = of(LevelAction.SendDeal.class, actions());
+    live("b");
+    report(deals.get(1), 4);
+    LevelAction.SendDeal next = of(LevelAction.SendDeal.class, actions()).get(0);
+    assertThat(offsets(next).subList(0, 3)).isEqualTo(offsets(deals.get(0)));
+    assertThat(book.open()).isEqualTo(7);
+  }
+
+  @Test
+  void one_that_closes_gets_nothing_and_leaves_when_its_hand_is_empty() {
+    live("a", "b");
+    begin(3, 2);
+    deliver(0, 10);
+    List<LevelAction.SendDeal> deals = of(LevelAction.SendDeal.class, actions());
+    book.members(List.of(member("a", true), member("b", false)), now);
+    report(deals.get(0), 2);
+    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    assertThat(book.level()).contains("a");
+    report(deals.get(0), 4);
+    actions();
+    assertThat(book.level()).containsExactly("b");
+  }
+
+  @Test
+  void whoever_holds_the_round_too_long_is_set_aside_but_not_before_it_was_promised() {
+    book = pull(2);
+    live("a", "b");
+    book.begin(1, now);
+    answerCollects(2);
+    deliver(0, 20);
+    List<LevelAction.SendDeal> deals = of(LevelAction.SendDeal.class, actions());
+    report(deals.get(1), 2);
+    actions();
+    long mayStart = report(deals.get(0), 0).permission().mayStartMillis();
+    assertThat(mayStart).isPositive().isLessThan(STALL_MILLIS);
+    long until = now + STALL_MILLIS;
+    while (now < until - 100) {
+      now += 100;
+      book.received(deals.get(0), 2, now);
+      book.tick(now);
+      assertThat(book.figures(now).setAside()).isZero();
+    }
+    assertThat(book.figures(now).holder()).isEqualTo("a");
+    assertThat(report(deals.get(0), 0).permission().mayStartMillis()).isZero();
+    now += 200;
+    book.tick(now);
+    assertThat(book.figures(now).setAside()).isEqualTo(1);
+    assertThat(report(deals.get(0), 1).refusal()).isEqualTo(Refusal.FENCED);
+    List<LevelAction> then = actions();
+    assertThat(of(LevelAction.SendCollect.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
+    assertThat(of(LevelAction.SendDeal.class, then)).hasSize(1);
+  }
+
+  @Test
+  void what_a_member_holds_is_not_dealt_again_and_what_has_ended_is_finished() {
+    live("a");
+    book.begin(1, now);
+    answerCollects(4);
+    deliver(0, 4);
+    byte[] standing = of(LevelAction.SendDeal.class, actions()).get(0).body().standing();
+    book = pull(10);
+    live("a");
+    deliver(0, 6);
+    book.begin(2, now);
+    LevelAction.SendCollect collect = of(LevelAction.SendCollect.class, actions()).get(0);
+    List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
+    List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1));
+    book.placed(collect, new Place(standing, 2, held, ended, 4), now);
+    List<LevelAction> then = actions();
+    assertThat(of(LevelAction.Finished.class, then)).hasSize(2);
+    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, then).get(0);
+    assertThat(offsets(deal)).containsExactly(4L, 5L);
+    assertThat(deal.body().firstSequence()).isEqualTo(2);
+    report(deal, 4);
+    assertThat(of(LevelAction.Finished.class, actions())).hasSize(4);
+    assertThat(book.remembered()).isZero();
+  }
+
+  @Test
+  void a_lost_shard_is_given_back_and_attached_when_it_comes_again() {
+    live("a");
+    begin(2, 1);
+    deliver(0, 4);
+    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    book.withdrawn(SHARD);
+    assertThat(of(LevelAction.GivenBack.class, actions())).hasSize(4);
+    assertThat(book.open()).isZero();
+    deliver(0, 2);
+    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    report(deal, 3);
+    assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
+  }
+
+  @Test
+  void after_a_reset_all_of_the_shard_is_dealt_whoever_has_or_had_it() {
+    live("a");
+    begin(2, 1);
+    deliver(0, 4);
+    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    book.withdrawn(SHARD);
+    actions();
+    deliverOfGeneration(1, 0, 2);
+    report(deal, 3);
+    List<LevelAction> then = actions();
+    assertThat(of(LevelAction.Finished.class, then)).isEmpty();
+    assertThat(offsets(of(LevelAction.SendDeal.class, then).get(0))).containsExactly(0L, 1L);
+    assertThat(report(of(LevelAction.SendDeal.class, then).get(0), 5).permission()).isNotNull();
+    assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
+  }
+
+  @Test
+  void what_members_finished_and_hold_from_before_a_reset_says_nothing_to_the_next_dealer() {
+    live("a");
+    book.begin(1, now);
+    answerCollects(4);
+    deliver(0, 4);
+    byte[] standing = of(LevelAction.SendDeal.class, actions()).get(0).body().standing();
+    book = pull(10);
+    live("a");
+    deliverOfGeneration(1, 0, 6);
+    book.begin(2, now);
+    LevelAction.SendCollect collect = of(LevelAction.SendCollect.class, actions()).get(0);
+    List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
+    List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1, 1));
+    book.placed(collect, new Place(standing, 2, held, ended, 4), now);
+    List<LevelAction> then = actions();
+    assertThat(of(LevelAction.Finished.class, then)).hasSize(1);
+    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, then).get(0);
+    assertThat(offsets(deal)).containsExactly(0L, 2L);
+    report(deal, 4);
+    LevelAction.SendDeal rest = of(LevelAction.SendDeal.class, actions()).get(0);
+    assertThat(offsets(rest)).containsExactly(3L, 4L, 5L);
+  }
+
+  private void deliverOfGeneration(long generation, int from, int to) {
+    for (int i = from; i < to; i++) {
+      MessageId id = new MessageId(SHARD, i, generation);
+      book.delivery("t", new Deal.Dealt(id, 2, 1, new Message(null, null, 0, new byte[1])), i);
+    }
+  }
+
+  @Test
+  void members_hear_below_what_the_group_is_done() {
+    live("a");
+    book.begin(1, now);
+    answerCollects(4);
+    book.committed(SHARD, 7);
+    deliver(7, 8);
+    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    assertThat(deal.body().committed()).containsEntry(SHARD, 7L);
+    report(deal, 1);
+    actions();
+    book.received(deal, 1, now);
+    deliver(8, 9);
+    assertThat(of(LevelAction.SendDeal.class, actions()).get(0).body().committed()).isEmpty();
+  }
+
+  @Test
+  void after_closing_nothing_is_dealt_and_what_is_in_hand_may_end() {
+    live("a");
+    begin(2, 1);
+    deliver(0, 4);
+    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    book.close();
+    assertThat(of(LevelAction.GivenBack.class, actions())).hasSize(2);
+    report(deal, 3);
+    assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
+    assertThat(book.open()).isZero();
+  }
+}
