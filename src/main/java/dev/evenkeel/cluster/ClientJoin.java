@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Joins by the first seed that answers, again and again until the time is over. It asks the seed's
- * port first: Hazelcast itself would wait long for one that is not there. Runs on a thread of its
- * own.
+ * An attempt to join the cluster by the first seed that answers, again and again until the time is
+ * over. It asks the seed's port first: Hazelcast itself would wait long for one that is not there.
+ * Runs on a thread of its own.
  */
-final class ClientJoin implements Joining, Runnable {
+public final class ClientJoin {
   /** Between two rounds over the seeds. */
   private static final long PAUSE_MILLIS = 100;
 
@@ -30,20 +30,21 @@ final class ClientJoin implements Joining, Runnable {
     this.settings = settings;
   }
 
-  @Override
   public Future<ClusterMember> member() {
     return promise.future();
   }
 
-  @Override
+  /**
+   * Calls it off: {@link #member()} fails with UNAVAILABLE at once, and what was begun is closed
+   * when it is through. Does nothing once the member is there.
+   */
   public void cancel() {
     if (promise.tryFail(new RefusedException(Refusal.UNAVAILABLE, "joining was called off"))) {
       cancelled.countDown();
     }
   }
 
-  @Override
-  public void run() {
+  void run() {
     long started = System.nanoTime();
     long limit = TimeUnit.MILLISECONDS.toNanos(settings.connectTimeoutMillis());
     String trouble = "nobody answers";

@@ -4,6 +4,7 @@ import dev.evenkeel.dedup.SharedAutomata;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -20,6 +21,11 @@ public interface ClusterMember {
 
   /** How many members hold data, that is, are nodes and not clients. */
   int dataMembers();
+
+  /** Where the nodes that this member sees listen. */
+  default List<HostPort> dataAddresses() {
+    return List.of();
+  }
 
   /** Called, on any thread, whenever a member came or went. */
   void onChange(Consumer<Change> handler);

@@ -17,7 +17,6 @@ import io.vertx.core.file.FileSystemOptions;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.spi.cluster.ClusterManager;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
-import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -49,11 +48,11 @@ public final class ClusterMembers {
    * UNAVAILABLE if Hazelcast cannot start, {@value #JOIN_TRIES} times in a row.
    */
   public static Future<ClusterMember> node(NodeSettings settings) {
-    return node(settings, new OwnerlessParts());
+    return node(settings, new PartitionWatch());
   }
 
-  /** As above, with a judge of its own over parts of the shared maps without an owner. */
-  static Future<ClusterMember> node(NodeSettings settings, OwnerlessParts ownerless) {
+  /** As above, with a watch of its own over the partitions of the shared maps. */
+  static Future<ClusterMember> node(NodeSettings settings, PartitionWatch watch) {
     Promise<ClusterMember> promise = Promise.promise();
     onThread(
         "evenkeel-node-join",
@@ -69,7 +68,7 @@ public final class ClusterMembers {
                     .setClusterPublicPort(settings.eventBusPort());
             HazelcastMember member =
                 patiently(() -> join(HazelcastConfigs.node(settings), new EventBusOptions(bus)));
-            promise.complete(member.watched(new PartsWatch(ownerless)));
+            promise.complete(member.watched(watch));
           } catch (RuntimeException e) {
             promise.fail(e);
           }
@@ -86,9 +85,9 @@ public final class ClusterMembers {
   }
 
   /** As {@link #client}, for those who may want to call it off. */
-  public static Joining joining(ClientSettings settings) {
+  public static ClientJoin joining(ClientSettings settings) {
     ClientJoin join = new ClientJoin(settings);
-    onThread("evenkeel-client-join", join);
+    onThread("evenkeel-client-join", join::run);
     return join;
   }
 
@@ -118,7 +117,7 @@ public final class ClusterMembers {
    * @return null if there is no such member here
    */
   public static SharedAutomata shared(String memberId) {
-    return ClusterSeat.of(memberId);
+    return HazelcastAutomata.of(memberId);
   }
 
   /**
@@ -134,11 +133,6 @@ public final class ClusterMembers {
       }
     }
     return false;
-  }
-
-  /** Where the nodes that {@code member} sees listen. */
-  public static List<HostPort> dataAddresses(ClusterMember member) {
-    return member instanceof HazelcastMember hazelcast ? hazelcast.dataAddresses() : List.of();
   }
 
   /** Tries again if the cluster could not be joined. Blocks. */

@@ -7,8 +7,8 @@ import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedCodec;
+import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.dedup.StepRequest;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -26,6 +26,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * processor, which carries all that waited for its bucket. Who waits is told by a message on the
  * event bus from the process whose step made it the head: one message for each wait, and none for
  * anybody else.
+ *
+ * <p>Whoever joins through one clustered Vert.x is one member of the cluster, and all who are that
+ * member share its automata: a message that wakes a waiter goes to one of those who listen under
+ * the member's name, and numbers of listeners must not be given twice.
  */
 final class HazelcastAutomata implements SharedAutomata {
   static final String MAP = "evenkeel.dedup";
@@ -46,6 +50,9 @@ final class HazelcastAutomata implements SharedAutomata {
   /** The upper 16 bits of a token. */
   private static final int NUMBER_SHIFT = 48;
 
+  /** Of this JVM's members of clusters, by their ids. */
+  private static final Map<String, HazelcastAutomata> MEMBERS = new ConcurrentHashMap<>();
+
   private final Vertx vertx;
   private final HazelcastInstance hazelcast;
   private final String member;
@@ -57,12 +64,31 @@ final class HazelcastAutomata implements SharedAutomata {
   private final AtomicInteger numbers = new AtomicInteger();
   private MessageConsumer<Buffer> messages;
 
-  HazelcastAutomata(Vertx vertx, HazelcastInstance hazelcast, String member) {
+  private HazelcastAutomata(Vertx vertx, HazelcastInstance hazelcast, String member) {
     this.vertx = vertx;
     this.hazelcast = hazelcast;
     this.member = member;
     map = hazelcast.getMap(MAP);
     batches = new StepBatches(BUCKETS, this::carry, steps.executor(), this::home);
+  }
+
+  static HazelcastAutomata join(Vertx vertx, HazelcastInstance hazelcast, String member) {
+    return MEMBERS.computeIfAbsent(member, id -> new HazelcastAutomata(vertx, hazelcast, id));
+  }
+
+  /** Null if there is no such member here. */
+  static HazelcastAutomata of(String member) {
+    return MEMBERS.get(member);
+  }
+
+  /** The member is gone for good. */
+  static void leave(String member) {
+    HazelcastAutomata last = MEMBERS.remove(member);
+    if (last != null) {
+      last.batches.close();
+      last.steps.close();
+      last.sweeps.close();
+    }
   }
 
   @Override
@@ -101,8 +127,8 @@ final class HazelcastAutomata implements SharedAutomata {
   }
 
   @Override
-  public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
-    return batches.step(key, request);
+  public CompletionStage<StepReply> step(Step step) {
+    return batches.step(step);
   }
 
   private CompletionStage<byte[]> carry(int bucket, byte[] batch) {
@@ -155,11 +181,5 @@ final class HazelcastAutomata implements SharedAutomata {
       }
     }
     return evicted;
-  }
-
-  void close() {
-    batches.close();
-    steps.close();
-    sweeps.close();
   }
 }

@@ -110,7 +110,11 @@ final class HazelcastConfigs {
             .setBackupCount(1)
             .setValueCollectionType(MultiMapConfig.ValueCollectionType.SET));
     for (String map :
-        List.of("__vertx.haInfo", "__vertx.nodeInfo", ImapTable.REGISTRY, ImapTable.OWNERSHIP)) {
+        List.of(
+            "__vertx.haInfo",
+            "__vertx.nodeInfo",
+            HazelcastTable.REGISTRY,
+            HazelcastTable.OWNERSHIP)) {
       config.addMapConfig(new MapConfig(map).setBackupCount(1));
     }
     config.addMapConfig(
@@ -154,7 +158,7 @@ final class HazelcastConfigs {
     config.addListenerConfig(new ListenerConfig(new FormerClients()));
     config.addListenerConfig(
         new ListenerConfig(
-            new SplitBrainAid(TimeUnit.SECONDS.toMillis(MEMBER_SILENCE_SECONDS_MAX))));
+            new SplitBrainRecovery(TimeUnit.SECONDS.toMillis(MEMBER_SILENCE_SECONDS_MAX))));
   }
 
   private static void threads(Config config) {

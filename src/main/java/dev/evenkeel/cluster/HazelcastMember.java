@@ -29,8 +29,8 @@ final class HazelcastMember implements ClusterMember {
   private final String id;
   private final boolean ours;
   private final MapCalls calls = new MapCalls("evenkeel-maps");
-  private final ImapTable registry;
-  private final ImapTable ownership;
+  private final HazelcastTable registry;
+  private final HazelcastTable ownership;
   private final HazelcastAutomata dedup;
   private final List<Consumer<Change>> handlers = new CopyOnWriteArrayList<>();
   private final Promise<String> unfit = Promise.promise();
@@ -46,9 +46,9 @@ final class HazelcastMember implements ClusterMember {
     this.hazelcast = hazelcast;
     this.id = id;
     this.ours = ours;
-    registry = new ImapTable(vertx, hazelcast.getMap(ImapTable.REGISTRY), calls);
-    ownership = new ImapTable(vertx, hazelcast.getMap(ImapTable.OWNERSHIP), calls);
-    dedup = ClusterSeat.take(id, () -> new HazelcastAutomata(vertx, hazelcast, id));
+    registry = new HazelcastTable(vertx, hazelcast.getMap(HazelcastTable.REGISTRY), calls);
+    ownership = new HazelcastTable(vertx, hazelcast.getMap(HazelcastTable.OWNERSHIP), calls);
+    dedup = HazelcastAutomata.join(vertx, hazelcast, id);
     hazelcast.getCluster().addMembershipListener(new Listener());
     hazelcast
         .getLifecycleService()
@@ -56,7 +56,7 @@ final class HazelcastMember implements ClusterMember {
             event -> {
               LifecycleState state = event.getState();
               if (state == LifecycleState.SHUTDOWN) {
-                ClusterSeat.leave(id);
+                HazelcastAutomata.leave(id);
               }
               if (state == LifecycleState.SHUTDOWN || state == LifecycleState.MERGE_FAILED) {
                 tell(new Change(id, true, 0));
@@ -68,13 +68,13 @@ final class HazelcastMember implements ClusterMember {
    * Looks once a second whether the maps have owners, and ends this member if they cannot; and
    * looks after {@link FormerRegistrations}.
    */
-  HazelcastMember watched(PartsWatch watch) {
+  HazelcastMember watched(PartitionWatch watch) {
     vertx.setPeriodic(LOOK_MILLIS, timer -> look(timer, watch));
     new FormerRegistrations(hazelcast).begin(vertx);
     return this;
   }
 
-  private void look(long timer, PartsWatch watch) {
+  private void look(long timer, PartitionWatch watch) {
     if (!hazelcast.getLifecycleService().isRunning()) {
       vertx.cancelTimer(timer);
       if (!closing) {
@@ -95,7 +95,7 @@ final class HazelcastMember implements ClusterMember {
     }
   }
 
-  private void judge(long timer, PartsWatch watch) {
+  private void judge(long timer, PartitionWatch watch) {
     if (watch.stuck(oldest(), nowMillis()) && vertx.cancelTimer(timer)) {
       end("parts of the shared maps had no owner for long");
     }
@@ -165,8 +165,8 @@ final class HazelcastMember implements ClusterMember {
     return dataMembers(hazelcastMembers());
   }
 
-  /** Where the members that hold data are. */
-  List<HostPort> dataAddresses() {
+  @Override
+  public List<HostPort> dataAddresses() {
     List<HostPort> addresses = new ArrayList<>();
     for (Member member : hazelcastMembers()) {
       if (!member.isLiteMember()) {
@@ -218,7 +218,7 @@ final class HazelcastMember implements ClusterMember {
     handlers.clear();
     calls.close();
     if (ours) {
-      ClusterSeat.leave(id);
+      HazelcastAutomata.leave(id);
     }
     return ours ? vertx.close() : Future.succeededFuture();
   }

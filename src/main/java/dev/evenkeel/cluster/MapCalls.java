@@ -8,12 +8,12 @@ import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /**
  * Calls to Hazelcast that may block, on a thread of their own; one after another, so that what one
@@ -45,50 +45,21 @@ final class MapCalls {
 
   /** Runs a blocking call. Completes on the caller's context if it has one. */
   <T> Future<T> run(Vertx vertx, Callable<T> call) {
+    return stage(vertx, () -> CompletableFuture.completedStage(call.call()));
+  }
+
+  /** As {@link #run}, of an asynchronous call, which may block while it starts. */
+  <T> Future<T> stage(Vertx vertx, Callable<CompletionStage<T>> call) {
     Promise<T> promise = promise(vertx);
-    execute(
-        promise,
-        () -> {
-          try {
-            promise.tryComplete(call.call());
-          } catch (Exception e) {
-            promise.tryFail(unavailable(e));
-          }
-        });
-    return promise.future();
-  }
-
-  /** Starts an asynchronous call, which may block while it starts. */
-  <T> Future<T> stage(Vertx vertx, Supplier<CompletionStage<T>> call) {
-    Promise<T> promise = promise(vertx);
-    execute(
-        promise,
-        () -> {
-          try {
-            call.get()
-                .whenComplete(
-                    (value, failure) -> {
-                      if (failure == null) {
-                        promise.tryComplete(value);
-                      } else {
-                        promise.tryFail(unavailable(failure));
-                      }
-                    });
-          } catch (RuntimeException e) {
-            promise.tryFail(unavailable(e));
-          }
-        });
-    return promise.future();
-  }
-
-  /** The thread itself. It refuses what is past the limit, and everything once it is closed. */
-  Executor executor() {
-    return executor;
-  }
-
-  private void execute(Promise<?> promise, Runnable task) {
     try {
-      executor.execute(task);
+      executor.execute(
+          () -> {
+            try {
+              call.call().whenComplete((value, failure) -> end(promise, value, failure));
+            } catch (Exception e) {
+              end(promise, null, e);
+            }
+          });
     } catch (RejectedExecutionException e) {
       promise.tryFail(
           executor.isShutdown()
@@ -97,16 +68,27 @@ final class MapCalls {
                   Refusal.OVERLOADED,
                   "more than " + WAITING_CALLS_MAX + " calls wait for the shared maps"));
     }
+    return promise.future();
+  }
+
+  private static <T> void end(Promise<T> promise, T value, Throwable failure) {
+    if (failure == null) {
+      promise.tryComplete(value);
+    } else {
+      promise.tryFail(
+          new RefusedException(
+              Refusal.UNAVAILABLE, "the shared maps are out of reach: " + failure.getMessage()));
+    }
+  }
+
+  /** The thread itself. It refuses what is past the limit, and everything once it is closed. */
+  Executor executor() {
+    return executor;
   }
 
   private static <T> Promise<T> promise(Vertx vertx) {
     ContextInternal context = ContextInternal.current();
     return context != null && context.owner() == vertx ? context.promise() : Promise.promise();
-  }
-
-  private static RefusedException unavailable(Throwable failure) {
-    return new RefusedException(
-        Refusal.UNAVAILABLE, "the shared maps are out of reach: " + failure.getMessage());
   }
 
   void close() {

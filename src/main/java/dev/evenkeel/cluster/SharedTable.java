@@ -3,7 +3,6 @@ package dev.evenkeel.cluster;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
-import java.util.function.BiConsumer;
 
 /**
  * A map shared by all members. It can be wrong or empty for a while: hints and caches only. Never
@@ -17,7 +16,4 @@ public interface SharedTable {
   Future<Map<String, JsonObject>> all();
 
   Future<Void> clear();
-
-  /** Called, on any thread, with key and new value (null when removed). May miss changes. */
-  void onChange(BiConsumer<String, JsonObject> handler);
 }

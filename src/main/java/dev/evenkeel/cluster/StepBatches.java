@@ -1,20 +1,21 @@
 package dev.evenkeel.cluster;
 
 import dev.evenkeel.dedup.DedupKey;
-import dev.evenkeel.dedup.KeyedStep;
 import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedCodec;
+import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.dedup.StepRequest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -41,39 +42,20 @@ final class StepBatches {
   static final int BATCH_STEPS_MAX = 1_000;
 
   /** A step, and where to go on with its reply; null: on the batches' thread. */
-  private static final class Step {
-    final KeyedStep keyed;
-    final Context home;
-    final CompletableFuture<StepReply> future = new CompletableFuture<>();
-    StepReply reply;
-    RefusedException failure;
-
-    Step(KeyedStep keyed, Context home) {
-      this.keyed = keyed;
-      this.home = home;
-    }
-
-    void complete() {
-      if (failure != null) {
-        future.completeExceptionally(failure);
-      } else {
-        future.complete(reply);
-      }
-    }
-  }
+  private record Pending(Step step, Context home, CompletableFuture<StepReply> future) {}
 
   /** The steps that wait to go to one bucket. */
-  private static final class Lane {
-    final int bucket;
-    private final ArrayDeque<Step> steps = new ArrayDeque<>();
+  private static final class Bucket {
+    final int number;
+    private final ArrayDeque<Pending> steps = new ArrayDeque<>();
     private boolean busy;
 
-    Lane(int bucket) {
-      this.bucket = bucket;
+    Bucket(int number) {
+      this.number = number;
     }
 
     /** Whether somebody has to begin to send. */
-    synchronized boolean add(Step step) {
+    synchronized boolean add(Pending step) {
       steps.add(step);
       boolean begin = !busy;
       busy = true;
@@ -81,8 +63,8 @@ final class StepBatches {
     }
 
     /** The next batch; if it is empty, sending is over. */
-    synchronized List<Step> take() {
-      List<Step> batch = new ArrayList<>(Math.min(steps.size(), BATCH_STEPS_MAX));
+    synchronized List<Pending> take() {
+      List<Pending> batch = new ArrayList<>(Math.min(steps.size(), BATCH_STEPS_MAX));
       while (!steps.isEmpty() && batch.size() < BATCH_STEPS_MAX) {
         batch.add(steps.poll());
       }
@@ -94,7 +76,7 @@ final class StepBatches {
   private final Carrier carrier;
   private final Executor executor;
   private final Supplier<Context> homes;
-  private final Lane[] lanes;
+  private final Bucket[] buckets;
   private final LongAdder overflowed = new LongAdder();
   private final AtomicInteger waiting = new AtomicInteger();
   private volatile boolean closed;
@@ -108,20 +90,17 @@ final class StepBatches {
     this.carrier = carrier;
     this.executor = executor;
     this.homes = homes;
-    lanes = new Lane[buckets];
-    for (int i = 0; i < buckets; i++) {
-      lanes[i] = new Lane(i);
-    }
+    this.buckets = new Bucket[buckets];
+    Arrays.setAll(this.buckets, Bucket::new);
   }
 
   /** The bucket of a key. Every process of a cluster must agree. */
-  private Lane lane(DedupKey key) {
-    return lanes[key.hashCode() * 0x9e3779b9 >>> 16 & lanes.length - 1];
+  private Bucket bucket(DedupKey key) {
+    return buckets[key.hashCode() * 0x9e3779b9 >>> 16 & buckets.length - 1];
   }
 
   /** Does one step. Any failure is UNAVAILABLE, past the limit OVERLOADED. */
-  CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
-    Step step = new Step(new KeyedStep(key, request), homes.get());
+  CompletionStage<StepReply> step(Step step) {
     if (waiting.incrementAndGet() > WAITING_STEPS_MAX) {
       waiting.decrementAndGet();
       return CompletableFuture.failedStage(
@@ -129,11 +108,12 @@ final class StepBatches {
               Refusal.OVERLOADED,
               "more than " + WAITING_STEPS_MAX + " steps wait for the shared map"));
     }
-    Lane lane = lane(key);
-    if (lane.add(step)) {
-      execute(() -> send(lane));
+    Pending pending = new Pending(step, homes.get(), new CompletableFuture<>());
+    Bucket bucket = bucket(step.key());
+    if (bucket.add(pending)) {
+      execute(() -> send(bucket));
     }
-    return step.future;
+    return pending.future;
   }
 
   private void execute(Runnable task) {
@@ -145,8 +125,8 @@ final class StepBatches {
     }
   }
 
-  private void send(Lane lane) {
-    List<Step> batch = lane.take();
+  private void send(Bucket bucket) {
+    List<Pending> batch = bucket.take();
     if (batch.isEmpty()) {
       return;
     }
@@ -156,33 +136,21 @@ final class StepBatches {
       if (closed) {
         throw new IllegalStateException("this member has left the cluster");
       }
-      List<KeyedStep> steps = batch.stream().map(step -> step.keyed).toList();
-      replies = carrier.carry(lane.bucket, SharedCodec.steps(steps));
+      List<Step> steps = batch.stream().map(Pending::step).toList();
+      replies = carrier.carry(bucket.number, SharedCodec.steps(steps));
     } catch (RuntimeException e) {
       replies = CompletableFuture.failedStage(e);
     }
     // Not without an executor: Hazelcast's own is a new thread for each on small machines.
-    replies.whenCompleteAsync(
-        (bytes, failure) -> carried(lane, batch, bytes, failure), this::execute);
-  }
-
-  private void carried(Lane lane, List<Step> batch, byte[] bytes, Throwable failure) {
-    RefusedException refused = failure == null ? null : unavailable(failure);
-    List<StepReply> replies = List.of();
-    if (refused == null) {
-      try {
-        replies = replies(bytes, batch.size());
-      } catch (RuntimeException e) {
-        refused = unavailable(e);
-      }
-    }
-    for (int i = 0; i < batch.size(); i++) {
-      batch.get(i).failure = refused;
-      batch.get(i).reply = refused == null ? replies.get(i) : null;
-    }
-    complete(batch);
-    // Only now: what the answers led to goes with the next batch.
-    execute(() -> send(lane));
+    replies
+        .thenApply(bytes -> replies(bytes, batch.size()))
+        .whenCompleteAsync(
+            (answers, failure) -> {
+              complete(batch, answers, failure);
+              // Only now: what the answers led to goes with the next batch.
+              execute(() -> send(bucket));
+            },
+            this::execute);
   }
 
   private List<StepReply> replies(byte[] bytes, int count) {
@@ -190,9 +158,7 @@ final class StepBatches {
     if (replies.replies().size() != count) {
       throw new IllegalStateException("replies are missing");
     }
-    if (replies.overflowed() > 0) {
-      overflowed.add(replies.overflowed());
-    }
+    overflowed.add(replies.overflowed());
     return replies.replies();
   }
 
@@ -202,21 +168,33 @@ final class StepBatches {
   }
 
   /** One hop for each home, not for each step. */
-  private static void complete(List<Step> batch) {
-    Map<Context, List<Step>> away = new IdentityHashMap<>();
-    for (Step step : batch) {
-      if (step.home == null) {
-        step.complete();
+  private static void complete(List<Pending> batch, List<StepReply> replies, Throwable failure) {
+    RefusedException refused = failure == null ? null : unavailable(failure);
+    Map<Context, List<Runnable>> away = new IdentityHashMap<>();
+    for (int i = 0; i < batch.size(); i++) {
+      Pending pending = batch.get(i);
+      StepReply reply = refused == null ? replies.get(i) : null;
+      Runnable completion =
+          () -> {
+            if (refused == null) {
+              pending.future.complete(reply);
+            } else {
+              pending.future.completeExceptionally(refused);
+            }
+          };
+      if (pending.home == null) {
+        completion.run();
       } else {
-        away.computeIfAbsent(step.home, home -> new ArrayList<>()).add(step);
+        away.computeIfAbsent(pending.home, home -> new ArrayList<>()).add(completion);
       }
     }
-    away.forEach((home, steps) -> home.runOnContext(on -> steps.forEach(Step::complete)));
+    away.forEach((home, all) -> home.runOnContext(on -> all.forEach(Runnable::run)));
   }
 
   private static RefusedException unavailable(Throwable failure) {
+    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     return new RefusedException(
-        Refusal.UNAVAILABLE, "the shared map is out of reach: " + failure.getMessage());
+        Refusal.UNAVAILABLE, "the shared map is out of reach: " + cause.getMessage());
   }
 
   /** Whatever waits, and whatever comes, is UNAVAILABLE. */

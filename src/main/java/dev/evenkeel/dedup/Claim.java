@@ -51,6 +51,6 @@ public class Claim {
 
   @Override
   public String toString() {
-    return worker.member() + "/" + worker.lane() + "#" + token;
+    return worker.member() + "/" + worker.shard() + "#" + token;
   }
 }

@@ -101,12 +101,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     seat = seat(automata);
     old.automata.forget(old.number);
     for (SharedTicket ticket : tickets.values()) {
-      boolean asks;
-      synchronized (ticket) {
-        asks =
-            ticket.stage == SharedTicket.Stage.ASKED || ticket.stage == SharedTicket.Stage.WAITING;
-      }
-      if (asks) {
+      if (ticket.awaitsItsTurn()) {
         ask(ticket, nowMillis);
       }
     }
@@ -114,7 +109,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
 
   private SharedClaim claim(Seat at, Worker worker, long token, long after) {
     long own = (long) at.number << NUMBER_SHIFT | plain(token);
-    Worker there = new Worker(at.member, worker.lane(), worker.work());
+    Worker there = new Worker(at.member, worker.shard(), worker.work());
     // No two requests for a ticket have the same.
     long waitsUntil = Math.max(after + 1, at.automata.nowMillis() + settings.waitsMillis());
     return new SharedClaim(there, own, settings.headMillisMax, waitsUntil);
@@ -145,7 +140,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       ticket.claim = claim;
     }
     at.automata
-        .step(ticket.key, new StepRequest(StepRequest.Kind.ENQUEUE, claim))
+        .step(new Step(Step.Kind.ENQUEUE, ticket.key(), claim))
         .whenComplete((reply, failure) -> answered(ticket, claim, reply));
   }
 
@@ -188,7 +183,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     }
     // Once for each time it is asked: a head that its own process does not know is found so.
     if (remind && reply.head() != null && (ticket.asks > 1 || reply.evicted() > 0)) {
-      tell(ticket.key, reply.head());
+      tell(ticket.key(), reply.head());
     }
   }
 
@@ -196,28 +191,29 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   private Answer apply(SharedTicket ticket, Answer answer) {
     boolean first = ticket.answer() == null;
     if (first) {
-      ticket.first(answer);
+      ticket.answer = answer;
       (answer == Answer.ACCEPT ? accepted : answer == Answer.BLOCK ? blocked : declined)
           .increment();
     }
-    if (ticket.stage == SharedTicket.Stage.AT_WORK || ticket.stage == SharedTicket.Stage.OVER) {
+    if (!ticket.awaitsItsTurn()) {
       return null;
     }
-    switch (answer) {
-      case ACCEPT -> ticket.stage = SharedTicket.Stage.AT_WORK;
+    return switch (answer) {
+      case ACCEPT -> {
+        ticket.stage = SharedTicket.Stage.AT_WORK;
+        yield answer;
+      }
       case BLOCK -> {
         ticket.stage = SharedTicket.Stage.WAITING;
-        return null;
+        yield null;
       }
-      default -> {
+      case DECLINE -> {
         ticket.stage = SharedTicket.Stage.OVER;
         tickets.remove(plain(ticket.token()));
-        if (!first) {
-          evicted.increment();
-        }
+        evicted.add(first ? 0 : 1);
+        yield answer;
       }
-    }
-    return answer;
+    };
   }
 
   /**
@@ -235,10 +231,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     boolean asks;
     synchronized (ticket) {
       boolean turn =
-          ticket.claim.token == token
-              && ticket.leaving == null
-              && (ticket.stage == SharedTicket.Stage.ASKED
-                  || ticket.stage == SharedTicket.Stage.WAITING);
+          ticket.claim.token == token && ticket.leaving == null && ticket.awaitsItsTurn();
       begins = turn && !ticket.asking && ticket.claim.waitsUntilMillis() == waitsUntilMillis;
       asks = turn && !ticket.asking && !begins;
       ticket.told |= turn && ticket.asking;
@@ -258,7 +251,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     SharedClaim unknown =
         new SharedClaim(new Worker(now.member, 0), token, settings.headMillisMax, 0);
     now.automata
-        .step(key, new StepRequest(StepRequest.Kind.DEQUEUE, unknown))
+        .step(new Step(Step.Kind.DEQUEUE, key, unknown))
         .thenAccept(reply -> tellNext(key, reply));
   }
 
@@ -296,7 +289,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       tries = ++ticket.leaveTries;
     }
     seat.automata
-        .step(ticket.key, new StepRequest(StepRequest.Kind.DEQUEUE, claim))
+        .step(new Step(Step.Kind.DEQUEUE, ticket.key(), claim))
         .whenComplete(
             (reply, failure) -> {
               if (failure != null) {
@@ -311,7 +304,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
               if (worked && tries == 1 && reply.departure() == Departure.NOT_HEAD) {
                 lost.increment();
               }
-              tellNext(ticket.key, reply);
+              tellNext(ticket.key(), reply);
               ticket.leaving.complete(reply.departure());
             });
   }
@@ -351,10 +344,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     boolean ask;
     boolean goesAhead;
     synchronized (ticket) {
-      boolean pending =
-          ticket.leaving == null
-              && (ticket.stage == SharedTicket.Stage.ASKED
-                  || ticket.stage == SharedTicket.Stage.WAITING);
+      boolean pending = ticket.leaving == null && ticket.awaitsItsTurn();
       long silent = nowMillis - ticket.heardMillis;
       long asked = nowMillis - ticket.askedMillis;
       goesAhead =

@@ -9,11 +9,6 @@ package dev.evenkeel.dedup;
 public record DedupKey(long high, long low) {
   public static final int BYTES = 16;
 
-  /** As {@link DedupScope#key}; who makes many keys keeps a scope. */
-  public static DedupKey of(String group, String topic, byte[] bytes) {
-    return new DedupScope(group, topic).key(bytes);
-  }
-
   /** Of the {@link #BYTES} bytes of {@link #bytes}. */
   public static DedupKey ofBytes(byte[] bytes) {
     return new DedupKey(word(bytes, 0), word(bytes, Long.BYTES));

@@ -32,7 +32,7 @@ public interface SharedAutomata {
   long nowMillis();
 
   /** Does one step. It fails when nothing answers in time; then it is not known whether it ran. */
-  CompletionStage<StepReply> step(DedupKey key, StepRequest request);
+  CompletionStage<StepReply> step(Step step);
 
   /** Tells the process of {@code head} that it is the head of {@code key}. May be lost. */
   void tell(DedupKey key, Claim head);

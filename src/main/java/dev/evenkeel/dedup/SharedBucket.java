@@ -1,11 +1,11 @@
 package dev.evenkeel.dedup;
 
+import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 
 /**
@@ -26,10 +26,10 @@ public final class SharedBucket {
   /**
    * A key that lost claims.
    *
-   * @param head who works on it now, or null
    * @param evicted how many it lost
+   * @param head who works on it now, or null
    */
-  public record Swept(DedupKey key, SharedClaim head, int evicted) {}
+  public record Swept(DedupKey key, int evicted, SharedClaim head) {}
 
   /** By last use. */
   private final LinkedHashMap<DedupKey, Automaton<SharedClaim>> automata =
@@ -41,10 +41,10 @@ public final class SharedBucket {
    * @param nowMillis of the clock that all times of this bucket are from
    * @param keysMax past it the key that was not used for longest is dropped
    */
-  public Replies apply(List<KeyedStep> steps, long nowMillis, int keysMax) {
+  public Replies apply(List<Step> steps, long nowMillis, int keysMax) {
     List<StepReply> replies = new ArrayList<>(steps.size());
     int overflowed = 0;
-    for (KeyedStep step : steps) {
+    for (Step step : steps) {
       replies.add(apply(step, nowMillis));
       if (automata.size() > keysMax) {
         Iterator<DedupKey> eldest = automata.keySet().iterator();
@@ -56,10 +56,17 @@ public final class SharedBucket {
     return new Replies(replies, overflowed);
   }
 
-  private StepReply apply(KeyedStep step, long nowMillis) {
+  private StepReply apply(Step step, long nowMillis) {
     Automaton<SharedClaim> kept = automata.get(step.key());
     Automaton<SharedClaim> automaton = kept == null ? new Automaton<>() : kept;
-    StepReply reply = SharedStep.apply(automaton, step.request(), nowMillis);
+    StepReply reply =
+        switch (step.kind()) {
+          case ENQUEUE -> enQueue(automaton, step.claim(), nowMillis);
+          case DEQUEUE -> {
+            Departure departure = automaton.deQueue(step.claim(), nowMillis);
+            yield new StepReply(null, departure, 0, automaton.head());
+          }
+        };
     if (automaton.head() == null) {
       automata.remove(step.key());
     } else if (kept == null) {
@@ -68,20 +75,34 @@ public final class SharedBucket {
     return reply;
   }
 
+  /** An overdue head is evicted before, but for one that asks again itself. */
+  private static StepReply enQueue(
+      Automaton<SharedClaim> automaton, SharedClaim claim, long nowMillis) {
+    int evicted = claim.same(automaton.head()) ? 0 : evictOverdue(automaton, nowMillis);
+    Answer answer = automaton.enQueue(claim, nowMillis);
+    return new StepReply(answer, null, evicted, automaton.head());
+  }
+
+  private static int evictOverdue(Automaton<SharedClaim> automaton, long nowMillis) {
+    SharedClaim head = automaton.head();
+    if (head == null || !automaton.overdue(nowMillis, head.headMillisMax)) {
+      return 0;
+    }
+    automaton.evict(nowMillis);
+    return 1;
+  }
+
   /** Takes away the claims of the dead, and heads whose time is up. */
   public List<Swept> sweep(Predicate<String> alive, long nowMillis) {
     List<Swept> swept = new ArrayList<>();
-    Iterator<Map.Entry<DedupKey, Automaton<SharedClaim>>> entries = automata.entrySet().iterator();
-    while (entries.hasNext()) {
-      Map.Entry<DedupKey, Automaton<SharedClaim>> each = entries.next();
-      int evicted = SharedStep.sweep(each.getValue(), alive, nowMillis);
-      if (evicted > 0) {
-        swept.add(new Swept(each.getKey(), each.getValue().head(), evicted));
-        if (each.getValue().head() == null) {
-          entries.remove();
-        }
-      }
-    }
+    automata.forEach(
+        (key, automaton) -> {
+          int evicted = automaton.dropDead(alive, nowMillis) + evictOverdue(automaton, nowMillis);
+          if (evicted > 0) {
+            swept.add(new Swept(key, evicted, automaton.head()));
+          }
+        });
+    automata.values().removeIf(automaton -> automaton.head() == null);
     return swept;
   }
 
@@ -91,20 +112,15 @@ public final class SharedBucket {
 
   /** All of it, in an order that {@link #ofBytes} keeps. */
   public byte[] bytes() {
-    List<byte[]> parts = new ArrayList<>(automata.size());
-    int size = 0;
-    for (Automaton<SharedClaim> each : automata.values()) {
-      byte[] part = SharedCodec.bytes(each);
-      parts.add(part);
-      size += DedupKey.BYTES + Integer.BYTES + part.length;
-    }
-    ByteBuffer out = ByteBuffer.allocate(size);
-    int i = 0;
-    for (DedupKey key : automata.keySet()) {
-      byte[] part = parts.get(i++);
-      out.putLong(key.high()).putLong(key.low()).putInt(part.length).put(part);
-    }
-    return out.array();
+    Bytes out = new Bytes();
+    automata.forEach(
+        (key, automaton) -> {
+          SharedCodec.put(out, key);
+          int begin = out.i32(0).size();
+          SharedCodec.put(out, automaton);
+          out.setI32(begin - Integer.BYTES, out.size() - begin);
+        });
+    return out.toArray();
   }
 
   /** Of {@link #bytes}. Automata of another version are left out. */

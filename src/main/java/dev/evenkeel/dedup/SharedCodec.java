@@ -1,5 +1,6 @@
 package dev.evenkeel.dedup;
 
+import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -8,8 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Bytes of shared automata, requests and replies. Each begins with a version; what has another one
- * or is malformed counts as no automaton, and an automaton that is lost costs one more run.
+ * Bytes of shared automata, steps and replies. Each begins with a version; what has another one or
+ * is malformed counts as no automaton, and an automaton that is lost costs one more run.
  */
 public final class SharedCodec {
   private static final byte VERSION = 3;
@@ -18,248 +19,167 @@ public final class SharedCodec {
   /** More than any id of a cluster's member. */
   private static final int MEMBER_BYTES_MAX = 250;
 
-  private static final int CLAIM_BYTES = 1 + 6 * Long.BYTES;
-
-  private static final StepRequest.Kind[] KINDS = StepRequest.Kind.values();
+  private static final Step.Kind[] KINDS = Step.Kind.values();
   private static final Answer[] ANSWERS = Answer.values();
   private static final Departure[] DEPARTURES = Departure.values();
 
   private SharedCodec() {}
 
-  /** The automaton of {@code stored}; null, or what cannot be read, is one in INIT. */
+  /** Of {@link #put(Bytes, Automaton)}; what cannot be read is an automaton in INIT. */
   static Automaton<SharedClaim> automaton(byte[] stored) {
-    if (stored != null && stored.length > 0 && stored[0] == VERSION) {
-      try {
-        ByteBuffer in = ByteBuffer.wrap(stored, 1, stored.length - 1);
-        return new Automaton<>(claim(in), claim(in));
-      } catch (BufferUnderflowException e) {
-        return new Automaton<>();
-      }
+    if (stored.length == 0 || stored[0] != VERSION) {
+      return new Automaton<>();
     }
-    return new Automaton<>();
-  }
-
-  /** Of an automaton; null for one in INIT. */
-  static byte[] bytes(Automaton<SharedClaim> automaton) {
-    if (automaton.head() == null) {
-      return null;
+    Reader in = new Reader(stored);
+    try {
+      return new Automaton<>(in.claim(), in.claim());
+    } catch (BufferUnderflowException e) {
+      return new Automaton<>();
     }
-    byte[] head = name(automaton.head());
-    byte[] tail = name(automaton.tail());
-    ByteBuffer out = ByteBuffer.allocate(1 + size(head) + size(tail)).put(VERSION);
-    put(out, automaton.head(), head);
-    put(out, automaton.tail(), tail);
-    return out.array();
   }
 
-  public static byte[] bytes(StepRequest request) {
-    byte[] name = name(request.claim());
-    ByteBuffer out = ByteBuffer.allocate(2 + size(name));
-    out.put(VERSION).put((byte) request.kind().ordinal());
-    put(out, request.claim(), name);
-    return out.array();
-  }
-
-  /** Of {@link #bytes(StepRequest)}. */
-  public static StepRequest request(byte[] bytes) {
-    ByteBuffer in = checked(bytes);
-    return new StepRequest(KINDS[in.get()], claim(in));
-  }
-
-  public static byte[] bytes(StepReply reply) {
-    byte[] name = name(reply.head());
-    ByteBuffer out = ByteBuffer.allocate(4 + size(name)).put(VERSION);
-    put(out, reply, name);
-    return out.array();
-  }
-
-  private static void put(ByteBuffer out, StepReply reply, byte[] name) {
-    out.put((byte) (reply.answer() == null ? NONE : reply.answer().ordinal()));
-    out.put((byte) (reply.departure() == null ? NONE : reply.departure().ordinal()));
-    out.put((byte) reply.evicted());
-    put(out, reply.head(), name);
-  }
-
-  /** Of {@link #bytes(StepReply)}. */
-  public static StepReply reply(byte[] bytes) {
-    return reply(checked(bytes), new Names());
-  }
-
-  private static StepReply reply(ByteBuffer in, Names names) {
-    int answer = in.get() & 0xff;
-    int departure = in.get() & 0xff;
-    int evicted = in.get();
-    return new StepReply(
-        answer == NONE ? null : ANSWERS[answer],
-        departure == NONE ? null : DEPARTURES[departure],
-        claim(in, names),
-        evicted);
+  static void put(Bytes out, Automaton<SharedClaim> automaton) {
+    put(out.u8(VERSION), automaton.head());
+    put(out, automaton.tail());
   }
 
   /** Of steps of one bucket, in their order. */
-  public static byte[] steps(List<KeyedStep> steps) {
-    Names names = new Names();
-    int size = 1;
-    for (KeyedStep each : steps) {
-      size += 1 + DedupKey.BYTES + size(names.bytes(each.request().claim()));
+  public static byte[] steps(List<Step> steps) {
+    Bytes out = new Bytes(128 * steps.size()).u8(VERSION);
+    for (Step each : steps) {
+      put(out.u8(each.kind().ordinal()), each.key());
+      put(out, each.claim());
     }
-    ByteBuffer out = ByteBuffer.allocate(size).put(VERSION);
-    for (KeyedStep each : steps) {
-      out.put((byte) each.request().kind().ordinal());
-      put(out, each.key());
-      put(out, each.request().claim(), names.bytes(each.request().claim()));
-    }
-    return out.array();
+    return out.toArray();
   }
 
   /** Of {@link #steps(List)}. */
-  public static List<KeyedStep> steps(byte[] bytes) {
-    ByteBuffer in = checked(bytes);
-    Names names = new Names();
-    List<KeyedStep> steps = new ArrayList<>();
-    while (in.hasRemaining()) {
-      StepRequest.Kind kind = KINDS[in.get()];
-      DedupKey key = key(in);
-      steps.add(new KeyedStep(key, new StepRequest(kind, claim(in, names))));
+  public static List<Step> steps(byte[] bytes) {
+    Reader in = checked(bytes);
+    List<Step> steps = new ArrayList<>();
+    while (in.hasMore()) {
+      steps.add(new Step(KINDS[in.u8()], in.key(), in.claim()));
     }
     return steps;
   }
 
   public static byte[] replies(SharedBucket.Replies replies) {
-    Names names = new Names();
-    int size = 1 + Integer.BYTES;
+    Bytes out = new Bytes(128 * replies.replies().size()).u8(VERSION).i32(replies.overflowed());
     for (StepReply each : replies.replies()) {
-      size += 3 + size(names.bytes(each.head()));
+      out.u8(ordinal(each.answer())).u8(ordinal(each.departure())).u8(each.evicted());
+      put(out, each.head());
     }
-    ByteBuffer out = ByteBuffer.allocate(size).put(VERSION).putInt(replies.overflowed());
-    for (StepReply each : replies.replies()) {
-      put(out, each, names.bytes(each.head()));
-    }
-    return out.array();
+    return out.toArray();
   }
 
   /** Of {@link #replies(SharedBucket.Replies)}. */
   public static SharedBucket.Replies replies(byte[] bytes) {
-    ByteBuffer in = checked(bytes);
-    int overflowed = in.getInt();
-    Names names = new Names();
+    Reader in = checked(bytes);
+    int overflowed = in.bytes.getInt();
     List<StepReply> replies = new ArrayList<>();
-    while (in.hasRemaining()) {
-      replies.add(reply(in, names));
+    while (in.hasMore()) {
+      replies.add(new StepReply(in.of(ANSWERS), in.of(DEPARTURES), in.u8(), in.claim()));
     }
     return new SharedBucket.Replies(replies, overflowed);
   }
 
   public static byte[] swept(List<SharedBucket.Swept> swept) {
-    Names names = new Names();
-    int size = 1;
-    for (SharedBucket.Swept each : swept) {
-      size += DedupKey.BYTES + 1 + size(names.bytes(each.head()));
-    }
-    ByteBuffer out = ByteBuffer.allocate(size).put(VERSION);
+    Bytes out = new Bytes(128 * swept.size()).u8(VERSION);
     for (SharedBucket.Swept each : swept) {
       put(out, each.key());
-      out.put((byte) each.evicted());
-      put(out, each.head(), names.bytes(each.head()));
+      put(out.u8(each.evicted()), each.head());
     }
-    return out.array();
+    return out.toArray();
   }
 
   /** Of {@link #swept(List)}. */
   public static List<SharedBucket.Swept> swept(byte[] bytes) {
-    ByteBuffer in = checked(bytes);
-    Names names = new Names();
+    Reader in = checked(bytes);
     List<SharedBucket.Swept> swept = new ArrayList<>();
-    while (in.hasRemaining()) {
-      DedupKey key = key(in);
-      int evicted = in.get();
-      swept.add(new SharedBucket.Swept(key, claim(in, names), evicted));
+    while (in.hasMore()) {
+      swept.add(new SharedBucket.Swept(in.key(), in.u8(), in.claim()));
     }
     return swept;
   }
 
-  private static void put(ByteBuffer out, DedupKey key) {
-    out.putLong(key.high()).putLong(key.low());
+  private static int ordinal(Enum<?> value) {
+    return value == null ? NONE : value.ordinal();
   }
 
-  private static DedupKey key(ByteBuffer in) {
-    return new DedupKey(in.getLong(), in.getLong());
+  static void put(Bytes out, DedupKey key) {
+    out.i64(key.high()).i64(key.low());
   }
 
-  private static ByteBuffer checked(byte[] bytes) {
-    if (bytes.length == 0 || bytes[0] != VERSION) {
-      throw new IllegalArgumentException("a step of another version");
-    }
-    return ByteBuffer.wrap(bytes, 1, bytes.length - 1);
-  }
-
-  private static byte[] name(Claim claim) {
+  private static void put(Bytes out, SharedClaim claim) {
     if (claim == null) {
-      return null;
+      out.u8(NONE);
+      return;
     }
-    byte[] name = claim.worker.member().getBytes(StandardCharsets.UTF_8);
-    if (name.length > MEMBER_BYTES_MAX) {
+    byte[] member = claim.worker.member().getBytes(StandardCharsets.UTF_8);
+    if (member.length > MEMBER_BYTES_MAX) {
       throw new IllegalArgumentException(
           "the name of a member has more than " + MEMBER_BYTES_MAX + " bytes");
     }
-    return name;
+    out.u8(member.length).raw(member).i64(claim.worker.shard()).i64(claim.worker.work());
+    out.i64(claim.token).i64(claim.headMillisMax).i64(claim.waitsUntilMillis());
+    out.i64(claim.sinceMillis);
   }
 
-  private static int size(byte[] name) {
-    return name == null ? 1 : CLAIM_BYTES + name.length;
-  }
-
-  private static void put(ByteBuffer out, SharedClaim claim, byte[] name) {
-    if (claim == null) {
-      out.put((byte) NONE);
-      return;
+  private static Reader checked(byte[] bytes) {
+    if (bytes.length == 0 || bytes[0] != VERSION) {
+      throw new IllegalArgumentException("a step of another version");
     }
-    out.put((byte) name.length).put(name);
-    out.putLong(claim.worker.lane()).putLong(claim.worker.work()).putLong(claim.token);
-    out.putLong(claim.headMillisMax).putLong(claim.waitsUntilMillis());
-    out.putLong(claim.sinceMillis);
+    return new Reader(bytes);
   }
 
-  private static SharedClaim claim(ByteBuffer in) {
-    return claim(in, new Names());
-  }
-
-  private static SharedClaim claim(ByteBuffer in, Names names) {
-    int length = in.get() & 0xff;
-    if (length == NONE) {
-      return null;
-    }
-    byte[] name = new byte[length];
-    in.get(name);
-    Worker worker = names.worker(name, in.getLong(), in.getLong());
-    return new SharedClaim(worker, in.getLong(), in.getLong(), in.getLong(), in.getLong());
-  }
-
-  /** The last worker: most of what goes together is one member's, which is then kept once. */
-  private static final class Names {
-    private byte[] bytes;
-    private String member;
+  /**
+   * Reads what follows the version. It keeps the last worker: most of what goes together is one
+   * member's, which is then in memory once.
+   */
+  private static final class Reader {
+    final ByteBuffer bytes;
+    private byte[] name;
     private Worker worker;
 
-    byte[] bytes(Claim claim) {
-      if (claim == null) {
-        return null;
-      }
-      if (!claim.worker.member().equals(member)) {
-        bytes = name(claim);
-        member = claim.worker.member();
-      }
-      return bytes;
+    Reader(byte[] versioned) {
+      bytes = ByteBuffer.wrap(versioned, 1, versioned.length - 1);
     }
 
-    Worker worker(byte[] name, long lane, long work) {
-      boolean same = Arrays.equals(name, bytes);
-      if (!same) {
-        bytes = name;
-        member = new String(name, StandardCharsets.UTF_8);
+    boolean hasMore() {
+      return bytes.hasRemaining();
+    }
+
+    int u8() {
+      return bytes.get() & 0xff;
+    }
+
+    <T> T of(T[] values) {
+      int ordinal = u8();
+      return ordinal == NONE ? null : values[ordinal];
+    }
+
+    DedupKey key() {
+      return new DedupKey(bytes.getLong(), bytes.getLong());
+    }
+
+    SharedClaim claim() {
+      int length = u8();
+      if (length == NONE) {
+        return null;
       }
-      if (!same || worker.lane() != lane || worker.work() != work) {
-        worker = new Worker(member, lane, work);
+      byte[] read = new byte[length];
+      bytes.get(read);
+      Worker of = worker(read, bytes.getLong(), bytes.getLong());
+      return new SharedClaim(
+          of, bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong());
+    }
+
+    private Worker worker(byte[] read, long shard, long work) {
+      boolean same = Arrays.equals(read, name);
+      if (!same || worker.shard() != shard || worker.work() != work) {
+        String member = same ? worker.member() : new String(read, StandardCharsets.UTF_8);
+        worker = new Worker(member, shard, work);
+        name = read;
       }
       return worker;
     }

@@ -4,7 +4,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A ticket of the clustered form. Its fields are guarded by its monitor, which is never held while
+ * A ticket of the clustered form: what {@link ClusteredCoordinator} knows of one request. Its
+ * fields are the coordinator's, and guarded by the ticket's monitor, which is never held while
  * anybody is called.
  */
 final class SharedTicket implements Ticket<DedupKey> {
@@ -18,13 +19,15 @@ final class SharedTicket implements Ticket<DedupKey> {
     OVER
   }
 
-  final DedupKey key;
-  final long madeMillis;
+  private final DedupKey key;
   private final Worker worker;
   private final long token;
   private final CompletableFuture<Answer> turn = new CompletableFuture<>();
   private final CompletableFuture<Answer> answered = new CompletableFuture<>();
-  private volatile Answer first;
+
+  /** The first one; null until it comes. */
+  volatile Answer answer;
+
   Stage stage = Stage.ASKED;
 
   /** Under which it stands in the cluster. Another one after the process has joined afresh. */
@@ -54,18 +57,17 @@ final class SharedTicket implements Ticket<DedupKey> {
     this.worker = worker;
     this.token = claim.token;
     this.claim = claim;
-    madeMillis = nowMillis;
     heardMillis = nowMillis;
   }
 
-  void first(Answer answer) {
-    first = answer;
+  synchronized boolean awaitsItsTurn() {
+    return stage == Stage.ASKED || stage == Stage.WAITING;
   }
 
   /** Not under a lock: whoever waits runs at once. */
-  void complete(Answer answer) {
-    answered.complete(answer);
-    turn.complete(answer);
+  void complete(Answer outcome) {
+    answered.complete(outcome);
+    turn.complete(outcome);
   }
 
   /** It has to wait. Not under a lock, either. */
@@ -90,7 +92,7 @@ final class SharedTicket implements Ticket<DedupKey> {
 
   @Override
   public Answer answer() {
-    return first;
+    return answer;
   }
 
   @Override

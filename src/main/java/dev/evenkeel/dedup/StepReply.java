@@ -5,7 +5,7 @@ package dev.evenkeel.dedup;
  *
  * @param answer to an enQueue; else null
  * @param departure of a deQueue; else null
- * @param head who is the head after it, or null: so that whoever should know can be told
  * @param evicted claims that the step took away because their time was up
+ * @param head who is the head after it, or null: so that whoever should know can be told
  */
-public record StepReply(Answer answer, Departure departure, SharedClaim head, int evicted) {}
+public record StepReply(Answer answer, Departure departure, int evicted, SharedClaim head) {}

@@ -10,6 +10,7 @@ import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.ClusteredCoordinator.Settings;
 import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.DedupScope;
 import dev.evenkeel.dedup.Departure;
 import dev.evenkeel.dedup.Ticket;
 import dev.evenkeel.dedup.Worker;
@@ -87,7 +88,7 @@ class SharedAutomataTest {
   }
 
   private DedupKey key() {
-    return DedupKey.of("g", "t", ("k" + keys++).getBytes(StandardCharsets.UTF_8));
+    return new DedupScope("g", "t").key(("k" + keys++).getBytes(StandardCharsets.UTF_8));
   }
 
   private static Ticket<DedupKey> ask(ClusteredCoordinator at, DedupKey key) {

@@ -7,8 +7,8 @@ import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedClaim;
 import dev.evenkeel.dedup.SharedCodec;
+import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.dedup.StepRequest;
 import dev.evenkeel.dedup.Worker;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -47,7 +47,7 @@ class StepBatchesTest {
   private CompletableFuture<StepReply> ask() {
     SharedClaim claim = new SharedClaim(new Worker("m", 0), ++tokens, 1_000, 1_000);
     return batches
-        .step(new DedupKey(1, 1), new StepRequest(StepRequest.Kind.ENQUEUE, claim))
+        .step(new Step(Step.Kind.ENQUEUE, new DedupKey(1, 1), claim))
         .toCompletableFuture();
   }
 

@@ -30,7 +30,7 @@ class UnfitMemberTest {
     HostPort secondPlace = new HostPort("127.0.0.1", TestPorts.take(3));
     Judge judge = new Judge();
     ClusterMember first = result(join(judge, firstPlace, firstPlace, secondPlace));
-    ClusterMember second = result(join(new OwnerlessParts(), secondPlace, firstPlace, secondPlace));
+    ClusterMember second = result(join(new PartitionWatch(), secondPlace, firstPlace, secondPlace));
     try {
       Awaitility.await().atMost(LONG).until(() -> second.dataMembers() == 2);
       result(first.registry().put("a", new JsonObject()));
@@ -67,25 +67,22 @@ class UnfitMemberTest {
   }
 
   /** As the product's, but for a shorter wait; and it tells when it has seen all owners. */
-  private static final class Judge extends OwnerlessParts {
+  private static final class Judge extends PartitionWatch {
     private volatile boolean onceWhole;
 
     Judge() {
-      super(SHORT_MILLIS, OTHERS_MILLIS_MAX);
+      super(SHORT_MILLIS);
     }
 
     @Override
-    boolean stuck(boolean complete, boolean oldest, long nowMillis) {
-      boolean stuck = super.stuck(complete, oldest, nowMillis);
-      if (complete) {
-        onceWhole = true;
-      }
-      return stuck;
+    void looked(Boolean allOwned) {
+      super.looked(allOwned);
+      onceWhole |= Boolean.TRUE.equals(allOwned);
     }
   }
 
   private static Future<ClusterMember> join(
-      OwnerlessParts judge, HostPort place, HostPort... peers) {
+      PartitionWatch judge, HostPort place, HostPort... peers) {
     return ClusterMembers.node(
         new NodeSettings(
             place.host(), place.host(), place.port(), List.of(peers), "unfit-" + peers[0].port()),

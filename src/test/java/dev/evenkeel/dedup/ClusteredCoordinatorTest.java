@@ -3,6 +3,7 @@ package dev.evenkeel.dedup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -73,10 +74,10 @@ class ClusteredCoordinatorTest {
     }
 
     @Override
-    public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+    public CompletionStage<StepReply> step(Step step) {
       CompletableFuture<StepReply> reply = new CompletableFuture<>();
-      byte[] bytes = SharedCodec.bytes(request);
-      network.add(() -> arrive(key, bytes, reply, 0));
+      byte[] bytes = SharedCodec.steps(List.of(step));
+      network.add(() -> arrive(step.key(), bytes, reply, 0));
       return reply;
     }
 
@@ -90,18 +91,19 @@ class ClusteredCoordinatorTest {
         network.add(() -> reply.completeExceptionally(new IllegalStateException("lost")));
         return;
       }
-      SharedStep.Result result = SharedStep.apply(map.get(key), SharedCodec.request(bytes), now);
-      if (result.changed()) {
-        store(key, result.stored());
-      }
-      if (result.reply().answer() == Answer.DECLINE) {
-        Claim waits = SharedCodec.automaton(map.get(key)).tail();
+      SharedBucket bucket = bucket(key);
+      byte[] replies = SharedCodec.replies(bucket.apply(SharedCodec.steps(bytes), now, 1));
+      store(key, bucket);
+      StepReply answer = SharedCodec.replies(replies).replies().get(0);
+      if (answer.answer() == Answer.DECLINE) {
+        // After the key and the length.
+        byte[] stored = map.get(key);
+        Claim waits = SharedCodec.automaton(Arrays.copyOfRange(stored, 20, stored.length)).tail();
         Ticket<DedupKey> ticket = asked.get(waits.toString());
         assertThat(ticket != null && turned(ticket))
             .as("the waiter for whose sake another is declined has not begun")
             .isFalse();
       }
-      StepReply answer = SharedCodec.reply(SharedCodec.bytes(result.reply()));
       if (fault == 1 || silent) {
         network.add(() -> reply.completeExceptionally(new IllegalStateException("no reply")));
       } else if (fault == 2) {
@@ -129,24 +131,29 @@ class ClusteredCoordinatorTest {
     public CompletionStage<Integer> sweep(Set<String> alive) {
       int evicted = 0;
       for (DedupKey key : List.copyOf(map.keySet())) {
-        SharedStep.Result result = SharedStep.sweep(map.get(key), alive::contains, now);
-        if (result.changed()) {
-          store(key, result.stored());
-          evicted += result.reply().evicted();
-          if (result.reply().head() != null) {
-            tell(key, result.reply().head());
+        SharedBucket bucket = bucket(key);
+        for (SharedBucket.Swept swept : bucket.sweep(alive::contains, now)) {
+          evicted += swept.evicted();
+          if (swept.head() != null) {
+            tell(key, swept.head());
           }
         }
+        store(key, bucket);
       }
       return CompletableFuture.completedStage(evicted);
     }
   }
 
-  private void store(DedupKey key, byte[] stored) {
-    if (stored == null) {
+  /** Each key has a bucket of its own. */
+  private SharedBucket bucket(DedupKey key) {
+    return SharedBucket.ofBytes(map.getOrDefault(key, new byte[0]));
+  }
+
+  private void store(DedupKey key, SharedBucket bucket) {
+    if (bucket.keys() == 0) {
       map.remove(key);
     } else {
-      map.put(key, stored);
+      map.put(key, bucket.bytes());
     }
   }
 

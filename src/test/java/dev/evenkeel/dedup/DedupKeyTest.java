@@ -14,11 +14,11 @@ class DedupKeyTest {
 
   @Test
   void whatIsEqualInOneScopeIsTheSameAndInAnotherItIsNot() {
-    DedupKey key = DedupKey.of("g", "t", utf8("k"));
-    assertThat(DedupKey.of("g", "t", utf8("k"))).isEqualTo(key).hasSameHashCodeAs(key);
-    assertThat(DedupKey.of("gt", "", utf8("k"))).isNotEqualTo(key);
-    assertThat(DedupKey.of("g", "u", utf8("k"))).isNotEqualTo(key);
-    assertThat(DedupKey.of("g", "", utf8("tk"))).isNotEqualTo(key);
+    DedupKey key = new DedupScope("g", "t").key(utf8("k"));
+    assertThat(new DedupScope("g", "t").key(utf8("k"))).isEqualTo(key).hasSameHashCodeAs(key);
+    assertThat(new DedupScope("gt", "").key(utf8("k"))).isNotEqualTo(key);
+    assertThat(new DedupScope("g", "u").key(utf8("k"))).isNotEqualTo(key);
+    assertThat(new DedupScope("g", "").key(utf8("tk"))).isNotEqualTo(key);
     assertThat(DedupKey.ofBytes(key.bytes())).isEqualTo(key);
     assertThat(key.bytes()).hasSize(DedupKey.BYTES);
     DedupScope scope = new DedupScope("g", "t");

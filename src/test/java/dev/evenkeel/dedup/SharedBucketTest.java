@@ -2,7 +2,7 @@ package dev.evenkeel.dedup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.dedup.StepRequest.Kind;
+import dev.evenkeel.dedup.Step.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -17,18 +17,18 @@ class SharedBucketTest {
     return new DedupKey(number, -number);
   }
 
-  private static KeyedStep step(Kind kind, int key, String member, long token) {
+  private static Step step(Kind kind, int key, String member, long token) {
     SharedClaim claim =
         new SharedClaim(
             new Worker(member, token % 3, 31L * member.hashCode() + token), token, 100, 1L << 40);
-    return new KeyedStep(key(key), new StepRequest(kind, claim));
+    return new Step(kind, key(key), claim);
   }
 
-  private static List<KeyedStep> sent(List<KeyedStep> steps) {
+  private static List<Step> sent(List<Step> steps) {
     return SharedCodec.steps(SharedCodec.steps(steps));
   }
 
-  private List<StepReply> apply(int keysMax, KeyedStep... steps) {
+  private List<StepReply> apply(int keysMax, Step... steps) {
     return SharedCodec.replies(SharedCodec.replies(bucket.apply(sent(List.of(steps)), 1, keysMax)))
         .replies();
   }
@@ -92,7 +92,7 @@ class SharedBucketTest {
     Random random = new Random(seed);
     SharedBucket moved = new SharedBucket();
     for (int round = 0; round < 200; round++) {
-      List<KeyedStep> steps = new ArrayList<>();
+      List<Step> steps = new ArrayList<>();
       for (int i = random.nextInt(10); i >= 0; i--) {
         Kind kind = random.nextInt(3) == 0 ? Kind.DEQUEUE : Kind.ENQUEUE;
         steps.add(step(kind, random.nextInt(40), "m" + random.nextInt(3), random.nextInt(4)));

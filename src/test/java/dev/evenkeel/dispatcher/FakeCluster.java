@@ -5,8 +5,8 @@ import dev.evenkeel.cluster.SharedTable;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.dedup.StepRequest;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
@@ -23,7 +23,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /** A cluster of one node and any clients, in memory. */
@@ -119,7 +118,7 @@ final class FakeCluster implements ClusterMember {
     }
 
     @Override
-    public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+    public CompletionStage<StepReply> step(Step step) {
       throw new UnsupportedOperationException();
     }
 
@@ -166,9 +165,6 @@ final class FakeCluster implements ClusterMember {
       entries.clear();
       return Future.succeededFuture();
     }
-
-    @Override
-    public void onChange(BiConsumer<String, JsonObject> handler) {}
   }
 
   /** A node whose meta leadership can be set. */

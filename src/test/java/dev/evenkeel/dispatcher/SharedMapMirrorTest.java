@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -104,8 +103,5 @@ class SharedMapMirrorTest {
       entries.clear();
       return Future.succeededFuture();
     }
-
-    @Override
-    public void onChange(BiConsumer<String, JsonObject> handler) {}
   }
 }

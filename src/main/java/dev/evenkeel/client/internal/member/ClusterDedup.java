@@ -16,8 +16,8 @@ import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.DedupFigures;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.dedup.StepRequest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.Set;
@@ -176,7 +176,7 @@ final class ClusterDedup implements DedupGate.Surroundings {
     }
 
     @Override
-    public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+    public CompletionStage<StepReply> step(Step step) {
       return CompletableFuture.failedStage(
           new RefusedException(Refusal.UNAVAILABLE, "not connected"));
     }

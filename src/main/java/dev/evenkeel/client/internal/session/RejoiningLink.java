@@ -2,11 +2,11 @@ package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.cluster.ClientJoin;
 import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.HostPort;
-import dev.evenkeel.cluster.Joining;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -67,7 +67,7 @@ public final class RejoiningLink implements Link {
   private volatile LinkSession session;
 
   /** Under way while LOST, else null. */
-  private Joining joining;
+  private ClientJoin joining;
 
   private Promise<Void> closing;
 
@@ -210,7 +210,7 @@ public final class RejoiningLink implements Link {
   }
 
   private void learn(ClusterMember member) {
-    for (HostPort address : ClusterMembers.dataAddresses(member)) {
+    for (HostPort address : member.dataAddresses()) {
       if (learned.size() < LEARNED_ADDRESSES_MAX) {
         learned.add(address);
       }

@@ -6,10 +6,10 @@ import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedCodec;
-import dev.evenkeel.dedup.SharedStep;
+import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.dedup.StepRequest;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -99,13 +99,13 @@ final class DedupWorld {
 
   void sweep(Set<String> alive) {
     for (DedupKey key : List.copyOf(map.keySet())) {
-      SharedStep.Result result = SharedStep.sweep(map.get(key), alive::contains, now.getAsLong());
-      if (result.changed()) {
-        store(key, result);
-        if (result.reply().head() != null) {
-          tell(key, result.reply().head());
+      SharedBucket bucket = bucket(key);
+      for (SharedBucket.Swept swept : bucket.sweep(alive::contains, now.getAsLong())) {
+        if (swept.head() != null) {
+          tell(key, swept.head());
         }
       }
+      store(key, bucket);
     }
   }
 
@@ -157,11 +157,16 @@ final class DedupWorld {
     assertThat(map).isEmpty();
   }
 
-  private void store(DedupKey key, SharedStep.Result result) {
-    if (result.stored() == null) {
+  /** Each key has a bucket of its own. */
+  private SharedBucket bucket(DedupKey key) {
+    return SharedBucket.ofBytes(map.getOrDefault(key, new byte[0]));
+  }
+
+  private void store(DedupKey key, SharedBucket bucket) {
+    if (bucket.keys() == 0) {
       map.remove(key);
     } else {
-      map.put(key, result.stored());
+      map.put(key, bucket.bytes());
     }
   }
 
@@ -207,9 +212,9 @@ final class DedupWorld {
     }
 
     @Override
-    public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+    public CompletionStage<StepReply> step(Step step) {
       CompletableFuture<StepReply> reply = new CompletableFuture<>();
-      byte[] bytes = SharedCodec.bytes(request);
+      byte[] bytes = SharedCodec.steps(List.of(step));
       // Of a silent member either what it sends is lost, or the answers.
       int fault = silent(member) ? random.nextInt(2) : calm ? 99 : random.nextInt(40);
       if (fault == 0) {
@@ -220,11 +225,10 @@ final class DedupWorld {
       after.accept(
           5L,
           () -> {
-            SharedStep.Result result =
-                SharedStep.apply(map.get(key), SharedCodec.request(bytes), now.getAsLong());
-            if (result.changed()) {
-              store(key, result);
-            }
+            SharedBucket bucket = bucket(step.key());
+            StepReply answer =
+                bucket.apply(SharedCodec.steps(bytes), now.getAsLong(), 1).replies().get(0);
+            store(step.key(), bucket);
             if (fault == 1) {
               after.accept(500L, () -> fail(reply));
             } else {
@@ -232,7 +236,7 @@ final class DedupWorld {
                   (long) random.nextInt(REPLY_MILLIS_MAX),
                   () -> {
                     if (turns.containsKey(member)) {
-                      reply.complete(result.reply());
+                      reply.complete(answer);
                     }
                   });
             }

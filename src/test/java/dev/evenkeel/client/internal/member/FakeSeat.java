@@ -2,11 +2,10 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
-import dev.evenkeel.dedup.KeyedStep;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.dedup.SharedBucket;
+import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.dedup.StepRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -71,11 +70,10 @@ final class FakeSeat implements SharedAutomata {
   }
 
   @Override
-  public CompletionStage<StepReply> step(DedupKey key, StepRequest request) {
+  public CompletionStage<StepReply> step(Step step) {
     CompletableFuture<StepReply> future = new CompletableFuture<>();
     synchronized (this) {
-      StepReply reply =
-          bucket.apply(List.of(new KeyedStep(key, request)), 0, 1_000_000).replies().get(0);
+      StepReply reply = bucket.apply(List.of(step), 0, 1_000_000).replies().get(0);
       if (keeping) {
         kept.add(() -> future.complete(reply));
         return future;

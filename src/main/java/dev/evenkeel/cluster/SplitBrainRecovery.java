@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
  *       are opened beforehand, and again and again.
  * </ul>
  */
-final class SplitBrainAid implements LifecycleListener, HazelcastInstanceAware {
+final class SplitBrainRecovery implements LifecycleListener, HazelcastInstanceAware {
   private static final String EXECUTOR = "evenkeel:split-brain";
   private static final long LOOK_MILLIS = 500;
 
@@ -39,7 +39,7 @@ final class SplitBrainAid implements LifecycleListener, HazelcastInstanceAware {
   /**
    * @param silenceMillisMax after which Hazelcast suspects a member to be dead
    */
-  SplitBrainAid(long silenceMillisMax) {
+  SplitBrainRecovery(long silenceMillisMax) {
     this.silenceMillisMax = silenceMillisMax;
   }
 
