@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -7,6 +8,8 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -16,10 +19,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
- * Commands of every kind with values of every kind: those that make sense, and those that no
- * program of ours sends. A new kind of command is made without a change here.
+ * Commands, replies and changes of every kind with values of every kind: those that make sense, and
+ * those that no program of ours sends. A new kind of command is made without a change here.
  */
 final class AnyCommand {
   private static final long[] ODD = {
@@ -57,7 +62,16 @@ final class AnyCommand {
   }
 
   private Object any(Type type) {
-    if (type instanceof ParameterizedType list) {
+    if (type instanceof ParameterizedType map && map.getActualTypeArguments().length == 2) {
+      SortedMap<Object, Object> entries = new TreeMap<>();
+      for (int i = random.nextInt(4); i > 0; i--) {
+        Object key = any(map.getActualTypeArguments()[0]);
+        if (key != null) {
+          entries.put(key, random.nextLong());
+        }
+      }
+      return entries;
+    } else if (type instanceof ParameterizedType list) {
       List<Object> items = new ArrayList<>();
       for (int i = random.nextInt(4); i > 0; i--) {
         Object item = any(list.getActualTypeArguments()[0]);
@@ -86,6 +100,12 @@ final class AnyCommand {
       return any(pick(Outcome.class.getPermittedSubclasses()));
     } else if (kind == GroupPolicy.class && random.nextBoolean()) {
       return pick(POLICIES);
+    } else if (kind == Batch.class) {
+      BatchBuilder batch = new BatchBuilder(64);
+      batch.add(new Message(null, Map.of(), 1, new byte[random.nextInt(9)]));
+      return batch.build(7, 1, 0);
+    } else if (kind == RecentSequences.class) {
+      return RecentSequences.upTo(random.nextInt(9), random.nextInt(9)).appended(2, 5);
     } else if (kind.isEnum()) {
       return pick(kind.getEnumConstants());
     }

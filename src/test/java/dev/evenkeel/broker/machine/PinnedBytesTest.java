@@ -1,0 +1,147 @@
+package dev.evenkeel.broker.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.broker.state.Change;
+import dev.evenkeel.broker.state.FailureEntry;
+import dev.evenkeel.broker.state.MetaChange;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.ReplyCodec;
+import dev.evenkeel.protocol.wire.RetryAnswer;
+import dev.evenkeel.protocol.wire.RetryRequest;
+import dev.evenkeel.storage.Store;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The bytes of commands, replies and stored rows do not change. For each kind the file {@code
+ * pinned-bytes.txt} has a checksum over the bytes of many random values. A new kind adds a line;
+ * the checksum of an old kind never changes. {@code -Devenkeel.pin=FILE} writes the file.
+ */
+class PinnedBytesTest {
+  private static final int SAMPLES = 400;
+
+  private final List<String> lines = new ArrayList<>();
+
+  @Test
+  void bytes_on_the_wire_and_on_disk_stay_as_they_are() throws Exception {
+    each(
+        DataCommand.class,
+        command -> Entry.of(command, 123),
+        bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
+    each(
+        MetaCommand.class,
+        command -> Entry.of(command, 123),
+        bytes -> Entry.of(CommandCodec.meta(new ByteReader(body(bytes))), 123));
+    each(
+        Reply.class,
+        ReplyCodec::encode,
+        bytes -> ReplyCodec.encode(ReplyCodec.decode(ByteBuffer.wrap(bytes))));
+    each(Change.class, change -> rows(change::write), null);
+    each(MetaChange.class, change -> rows(change::write), null);
+    pin(FailureEntry.class, FailureEntry::encode, bytes -> FailureEntry.decode(bytes).encode());
+    pin(
+        RetryAnswer.class,
+        answer -> answer.encode().toArray(),
+        bytes -> RetryAnswer.decode(ByteBuffer.wrap(bytes)).encode().toArray());
+    pin(RetryRequest.class, request -> request.encode().toArray(), null);
+    String file = System.getProperty("evenkeel.pin");
+    if (file != null) {
+      Files.write(Path.of(file), lines);
+    }
+    try (var pinned = PinnedBytesTest.class.getResourceAsStream("/pinned-bytes.txt")) {
+      assertThat(pinned).isNotNull();
+      String all = new String(pinned.readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(lines).containsExactlyInAnyOrderElementsOf(all.lines().toList());
+    }
+  }
+
+  private static ByteBuffer body(byte[] entry) {
+    return Entry.read(ByteBuffer.wrap(entry)).body();
+  }
+
+  private <T> void each(
+      Class<T> sealed, Function<? super T, byte[]> encode, Function<byte[], byte[]> again) {
+    for (Class<?> kind : sealed.getPermittedSubclasses()) {
+      pin(kind.asSubclass(sealed), encode, again);
+    }
+  }
+
+  /** The checksum of what {@code encode} makes; reading and writing it again changes nothing. */
+  private <T> void pin(
+      Class<T> kind, Function<? super T, byte[]> encode, Function<byte[], byte[]> again) {
+    String name = kind.getName().replaceFirst(".*\\.", "");
+    AnyCommand any = new AnyCommand(new Random(name.hashCode()));
+    CRC32C crc = new CRC32C();
+    int encoded = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+      byte[] bytes;
+      try {
+        bytes = encode.apply(any.of(kind));
+      } catch (RuntimeException | AssertionError refused) {
+        continue;
+      }
+      encoded++;
+      crc.update(bytes.length);
+      crc.update(bytes);
+      if (again != null) {
+        assertThat(again.apply(bytes)).as("%s read and written again", name).isEqualTo(bytes);
+      }
+    }
+    assertThat(encoded).as("values of %s that have bytes", name).isPositive();
+    lines.add(name + " " + encoded + " " + Long.toHexString(crc.getValue()));
+  }
+
+  private interface Writer {
+    void write(Store.Write write);
+  }
+
+  private static byte[] rows(Writer change) {
+    Bytes out = new Bytes();
+    change.write(
+        new Store.Write() {
+          @Override
+          public void put(Store.Table table, byte[] key, ByteBuffer value) {
+            byte[] copy = new byte[value.remaining()];
+            value.get(copy);
+            put(table, key, copy);
+          }
+
+          @Override
+          public void put(Store.Table table, byte[] key, byte[] value) {
+            out.text("put " + table).blob(key).blob(value);
+          }
+
+          @Override
+          public void delete(Store.Table table, byte[] key) {
+            out.text("delete " + table).blob(key);
+          }
+
+          @Override
+          public void deleteRange(Store.Table table, byte[] from, byte[] to) {
+            out.text("range " + table).blob(from).blob(to);
+          }
+
+          @Override
+          public void commit(long term, long index, byte[] note) {}
+
+          @Override
+          public void close() {}
+        });
+    return out.toArray();
+  }
+}
