@@ -106,7 +106,7 @@ final class Brokers {
               int count = in.count();
               List<GroupLease> leases = new ArrayList<>(count);
               for (int i = 0; i < count; i++) {
-                leases.add(RecordCodec.groupLease(in));
+                leases.add(RecordCodec.GROUP_LEASE.read(in));
               }
               return leases;
             })
@@ -133,7 +133,7 @@ final class Brokers {
   Future<List<MoveRecord>> moves() {
     return request(
             Addresses.control(node), Frames.request(Op.READ_MOVES, new Bytes()), localOptions)
-        .map(answer -> RecordCodec.moves(Frames.answerReader(answer)))
+        .map(answer -> RecordCodec.MOVES.read(Frames.answerReader(answer)))
         .recover(Brokers::refused);
   }
 

@@ -15,7 +15,6 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
-import dev.evenkeel.protocol.wire.FailureCodec;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
@@ -110,7 +109,7 @@ final class DeadLettersApi {
               int count = in.count();
               List<DeadLetter> letters = new ArrayList<>(count);
               for (int i = 0; i < count; i++) {
-                letters.add(FailureCodec.deadLetter(in));
+                letters.add(RecordCodec.DEAD_LETTER.read(in));
               }
               return letters;
             });

@@ -67,7 +67,7 @@ final class MessagesApi {
   private Future<Long> firstOffset(Shard shard) {
     Bytes body = new Bytes();
     RecordCodec.write(body, shard);
-    RecordCodec.write(body, StartAt.EARLIEST);
+    RecordCodec.START.write(body, StartAt.EARLIEST);
     return calls
         .toLeaderOf(shard, Op.FIND_OFFSET, body)
         .map(answer -> new ByteReader(answer).i64());

@@ -157,7 +157,7 @@ final class ResetApi {
   private Future<Long> find(Shard shard, StartAt to) {
     Bytes body = new Bytes(32);
     RecordCodec.write(body, shard);
-    RecordCodec.write(body, to);
+    RecordCodec.START.write(body, to);
     return calls
         .toLeaderOf(shard, Op.FIND_OFFSET, body)
         .map(answer -> answer.getLong(answer.position()));

@@ -90,7 +90,7 @@ final class TopicsApi {
     int shards = (int) JsonFields.number(request, "shards", 0, 1, Limits.SHARDS_MAX);
     TopicConfig config = config(request, TopicConfig.DEFAULT);
     Bytes body = new Bytes().text(name).i32(shards);
-    RecordCodec.write(body, config);
+    RecordCodec.TOPIC_CONFIG.write(body, config);
     return calls.toMetaLeader(Op.CREATE_TOPIC, body).map(answer -> created(topicOf(answer)));
   }
 
@@ -108,7 +108,7 @@ final class TopicsApi {
         .compose(
             view -> {
               Bytes body = new Bytes().text(name);
-              RecordCodec.write(body, config(request, view.existing(name).config()));
+              RecordCodec.TOPIC_CONFIG.write(body, config(request, view.existing(name).config()));
               return calls.toMetaLeader(Op.CONFIGURE_TOPIC, body);
             })
         .map(answer -> created(topicOf(answer)));

@@ -7,6 +7,9 @@ public sealed interface Outcome {
 
   long offset();
 
+  /** The message as {@code wire.MessageCodec} writes it, or null. */
+  byte[] copy();
+
   /** What is to become of a failed message. */
   enum Way {
     /** It keeps its place in the owner's window; only the count of its attempts is kept. */
@@ -36,5 +39,10 @@ public sealed interface Outcome {
   record Parked(long offset, long lane, byte[] copy) implements Outcome {}
 
   /** A moved message was handled. */
-  record Settled(long offset) implements Outcome {}
+  record Settled(long offset) implements Outcome {
+    @Override
+    public byte[] copy() {
+      return null;
+    }
+  }
 }

@@ -125,7 +125,7 @@ final class Bench implements AutoCloseable {
 
   TopicInfo create(String topic, int shards) throws Exception {
     Bytes body = new Bytes().text(topic).i32(shards);
-    RecordCodec.write(body, TopicConfig.DEFAULT);
+    RecordCodec.TOPIC_CONFIG.write(body, TopicConfig.DEFAULT);
     return ((Reply.OfTopic) ReplyCodec.decode(control(Op.CREATE_TOPIC, body))).topic();
   }
 

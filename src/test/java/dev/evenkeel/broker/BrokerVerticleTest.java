@@ -503,7 +503,7 @@ class BrokerVerticleTest {
     assertThat(LocalObjects.get(bench.vertx, LogNode.class).nodeId()).isEqualTo("n1");
 
     Bytes create = new Bytes().text("orders").i32(3);
-    RecordCodec.write(create, TopicConfig.DEFAULT);
+    RecordCodec.TOPIC_CONFIG.write(create, TopicConfig.DEFAULT);
     RefusedException exists =
         refusal(bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
     assertThat(exists.refusal()).isEqualTo(Refusal.TOPIC_EXISTS);
@@ -511,7 +511,7 @@ class BrokerVerticleTest {
 
     TopicConfig config = new TopicConfig(1, 2, 3);
     Bytes configure = new Bytes().text("orders");
-    RecordCodec.write(configure, config);
+    RecordCodec.TOPIC_CONFIG.write(configure, config);
     bench.control(Op.CONFIGURE_TOPIC, configure);
     bench
         .nodes
@@ -575,7 +575,7 @@ class BrokerVerticleTest {
 
     bench.cluster.group("d0").lead(null, false);
     Bytes create = new Bytes().text("late").i32(4);
-    RecordCodec.write(create, TopicConfig.DEFAULT);
+    RecordCodec.TOPIC_CONFIG.write(create, TopicConfig.DEFAULT);
     RefusedException undone =
         refusal(bench.send(Addresses.control("n1"), Frames.request(Op.CREATE_TOPIC, create)));
     assertThat(undone.refusal()).isEqualTo(Refusal.INDETERMINATE);
@@ -616,7 +616,7 @@ class BrokerVerticleTest {
 
     Bytes find = new Bytes();
     RecordCodec.write(find, shard);
-    RecordCodec.write(find, StartAt.LATEST);
+    RecordCodec.START.write(find, StartAt.LATEST);
     assertThat(bench.control(Op.FIND_OFFSET, find).getLong()).isEqualTo(4);
 
     Bytes declare = new Bytes();
@@ -634,7 +634,7 @@ class BrokerVerticleTest {
     bench.control(Op.SUBMIT_META, grant);
     ByteReader leases = new ByteReader(bench.control(Op.READ_GROUP_LEASES, new Bytes()));
     assertThat(leases.i32()).isEqualTo(1);
-    assertThat(RecordCodec.groupLease(leases))
+    assertThat(RecordCodec.GROUP_LEASE.read(leases))
         .isEqualTo(new GroupLease("g", 1, "dispatcher@n1", "i"));
   }
 

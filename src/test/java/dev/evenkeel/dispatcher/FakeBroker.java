@@ -86,12 +86,12 @@ final class FakeBroker {
             }
             case READ_GROUP_LEASES -> {
               Bytes out = new Bytes().i32(log.groupLeases.size());
-              log.groupLeases.values().forEach(lease -> RecordCodec.write(out, lease));
+              log.groupLeases.values().forEach(lease -> RecordCodec.GROUP_LEASE.write(out, lease));
               yield Frames.answer(out.view());
             }
             case READ_MOVES -> {
               Bytes out = new Bytes();
-              RecordCodec.writeMoves(out, log.moves.values());
+              RecordCodec.MOVES.write(out, List.copyOf(log.moves.values()));
               yield Frames.answer(out.view());
             }
             case READ_SHARDS -> {

@@ -13,7 +13,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.FailureCodec;
+import dev.evenkeel.protocol.wire.RecordCodec;
 import java.util.List;
 
 /** The failures of a group on a shard while one command is decided. One instance a command. */
@@ -45,7 +45,7 @@ final class GroupFailures {
   /** What waits of that offset, or null. */
   FailureEntry entry(long offset) {
     byte[] value = edits.get(keys.at(FailureKeys.ENTRY, offset));
-    return value == null ? null : FailureEntry.decode(value);
+    return value == null ? null : FailureEntry.CODEC.decode(value);
   }
 
   boolean marked(long offset) {
@@ -55,7 +55,7 @@ final class GroupFailures {
   /** The dead letter of that offset, or null. */
   DeadLetter dead(long offset) {
     byte[] value = edits.get(keys.at(FailureKeys.DEAD, offset));
-    return value == null ? null : FailureCodec.deadLetter(new ByteReader(value));
+    return value == null ? null : RecordCodec.DEAD_LETTER.read(new ByteReader(value));
   }
 
   boolean hasRoom(int copyBytes) {
@@ -172,7 +172,7 @@ final class GroupFailures {
       remove(offset, before, time);
     }
     Bytes out = new Bytes(128 + failed.copy().length);
-    FailureCodec.write(out, letter);
+    RecordCodec.DEAD_LETTER.write(out, letter);
     byte[] row = keys.at(FailureKeys.DEAD, offset);
     if (!edits.has(row)) {
       dead++;
@@ -288,7 +288,7 @@ final class GroupFailures {
   }
 
   private void put(long offset, FailureEntry entry) {
-    edits.put(keys.at(FailureKeys.ENTRY, offset), entry.encode());
+    edits.put(keys.at(FailureKeys.ENTRY, offset), FailureEntry.CODEC.encode(entry));
     if (entry.kind() == Kind.WAITING) {
       edits.mark(keys.due(entry.dueMillis(), offset));
     }

@@ -17,6 +17,7 @@ import dev.evenkeel.broker.state.StoredLease;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -27,8 +28,8 @@ import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
-import dev.evenkeel.protocol.wire.FailureCodec;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.storage.Store;
 import java.nio.ByteBuffer;
@@ -137,7 +138,7 @@ public final class DataState extends StoredState<DataState.Request> {
     if (request instanceof Single single) {
       single.command().check();
       if (single.command() instanceof DataCommand.RecordOutcomes record) {
-        FailureCodec.checkCopies(record.outcomes());
+        MessageCodec.checkCopies(record.outcomes());
       }
     }
   }

@@ -254,7 +254,7 @@ public final class ControlService {
 
   private Future<Buffer> findOffset(ByteReader in) {
     Shard shard = RecordCodec.shard(in);
-    StartAt start = RecordCodec.start(in);
+    StartAt start = RecordCodec.START.read(in);
     in.end();
     LogGroupServer group = groupOf(shard);
     group.requireReady();
@@ -299,14 +299,14 @@ public final class ControlService {
   private Future<Buffer> createTopic(ByteReader in) {
     String name = in.text();
     int shards = in.i32();
-    TopicConfig config = RecordCodec.topicConfig(in);
+    TopicConfig config = RecordCodec.TOPIC_CONFIG.read(in);
     in.end();
     return topics.create(name, shards, config).map(ControlService::reply);
   }
 
   private Future<Buffer> configureTopic(ByteReader in) {
     String name = in.text();
-    TopicConfig config = RecordCodec.topicConfig(in);
+    TopicConfig config = RecordCodec.TOPIC_CONFIG.read(in);
     in.end();
     return topics.configure(name, config).map(ControlService::reply);
   }
@@ -331,7 +331,7 @@ public final class ControlService {
     LogGroupServer.requireReady(node.nodeId(), node.log().meta());
     List<GroupLease> known = List.copyOf(node.meta().tables().groupLeases());
     Bytes out = new Bytes().i32(known.size());
-    known.forEach(lease -> RecordCodec.write(out, lease));
+    known.forEach(lease -> RecordCodec.GROUP_LEASE.write(out, lease));
     return Future.succeededFuture(Frames.answer(out.view()));
   }
 
@@ -340,7 +340,7 @@ public final class ControlService {
     LogGroupServer.requireReady(node.nodeId(), node.log().meta());
     List<MoveRecord> moves = node.meta().tables().moves().oldestFirst();
     Bytes out = new Bytes(4 + 160 * moves.size());
-    RecordCodec.writeMoves(out, moves);
+    RecordCodec.MOVES.write(out, moves);
     return Future.succeededFuture(Frames.answer(out.view()));
   }
 

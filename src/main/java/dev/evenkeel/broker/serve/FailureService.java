@@ -13,7 +13,6 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.FailureCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -84,7 +83,7 @@ final class FailureService {
                   .state()
                   .read(store -> new StoredFailures(store, key).deadLetters(from, max, bytesMax));
           Bytes out = new Bytes(1_024).i32(found.size());
-          found.forEach(letter -> FailureCodec.write(out, letter));
+          found.forEach(letter -> RecordCodec.DEAD_LETTER.write(out, letter));
           return Frames.answer(out.view());
         });
   }

@@ -3,7 +3,7 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 import java.util.List;
@@ -15,12 +15,13 @@ import java.util.List;
 public sealed interface Change {
   void write(Store.Write write);
 
-  void show(DataTables tables);
+  /** Lets it show in memory, unless it concerns the store alone. */
+  default void show(DataTables tables) {}
 
   record PutTopic(TopicRecord topic) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.topic(topic.id()), topic.encode());
+      write.put(Store.Table.META, Keys.topic(topic.id()), TopicRecord.CODEC.encode(topic));
     }
 
     @Override
@@ -72,15 +73,12 @@ public sealed interface Change {
       write.deleteRange(Store.Table.BATCHES, from, to);
       write.deleteRange(Store.Table.INDEX, from, to);
     }
-
-    @Override
-    public void show(DataTables tables) {}
   }
 
   record PutMarks(Shard shard, RetentionMarks marks) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.marks(shard), marks.encode());
+      write.put(Store.Table.META, Keys.marks(shard), RetentionMarks.CODEC.encode(marks));
     }
 
     @Override
@@ -96,9 +94,6 @@ public sealed interface Change {
       write.put(Store.Table.BATCHES, key, batch.bytes().duplicate());
       write.put(Store.Table.INDEX, key, entry.encode());
     }
-
-    @Override
-    public void show(DataTables tables) {}
   }
 
   /** A batch waits until it is due. */
@@ -107,9 +102,6 @@ public sealed interface Change {
     public void write(Store.Write write) {
       write.put(Store.Table.DELAYED, key.bytes(), batch.bytes().duplicate());
     }
-
-    @Override
-    public void show(DataTables tables) {}
   }
 
   record RemoveDelayed(DelayedKey key) implements Change {
@@ -117,9 +109,6 @@ public sealed interface Change {
     public void write(Store.Write write) {
       write.delete(Store.Table.DELAYED, key.bytes());
     }
-
-    @Override
-    public void show(DataTables tables) {}
   }
 
   /** How much of delayed messages there is now. */
@@ -129,7 +118,7 @@ public sealed interface Change {
       if (stand.isEmpty()) {
         write.delete(Store.Table.META, Keys.delays(shard));
       } else {
-        write.put(Store.Table.META, Keys.delays(shard), stand.encode());
+        write.put(Store.Table.META, Keys.delays(shard), DelayCounts.CODEC.encode(stand));
       }
     }
 
@@ -149,9 +138,7 @@ public sealed interface Change {
 
     @Override
     public void write(Store.Write write) {
-      Bytes out = new Bytes();
-      RecordCodec.write(out, lease);
-      write.put(Store.Table.LEASES, Keys.lease(key()), out.toArray());
+      write.put(Store.Table.LEASES, Keys.lease(key()), RecordCodec.LEASE.encode(lease));
     }
 
     @Override
@@ -165,9 +152,6 @@ public sealed interface Change {
     public void write(Store.Write write) {
       write.put(Store.Table.LEASES, Keys.leaseState(key), state);
     }
-
-    @Override
-    public void show(DataTables tables) {}
   }
 
   /** The bytes of a lease's state go; that it has none is a change of its own. */
@@ -176,9 +160,6 @@ public sealed interface Change {
     public void write(Store.Write write) {
       write.delete(Store.Table.LEASES, Keys.leaseState(key));
     }
-
-    @Override
-    public void show(DataTables tables) {}
   }
 
   /** The time of the entry that makes these changes. */
@@ -198,7 +179,7 @@ public sealed interface Change {
   record PutEpochFloor(long floor) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.epochFloor(), new Bytes(8).i64(floor).toArray());
+      write.put(Store.Table.META, Keys.epochFloor(), Codec.I64.encode(floor));
     }
 
     @Override
@@ -211,7 +192,7 @@ public sealed interface Change {
   record PutGenerationFloor(long floor) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.generationFloor(), new Bytes(8).i64(floor).toArray());
+      write.put(Store.Table.META, Keys.generationFloor(), Codec.I64.encode(floor));
     }
 
     @Override
@@ -250,7 +231,7 @@ public sealed interface Change {
           write.put(Store.Table.FAILURES, row.key(), row.value());
         }
       }
-      write.put(Store.Table.LEASES, Keys.failureStand(key), stand.encode());
+      write.put(Store.Table.LEASES, Keys.failureStand(key), FailureCounts.CODEC.encode(stand));
     }
 
     @Override

@@ -55,15 +55,15 @@ public final class DataTables {
         (key, value) -> {
           switch (key[0]) {
             case 'T' -> {
-              TopicRecord topic = TopicRecord.decode(value);
+              TopicRecord topic = TopicRecord.CODEC.decode(value);
               tables.topics.put(topic.id(), topic);
             }
             case 'S' -> tables.shards.put(Keys.metaShard(key), ShardRecord.decode(value));
-            case 'D' -> tables.delays.put(Keys.metaShard(key), DelayCounts.decode(value));
+            case 'D' -> tables.delays.put(Keys.metaShard(key), DelayCounts.CODEC.decode(value));
             case 'C' -> tables.time = LogTime.decode(value);
             case 'G' -> tables.generationFloor = new ByteReader(value).i64();
             case 'E' -> tables.epochFloor = new ByteReader(value).i64();
-            case 'R' -> tables.marks.put(Keys.metaShard(key), RetentionMarks.decode(value));
+            case 'R' -> tables.marks.put(Keys.metaShard(key), RetentionMarks.CODEC.decode(value));
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
           }
         });
@@ -72,7 +72,7 @@ public final class DataTables {
         Store.Table.LEASES,
         (key, value) -> {
           if (Keys.isFailureStand(key)) {
-            tables.failures.put(Keys.leaseKey(key), FailureCounts.decode(value));
+            tables.failures.put(Keys.leaseKey(key), FailureCounts.CODEC.decode(value));
           } else if (!Keys.isLeaseState(key)) {
             Lease lease = RecordCodec.lease(new ByteReader(value));
             tables.leases.put(new LeaseKey(lease.shard(), lease.group()), lease);

@@ -1,7 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 
 /**
  * How much a shard has of delayed messages: all that is in memory of them.
@@ -13,6 +12,10 @@ import dev.evenkeel.protocol.wire.Bytes;
  */
 public record DelayCounts(
     long messages, long batches, long bytes, long dueMillis, long serial, long nextSerial) {
+  static final Codec<DelayCounts> CODEC =
+      Codec.record(
+          DelayCounts.class, Codec.I64, Codec.I64, Codec.I64, Codec.I64, Codec.I64, Codec.I64);
+
   public static final DelayCounts NONE = new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, 0);
 
   public boolean isEmpty() {
@@ -29,15 +32,5 @@ public record DelayCounts(
         first ? batchDueMillis : dueMillis,
         first ? nextSerial : serial,
         nextSerial + 1);
-  }
-
-  byte[] encode() {
-    Bytes out = new Bytes(48).i64(messages).i64(batches).i64(bytes);
-    return out.i64(dueMillis).i64(serial).i64(nextSerial).toArray();
-  }
-
-  static DelayCounts decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes);
-    return new DelayCounts(in.i64(), in.i64(), in.i64(), in.i64(), in.i64(), in.i64());
   }
 }

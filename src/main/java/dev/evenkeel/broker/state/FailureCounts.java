@@ -1,7 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 
 /**
  * How much a group has of failures on a shard.
@@ -14,6 +13,10 @@ import dev.evenkeel.protocol.wire.Bytes;
  * @param bytes of the copies of what waits and is parked
  */
 public record FailureCounts(int waiting, int parked, int held, int dead, int marks, long bytes) {
+  static final Codec<FailureCounts> CODEC =
+      Codec.record(
+          FailureCounts.class, Codec.I32, Codec.I32, Codec.I32, Codec.I32, Codec.I32, Codec.I64);
+
   public static final FailureCounts NONE = new FailureCounts(0, 0, 0, 0, 0, 0);
 
   /** Messages whose copy is kept for another attempt. */
@@ -24,15 +27,5 @@ public record FailureCounts(int waiting, int parked, int held, int dead, int mar
   /** What a new owner must know before it hands out anything. */
   public int concerningOwner() {
     return waiting + parked + held + marks;
-  }
-
-  byte[] encode() {
-    Bytes out = new Bytes(28).i32(waiting).i32(parked).i32(held).i32(dead).i32(marks);
-    return out.i64(bytes).toArray();
-  }
-
-  static FailureCounts decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes);
-    return new FailureCounts(in.i32(), in.i32(), in.i32(), in.i32(), in.i32(), in.i64());
   }
 }

@@ -1,7 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 
 /**
  * A message that waits after a failure, or behind one.
@@ -21,6 +20,16 @@ public record FailureEntry(
     long firstFailedMillis,
     long lastFailedMillis,
     int bytes) {
+  public static final Codec<FailureEntry> CODEC =
+      Codec.record(
+          FailureEntry.class,
+          Codec.constant(Kind.class),
+          Codec.I32,
+          Codec.I64,
+          Codec.I64,
+          Codec.I64,
+          Codec.I64,
+          Codec.I32);
 
   /** Where a message waits. The order is part of the format on disk. */
   public enum Kind {
@@ -31,8 +40,6 @@ public record FailureEntry(
     /** Here, until those of its lane before it are gone. */
     PARKED
   }
-
-  private static final Kind[] KINDS = Kind.values();
 
   /** May be tried from {@code nowMillis} on: nothing of its lane is before it any more. */
   public FailureEntry promoted(long nowMillis) {
@@ -49,16 +56,5 @@ public record FailureEntry(
   public FailureEntry failed(long dueMillis, long nowMillis) {
     long first = attempts == 0 ? nowMillis : firstFailedMillis;
     return new FailureEntry(kind, attempts + 1, dueMillis, lane, first, nowMillis, bytes);
-  }
-
-  public byte[] encode() {
-    Bytes out = new Bytes(41).u8(kind.ordinal()).i32(attempts).i64(dueMillis).i64(lane);
-    return out.i64(firstFailedMillis).i64(lastFailedMillis).i32(bytes).toArray();
-  }
-
-  public static FailureEntry decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes);
-    return new FailureEntry(
-        KINDS[in.u8()], in.i32(), in.i64(), in.i64(), in.i64(), in.i64(), in.i32());
   }
 }

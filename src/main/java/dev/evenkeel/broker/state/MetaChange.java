@@ -4,7 +4,7 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 
@@ -17,9 +17,7 @@ public sealed interface MetaChange {
   record PutTopic(TopicInfo topic) implements MetaChange {
     @Override
     public void write(Store.Write write) {
-      Bytes out = new Bytes();
-      RecordCodec.write(out, topic);
-      write.put(Store.Table.META, Keys.topic(topic.id()), out.toArray());
+      write.put(Store.Table.META, Keys.topic(topic.id()), RecordCodec.TOPIC.encode(topic));
     }
 
     @Override
@@ -45,9 +43,7 @@ public sealed interface MetaChange {
   record PutGroup(GroupInfo group) implements MetaChange {
     @Override
     public void write(Store.Write write) {
-      Bytes out = new Bytes();
-      RecordCodec.write(out, group);
-      write.put(Store.Table.META, Keys.named('G', group.name()), out.toArray());
+      write.put(Store.Table.META, Keys.named('G', group.name()), RecordCodec.GROUP.encode(group));
     }
 
     @Override
@@ -71,9 +67,8 @@ public sealed interface MetaChange {
   record PutGroupLease(GroupLease lease) implements MetaChange {
     @Override
     public void write(Store.Write write) {
-      Bytes out = new Bytes();
-      RecordCodec.write(out, lease);
-      write.put(Store.Table.META, Keys.named('L', lease.group()), out.toArray());
+      write.put(
+          Store.Table.META, Keys.named('L', lease.group()), RecordCodec.GROUP_LEASE.encode(lease));
     }
 
     @Override
@@ -97,7 +92,8 @@ public sealed interface MetaChange {
   record PutProducer(NamedProducer producer) implements MetaChange {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.named('P', producer.name()), producer.encode());
+      write.put(
+          Store.Table.META, Keys.named('P', producer.name()), NamedProducer.CODEC.encode(producer));
     }
 
     @Override
@@ -124,9 +120,7 @@ public sealed interface MetaChange {
   record PutMove(long number, MoveRecord move) implements MetaChange {
     @Override
     public void write(Store.Write write) {
-      Bytes out = new Bytes(256);
-      RecordCodec.write(out, move);
-      write.put(Store.Table.META, Keys.move(number), out.toArray());
+      write.put(Store.Table.META, Keys.move(number), RecordCodec.MOVE.encode(move));
     }
 
     @Override
@@ -150,7 +144,7 @@ public sealed interface MetaChange {
   record PutFeatureLevel(int level) implements MetaChange {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.featureLevel(), new Bytes(4).i32(level).toArray());
+      write.put(Store.Table.META, Keys.featureLevel(), Codec.I32.encode(level));
     }
 
     @Override

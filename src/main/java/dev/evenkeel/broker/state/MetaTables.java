@@ -94,11 +94,11 @@ public final class MetaTables {
         (key, value) -> {
           ByteReader in = new ByteReader(value);
           switch (key[0]) {
-            case 'T' -> new MetaChange.PutTopic(RecordCodec.topic(in)).show(tables);
+            case 'T' -> new MetaChange.PutTopic(RecordCodec.TOPIC.read(in)).show(tables);
             case 'G' -> new MetaChange.PutGroup(RecordCodec.group(in)).show(tables);
-            case 'L' -> new MetaChange.PutGroupLease(RecordCodec.groupLease(in)).show(tables);
-            case 'P' -> new MetaChange.PutProducer(NamedProducer.decode(value)).show(tables);
-            case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.move(in));
+            case 'L' -> new MetaChange.PutGroupLease(RecordCodec.GROUP_LEASE.read(in)).show(tables);
+            case 'P' -> new MetaChange.PutProducer(NamedProducer.CODEC.decode(value)).show(tables);
+            case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.MOVE.read(in));
             case 'N' -> tables.counters = Counters.decode(in);
             case 'F' -> tables.featureLevel = in.i32();
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");

@@ -1,7 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,6 +10,10 @@ import java.util.List;
  * @param list at most {@link #MARKS_MAX}
  */
 public record RetentionMarks(List<Mark> list) {
+  static final Codec<RetentionMarks> CODEC =
+      Codec.record(
+          RetentionMarks.class, Codec.list(Codec.record(Mark.class, Codec.I64, Codec.I64)));
+
   /** One for each 24th of the retention, and one that is old enough. */
   public static final int MARKS_MAX = 25;
 
@@ -55,21 +58,5 @@ public record RetentionMarks(List<Mark> list) {
     List<Mark> next = new ArrayList<>(list);
     next.add(new Mark(now, floor));
     return new RetentionMarks(next.subList(Math.max(0, next.size() - MARKS_MAX), next.size()));
-  }
-
-  byte[] encode() {
-    Bytes out = new Bytes(4 + 16 * list.size()).i32(list.size());
-    list.forEach(mark -> out.i64(mark.millis()).i64(mark.floor()));
-    return out.toArray();
-  }
-
-  static RetentionMarks decode(byte[] bytes) {
-    ByteReader in = new ByteReader(bytes);
-    int count = in.count();
-    List<Mark> list = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      list.add(new Mark(in.i64(), in.i64()));
-    }
-    return new RetentionMarks(list);
   }
 }

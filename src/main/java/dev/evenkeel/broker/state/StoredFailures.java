@@ -3,7 +3,7 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.FailureCodec;
+import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.Store;
@@ -101,7 +101,7 @@ public final class StoredFailures {
 
   private FailureEntry entry(long offset) {
     byte[] value = store.get(Store.Table.FAILURES, keys.at(FailureKeys.ENTRY, offset));
-    return value == null ? null : FailureEntry.decode(value);
+    return value == null ? null : FailureEntry.CODEC.decode(value);
   }
 
   private RetryAnswer.Retry retry(long offset) {
@@ -120,7 +120,7 @@ public final class StoredFailures {
     each(
         FailureKeys.ENTRY,
         (offset, value) -> {
-          FailureEntry entry = FailureEntry.decode(value);
+          FailureEntry entry = FailureEntry.CODEC.decode(value);
           if (entry.kind() == FailureEntry.Kind.HELD) {
             held.add(
                 new RetryAnswer.Held(
@@ -171,7 +171,7 @@ public final class StoredFailures {
         if (!found.isEmpty() && bytes > bytesMax) {
           break;
         }
-        found.add(FailureCodec.deadLetter(new ByteReader(value)));
+        found.add(RecordCodec.DEAD_LETTER.read(new ByteReader(value)));
       }
     }
     return found;

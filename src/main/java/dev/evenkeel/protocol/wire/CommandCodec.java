@@ -1,12 +1,26 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.wire.Codec.BLOB;
+import static dev.evenkeel.protocol.wire.Codec.BOOL;
+import static dev.evenkeel.protocol.wire.Codec.I32;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.INTS;
+import static dev.evenkeel.protocol.wire.Codec.NUMBERS;
+import static dev.evenkeel.protocol.wire.Codec.TEXT;
+import static dev.evenkeel.protocol.wire.Codec.TEXTS;
+import static dev.evenkeel.protocol.wire.Codec.absent;
+import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN;
+import static dev.evenkeel.protocol.wire.RecordCodec.MOVES;
+import static dev.evenkeel.protocol.wire.RecordCodec.POLICY;
+import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
+import static dev.evenkeel.protocol.wire.RecordCodec.START;
+import static dev.evenkeel.protocol.wire.RecordCodec.TOPIC_CONFIG;
+
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
-import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.Refusal;
-import java.util.ArrayList;
+import dev.evenkeel.protocol.Outcome;
 import java.util.List;
 
 /**
@@ -15,61 +29,124 @@ import java.util.List;
  * another field.
  */
 public final class CommandCodec {
+  /** A policy that only shares the shards out. */
+  private static final Codec<GroupPolicy> MODE =
+      Codec.of(
+          (out, policy) -> out.text(policy.mode()),
+          in -> GroupPolicy.of(in.text()),
+          GroupPolicy.SHARDED::equals);
+
+  /** Logs of before there was a choice of assignors end here. */
+  private static final Codec<String> ASSIGNOR =
+      Codec.of(Bytes::text, in -> in.remaining() == 0 ? null : in.text());
+
+  private static final Codec<?> NO_TERM = absent(0L);
+  private static final Codec<?> USUAL_TIMEOUT = absent(Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+  private static final Codec<?> ALL_TOPICS = absent(DataCommand.ForgetLeases.ALL_TOPICS);
+
+  private static final Codec<Outcome> OUTCOME =
+      new Tagged<Outcome>("outcome")
+          .add(
+              1,
+              Outcome.Failed.class,
+              I64,
+              I32,
+              Codec.constant(Outcome.Way.class),
+              I64,
+              I64,
+              TEXT,
+              BLOB)
+          .add(2, Outcome.Parked.class, I64, I64, BLOB)
+          .add(3, Outcome.Settled.class, I64)
+          .completeFor(Outcome.class);
+
+  private static final Codec<MetaCommand> META =
+      new Tagged<MetaCommand>("command")
+          .add(1, MetaCommand.CreateTopic.class, TEXT, I32, TOPIC_CONFIG)
+          .add(2, MetaCommand.ActivateTopic.class, I32)
+          .add(3, MetaCommand.ConfigureTopic.class, I32, TOPIC_CONFIG)
+          .add(4, MetaCommand.DeleteTopic.class, TEXT)
+          .add(5, MetaCommand.RemoveTopic.class, I32, absent(0L))
+          .add(6, MetaCommand.DeclareGroup.class, TEXT, MODE, TEXTS, START, BOOL, ASSIGNOR)
+          .add(7, MetaCommand.SeeGroup.class, TEXT, absent(List.of()))
+          .add(8, MetaCommand.ForgetGroup.class, TEXT)
+          .add(9, MetaCommand.RegisterProducer.class, TEXT)
+          .add(11, MetaCommand.RecordMoves.class, MOVES)
+          .add(12, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT)
+          .add(13, MetaCommand.GrantGroupLease.class, TEXT, TEXT, TEXT, I64)
+          .add(14, MetaCommand.ReleaseGroupLease.class, TEXT, TEXT, I64)
+          .add(15, MetaCommand.RemoveTopic.class, I32, I64)
+          .add(16, MetaCommand.SeeGroup.class, TEXT, TEXTS)
+          .add(17, MetaCommand.AddActiveTime.class, I64)
+          .add(18, MetaCommand.RaiseFeatureLevel.class, I32)
+          .add(19, MetaCommand.ForgetTopic.class, TEXT, TEXT)
+          .completeFor(MetaCommand.class);
+
+  private static final Codec<DataCommand> DATA =
+      new Tagged<DataCommand>("command")
+          .add(1, DataCommand.OpenShards.class, I32, TEXT, INTS, TOPIC_CONFIG, absent(0L))
+          .add(2, DataCommand.DropShards.class, I32)
+          .add(3, DataCommand.ConfigureShards.class, I32, TOPIC_CONFIG)
+          .add(
+              4,
+              DataCommand.Grant.class,
+              TEXT,
+              SHARD,
+              TEXT,
+              TEXT,
+              I64,
+              START,
+              NO_TERM,
+              USUAL_TIMEOUT)
+          .add(5, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN)
+          .add(
+              6,
+              DataCommand.Commit.class,
+              TEXT,
+              SHARD,
+              I64,
+              I64,
+              absent(-1L, stateOffset -> stateOffset < 0),
+              absent(null))
+          .add(7, DataCommand.Release.class, TEXT, SHARD, I64, I64, I64, BLOB)
+          .add(8, DataCommand.ForgetLeases.class, TEXT, absent(0L), ALL_TOPICS)
+          .add(9, DataCommand.OpenProducer.class, I64, I32)
+          .add(10, DataCommand.Retain.class)
+          .add(11, DataCommand.Commit.class, TEXT, SHARD, I64, I64, I64, absent(null))
+          .add(12, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, USUAL_TIMEOUT)
+          .add(13, DataCommand.RecordOutcomes.class, TEXT, SHARD, I64, Codec.list(OUTCOME))
+          .add(14, DataCommand.ReplayDeadLetters.class, TEXT, SHARD, NUMBERS)
+          .add(15, DataCommand.DropDeadLetters.class, TEXT, SHARD, NUMBERS)
+          .add(16, DataCommand.OpenShards.class, I32, TEXT, INTS, TOPIC_CONFIG, I64)
+          .add(20, DataCommand.DeliverDue.class, I32, I32)
+          .add(32, DataCommand.Commit.class, TEXT, SHARD, I64, I64, I64, BLOB)
+          .add(33, DataCommand.ResetLease.class, TEXT, SHARD, I64, START)
+          .add(34, DataCommand.SetPublisher.class, TEXT, SHARD, I64, I64)
+          .add(35, DataCommand.OpenPublisher.class, I64, I32, TEXT, SHARD, BOOL)
+          .add(36, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, I64)
+          .add(37, DataCommand.ForgetLeases.class, TEXT, I64, ALL_TOPICS)
+          .add(38, DataCommand.ForgetLeases.class, TEXT, I64, I32)
+          .add(39, DataCommand.RaiseFeatureLevel.class, I32)
+          .completeFor(DataCommand.class);
+
   private CommandCodec() {}
 
   public static void write(Bytes out, MetaCommand command) {
-    if (command instanceof MetaCommand.CreateTopic c) {
-      out.u8(1).text(c.name()).i32(c.shards());
-      RecordCodec.write(out, c.config());
-    } else if (command instanceof MetaCommand.ActivateTopic c) {
-      out.u8(2).i32(c.topicId());
-    } else if (command instanceof MetaCommand.ConfigureTopic c) {
-      out.u8(3).i32(c.topicId());
-      RecordCodec.write(out, c.config());
-    } else if (command instanceof MetaCommand.DeleteTopic c) {
-      out.u8(4).text(c.name());
-    } else if (command instanceof MetaCommand.RemoveTopic c) {
-      boolean floor = c.epochFloor() != 0;
-      out.u8(floor ? 15 : 5).i32(c.topicId());
-      if (floor) {
-        out.i64(c.epochFloor());
-      }
-    } else if (command instanceof MetaCommand.DeclareGroup c) {
-      boolean plain = c.policy().equals(GroupPolicy.SHARDED);
-      out.u8(plain ? 6 : 12).text(c.name());
-      if (plain) {
-        out.text(c.policy().mode());
-      } else {
-        RecordCodec.write(out, c.policy());
-      }
-      RecordCodec.writeTexts(out, c.topics());
-      RecordCodec.write(out, c.start());
-      out.bool(c.force()).text(c.assignor());
-    } else if (command instanceof MetaCommand.SeeGroup c) {
-      out.u8(c.topics().isEmpty() ? 7 : 16).text(c.name());
-      if (!c.topics().isEmpty()) {
-        RecordCodec.writeTexts(out, c.topics());
-      }
-    } else if (command instanceof MetaCommand.AddActiveTime c) {
-      out.u8(17).i64(c.millis());
-    } else if (command instanceof MetaCommand.ForgetGroup c) {
-      out.u8(8).text(c.name());
-    } else if (command instanceof MetaCommand.RegisterProducer c) {
-      out.u8(9).text(c.name());
-    } else if (command instanceof MetaCommand.RecordMoves c) {
-      out.u8(11);
-      RecordCodec.writeMoves(out, c.moves());
-    } else if (command instanceof MetaCommand.GrantGroupLease c) {
-      out.u8(13).text(c.group()).text(c.holder()).text(c.instance()).i64(c.expectedTerm());
-    } else if (command instanceof MetaCommand.ReleaseGroupLease c) {
-      out.u8(14).text(c.group()).text(c.instance()).i64(c.term());
-    } else if (command instanceof MetaCommand.ForgetTopic c) {
-      out.u8(19).text(c.group()).text(c.topic());
-    } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
-      out.u8(18).i32(c.level());
-    } else {
-      throw new IllegalStateException("no bytes for " + command);
-    }
+    META.write(out, command);
+  }
+
+  public static void write(Bytes out, DataCommand command) {
+    DATA.write(out, command);
+  }
+
+  /** Reads a command that takes all that is left. */
+  public static MetaCommand meta(ByteReader in) {
+    return META.decodeAll(in.rest());
+  }
+
+  /** Reads a command that takes all that is left. */
+  public static DataCommand data(ByteReader in) {
+    return DATA.decodeAll(in.rest());
   }
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
@@ -87,238 +164,5 @@ public final class CommandCodec {
     }
     boolean first = tag <= 15 || tag == 20 || tag >= 32 && tag <= 35;
     return first ? FeatureLevel.FIRST : tag == 38 ? 3 : 2;
-  }
-
-  public static MetaCommand meta(ByteReader in) {
-    int tag = in.u8();
-    MetaCommand command =
-        switch (tag) {
-          case 1 -> new MetaCommand.CreateTopic(in.text(), in.i32(), RecordCodec.topicConfig(in));
-          case 2 -> new MetaCommand.ActivateTopic(in.i32());
-          case 3 -> new MetaCommand.ConfigureTopic(in.i32(), RecordCodec.topicConfig(in));
-          case 4 -> new MetaCommand.DeleteTopic(in.text());
-          case 5 -> new MetaCommand.RemoveTopic(in.i32(), 0);
-          case 6 ->
-              new MetaCommand.DeclareGroup(
-                  in.text(),
-                  GroupPolicy.of(in.text()),
-                  RecordCodec.texts(in),
-                  RecordCodec.start(in),
-                  in.bool(),
-                  // Logs of before there was a choice of assignors end here.
-                  in.remaining() == 0 ? null : in.text());
-          case 7 -> new MetaCommand.SeeGroup(in.text(), List.of());
-          case 8 -> new MetaCommand.ForgetGroup(in.text());
-          case 9 -> new MetaCommand.RegisterProducer(in.text());
-          case 11 -> new MetaCommand.RecordMoves(RecordCodec.moves(in));
-          case 12 ->
-              new MetaCommand.DeclareGroup(
-                  in.text(),
-                  RecordCodec.policy(in),
-                  RecordCodec.texts(in),
-                  RecordCodec.start(in),
-                  in.bool(),
-                  in.text());
-          case 13 -> new MetaCommand.GrantGroupLease(in.text(), in.text(), in.text(), in.i64());
-          case 14 -> new MetaCommand.ReleaseGroupLease(in.text(), in.text(), in.i64());
-          case 15 -> new MetaCommand.RemoveTopic(in.i32(), in.i64());
-          case 16 -> new MetaCommand.SeeGroup(in.text(), RecordCodec.texts(in));
-          case 17 -> new MetaCommand.AddActiveTime(in.i64());
-          case 18 -> new MetaCommand.RaiseFeatureLevel(in.i32());
-          case 19 -> new MetaCommand.ForgetTopic(in.text(), in.text());
-          default -> throw unknown(tag);
-        };
-    in.end();
-    return command;
-  }
-
-  public static void write(Bytes out, DataCommand command) {
-    if (command instanceof DataCommand.OpenShards c) {
-      boolean floor = c.epochFloor() != 0;
-      out.u8(floor ? 16 : 1).i32(c.topicId()).text(c.topic()).i32(c.shards().size());
-      c.shards().forEach(out::i32);
-      RecordCodec.write(out, c.config());
-      if (floor) {
-        out.i64(c.epochFloor());
-      }
-    } else if (command instanceof DataCommand.DropShards c) {
-      out.u8(2).i32(c.topicId());
-    } else if (command instanceof DataCommand.ConfigureShards c) {
-      out.u8(3).i32(c.topicId());
-      RecordCodec.write(out, c.config());
-    } else if (command instanceof DataCommand.Grant c) {
-      boolean term = c.groupTerm() != 0;
-      boolean timeout = c.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
-      out.u8(timeout ? 36 : term ? 12 : 4).text(c.group());
-      RecordCodec.write(out, c.shard());
-      out.text(c.owner()).text(c.instance()).i64(c.expectedEpoch());
-      RecordCodec.write(out, c.start());
-      if (term || timeout) {
-        out.i64(c.groupTerm());
-      }
-      if (timeout) {
-        out.i64(c.ownerTimeoutMillis());
-      }
-    } else if (command instanceof DataCommand.SetDrain c) {
-      out.u8(5).text(c.group());
-      RecordCodec.write(out, c.shard());
-      out.i64(c.expectedEpoch());
-      RecordCodec.write(out, c.drain());
-    } else if (command instanceof DataCommand.Commit c) {
-      boolean empty = c.state() == null && c.stateOffset() >= 0;
-      out.u8(c.state() != null ? 32 : empty ? 11 : 6).text(c.group());
-      RecordCodec.write(out, c.shard());
-      out.i64(c.epoch()).i64(c.offset());
-      if (c.state() != null || empty) {
-        out.i64(c.stateOffset());
-      }
-      if (c.state() != null) {
-        out.blob(c.state());
-      }
-    } else if (command instanceof DataCommand.Release c) {
-      out.u8(7).text(c.group());
-      RecordCodec.write(out, c.shard());
-      out.i64(c.epoch()).i64(c.offset()).i64(c.stateOffset()).blob(c.state());
-    } else if (command instanceof DataCommand.ForgetLeases c) {
-      boolean one = c.topicId() != DataCommand.ForgetLeases.ALL_TOPICS;
-      out.u8(one ? 38 : c.epochMax() == 0 ? 8 : 37).text(c.group());
-      if (one || c.epochMax() != 0) {
-        out.i64(c.epochMax());
-      }
-      if (one) {
-        out.i32(c.topicId());
-      }
-    } else if (command instanceof DataCommand.OpenProducer c) {
-      out.u8(9).i64(c.producerId()).i32(c.epoch());
-    } else if (command instanceof DataCommand.Retain) {
-      out.u8(10);
-    } else if (command instanceof DataCommand.RecordOutcomes c) {
-      out.u8(13).text(c.group());
-      RecordCodec.write(out, c.shard());
-      out.i64(c.epoch());
-      FailureCodec.writeOutcomes(out, c.outcomes());
-    } else if (command instanceof DataCommand.ReplayDeadLetters c) {
-      out.u8(14).text(c.group());
-      RecordCodec.write(out, c.shard());
-      RecordCodec.writeNumbers(out, c.offsets());
-    } else if (command instanceof DataCommand.DropDeadLetters c) {
-      out.u8(15).text(c.group());
-      RecordCodec.write(out, c.shard());
-      RecordCodec.writeNumbers(out, c.offsets());
-    } else if (command instanceof DataCommand.DeliverDue c) {
-      out.u8(20).i32(c.batchesMax()).i32(c.bytesMax());
-    } else if (command instanceof DataCommand.ResetLease c) {
-      out.u8(33).text(c.group());
-      RecordCodec.write(out, c.shard());
-      out.i64(c.expectedEpoch());
-      RecordCodec.write(out, c.to());
-    } else if (command instanceof DataCommand.SetPublisher c) {
-      out.u8(34).text(c.group());
-      RecordCodec.write(out, c.shard());
-      out.i64(c.epoch()).i64(c.producerId());
-    } else if (command instanceof DataCommand.OpenPublisher c) {
-      out.u8(35).i64(c.producerId()).i32(c.epoch()).text(c.group());
-      RecordCodec.write(out, c.input());
-      out.bool(c.fresh());
-    } else if (command instanceof DataCommand.RaiseFeatureLevel c) {
-      out.u8(39).i32(c.level());
-    } else {
-      throw new IllegalStateException("no bytes for " + command);
-    }
-  }
-
-  public static DataCommand data(ByteReader in) {
-    int tag = in.u8();
-    DataCommand command =
-        switch (tag) {
-          case 1 ->
-              new DataCommand.OpenShards(
-                  in.i32(), in.text(), numbers(in), RecordCodec.topicConfig(in));
-          case 2 -> new DataCommand.DropShards(in.i32());
-          case 3 -> new DataCommand.ConfigureShards(in.i32(), RecordCodec.topicConfig(in));
-          case 4 ->
-              new DataCommand.Grant(
-                  in.text(),
-                  RecordCodec.shard(in),
-                  in.text(),
-                  in.text(),
-                  in.i64(),
-                  RecordCodec.start(in));
-          case 5 ->
-              new DataCommand.SetDrain(
-                  in.text(), RecordCodec.shard(in), in.i64(), RecordCodec.drain(in));
-          case 6 -> new DataCommand.Commit(in.text(), RecordCodec.shard(in), in.i64(), in.i64());
-          case 7 ->
-              new DataCommand.Release(
-                  in.text(), RecordCodec.shard(in), in.i64(), in.i64(), in.i64(), in.blob());
-          case 8 -> new DataCommand.ForgetLeases(in.text());
-          case 9 -> new DataCommand.OpenProducer(in.i64(), in.i32());
-          case 10 -> new DataCommand.Retain();
-          case 11 ->
-              new DataCommand.Commit(
-                  in.text(), RecordCodec.shard(in), in.i64(), in.i64(), in.i64());
-          case 12 ->
-              new DataCommand.Grant(
-                  in.text(),
-                  RecordCodec.shard(in),
-                  in.text(),
-                  in.text(),
-                  in.i64(),
-                  RecordCodec.start(in),
-                  in.i64());
-          case 13 ->
-              new DataCommand.RecordOutcomes(
-                  in.text(), RecordCodec.shard(in), in.i64(), FailureCodec.outcomes(in));
-          case 14 ->
-              new DataCommand.ReplayDeadLetters(
-                  in.text(), RecordCodec.shard(in), RecordCodec.numbers(in));
-          case 15 ->
-              new DataCommand.DropDeadLetters(
-                  in.text(), RecordCodec.shard(in), RecordCodec.numbers(in));
-          case 16 ->
-              new DataCommand.OpenShards(
-                  in.i32(), in.text(), numbers(in), RecordCodec.topicConfig(in), in.i64());
-          case 20 -> new DataCommand.DeliverDue(in.i32(), in.i32());
-          case 32 ->
-              new DataCommand.Commit(
-                  in.text(), RecordCodec.shard(in), in.i64(), in.i64(), in.i64(), in.blob());
-          case 33 ->
-              new DataCommand.ResetLease(
-                  in.text(), RecordCodec.shard(in), in.i64(), RecordCodec.start(in));
-          case 34 ->
-              new DataCommand.SetPublisher(in.text(), RecordCodec.shard(in), in.i64(), in.i64());
-          case 35 ->
-              new DataCommand.OpenPublisher(
-                  in.i64(), in.i32(), in.text(), RecordCodec.shard(in), in.bool());
-          case 37 -> new DataCommand.ForgetLeases(in.text(), in.i64());
-          case 38 -> new DataCommand.ForgetLeases(in.text(), in.i64(), in.i32());
-          case 39 -> new DataCommand.RaiseFeatureLevel(in.i32());
-          case 36 ->
-              new DataCommand.Grant(
-                  in.text(),
-                  RecordCodec.shard(in),
-                  in.text(),
-                  in.text(),
-                  in.i64(),
-                  RecordCodec.start(in),
-                  in.i64(),
-                  in.i64());
-          default -> throw unknown(tag);
-        };
-    in.end();
-    return command;
-  }
-
-  private static List<Integer> numbers(ByteReader in) {
-    int count = in.count();
-    List<Integer> numbers = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      numbers.add(in.i32());
-    }
-    return List.copyOf(numbers);
-  }
-
-  private static MalformedException unknown(int tag) {
-    return new MalformedException(Refusal.WRONG_VERSION, "unknown command " + tag);
   }
 }

@@ -1,8 +1,13 @@
 package dev.evenkeel.protocol.wire;
 
+import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Refusal;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Bytes of one message apart from any batch: {@code u8 version (1)}, timestamp, key, headers and
@@ -26,7 +31,7 @@ public final class MessageCodec {
    */
   public static Message decode(byte[] bytes) {
     ByteReader in = new ByteReader(bytes);
-    RecordCodec.version("a message's copy", in.u8(), VERSION);
+    Codec.checkForm("a message's copy", in.u8(), VERSION, VERSION);
     long timestamp = in.i64();
     byte[] key = in.blob();
     int count = in.count();
@@ -37,5 +42,23 @@ public final class MessageCodec {
     byte[] payload = in.blob();
     in.end();
     return new Message(key, headers, timestamp, payload);
+  }
+
+  /**
+   * Reads the copies of the messages, as those who get them later must.
+   *
+   * @throws MalformedException if one cannot be read
+   */
+  public static void checkCopies(List<Outcome> outcomes) {
+    for (Outcome outcome : outcomes) {
+      if (outcome.copy() != null) {
+        Message message = decode(outcome.copy());
+        if (message.payload() == null
+            || message.headers().values().stream().anyMatch(Objects::isNull)) {
+          throw new MalformedException(
+              Refusal.INVALID, "the copy of message " + outcome.offset() + " lacks a part");
+        }
+      }
+    }
   }
 }

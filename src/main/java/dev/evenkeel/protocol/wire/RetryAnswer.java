@@ -1,7 +1,11 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.wire.Codec.BLOB;
+import static dev.evenkeel.protocol.wire.Codec.I32;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.NUMBERS;
+
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -37,47 +41,25 @@ public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
     public static final Known NOTHING = new Known(List.of(), List.of(), List.of());
   }
 
+  private static final Codec<RetryAnswer> CODEC =
+      Codec.record(
+          RetryAnswer.class,
+          I64,
+          Codec.list(Codec.record(Retry.class, I64, I32, I64, BLOB)),
+          Codec.nullable(
+              Codec.record(
+                  Known.class,
+                  NUMBERS,
+                  Codec.list(Codec.record(Held.class, I64, I32, I64)),
+                  Codec.list(Codec.record(Lane.class, I64, I32, I64)))));
+
   public Bytes encode() {
-    Bytes out = new Bytes(256).i64(nextInMillis).i32(due.size());
-    for (Retry each : due) {
-      out.i64(each.offset()).i32(each.attempts()).i64(each.lane()).blob(each.copy());
-    }
-    out.bool(known != null);
-    if (known != null) {
-      RecordCodec.writeNumbers(out, known.marks());
-      out.i32(known.held().size());
-      known.held().forEach(h -> out.i64(h.offset()).i32(h.attempts()).i64(h.dueInMillis()));
-      out.i32(known.lanes().size());
-      known.lanes().forEach(l -> out.i64(l.lane()).i32(l.messages()).i64(l.firstOffset()));
-    }
+    Bytes out = new Bytes(256);
+    CODEC.write(out, this);
     return out;
   }
 
   public static RetryAnswer decode(ByteBuffer body) {
-    ByteReader in = new ByteReader(body);
-    long next = in.i64();
-    int count = in.count();
-    List<Retry> due = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      due.add(new Retry(in.i64(), in.i32(), in.i64(), in.blob()));
-    }
-    Known known = in.bool() ? known(in) : null;
-    in.end();
-    return new RetryAnswer(next, due, known);
-  }
-
-  private static Known known(ByteReader in) {
-    List<Long> marks = RecordCodec.numbers(in);
-    int count = in.count();
-    List<Held> held = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      held.add(new Held(in.i64(), in.i32(), in.i64()));
-    }
-    count = in.count();
-    List<Lane> lanes = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      lanes.add(new Lane(in.i64(), in.i32(), in.i64()));
-    }
-    return new Known(marks, held, lanes);
+    return CODEC.decodeAll(body);
   }
 }

@@ -1,5 +1,12 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.wire.Codec.BOOL;
+import static dev.evenkeel.protocol.wire.Codec.I32;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.NUMBERS;
+import static dev.evenkeel.protocol.wire.Codec.TEXT;
+import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
+
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -27,26 +34,17 @@ public record RetryRequest(
 
   public static final int MESSAGES_MAX = 1_000;
 
+  private static final Codec<RetryRequest> CODEC =
+      Codec.record(RetryRequest.class, TEXT, SHARD, I64, BOOL, NUMBERS, I32, I32);
+
   public Bytes encode() {
-    Bytes out = new Bytes(64 + 8 * inHand.size()).text(group);
-    RecordCodec.write(out, shard);
-    out.i64(epoch).bool(first);
-    RecordCodec.writeNumbers(out, inHand);
-    return out.i32(messagesMax).i32(bytesMax);
+    Bytes out = new Bytes(64 + 8 * inHand.size());
+    CODEC.write(out, this);
+    return out;
   }
 
   public static RetryRequest decode(ByteBuffer body) {
-    ByteReader in = new ByteReader(body);
-    RetryRequest request =
-        new RetryRequest(
-            in.text(),
-            RecordCodec.shard(in),
-            in.i64(),
-            in.bool(),
-            RecordCodec.numbers(in),
-            in.i32(),
-            in.i32());
-    in.end();
+    RetryRequest request = CODEC.decodeAll(body);
     if (request.group() == null) {
       throw new RefusedException(Refusal.INVALID, "a request for retries needs a group");
     }

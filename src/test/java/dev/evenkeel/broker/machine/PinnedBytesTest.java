@@ -53,7 +53,10 @@ class PinnedBytesTest {
         bytes -> ReplyCodec.encode(ReplyCodec.decode(ByteBuffer.wrap(bytes))));
     each(Change.class, change -> rows(change::write), null);
     each(MetaChange.class, change -> rows(change::write), null);
-    pin(FailureEntry.class, FailureEntry::encode, bytes -> FailureEntry.decode(bytes).encode());
+    pin(
+        FailureEntry.class,
+        FailureEntry.CODEC::encode,
+        bytes -> FailureEntry.CODEC.encode(FailureEntry.CODEC.decode(bytes)));
     pin(
         RetryAnswer.class,
         answer -> answer.encode().toArray(),

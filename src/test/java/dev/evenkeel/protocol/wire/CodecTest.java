@@ -163,8 +163,8 @@ class CodecTest {
   @Test
   void groups_of_before_there_was_a_choice_of_assignors_have_the_default() {
     Bytes record = new Bytes().text("g").text("sharded");
-    RecordCodec.writeTexts(record, List.of("t"));
-    RecordCodec.write(record, StartAt.LATEST);
+    Codec.TEXTS.write(record, List.of("t"));
+    RecordCodec.START.write(record, StartAt.LATEST);
     record.i64(1).i64(2);
     assertThat(RecordCodec.group(new ByteReader(record.toArray())))
         .isEqualTo(
@@ -178,8 +178,8 @@ class CodecTest {
                 "sticky",
                 2));
     Bytes command = new Bytes().u8(6).text("g").text("sharded");
-    RecordCodec.writeTexts(command, List.of("t"));
-    RecordCodec.write(command, StartAt.LATEST);
+    Codec.TEXTS.write(command, List.of("t"));
+    RecordCodec.START.write(command, StartAt.LATEST);
     command.bool(true);
     assertThat(CommandCodec.meta(new ByteReader(command.toArray())))
         .isEqualTo(
@@ -200,7 +200,7 @@ class CodecTest {
     Bytes grant = new Bytes().u8(4).text("g");
     RecordCodec.write(grant, SHARD);
     grant.text("m").text("i").i64(4);
-    RecordCodec.write(grant, StartAt.LATEST);
+    RecordCodec.START.write(grant, StartAt.LATEST);
     written = new Bytes();
     CommandCodec.write(written, new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.LATEST));
     assertThat(written.toArray()).isEqualTo(grant.toArray());
@@ -209,8 +209,8 @@ class CodecTest {
   @Test
   void a_group_that_was_seen_by_the_clock_counts_as_seen_when_active_time_began() {
     Bytes group = new Bytes().text(null).u8(2).text("g").text("sharded");
-    RecordCodec.writeTexts(group, List.of("t"));
-    RecordCodec.write(group, StartAt.LATEST);
+    Codec.TEXTS.write(group, List.of("t"));
+    RecordCodec.START.write(group, StartAt.LATEST);
     group.i64(1).i64(1_700_000_000_000L).text("average");
     GroupInfo read = RecordCodec.group(new ByteReader(group.toArray()));
     assertThat(read.seenMillis()).isZero();

@@ -138,7 +138,7 @@ final class ShardCalls implements LogCalls, PublishLog {
   Future<Long> findOffset(Shard shard, StartAt start) {
     Bytes body = new Bytes(64);
     RecordCodec.write(body, shard);
-    RecordCodec.write(body, start);
+    RecordCodec.START.write(body, start);
     Buffer request = Frames.request(Op.FIND_OFFSET, body);
     return call(
             shard,

@@ -9,6 +9,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.dedup.State;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
@@ -361,7 +362,7 @@ public final class FakeCluster implements Link {
             : fetch(fetch);
       case FIND_OFFSET:
         Log log = logs.get(RecordCodec.shard(in));
-        boolean latest = RecordCodec.start(in).equals(StartAt.LATEST);
+        boolean latest = RecordCodec.START.read(in).equals(StartAt.LATEST);
         return Future.succeededFuture(
             Frames.answer(new Bytes(8).i64(latest ? log.end : log.start).view()));
       case READ_LEASE:

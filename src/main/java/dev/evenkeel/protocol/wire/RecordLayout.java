@@ -1,0 +1,91 @@
+package dev.evenkeel.protocol.wire;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The bytes of a public record: its components, in their order. */
+final class RecordLayout<T> implements Codec<T> {
+  private final Class<T> type;
+  private final MethodHandle constructor;
+  private final List<MethodHandle> getters = new ArrayList<>();
+  private final List<Codec<Object>> codecs = new ArrayList<>();
+
+  @SuppressWarnings("unchecked")
+  RecordLayout(Class<T> type, Codec<?>... codecs) {
+    this.type = type;
+    RecordComponent[] components = type.getRecordComponents();
+    if (components.length != codecs.length) {
+      throw new IllegalArgumentException(
+          type + " has " + components.length + " components, not " + codecs.length);
+    }
+    try {
+      MethodHandles.Lookup lookup = MethodHandles.publicLookup();
+      Class<?>[] types = new Class<?>[components.length];
+      for (int i = 0; i < components.length; i++) {
+        types[i] = components[i].getType();
+        MethodHandle getter = lookup.unreflect(components[i].getAccessor());
+        getters.add(getter.asType(getter.type().generic()));
+        this.codecs.add((Codec<Object>) codecs[i]);
+      }
+      Constructor<T> canonical = type.getDeclaredConstructor(types);
+      MethodHandle of = lookup.unreflectConstructor(canonical);
+      constructor = of.asType(of.type().generic()).asSpreader(Object[].class, components.length);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalArgumentException(type + " is no public record", e);
+    }
+  }
+
+  /** The values of the components. */
+  Object[] values(T record) {
+    Object[] values = new Object[getters.size()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = call(getters.get(i), record);
+    }
+    return values;
+  }
+
+  boolean fit(Object[] values) {
+    for (int i = 0; i < values.length; i++) {
+      if (!codecs.get(i).fits(values[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void write(Bytes out, Object[] values) {
+    for (int i = 0; i < values.length; i++) {
+      codecs.get(i).write(out, values[i]);
+    }
+  }
+
+  @Override
+  public void write(Bytes out, T record) {
+    write(out, values(record));
+  }
+
+  @Override
+  public T read(ByteReader in) {
+    Object[] values = new Object[codecs.size()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = codecs.get(i).read(in);
+    }
+    return type.cast(call(constructor, values));
+  }
+
+  private static Object call(MethodHandle handle, Object argument) {
+    try {
+      return argument instanceof Object[] values
+          ? (Object) handle.invokeExact(values)
+          : (Object) handle.invokeExact(argument);
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable e) {
+      throw new IllegalStateException("a record may not throw this", e);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package dev.evenkeel.protocol.wire;
+
+import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.Refusal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The bytes of a sealed type whose members are records: a tag, then the components. A record may
+ * have several forms, each with a tag of its own; it is written in the first one that it fits.
+ */
+final class Tagged<T> implements Codec<T> {
+  private record Form<T>(int tag, RecordLayout<T> layout) {}
+
+  private final String what;
+  private final Map<Class<?>, List<Form<T>>> byType = new HashMap<>();
+  private final Map<Integer, Form<T>> byTag = new HashMap<>();
+
+  /**
+   * @param what the type's name, for people
+   */
+  Tagged(String what) {
+    this.what = what;
+  }
+
+  @SuppressWarnings("unchecked")
+  Tagged<T> add(int tag, Class<? extends T> type, Codec<?>... components) {
+    Form<T> form = new Form<>(tag, new RecordLayout<>((Class<T>) type, components));
+    byType.computeIfAbsent(type, any -> new ArrayList<>()).add(form);
+    if (byTag.put(tag, form) != null) {
+      throw new IllegalArgumentException(what + " " + tag + " has two meanings");
+    }
+    return this;
+  }
+
+  /**
+   * @throws IllegalArgumentException if a member of the type has no form
+   */
+  Tagged<T> completeFor(Class<T> type) {
+    for (Class<?> member : type.getPermittedSubclasses()) {
+      if (!byType.containsKey(member)) {
+        throw new IllegalArgumentException("there is no tag for " + member);
+      }
+    }
+    return this;
+  }
+
+  @Override
+  public void write(Bytes out, T value) {
+    List<Form<T>> forms = byType.get(value.getClass());
+    Object[] components = forms.get(0).layout().values(value);
+    for (Form<T> form : forms) {
+      if (form.layout().fit(components)) {
+        form.layout().write(out.u8(form.tag()), components);
+        return;
+      }
+    }
+    throw new IllegalStateException("no form has bytes for " + value);
+  }
+
+  @Override
+  public T read(ByteReader in) {
+    int tag = in.u8();
+    Form<T> form = byTag.get(tag);
+    if (form == null) {
+      throw new MalformedException(Refusal.WRONG_VERSION, "unknown " + what + " " + tag);
+    }
+    return form.layout().read(in);
+  }
+}
