@@ -36,7 +36,7 @@ public final class BroadcastPositions {
   private String cluster;
 
   /** Knows nothing yet. */
-  public BroadcastPositions(String group, String member, StartAt start) {
+  BroadcastPositions(String group, String member, StartAt start) {
     this.group = group;
     this.member = member;
     this.start = start;
@@ -47,7 +47,7 @@ public final class BroadcastPositions {
    *
    * @param start where to begin in topics of which nothing was stored
    */
-  public BroadcastPositions(Offsets stored, StartAt start) {
+  BroadcastPositions(Offsets stored, StartAt start) {
     this(stored.group(), stored.member(), start);
     cluster = stored.cluster();
     stored.topics().forEach(each -> topics.put(each.name(), new Entry(each.id(), each.next())));
@@ -63,7 +63,7 @@ public final class BroadcastPositions {
   }
 
   /** Says which cluster it is. */
-  public void of(String clusterId) {
+  public void cluster(String clusterId) {
     cluster = clusterId;
   }
 
@@ -122,7 +122,7 @@ public final class BroadcastPositions {
   }
 
   /** What is to be stored. */
-  public Offsets offsets() {
+  Offsets offsets() {
     List<Offsets.Topic> all = new ArrayList<>();
     topics.forEach(
         (name, entry) -> all.add(new Offsets.Topic(name, entry.id, new TreeMap<>(entry.next))));

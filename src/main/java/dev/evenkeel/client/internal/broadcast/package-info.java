@@ -1,6 +1,6 @@
 /**
- * The offsets of a consumer in mode broadcast, and the bytes that it keeps them in.
+ * The offsets of a consumer in mode broadcast, and the directory in which it keeps them.
  *
- * <p>Begin with {@code BroadcastPositions}. The files themselves are in {@code broadcast.files}.
+ * <p>Begin with {@code StoredPositions}.
  */
 package dev.evenkeel.client.internal.broadcast;

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.broadcast.BroadcastPositions;
+import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -46,7 +47,7 @@ final class BroadcastMember implements LogCalls {
   private final String instance;
   private final ClusterDirectory directory;
   private final ShardCalls calls;
-  private final BroadcastOffsets offsets;
+  private final StoredPositions offsets;
   private final OwnContext context;
   private final ConsumerCore core;
   private final ActionRunner.Surroundings around;
@@ -71,7 +72,7 @@ final class BroadcastMember implements LogCalls {
       String instance,
       ClusterDirectory directory,
       ShardCalls calls,
-      BroadcastOffsets offsets,
+      StoredPositions offsets,
       OwnContext context,
       ConsumerCore core,
       ActionRunner.Surroundings around,
@@ -117,16 +118,16 @@ final class BroadcastMember implements LogCalls {
   }
 
   private void look(ClusterView view, long now) {
-    BroadcastPositions book = offsets.book();
-    if (book.cluster() == null) {
-      book.of(view.cluster());
-    } else if (!book.cluster().equals(view.cluster())) {
+    BroadcastPositions positions = offsets.positions();
+    if (positions.cluster() == null) {
+      positions.cluster(view.cluster());
+    } else if (!positions.cluster().equals(view.cluster())) {
       end.accept(
           new RefusedException(
               Refusal.INVALID,
               offsets.path()
                   + " is of cluster "
-                  + book.cluster()
+                  + positions.cluster()
                   + ", not "
                   + view.cluster()
                   + ": give this cluster's offsets a directory of their own"));
@@ -172,8 +173,8 @@ final class BroadcastMember implements LogCalls {
 
   /** Finds where to begin in the shards that are new, and stores it before any message is read. */
   private Future<Void> begin(TopicInfo topic) {
-    BroadcastPositions book = offsets.book();
-    List<BroadcastPositions.Beginning> beginnings = book.beginnings(topic);
+    BroadcastPositions positions = offsets.positions();
+    List<BroadcastPositions.Beginning> beginnings = positions.beginnings(topic);
     if (beginnings.isEmpty()) {
       return Future.succeededFuture();
     }
@@ -190,16 +191,16 @@ final class BroadcastMember implements LogCalls {
             all ->
                 onContext(
                     () -> {
-                      if (book.wasAnother(topic)) {
+                      if (positions.wasAnother(topic)) {
                         LOG.error(
                             "{}: topic {} was deleted and made again since: it is read from its"
                                 + " beginning",
                             around,
                             topic.name());
                       }
-                      book.begin(topic, found);
+                      positions.begin(topic, found);
                     }))
-        .compose(begun -> offsets.store(context));
+        .compose(begun -> offsets.store(context::run));
   }
 
   private Future<Void> onContext(Runnable action) {
@@ -218,7 +219,7 @@ final class BroadcastMember implements LogCalls {
       TopicInfo topic = view.topic(name);
       for (int i = 0; topic != null && i < topic.shards(); i++) {
         Shard shard = new Shard(topic.id(), i);
-        long next = offsets.book().next(shard);
+        long next = offsets.positions().next(shard);
         if (next >= 0) {
           owned.add(new Assignment.Owned(name, shard, EPOCH, false, 0, next));
         }
@@ -250,7 +251,7 @@ final class BroadcastMember implements LogCalls {
             EPOCH,
             options.getMember(),
             instance,
-            Math.max(0, offsets.book().next(shard)),
+            Math.max(0, offsets.positions().next(shard)),
             -1,
             null,
             null));
@@ -284,8 +285,8 @@ final class BroadcastMember implements LogCalls {
   }
 
   private Future<Reply> done(Shard shard, long next) {
-    offsets.book().done(shard, next);
-    return offsets.store(context).map(stored -> Reply.DONE);
+    offsets.positions().done(shard, next);
+    return offsets.store(context::run).map(stored -> Reply.DONE);
   }
 
   /** Lets go of the directory, after what is being written. Completes in any case. */
@@ -296,9 +297,9 @@ final class BroadcastMember implements LogCalls {
 
   /** Stores how far the consumer is, as it ends against its will. */
   void lastWords() {
-    if (!ended && accepted && offsets.book().cluster() != null) {
-      core.forEachProgress(offsets.book()::done);
-      offsets.store(context).onFailure(this::report);
+    if (!ended && accepted && offsets.positions().cluster() != null) {
+      core.forEachProgress(offsets.positions()::done);
+      offsets.store(context::run).onFailure(this::report);
     }
   }
 }

@@ -12,6 +12,7 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.DedupKeys;
@@ -140,7 +141,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       String instance,
       String host,
       int levelRange,
-      BroadcastOffsets offsets,
+      StoredPositions offsets,
       Function<String, SharedAutomata> seats) {
     this.link = link;
     this.directory = directory;

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.protocol.Refusal;
@@ -102,10 +103,10 @@ public final class Consumers {
     // What fails waits in the window: the log knows nothing of this member.
     options.setHoldFailed(true);
     return link.vertx()
-        .executeBlocking(() -> BroadcastOffsets.open(link.vertx(), options, memberByDefault), false)
+        .executeBlocking(() -> StoredPositions.open(link.vertx(), options, memberByDefault), false)
         .compose(
             offsets -> {
-              options.setMember(offsets.book().member());
+              options.setMember(offsets.positions().member());
               return new ConsumerShell(
                       link, directory, options, handler, instance, HOST, 0, offsets, any -> null)
                   .start();

@@ -21,48 +21,49 @@ class BroadcastPositionsTest {
 
   @Test
   void the_first_time_it_begins_as_told() {
-    BroadcastPositions book = new BroadcastPositions("g", "m", StartAt.LATEST);
-    assertThat(book.beginnings(topic(1, 2)))
+    BroadcastPositions positions = new BroadcastPositions("g", "m", StartAt.LATEST);
+    assertThat(positions.beginnings(topic(1, 2)))
         .containsExactly(at(1, 0, StartAt.LATEST), at(1, 1, StartAt.LATEST));
-    book.begin(topic(1, 2), Map.of(new Shard(1, 0), 5L, new Shard(1, 1), 7L));
-    assertThat(book.beginnings(topic(1, 2))).isEmpty();
-    assertThat(book.next(new Shard(1, 1))).isEqualTo(7);
-    assertThat(book.next(new Shard(1, 2))).isEqualTo(-1);
-    assertThat(book.next(new Shard(2, 0))).isEqualTo(-1);
+    positions.begin(topic(1, 2), Map.of(new Shard(1, 0), 5L, new Shard(1, 1), 7L));
+    assertThat(positions.beginnings(topic(1, 2))).isEmpty();
+    assertThat(positions.next(new Shard(1, 1))).isEqualTo(7);
+    assertThat(positions.next(new Shard(1, 2))).isEqualTo(-1);
+    assertThat(positions.next(new Shard(2, 0))).isEqualTo(-1);
   }
 
   @Test
   void shards_that_come_later_are_read_from_their_beginning() {
-    BroadcastPositions book = new BroadcastPositions("g", "m", StartAt.LATEST);
-    book.begin(topic(1, 1), Map.of(new Shard(1, 0), 5L));
-    assertThat(book.beginnings(topic(1, 3)))
+    BroadcastPositions positions = new BroadcastPositions("g", "m", StartAt.LATEST);
+    positions.begin(topic(1, 1), Map.of(new Shard(1, 0), 5L));
+    assertThat(positions.beginnings(topic(1, 3)))
         .containsExactly(at(1, 1, StartAt.EARLIEST), at(1, 2, StartAt.EARLIEST));
-    book.begin(topic(1, 3), Map.of(new Shard(1, 1), 0L, new Shard(1, 2), 0L, new Shard(1, 0), 9L));
-    assertThat(book.next(new Shard(1, 0))).as("known already").isEqualTo(5);
+    positions.begin(
+        topic(1, 3), Map.of(new Shard(1, 1), 0L, new Shard(1, 2), 0L, new Shard(1, 0), 9L));
+    assertThat(positions.next(new Shard(1, 0))).as("known already").isEqualTo(5);
   }
 
   @Test
   void a_topic_made_again_is_another_one() {
-    BroadcastPositions book = new BroadcastPositions("g", "m", StartAt.LATEST);
-    book.begin(topic(1, 1), Map.of(new Shard(1, 0), 5L));
-    assertThat(book.wasAnother(topic(1, 1))).isFalse();
-    assertThat(book.wasAnother(topic(2, 1))).isTrue();
-    assertThat(book.beginnings(topic(2, 1))).containsExactly(at(2, 0, StartAt.EARLIEST));
-    book.begin(topic(2, 1), Map.of(new Shard(2, 0), 0L));
-    assertThat(book.next(new Shard(2, 0))).isZero();
-    assertThat(book.next(new Shard(1, 0))).isEqualTo(-1);
-    assertThat(book.offsets().topics()).hasSize(1);
+    BroadcastPositions positions = new BroadcastPositions("g", "m", StartAt.LATEST);
+    positions.begin(topic(1, 1), Map.of(new Shard(1, 0), 5L));
+    assertThat(positions.wasAnother(topic(1, 1))).isFalse();
+    assertThat(positions.wasAnother(topic(2, 1))).isTrue();
+    assertThat(positions.beginnings(topic(2, 1))).containsExactly(at(2, 0, StartAt.EARLIEST));
+    positions.begin(topic(2, 1), Map.of(new Shard(2, 0), 0L));
+    assertThat(positions.next(new Shard(2, 0))).isZero();
+    assertThat(positions.next(new Shard(1, 0))).isEqualTo(-1);
+    assertThat(positions.offsets().topics()).hasSize(1);
   }
 
   @Test
-  void progress_never_goes_back_and_is_what_is_stored() throws DamagedOffsetsException {
-    BroadcastPositions book = new BroadcastPositions("g", "m", StartAt.EARLIEST);
-    book.of("c");
-    book.begin(topic(1, 2), Map.of(new Shard(1, 0), 0L, new Shard(1, 1), 0L));
-    book.done(new Shard(1, 0), 8);
-    book.done(new Shard(1, 0), 6);
-    book.done(new Shard(1, 7), 6);
-    Offsets stored = OffsetsFormat.decode(OffsetsFormat.encode(book.offsets()));
+  void progress_never_goes_back_and_is_what_is_stored() throws Offsets.DamagedException {
+    BroadcastPositions positions = new BroadcastPositions("g", "m", StartAt.EARLIEST);
+    positions.cluster("c");
+    positions.begin(topic(1, 2), Map.of(new Shard(1, 0), 0L, new Shard(1, 1), 0L));
+    positions.done(new Shard(1, 0), 8);
+    positions.done(new Shard(1, 0), 6);
+    positions.done(new Shard(1, 7), 6);
+    Offsets stored = Offsets.decode(positions.offsets().encode());
     BroadcastPositions again = new BroadcastPositions(stored, StartAt.LATEST);
     assertThat(again.cluster()).isEqualTo("c");
     assertThat(again.member()).isEqualTo("m");

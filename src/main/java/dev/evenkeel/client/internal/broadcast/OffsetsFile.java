@@ -1,8 +1,5 @@
-package dev.evenkeel.client.internal.broadcast.files;
+package dev.evenkeel.client.internal.broadcast;
 
-import dev.evenkeel.client.internal.broadcast.DamagedOffsetsException;
-import dev.evenkeel.client.internal.broadcast.Offsets;
-import dev.evenkeel.client.internal.broadcast.OffsetsFormat;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.io.File;
@@ -20,7 +17,7 @@ import java.nio.file.StandardOpenOption;
  * GROUP.lock}, which the operating system lets go of when the program ends, however it ends. After
  * a crash it holds what was written last or what was before it, whole. All methods block.
  */
-public final class OffsetsFile implements AutoCloseable {
+final class OffsetsFile implements AutoCloseable {
   private static final boolean WINDOWS = File.separatorChar == '\\';
 
   private final Path file;
@@ -36,20 +33,13 @@ public final class OffsetsFile implements AutoCloseable {
    *
    * @throws RefusedException INVALID if another consumer has it, or if the directory cannot be used
    */
-  public static OffsetsFile open(Path directory, String group) {
+  static OffsetsFile open(Path directory, String group) {
     Path lockFile = directory.resolve(group + ".lock");
-    FileChannel channel = null;
-    boolean taken = false;
+    FileChannel channel;
     try {
       Files.createDirectories(directory);
       channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-      try {
-        taken = channel.tryLock() != null;
-      } catch (OverlappingFileLockException e) {
-        // Another consumer of this program has it.
-        taken = false;
-      }
-      if (!taken) {
+      if (!lock(channel)) {
         channel.close();
         throw new RefusedException(
             Refusal.INVALID,
@@ -66,35 +56,44 @@ public final class OffsetsFile implements AutoCloseable {
     return new OffsetsFile(directory.resolve(group + ".offsets"), channel);
   }
 
-  public Path path() {
+  private static boolean lock(FileChannel channel) throws IOException {
+    try {
+      return channel.tryLock() != null;
+    } catch (OverlappingFileLockException e) {
+      // Another consumer of this program has it.
+      return false;
+    }
+  }
+
+  Path path() {
     return file;
   }
 
   /**
    * What was stored last; null if nothing ever was.
    *
-   * @throws DamagedOffsetsException if the file is there and cannot be made sense of
+   * @throws Offsets.DamagedException if the file is there and cannot be made sense of
    */
-  public Offsets read() throws IOException, DamagedOffsetsException {
+  Offsets read() throws IOException, Offsets.DamagedException {
     if (!Files.exists(file)) {
       return null;
     }
     long bytes = Files.size(file);
-    if (bytes > OffsetsFormat.BYTES_MAX) {
-      throw new DamagedOffsetsException("it has " + bytes + " bytes");
+    if (bytes > Offsets.BYTES_MAX) {
+      throw new Offsets.DamagedException("it has " + bytes + " bytes");
     }
-    return OffsetsFormat.decode(Files.readAllBytes(file));
+    return Offsets.decode(Files.readAllBytes(file));
   }
 
   /** Keeps what is there under another name, which it returns. */
-  public Path putAside() throws IOException {
+  Path putAside() throws IOException {
     Path aside = file.resolveSibling(file.getFileName() + ".damaged");
     Files.move(file, aside, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     return aside;
   }
 
   /** Replaces what is there. It is on disk when this returns. */
-  public void write(Offsets offsets) throws IOException {
+  void write(Offsets offsets) throws IOException {
     Path temp = file.resolveSibling(file.getFileName() + ".tmp");
     try (FileChannel channel =
         FileChannel.open(
@@ -102,7 +101,7 @@ public final class OffsetsFile implements AutoCloseable {
             StandardOpenOption.CREATE,
             StandardOpenOption.WRITE,
             StandardOpenOption.TRUNCATE_EXISTING)) {
-      ByteBuffer bytes = ByteBuffer.wrap(OffsetsFormat.encode(offsets));
+      ByteBuffer bytes = ByteBuffer.wrap(offsets.encode());
       while (bytes.hasRemaining()) {
         channel.write(bytes);
       }

@@ -1,11 +1,7 @@
-package dev.evenkeel.client.internal.member;
+package dev.evenkeel.client.internal.broadcast;
 
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.internal.broadcast.BroadcastPositions;
-import dev.evenkeel.client.internal.broadcast.DamagedOffsetsException;
-import dev.evenkeel.client.internal.broadcast.Offsets;
-import dev.evenkeel.client.internal.broadcast.files.OffsetsFile;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
@@ -14,20 +10,21 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The offsets of a consumer in mode broadcast, and the file that holds them. One write is under way
- * at a time; what changes meanwhile goes into the next. All but {@link #open} happens on the
+ * The positions of a consumer in mode broadcast, and the file that holds them. One write is under
+ * way at a time; what changes meanwhile goes into the next. All but {@link #open} happens on the
  * consumer's context.
  */
-final class BroadcastOffsets {
+public final class StoredPositions {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
   private final Vertx vertx;
   private final OffsetsFile file;
-  private final BroadcastPositions book;
+  private final BroadcastPositions positions;
 
   /** Of those who wait for the next write, or null. */
   private Promise<Void> next;
@@ -35,10 +32,10 @@ final class BroadcastOffsets {
   private boolean writing;
   private Promise<Void> closing;
 
-  private BroadcastOffsets(Vertx vertx, OffsetsFile file, BroadcastPositions book) {
+  private StoredPositions(Vertx vertx, OffsetsFile file, BroadcastPositions positions) {
     this.vertx = vertx;
     this.file = file;
-    this.book = book;
+    this.positions = positions;
   }
 
   /**
@@ -47,10 +44,10 @@ final class BroadcastOffsets {
    * @param memberByDefault name of a member that has none yet
    * @throws RefusedException INVALID, saying what would be right
    */
-  static BroadcastOffsets open(Vertx vertx, ConsumerOptions options, String memberByDefault) {
+  public static StoredPositions open(Vertx vertx, ConsumerOptions options, String memberByDefault) {
     OffsetsFile file = OffsetsFile.open(Path.of(options.getOffsetsDirectory()), options.getGroup());
     try {
-      return new BroadcastOffsets(vertx, file, book(file, options, memberByDefault));
+      return new StoredPositions(vertx, file, read(file, options, memberByDefault));
     } catch (IOException e) {
       closeQuietly(file);
       throw new RefusedException(Refusal.INVALID, file.path() + " cannot be read: " + e);
@@ -60,14 +57,14 @@ final class BroadcastOffsets {
     }
   }
 
-  private static BroadcastPositions book(
+  private static BroadcastPositions read(
       OffsetsFile file, ConsumerOptions options, String memberByDefault) throws IOException {
     String asked = options.getMember();
     StartAt start = options.getStart();
     Offsets stored = null;
     try {
       stored = file.read();
-    } catch (DamagedOffsetsException e) {
+    } catch (Offsets.DamagedException e) {
       start = replacement(file, options, e.getMessage());
     }
     if (stored == null) {
@@ -126,21 +123,21 @@ final class BroadcastOffsets {
     }
   }
 
-  BroadcastPositions book() {
-    return book;
+  public BroadcastPositions positions() {
+    return positions;
   }
 
-  Path path() {
+  public Path path() {
     return file.path();
   }
 
   /**
-   * Completes when all that the book holds now is on disk. Fails with INVALID if it cannot be
+   * Completes when all that the positions are now is on disk. Fails with INVALID if it cannot be
    * written.
    *
    * @param context runs what it gets on the consumer's context
    */
-  Future<Void> store(OwnContext context) {
+  public Future<Void> store(Executor context) {
     if (closing != null) {
       return Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, "it is closed"));
     }
@@ -154,11 +151,11 @@ final class BroadcastOffsets {
     return mine.future();
   }
 
-  private void write(OwnContext context) {
+  private void write(Executor context) {
     Promise<Void> promise = next;
     next = null;
     writing = true;
-    Offsets offsets = book.offsets();
+    Offsets offsets = positions.offsets();
     vertx
         .executeBlocking(
             () -> {
@@ -168,7 +165,7 @@ final class BroadcastOffsets {
             false)
         .onComplete(
             written ->
-                context.run(
+                context.execute(
                     () -> {
                       writing = false;
                       if (next != null) {
@@ -188,7 +185,7 @@ final class BroadcastOffsets {
   }
 
   /** Lets others have the directory, after what is being written. */
-  Future<Void> close() {
+  public Future<Void> close() {
     if (closing == null) {
       closing = Promise.promise();
       if (!writing) {

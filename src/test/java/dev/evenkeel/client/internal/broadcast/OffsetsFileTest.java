@@ -1,10 +1,8 @@
-package dev.evenkeel.client.internal.broadcast.files;
+package dev.evenkeel.client.internal.broadcast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.client.internal.broadcast.DamagedOffsetsException;
-import dev.evenkeel.client.internal.broadcast.Offsets;
 import dev.evenkeel.protocol.RefusedException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,7 +22,7 @@ class OffsetsFileTest {
   }
 
   @Test
-  void what_was_written_last_is_there() throws IOException, DamagedOffsetsException {
+  void what_was_written_last_is_there() throws IOException, Offsets.DamagedException {
     Path directory = temp.resolve("a").resolve("b");
     try (OffsetsFile file = OffsetsFile.open(directory, "g")) {
       assertThat(file.read()).isNull();
@@ -61,10 +59,10 @@ class OffsetsFileTest {
   }
 
   @Test
-  void what_is_put_aside_is_kept() throws IOException, DamagedOffsetsException {
+  void what_is_put_aside_is_kept() throws IOException, Offsets.DamagedException {
     try (OffsetsFile file = OffsetsFile.open(temp, "g")) {
       Files.writeString(file.path(), "rubbish");
-      assertThatThrownBy(file::read).isInstanceOf(DamagedOffsetsException.class);
+      assertThatThrownBy(file::read).isInstanceOf(Offsets.DamagedException.class);
       assertThat(Files.readString(file.putAside())).isEqualTo("rubbish");
       assertThat(file.read()).isNull();
     }

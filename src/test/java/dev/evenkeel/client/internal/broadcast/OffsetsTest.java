@@ -13,7 +13,7 @@ import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
-class OffsetsFormatTest {
+class OffsetsTest {
   private static Offsets random(long seed) {
     Random random = new Random(seed);
     List<Offsets.Topic> topics = new ArrayList<>();
@@ -30,41 +30,40 @@ class OffsetsFormatTest {
   }
 
   @Property(tries = 200)
-  void what_is_written_is_read(@ForAll long seed) throws DamagedOffsetsException {
+  void what_is_written_is_read(@ForAll long seed) throws Offsets.DamagedException {
     Offsets offsets = random(seed);
-    assertThat(OffsetsFormat.decode(OffsetsFormat.encode(offsets))).isEqualTo(offsets);
+    assertThat(Offsets.decode(offsets.encode())).isEqualTo(offsets);
   }
 
   @Property(tries = 10)
   void every_truncation_is_noticed(@ForAll long seed) {
-    byte[] bytes = OffsetsFormat.encode(random(seed));
+    byte[] bytes = random(seed).encode();
     for (int length = 0; length < bytes.length; length++) {
       byte[] cut = Arrays.copyOf(bytes, length);
-      assertThatThrownBy(() -> OffsetsFormat.decode(cut))
+      assertThatThrownBy(() -> Offsets.decode(cut))
           .as("cut to %s", length)
-          .isInstanceOf(DamagedOffsetsException.class);
+          .isInstanceOf(Offsets.DamagedException.class);
     }
   }
 
   @Property(tries = 10)
   void every_flipped_bit_is_noticed(@ForAll long seed) {
-    byte[] bytes = OffsetsFormat.encode(random(seed));
+    byte[] bytes = random(seed).encode();
     for (int bit = 0; bit < bytes.length * 8; bit++) {
       byte[] flipped = bytes.clone();
       flipped[bit / 8] ^= (byte) (1 << bit % 8);
-      assertThatThrownBy(() -> OffsetsFormat.decode(flipped))
+      assertThatThrownBy(() -> Offsets.decode(flipped))
           .as("bit %s", bit)
-          .isInstanceOf(DamagedOffsetsException.class);
+          .isInstanceOf(Offsets.DamagedException.class);
     }
   }
 
   @Property(tries = 200)
   void bytes_after_the_end_are_noticed(@ForAll long seed, @ForAll byte more) {
-    byte[] bytes = OffsetsFormat.encode(random(seed));
+    byte[] bytes = random(seed).encode();
     byte[] longer = Arrays.copyOf(bytes, bytes.length + 1);
     longer[bytes.length] = more;
-    assertThatThrownBy(() -> OffsetsFormat.decode(longer))
-        .isInstanceOf(DamagedOffsetsException.class);
+    assertThatThrownBy(() -> Offsets.decode(longer)).isInstanceOf(Offsets.DamagedException.class);
   }
 
   @Example
@@ -74,8 +73,8 @@ class OffsetsFormatTest {
     java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
     crc.update(body.getBytes(StandardCharsets.UTF_8));
     String text = body + String.format("crc32c %08x%n", crc.getValue());
-    assertThatThrownBy(() -> OffsetsFormat.decode(text.getBytes(StandardCharsets.UTF_8)))
-        .isInstanceOf(DamagedOffsetsException.class)
+    assertThatThrownBy(() -> Offsets.decode(text.getBytes(StandardCharsets.UTF_8)))
+        .isInstanceOf(Offsets.DamagedException.class)
         .hasMessageContaining("not as it was written");
   }
 
@@ -85,7 +84,7 @@ class OffsetsFormatTest {
     next.put(0, 17L);
     next.put(1, 4L);
     Offsets offsets = new Offsets("c", "g", "m", List.of(new Offsets.Topic("t", 3, next)));
-    assertThat(new String(OffsetsFormat.encode(offsets), StandardCharsets.UTF_8))
+    assertThat(new String(offsets.encode(), StandardCharsets.UTF_8))
         .startsWith(
             "evenkeel-offsets 1\ncluster c\ngroup g\nmember m\ntopic t 3\n0 17\n1 4\ncrc32c ");
   }
