@@ -7,6 +7,7 @@ import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -312,7 +313,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
     if (wake != null && !ended) {
       long now = Clock.millis();
-      wake.at(rates.dueMillis(now), now);
+      wake.wakeAt(rates.dueMillis(now), now);
     }
     if (closing) {
       leaveIfDone();
@@ -635,7 +636,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       dedup.end(Clock.millis());
     }
     if (wake != null) {
-      wake.end();
+      wake.cancel();
     }
     if (linkStates != null) {
       linkStates.end();

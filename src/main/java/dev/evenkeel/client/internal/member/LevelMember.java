@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.bus.level.Collect;
 import dev.evenkeel.bus.level.Deal;
 import dev.evenkeel.bus.level.Permission;
@@ -34,8 +35,8 @@ final class LevelMember {
   private final String instance;
   private final ActionRunner.Surroundings around;
   private final ActionRunner actions;
+  private final WakeTimer wake;
   private Link.Listening serving;
-  private boolean waiting;
   private boolean ended;
 
   LevelMember(
@@ -51,6 +52,7 @@ final class LevelMember {
     this.instance = instance;
     this.around = around;
     this.actions = actions;
+    wake = new WakeTimer(link.vertx(), () -> around.onContext(around::turn));
   }
 
   /** Begins to listen; completes when the cluster knows of it. */
@@ -108,20 +110,12 @@ final class LevelMember {
     if (ended) {
       return;
     }
-    Report report = work.report(Clock.millis());
+    long now = Clock.millis();
+    Report report = work.report(now);
     if (report != null) {
       send(report);
-    } else if (!waiting && work.reportsSoon()) {
-      waiting = true;
-      link.vertx()
-          .setTimer(
-              LevelWork.REPORT_DELAY_MILLIS,
-              id ->
-                  around.onContext(
-                      () -> {
-                        waiting = false;
-                        around.turn();
-                      }));
+    } else if (work.reportsSoon()) {
+      wake.wakeAt(now + LevelWork.REPORT_DELAY_MILLIS, now);
     }
   }
 
@@ -170,6 +164,7 @@ final class LevelMember {
   /** The consumer has ended: what still runs is lost. */
   void end() {
     ended = true;
+    wake.cancel();
     work.end();
     tellLost();
     if (serving != null) {

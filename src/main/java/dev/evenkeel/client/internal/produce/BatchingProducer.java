@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.produce;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.Router;

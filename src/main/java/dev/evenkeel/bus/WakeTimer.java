@@ -1,4 +1,4 @@
-package dev.evenkeel.client.internal.produce;
+package dev.evenkeel.bus;
 
 import io.vertx.core.Vertx;
 
@@ -9,6 +9,9 @@ public final class WakeTimer {
   private long timer = -1;
   private long timerAtMillis = Long.MAX_VALUE;
 
+  /**
+   * @param onWake is run when it is time, and asks for the next time
+   */
   public WakeTimer(Vertx vertx, Runnable onWake) {
     this.vertx = vertx;
     this.onWake = onWake;
@@ -18,7 +21,7 @@ public final class WakeTimer {
    * @param atMillis by the same monotonic clock as {@code nowMillis}; {@code Long.MAX_VALUE}: never
    */
   public void wakeAt(long atMillis, long nowMillis) {
-    if (atMillis >= timerAtMillis || atMillis == Long.MAX_VALUE) {
+    if (atMillis >= timerAtMillis) {
       return;
     }
     cancel();
@@ -37,5 +40,7 @@ public final class WakeTimer {
     if (timer >= 0) {
       vertx.cancelTimer(timer);
     }
+    timer = -1;
+    timerAtMillis = Long.MAX_VALUE;
   }
 }
