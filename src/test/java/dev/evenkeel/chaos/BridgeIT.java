@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * from the cluster, so that no program reaches it by the event bus; in the log it could lead on by
  * the third node.
  */
+@Tag("chaos")
 class BridgeIT {
   private static final int SHARDS = 6;
   private static final Duration LONG = Duration.ofSeconds(120);

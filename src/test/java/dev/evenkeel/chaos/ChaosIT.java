@@ -8,6 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * breaks. See chaos.md.
  */
 @Timeout(2 * 60 * 60)
+@Tag("chaos")
 class ChaosIT {
   static final double MINUTES =
       Double.parseDouble(System.getProperty("evenkeel.chaos.minutes", "3"));

@@ -23,12 +23,14 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A wrong clock makes nothing due, old or absent. */
 @Timeout(300)
+@Tag("chaos")
 class ClocksIT {
   private static final String TOPIC = "t";
   private static final int SHARDS = 6;

@@ -11,10 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.ratis.util.AtomicFileOutputStream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The log engine writes its votes so. */
+@Tag("chaos")
 class FullDiskVoteIT {
   @TempDir Path directory;
 

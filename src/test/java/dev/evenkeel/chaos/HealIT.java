@@ -18,12 +18,14 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Connections that were cut work again: how soon do those who were cut off. */
 @Timeout(900)
+@Tag("chaos")
 class HealIT {
   private static final int SHARDS = 6;
   private static final String GROUP = "g";

@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * wait for these any longer than others do.
  */
 @Timeout(900)
+@Tag("chaos")
 class LevelFailoverIT {
   private static final int SHARDS = 6;
   private static final List<String> LOST = List.of("n1", "c1", "c2");

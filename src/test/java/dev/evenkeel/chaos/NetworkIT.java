@@ -7,12 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Machines hear each other, or not, as they are told to; and nothing is left of them. */
 @Timeout(120)
+@Tag("chaos")
 class NetworkIT {
   /** What the command timeout says then. */
   private static final int TIMED_OUT = 124;

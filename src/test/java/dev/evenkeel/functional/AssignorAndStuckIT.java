@@ -18,10 +18,12 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What members ask for: who decides about their shards, and what becomes of one that hangs. */
+@Tag("full")
 class AssignorAndStuckIT {
   @TempDir static Path directory;
   private static Node node;

@@ -19,10 +19,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Each bad input gets one line that says what was wrong, and the node serves on. */
+@Tag("full")
 class BadInputIT {
   @TempDir static Path directory;
   private static Node node;

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** As {@link BenchIT}, of what is measured less often. */
+@Tag("full")
 class BenchComparisonsIT {
   @TempDir Path directory;
 

@@ -7,10 +7,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Measuring starts nodes of its own, tells figures that agree with each other, and tidies up. */
+@Tag("full")
 class BenchIT {
   @TempDir Path directory;
 

@@ -17,6 +17,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * What handlers need is gone for a while; and what {@code --on-failure} says becomes of a message.
  */
+@Tag("full")
 class BreakerIT {
   private static final int OUTAGE_SECONDS = Integer.getInteger("evenkeel.outageSeconds", 16);
 

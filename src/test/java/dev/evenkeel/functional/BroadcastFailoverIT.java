@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * and a member with it, and later the topic is made again with more shards under the members'
  * hands.
  */
+@Tag("full")
 class BroadcastFailoverIT {
   private static final int SHARDS = 3;
   private static final int MORE_SHARDS = 5;

@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The shared maps are hints: somebody clears them all the time, and nothing comes of it. */
+@Tag("full")
 class ClearedMapsIT {
   private static final int LINES = 60_000;
 

@@ -17,10 +17,12 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A hand-over waits neither for messages that pile up, nor for ever for an owner that hangs. */
+@Tag("full")
 class ControlAndDataIT {
   private static final int SHARDS = 4;
 

@@ -13,11 +13,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The files of the node that leads a log group rot while it is stopped. */
+@Tag("full")
 class DamagedCopyIT {
   private static final int MESSAGES = 6_000;
 

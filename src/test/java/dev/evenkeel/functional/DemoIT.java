@@ -21,12 +21,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The demo shows what it says: joins, leaves, a real kill, and shards that always find an owner.
  */
+@Tag("full")
 class DemoIT {
   private static final int SHARDS = 12;
 

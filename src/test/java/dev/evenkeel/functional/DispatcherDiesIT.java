@@ -12,11 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The dispatcher is killed between a drain and the release that it asked for. */
+@Tag("full")
 class DispatcherDiesIT {
   private static final int SHARDS = 4;
   private static final int LINES = 300;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Nodes of two builds in one cluster: nothing is written that the older one cannot read, and after
  * the last node is of the newer build, the older one does not come back.
  */
+@Tag("full")
 class FeatureLevelIT {
   private static final List<String> OLDER = List.of("-Devenkeel.feature.level.max=1");
 

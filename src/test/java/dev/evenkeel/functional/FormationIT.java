@@ -19,10 +19,12 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Nodes become a cluster together, and a lost one is replaced by an empty one. */
+@Tag("full")
 class FormationIT {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 

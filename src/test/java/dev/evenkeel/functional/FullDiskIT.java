@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The disk of one of three nodes fills up under load, and gets room again. */
+@Tag("full")
 class FullDiskIT {
   private static final int DISK_MEBIBYTES = 320;
   private static final int LIMIT_MEBIBYTES = 64;

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Each of three nodes hangs in turn: its process is stopped, and the kernel goes on to take
  * connections for it. The others count it as gone, stay together, and take it in again.
  */
+@Tag("full")
 class HungNodeIT {
   private static final List<String> IDS = List.of("n1", "n2", "n3");
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * and the node of the dispatcher are killed between attempts, and in the end exactly those messages
  * are dead letters, once each, after as many attempts as were asked for.
  */
+@Tag("full")
 class LevelDeadLettersIT {
   private static final int MESSAGES = 240;
   private static final int POISON_EVERY = 12;

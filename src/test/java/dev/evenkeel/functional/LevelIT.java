@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ class LevelIT {
 
   @TempDir Path directory;
 
+  @Tag("full")
   @ParameterizedTest
   @ValueSource(strings = {"pull", "push"})
   void members_of_different_speed_stay_level_at_every_moment(String strategy) {
@@ -112,6 +114,7 @@ class LevelIT {
     }
   }
 
+  @Tag("full")
   @Test
   void the_dispatcher_moves_and_the_bound_does_not_start_afresh() {
     try (Trio trio = new Trio(directory).start();

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * before and have in hand, all messages from the new place on are handled after it, by all members,
  * also if the dispatcher is killed just then.
  */
+@Tag("full")
 class LevelResetIT {
   private static final int MESSAGES = 300;
 

@@ -11,10 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whoever watches sees the cluster as it is, move by move. */
+@Tag("full")
 class LiveViewIT {
   private static final int SHARDS = 4;
 

@@ -9,11 +9,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two of three nodes are gone: nothing is acknowledged, and all goes on when one is back. */
+@Tag("full")
 class MajorityLostIT {
   @TempDir Path directory;
 

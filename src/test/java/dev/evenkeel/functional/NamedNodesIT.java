@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Three nodes as in Kubernetes: each known by a name that begins to exist while the node is waiting
  * for it, and listening at an address that the others never hear of.
  */
+@Tag("full")
 class NamedNodesIT {
   private static final String DOMAIN = ".nodes.some.svc";
 

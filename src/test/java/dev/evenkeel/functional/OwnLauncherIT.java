@@ -18,10 +18,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A launcher of the user's own deploys a whole node and a consumer by name, from the fat jar. */
+@Tag("full")
 class OwnLauncherIT {
   private static final String JAR =
       Path.of(System.getProperty("evenkeel.jar", "target/evenkeel.jar"))

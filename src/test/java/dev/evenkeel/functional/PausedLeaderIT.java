@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The node that dispatches is held up for longer than any timeout, and goes on. Others lead
  * meanwhile; it comes back by itself as a node like any other. 12 s here, 20 s with {@code -Pfull}.
  */
+@Tag("full")
 class PausedLeaderIT {
   private static final int PAUSE_SECONDS = Integer.getInteger("evenkeel.pauseSeconds", 12);
 

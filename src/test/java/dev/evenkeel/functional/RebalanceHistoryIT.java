@@ -10,11 +10,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What moved, and what it cost, is known after the dispatcher died, and after everything did. */
+@Tag("full")
 class RebalanceHistoryIT {
   private static final int SHARDS = 6;
 

@@ -13,11 +13,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Retries together with deduplication, and in mode level. */
+@Tag("full")
 class RetryModesIT {
   @TempDir Path directory;
 

@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,6 +97,7 @@ class SingletonIT {
     group.stopAll();
   }
 
+  @Tag("full")
   @Test
   void who_resigns_hands_over_before_the_next_begins() throws Exception {
     List<Long> millis = new ArrayList<>();
@@ -124,6 +126,7 @@ class SingletonIT {
     group.stopAll();
   }
 
+  @Tag("full")
   @Test
   void a_forced_reset_is_a_hand_over_before_all_comes_again() throws Exception {
     FencedDatabase.Row before = leader();

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A node is away until the others have purged the log that it lacks: it comes back by a snapshot,
  * while load goes on, and then holds everything, as it shows when it has to lead.
  */
+@Tag("full")
 class SnapshotReturnIT {
   /** It leads, or has given the leadership away since, to whoever should have it. */
   private static void assertLed(Node away, String group, String leader) {

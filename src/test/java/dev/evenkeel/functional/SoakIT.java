@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * and files of the node and of every client stay flat, and nothing is left behind.
  */
 @Timeout(1_800)
+@Tag("full")
 class SoakIT {
   private static final int SECONDS = Integer.getInteger("evenkeel.soakSeconds", 60);
   private static final int SAMPLES = 12;

@@ -17,10 +17,12 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Programs that are told to stop, killed or held up, and what becomes of their messages. */
+@Tag("full")
 class StopAndPauseIT {
   private static final String[] GROUP_KEYS = {
     "group",
