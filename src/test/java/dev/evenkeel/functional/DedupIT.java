@@ -172,7 +172,7 @@ class DedupIT {
         Program.start(
                 directory,
                 name,
-                Program.thinClassPath(),
+                Program.clientClassPath(),
                 DedupMember.class.getName(),
                 node.cluster(),
                 topic,

@@ -134,7 +134,7 @@ class DeliveryIT {
     return Program.start(
         directory,
         "member-" + System.nanoTime(),
-        Program.thinClassPath(),
+        Program.clientClassPath(),
         DeliveryMember.class.getName(),
         node.cluster(),
         in,

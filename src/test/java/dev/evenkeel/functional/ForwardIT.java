@@ -88,7 +88,7 @@ class ForwardIT {
     return Program.start(
         directory,
         "service-" + ++services,
-        Program.thinClassPath(),
+        Program.clientClassPath(),
         "examples.ForwardExample",
         node.cluster(),
         directory.resolve("spool").toString(),

@@ -55,7 +55,7 @@ final class LeaderGroup implements AutoCloseable {
         Program.start(
                 directory,
                 member + "-" + ++starts,
-                Program.thinClassPath(),
+                Program.clientClassPath(),
                 "examples.LeaderExample",
                 node.cluster(),
                 TOPIC,

@@ -47,7 +47,7 @@ final class LevelGroup implements AutoCloseable {
         Program.start(
                 directory,
                 member,
-                Program.thinClassPath(),
+                Program.clientClassPath(),
                 LevelMember.class.getName(),
                 cluster,
                 TOPIC,

@@ -5,30 +5,39 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Runs a class of the tests' class path in a process of its own. */
 public final class Program {
   private Program() {}
 
-  /** Parts of the names of jars that a node needs, and a client application does not. */
-  private static final List<String> ONLY_A_NODE_NEEDS =
-      List.of(
-          "ratis",
-          "rocksdbjni",
-          "picocli",
-          "snakeyaml",
-          "logback",
-          "vertx-web",
-          "micrometer",
-          "prometheus",
-          // Only tests have it; Vert.x would use it.
-          "jackson-databind");
+  static final Path CLIENT_JAR =
+      Path.of(System.getProperty("evenkeel.client.jar", "target/evenkeel-client.jar"))
+          .toAbsolutePath();
 
-  /** The class path of an application that uses the thin jar. */
-  static List<String> thinClassPath() {
-    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-        .filter(path -> ONLY_A_NODE_NEEDS.stream().noneMatch(nameOf(path)::contains))
+  private static final Path TEST_CLASSES = Path.of("target/test-classes").toAbsolutePath();
+
+  /** Names of the jars that the dependencies of the client jar bring, without the optional ones. */
+  private static final Pattern CLIENT_LIBRARY =
+      Pattern.compile(
+          "(vertx-core|vertx-core-logging|vertx-hazelcast|hazelcast|netty-[a-z0-9-]+|jackson-core"
+              + "|slf4j-api)-\\d.*\\.jar");
+
+  /** The client jar and what an application gets with it. */
+  static List<String> clientJarAndLibraries() {
+    return Stream.concat(
+            Stream.of(CLIENT_JAR.toString()),
+            Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(path -> CLIENT_LIBRARY.matcher(nameOf(path)).matches()))
         .toList();
+  }
+
+  /** The same with the classes of the tests, among which the programs are. */
+  static List<String> clientClassPath() {
+    List<String> classPath = new ArrayList<>(clientJarAndLibraries());
+    classPath.add(TEST_CLASSES.toString());
+    return classPath;
   }
 
   private static String nameOf(String path) {

@@ -18,9 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * An application needs neither Ratis nor RocksDB nor the command line: the examples run without.
- */
+/** The examples run with the client jar, and need neither Ratis nor RocksDB. */
 class ThinClientIT {
   @TempDir static Path directory;
   private static Node node;
@@ -36,15 +34,7 @@ class ThinClientIT {
   }
 
   private static Jar.Running program(String name, String main, String... args) {
-    return Program.start(directory, name, Program.thinClassPath(), main, args);
-  }
-
-  @Test
-  void the_class_path_is_thin() {
-    assertThat(Program.thinClassPath())
-        .noneMatch(path -> path.contains("ratis-") || path.contains("rocksdbjni"))
-        .noneMatch(path -> path.contains("micrometer"))
-        .anyMatch(path -> path.contains("vertx-hazelcast"));
+    return Program.start(directory, name, Program.clientClassPath(), main, args);
   }
 
   @Test

@@ -84,7 +84,7 @@ class WordCountIT {
         Program.start(
             directory,
             member,
-            Program.thinClassPath(),
+            Program.clientClassPath(),
             "examples.WordCountExample",
             node.cluster(),
             "lines",
