@@ -3,17 +3,16 @@ package dev.evenkeel.bench;
 import dev.evenkeel.cli.ByteSizes;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
+import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel bench batching}. */
 @Command(
@@ -32,28 +31,26 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel bench batching --size 1KiB --producers 4 --rounds 5",
       "  evenkeel bench batching --lingers 0ms,20ms --batches 16KiB,1MiB --format json"
     })
-final class BatchingBench implements Callable<Integer> {
-  @ParentCommand private BenchCommand bench;
-
-  @Mixin private BenchOptions options;
-
-  @Mixin private ProducersOption producersOption;
+final class BatchingBench extends Benchmark {
+  @Mixin private BenchOptions.Producers producers;
 
   @Option(
       names = "--lingers",
       paramLabel = "TIME",
       split = ",",
+      converter = OptionValues.Time.class,
       defaultValue = "0ms,2ms,10ms,50ms",
       description = "Lingers that are tried (default: ${DEFAULT-VALUE}).")
-  private List<String> lingers;
+  private List<Long> lingersMillis;
 
   @Option(
       names = "--batches",
       paramLabel = "SIZE",
       split = ",",
+      converter = OptionValues.Size.class,
       defaultValue = "16KiB,64KiB,256KiB,1MiB",
       description = "Batch sizes that are tried (default: ${DEFAULT-VALUE}).")
-  private List<String> batches;
+  private List<Long> batchesBytes;
 
   @Option(
       names = "--rounds",
@@ -65,16 +62,18 @@ final class BatchingBench implements Callable<Integer> {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
+      converter = OptionValues.SomeTime.class,
       defaultValue = "3s",
       description = "Send for so long with each setting and round (default: ${DEFAULT-VALUE}).")
-  private String duration;
+  private long durationMillis;
 
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "10s",
       description = "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
-  private String warmup;
+  private long warmupMillis;
 
   /**
    * A producer's setting; nulls: as it comes.
@@ -90,69 +89,47 @@ final class BatchingBench implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws InterruptedException {
-    options.check();
-    int producers = producersOption.checked();
-    BenchOptions.range("--rounds", rounds, 1, 1_000);
+  void check() {
+    producers.check();
+    OptionValues.range("--rounds", rounds, 1, 1_000);
+    batchesBytes.forEach(
+        bytes -> OptionValues.range("--batches", bytes, 1, Limits.BATCH_BYTES_MAX));
     if (options.lingerMillis() != null || options.batchBytes() != null) {
       throw CommandFailure.usage("--linger, --batch: here they are --lingers and --batches");
     }
-    List<Setting> settings = settings();
-    Amount amount = BenchRun.amount(null, duration);
-    Amount before = Amount.millis(BenchOptions.millis("--warmup", warmup));
-    bench.logging();
-    try (Target opened = bench.open(options)) {
-      if (!(opened instanceof EvenkeelTarget target)) {
-        throw CommandFailure.usage("batching is measured of Evenkeel only");
-      }
-      String topic = BenchRun.newTopic(target, options);
-      run(target, topic, settings.get(0), producers, before);
-      for (int round = 0; round < rounds; round++) {
-        for (Setting setting : settings) {
-          setting.perSecond().add(run(target, topic, setting, producers, amount));
-        }
-      }
-      print(target, settings, producers);
-      return ExitStatus.DONE;
-    }
   }
 
-  private List<Setting> settings() {
+  @Override
+  int measure(Target opened) throws InterruptedException {
+    EvenkeelTarget target = evenkeel(opened);
     List<Setting> settings = new ArrayList<>();
     settings.add(new Setting(null, null, new ArrayList<>()));
-    for (String linger : lingers) {
-      long lingerMillis = BenchOptions.millis("--lingers", linger);
-      for (String batch : batches) {
-        long bytes = BenchOptions.bytes("--batches", batch);
-        BenchOptions.range("--batches", bytes, 1, Limits.BATCH_BYTES_MAX);
-        settings.add(new Setting(lingerMillis, (int) bytes, new ArrayList<>()));
+    for (long linger : lingersMillis) {
+      for (long bytes : batchesBytes) {
+        settings.add(new Setting(linger, (int) bytes, new ArrayList<>()));
       }
     }
-    return settings;
+    String topic = newTopic(target);
+    run(target, topic, settings.get(0), warmupMillis);
+    for (int round = 0; round < rounds; round++) {
+      for (Setting setting : settings) {
+        setting.perSecond().add(run(target, topic, setting, durationMillis));
+      }
+    }
+    print(target, settings);
+    return ExitStatus.DONE;
   }
 
-  private double run(
-      EvenkeelTarget target, String topic, Setting setting, int producers, Amount amount)
+  private double run(EvenkeelTarget target, String topic, Setting setting, long millis)
       throws InterruptedException {
     List<Target.Sender> senders = new ArrayList<>();
-    for (int i = 0; i < producers; i++) {
+    for (int i = 0; i < producers.count; i++) {
       senders.add(target.sender(topic, null, setting.lingerMillis(), setting.batchBytes()));
     }
-    ProduceLoad.Outcome outcome =
-        new ProduceLoad(
-                senders,
-                new Payloads(options.sizeBytes(), options.keys(), 1),
-                options.inFlightMessages())
-            .run(amount);
-    senders.forEach(Target.Sender::close);
-    if (outcome.failed() > 0) {
-      throw CommandFailure.failed(
-          outcome.failed() + " messages failed, the first with: " + outcome.firstFailure());
-    }
-    return outcome.perSecond();
+    return send(senders, payloads(), Amount.millis(millis)).perSecond();
   }
 
-  private void print(EvenkeelTarget target, List<Setting> settings, int producers) {
+  private void print(EvenkeelTarget target, List<Setting> settings) {
     double best =
         settings.stream()
             .skip(1)
@@ -162,22 +139,22 @@ final class BatchingBench implements Callable<Integer> {
     Table table = new Table("LINGER, BATCH", "MESSAGES/S", "OF THE BEST");
     JsonArray runs = new JsonArray();
     for (Setting setting : settings) {
-      double median = Stats.median(setting.perSecond());
-      table.row(setting.name(), Math.round(median), BenchRun.rounded(median / best));
+      long median = Math.round(Stats.median(setting.perSecond()));
+      double ofBest = Stats.rounded(Stats.median(setting.perSecond()) / best);
+      table.row(setting.name(), median, ofBest);
       runs.add(
           new JsonObject()
               .put("lingerMillis", setting.lingerMillis())
               .put("batchBytes", setting.batchBytes())
-              .put("messagesPerSecond", Math.round(median))
-              .put("ofBestTuned", BenchRun.rounded(median / best)));
+              .put("messagesPerSecond", median)
+              .put("ofBestTuned", ofBest));
     }
-    double adaptive = Stats.median(settings.get(0).perSecond());
     options.print(
         table.text(),
-        BenchRun.result("batching", target, options)
-            .put("producers", producers)
+        result(target)
+            .put("producers", producers.count)
             .put("rounds", rounds)
             .put("settings", runs)
-            .put("ofBestTuned", BenchRun.rounded(adaptive / best)));
+            .put("ofBestTuned", runs.getJsonObject(0).getDouble("ofBestTuned")));
   }
 }

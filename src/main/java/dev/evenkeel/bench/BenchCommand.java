@@ -1,13 +1,10 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.Logging;
-import dev.evenkeel.cli.Main;
+import dev.evenkeel.cli.CommandGroup;
+import dev.evenkeel.cli.Subcommands;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code evenkeel bench}. */
 @Command(
@@ -36,20 +33,23 @@ import picocli.CommandLine.Spec;
       "Figures of two systems or versions can be compared only if they come from one machine, one",
       "disk and one hour. Repeat a run, and take the median."
     })
-public final class BenchCommand implements Runnable {
-  @Spec private CommandSpec spec;
-
-  @ParentCommand private Main main;
-
+public final class BenchCommand extends CommandGroup implements Subcommands, Target.Opener {
   private final Target.Opener opener;
 
+  /** For Evenkeel. */
+  public BenchCommand() {
+    this(EvenkeelTarget::open);
+  }
+
   private BenchCommand(Target.Opener opener) {
+    super(
+        "produce, single, batching, consume, latency, failover, rebalance, level, dedup or delay");
     this.opener = opener;
   }
 
-  /** The command, for Evenkeel. */
-  public static CommandLine line() {
-    return line(EvenkeelTarget::open);
+  @Override
+  public List<CommandLine> commands() {
+    return List.of(line(opener));
   }
 
   /**
@@ -70,21 +70,8 @@ public final class BenchCommand implements Runnable {
         .addSubcommand(new DelayBench());
   }
 
-  Target open(BenchOptions options) {
-    return opener.open(options);
-  }
-
-  /** To be called before anything logs. */
-  void logging() {
-    // Without a parent it is another system's, which has its own ways.
-    Logging.client(main != null && main.verbose());
-  }
-
   @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(),
-        "a command is missing: produce, single, batching, consume, latency, failover, rebalance,"
-            + " level, dedup or delay");
+  public Target open(BenchOptions options) {
+    return opener.open(options);
   }
 }

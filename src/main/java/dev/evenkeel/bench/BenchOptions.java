@@ -2,11 +2,10 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ByteSizes;
 import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
-import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Limits;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,11 +22,12 @@ public final class BenchOptions {
   }
 
   private static final int NODES_MAX = 3;
+  private static final int CLIENTS_MAX = 1_000;
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
-  private int nodesUnlessGiven = 1;
+  private boolean threeOwnNodes;
 
   /** Own nodes or a running cluster. */
   private static final class Where {
@@ -68,9 +68,10 @@ public final class BenchOptions {
   @Option(
       names = "--size",
       paramLabel = "SIZE",
+      converter = OptionValues.Size.class,
       defaultValue = "100B",
       description = "Payload of a message: 100B, 1KiB (default: ${DEFAULT-VALUE}).")
-  private String size;
+  private long sizeBytes;
 
   @Option(
       names = "--keys",
@@ -91,23 +92,26 @@ public final class BenchOptions {
   @Option(
       names = "--in-flight",
       paramLabel = "SIZE",
+      converter = OptionValues.Size.class,
       defaultValue = "8MiB",
       description =
           "Payload that is sent and not yet acknowledged, of all producers together, at most"
               + " (default: ${DEFAULT-VALUE}).")
-  private String inFlight;
+  private long inFlightBytes;
 
   @Option(
       names = "--linger",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       description = "How long a producer waits for a fuller batch (default: as it comes).")
-  private String linger;
+  private Long lingerMillis;
 
   @Option(
       names = "--batch",
       paramLabel = "SIZE",
+      converter = OptionValues.Size.class,
       description = "Largest batch of a producer and shard (default: as it comes).")
-  private String batch;
+  private Long batchBytes;
 
   @Option(
       names = "--acks",
@@ -116,7 +120,7 @@ public final class BenchOptions {
       description =
           "When a message counts as acknowledged: it is sent, or a majority of the replicas has it"
               + " on disk, fsynced, or all have (default: ${DEFAULT-VALUE}).")
-  private String acks;
+  private Acks acks;
 
   @Option(
       names = "--format",
@@ -127,50 +131,87 @@ public final class BenchOptions {
               + " (default: ${DEFAULT-VALUE}).")
   private Format format;
 
+  /** How many producers a load has. */
+  static final class Producers {
+    @Option(
+        names = "--producers",
+        paramLabel = "N",
+        defaultValue = "1",
+        description = "Producers that share the load (default: ${DEFAULT-VALUE}).")
+    int count;
+
+    void check() {
+      OptionValues.range("--producers", count, 1, CLIENTS_MAX);
+    }
+  }
+
+  /** How many consumers a load has. */
+  static final class Consumers {
+    @Option(
+        names = "--consumers",
+        paramLabel = "N",
+        defaultValue = "1",
+        description = "Members of the group (default: ${DEFAULT-VALUE}).")
+    int count;
+
+    void check() {
+      OptionValues.range("--consumers", count, 1, CLIENTS_MAX);
+    }
+  }
+
+  /** For loads that end nodes. */
+  static BenchOptions ofThreeOwnNodes() {
+    BenchOptions options = new BenchOptions();
+    options.threeOwnNodes = true;
+    return options;
+  }
+
   /**
    * To be called before anything is started.
    *
    * @throws CommandFailure wrong usage
    */
   void check() {
+    if (threeOwnNodes && cluster() != null) {
+      throw CommandFailure.usage("--cluster: this kills nodes, so it works with its own only");
+    }
+    if (threeOwnNodes && nodes() != NODES_MAX) {
+      throw CommandFailure.usage("--nodes " + nodes() + ": what survives a kill needs 3");
+    }
     if (nodes() != 1 && nodes() != NODES_MAX) {
       throw CommandFailure.usage("--nodes " + nodes() + ": it must be 1 or 3");
     }
-    range("--keys", keys, 0, 10_000_000);
-    range("--shards", shards, 1, Limits.SHARDS_MAX);
-    acks();
-    if (sizeBytes() > Limits.PAYLOAD_BYTES_MAX) {
+    OptionValues.range("--keys", keys, 0, 10_000_000);
+    OptionValues.range("--shards", shards, 1, Limits.SHARDS_MAX);
+    if (sizeBytes > Limits.PAYLOAD_BYTES_MAX) {
       throw CommandFailure.usage(
-          "--size " + size + ": it must be at most " + ByteSizes.format(Limits.PAYLOAD_BYTES_MAX));
+          "--size "
+              + ByteSizes.format(sizeBytes)
+              + ": it must be at most "
+              + ByteSizes.format(Limits.PAYLOAD_BYTES_MAX));
     }
-    inFlightMessages();
-    batchBytes();
-    lingerMillis();
-  }
-
-  static void range(String option, long value, long min, long max) {
-    if (value < min || value > max) {
-      throw CommandFailure.usage(option + " " + value + ": it must be from " + min + " to " + max);
+    if (batchBytes != null) {
+      OptionValues.range("--batch", batchBytes, 1, Limits.BATCH_BYTES_MAX);
     }
-  }
-
-  int nodes() {
-    return where == null || where.nodes == null ? nodesUnlessGiven : where.nodes;
   }
 
   /**
-   * For loads that end nodes: three of their own.
-   *
-   * @throws CommandFailure wrong usage
+   * @param why what the first bytes of a message are for
+   * @throws CommandFailure wrong usage, if a message is smaller
    */
-  void needThreeOwnNodes() {
-    nodesUnlessGiven = NODES_MAX;
-    if (cluster() != null) {
-      throw CommandFailure.usage("--cluster: this kills nodes, so it works with its own only");
+  void needBytes(int bytes, String why) {
+    if (sizeBytes < bytes) {
+      throw CommandFailure.usage("--size: " + why + ", so it needs " + bytes + " bytes or more");
     }
-    if (nodes() != NODES_MAX) {
-      throw CommandFailure.usage("--nodes " + nodes() + ": what survives a kill needs 3");
-    }
+  }
+
+  /** Of the benchmark. */
+  String name() {
+    return spec.name();
+  }
+
+  int nodes() {
+    return where == null || where.nodes == null ? (threeOwnNodes ? NODES_MAX : 1) : where.nodes;
   }
 
   /** Null: own nodes are to be started. */
@@ -191,17 +232,16 @@ public final class BenchOptions {
     return text.isBlank() ? List.of() : List.of(text.trim().split("\\s+"));
   }
 
-  /** When a message counts as acknowledged. */
   Acks acks() {
-    try {
-      return Acks.of(acks);
-    } catch (RefusedException e) {
-      throw CommandFailure.usage("--" + e.getMessage());
-    }
+    return acks;
   }
 
   int sizeBytes() {
-    return (int) Math.min(Integer.MAX_VALUE, bytes("--size", size));
+    return (int) sizeBytes;
+  }
+
+  double mebibytes(double messages) {
+    return Stats.rounded(messages * sizeBytes / (1 << 20));
   }
 
   int keys() {
@@ -213,51 +253,30 @@ public final class BenchOptions {
   }
 
   long inFlightMessages() {
-    long messages = Math.max(1, bytes("--in-flight", inFlight) / Math.max(1, sizeBytes()));
+    long messages = Math.max(1, inFlightBytes / Math.max(1, sizeBytes));
     // What is sent is in flight no more then; beyond that only so many may wait for room.
-    return acks() == Acks.NONE ? Math.min(messages, SendBuffer.WAITING_SENDS_MAX) : messages;
+    return acks == Acks.NONE ? Math.min(messages, SendBuffer.WAITING_SENDS_MAX) : messages;
   }
 
   /** Null: as it comes. */
   Integer batchBytes() {
-    if (batch == null) {
-      return null;
-    }
-    long bytes = bytes("--batch", batch);
-    range("--batch", bytes, 1, Limits.BATCH_BYTES_MAX);
-    return (int) bytes;
+    return batchBytes == null ? null : (Integer) batchBytes.intValue();
   }
 
   /** Null: as it comes. */
   Long lingerMillis() {
-    return linger == null ? null : millis("--linger", linger);
-  }
-
-  static long bytes(String option, String text) {
-    try {
-      return ByteSizes.parse(text);
-    } catch (IllegalArgumentException e) {
-      throw CommandFailure.usage(option + " is '" + text + "': " + e.getMessage());
-    }
-  }
-
-  static long millis(String option, String text) {
-    try {
-      return Durations.parseMillis(text);
-    } catch (RefusedException | ArithmeticException e) {
-      throw CommandFailure.usage(option + " is '" + text + "': write 200ms, 5s, 2m or 1h");
-    }
+    return lingerMillis;
   }
 
   /** The facts of the load that every result names. */
   JsonObject describe() {
     return new JsonObject()
-        .put("sizeBytes", sizeBytes())
+        .put("sizeBytes", sizeBytes)
         .put("keys", keys)
         .put("shards", shards)
         .put("inFlightMessages", inFlightMessages())
-        .put("batchBytes", batchBytes())
-        .put("lingerMillis", lingerMillis());
+        .put("batchBytes", batchBytes)
+        .put("lingerMillis", lingerMillis);
   }
 
   /** Prints a result: the table if it is wanted, and the line of JSON. */

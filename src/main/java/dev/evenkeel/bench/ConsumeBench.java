@@ -1,14 +1,10 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.Table;
-import io.vertx.core.json.JsonObject;
-import java.util.List;
-import java.util.concurrent.Callable;
+import dev.evenkeel.cli.OptionValues;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel bench consume}. */
 @Command(
@@ -26,14 +22,10 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel bench consume --messages 5000000 --consumers 3",
       "  evenkeel bench consume --size 1KiB --messages 500000 --format json"
     })
-final class ConsumeBench implements Callable<Integer> {
-  @ParentCommand private BenchCommand bench;
+final class ConsumeBench extends Benchmark {
+  @Mixin private BenchOptions.Producers producers;
 
-  @Mixin private BenchOptions options;
-
-  @Mixin private ProducersOption producersOption;
-
-  @Mixin private ConsumersOption consumersOption;
+  @Mixin private BenchOptions.Consumers consumers;
 
   @Option(
       names = "--messages",
@@ -51,51 +43,33 @@ final class ConsumeBench implements Callable<Integer> {
   private int warmup;
 
   @Override
-  public Integer call() throws InterruptedException {
-    options.check();
-    int producers = producersOption.checked();
-    int consumers = consumersOption.checked();
-    BenchOptions.range("--messages", messages, 1, 10_000_000_000L);
-    BenchOptions.range("--warmup", warmup, 0, 100);
-    bench.logging();
-    try (Target target = bench.open(options)) {
-      String topic = BenchRun.newTopic(target, options);
-      List<Target.Sender> senders = BenchRun.senders(target, topic, producers);
-      ProduceLoad.Outcome filled =
-          new ProduceLoad(
-                  senders,
-                  new Payloads(options.sizeBytes(), options.keys(), 1),
-                  options.inFlightMessages())
-              .run(Amount.messages(messages));
-      senders.forEach(Target.Sender::close);
-      if (filled.failed() > 0) {
-        return BenchRun.status(filled);
-      }
-      ConsumeLoad load = new ConsumeLoad(target, topic, consumers, messages);
-      for (int i = 0; i < warmup; i++) {
-        load.run(topic + "-warmup-" + i);
-      }
-      ConsumeLoad.Outcome outcome = load.run(topic + "-measured");
-      double mebibytes = outcome.perSecond() * options.sizeBytes() / (1 << 20);
-      JsonObject json =
-          BenchRun.result("consume", target, options)
-              .put("consumers", consumers)
-              .put("messages", messages)
-              .put("received", outcome.received())
-              .put("joinSeconds", BenchRun.rounded(outcome.joinNanos() / 1e9))
-              .put("seconds", BenchRun.rounded(outcome.nanos() / 1e9))
-              .put("messagesPerSecond", Math.round(outcome.perSecond()))
-              .put("mebibytesPerSecond", BenchRun.rounded(mebibytes));
-      Table table =
-          new Table("MESSAGES/S", "MIB/S", "RECEIVED", "SECONDS", "JOIN SECONDS")
-              .row(
-                  Math.round(outcome.perSecond()),
-                  BenchRun.rounded(mebibytes),
-                  outcome.received(),
-                  BenchRun.rounded(outcome.nanos() / 1e9),
-                  BenchRun.rounded(outcome.joinNanos() / 1e9));
-      options.print(table.text(), json);
-      return ExitStatus.DONE;
+  void check() {
+    producers.check();
+    consumers.check();
+    OptionValues.range("--messages", messages, 1, 10_000_000_000L);
+    OptionValues.range("--warmup", warmup, 0, 100);
+  }
+
+  @Override
+  int measure(Target target) throws InterruptedException {
+    String topic = newTopic(target);
+    send(senders(target, topic, producers.count), payloads(), Amount.messages(messages));
+    ConsumeLoad load = new ConsumeLoad(target, topic, consumers.count, messages);
+    for (int i = 0; i < warmup; i++) {
+      load.run(topic + "-warmup-" + i);
     }
+    ConsumeLoad.Outcome outcome = load.run(topic + "-measured");
+    print(
+        "MESSAGES/S messagesPerSecond, MIB/S mebibytesPerSecond, RECEIVED received,"
+            + " SECONDS seconds, JOIN SECONDS joinSeconds",
+        result(target)
+            .put("consumers", consumers.count)
+            .put("messages", messages)
+            .put("received", outcome.received())
+            .put("joinSeconds", Stats.seconds(outcome.joinNanos()))
+            .put("seconds", Stats.seconds(outcome.nanos()))
+            .put("messagesPerSecond", Math.round(outcome.perSecond()))
+            .put("mebibytesPerSecond", options.mebibytes(outcome.perSecond())));
+    return ExitStatus.DONE;
   }
 }

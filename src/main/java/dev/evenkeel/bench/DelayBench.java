@@ -2,17 +2,14 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
+import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.protocol.Limits;
-import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel bench delay}. */
 @Command(
@@ -31,14 +28,10 @@ import picocli.CommandLine.ParentCommand;
       "",
       "Heap is that of the own nodes together, garbage included: bound it by --node-jvm."
     })
-final class DelayBench implements Callable<Integer> {
+final class DelayBench extends Benchmark {
   private static final long WAITING_MILLIS = TimeUnit.DAYS.toMillis(7);
 
-  @ParentCommand private BenchCommand bench;
-
-  @Mixin private BenchOptions options;
-
-  @Mixin private ConsumersOption consumersOption;
+  @Mixin private BenchOptions.Consumers consumers;
 
   @Option(
       names = "--rate",
@@ -66,48 +59,32 @@ final class DelayBench implements Callable<Integer> {
   @Option(
       names = "--lead",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "10s",
       description =
           "From the first message sent until the first one is due; all should be sent by then"
               + " (default: ${DEFAULT-VALUE}).")
-  private String lead;
+  private long leadMillis;
 
   @Override
-  public Integer call() throws InterruptedException {
-    options.check();
-    int consumers = consumersOption.checked();
-    if (!(rate > 0 && rate <= 1e6)) {
-      throw CommandFailure.usage("--rate " + rate + ": it must be above 0, and at most 1000000");
-    }
-    BenchOptions.range("--messages", messages, 1, 1_000_000_000L);
-    BenchOptions.range("--waiting", waiting, 0, 1_000_000_000L);
-    if (options.sizeBytes() < DelayLoad.STAMP_BYTES) {
-      throw CommandFailure.usage(
-          "--size: a message carries its time, so it needs " + DelayLoad.STAMP_BYTES + " bytes");
-    }
-    long leadMillis = BenchOptions.millis("--lead", lead);
+  void check() {
+    consumers.check();
+    OptionValues.rate("--rate", rate, 1_000_000);
+    OptionValues.range("--messages", messages, 1, 1_000_000_000L);
+    OptionValues.range("--waiting", waiting, 0, 1_000_000_000L);
+    options.needBytes(DelayLoad.STAMP_BYTES, "a message carries its time");
     if (leadMillis + messages / rate * 1_000 > Limits.DELAY_MILLIS_MAX) {
       throw CommandFailure.usage("the last message would be due in more than 30 days");
     }
-    bench.logging();
-    try (Target opened = bench.open(options)) {
-      if (!(opened instanceof EvenkeelTarget target)) {
-        throw CommandFailure.usage("delay is measured of Evenkeel only");
-      }
-      return measure(target, consumers, leadMillis);
-    }
   }
 
-  private int measure(EvenkeelTarget target, int consumers, long leadMillis)
-      throws InterruptedException {
-    String topic = BenchRun.newTopic(target, options);
-    DelayLoad load =
-        new DelayLoad(
-            new Payloads(options.sizeBytes(), options.keys(), 1), options.inFlightMessages());
-    List<Target.Receiver> receivers = new ArrayList<>();
-    for (int i = 0; i < consumers; i++) {
-      receivers.add(target.receiver(topic, topic + "-group", load.arrival()));
-    }
+  @Override
+  int measure(Target opened) throws InterruptedException {
+    EvenkeelTarget target = evenkeel(opened);
+    String topic = newTopic(target);
+    DelayLoad load = new DelayLoad(payloads(), options.inFlightMessages());
+    List<Target.Receiver> receivers =
+        receivers(target, topic, topic + "-group", consumers.count, load.arrival());
     DelayLoad.Outcome outcome;
     Double heapEmpty = heapMegabytes(target);
     Double heapWaiting;
@@ -118,10 +95,14 @@ final class DelayBench implements Callable<Integer> {
     }
     receivers.forEach(Target.Receiver::close);
     Double heapEnd = heapMegabytes(target);
-    JsonObject json =
-        BenchRun.result("delay", target, options)
+    Table heap =
+        new Table("HEAP OF NODES", "EMPTY", "ALL WAIT", "END")
+            .row("MB, garbage included", heapEmpty, heapWaiting, heapEnd);
+    options.print(
+        Percentiles.table().row(outcome.lateness().row("late")).text() + "\n" + heap.text(),
+        result(target)
             .put("rate", rate)
-            .put("consumers", consumers)
+            .put("consumers", consumers.count)
             .put("waiting", waiting)
             .put("sent", outcome.sent())
             .put("failed", outcome.failed())
@@ -131,27 +112,19 @@ final class DelayBench implements Callable<Integer> {
             .put("lateness", outcome.lateness().json())
             .put("heapEmptyMegabytes", heapEmpty)
             .put("heapWaitingMegabytes", heapWaiting)
-            .put("heapEndMegabytes", heapEnd);
-    Table table =
-        new Table("MILLISECONDS", "COUNT", "P50", "P90", "P99", "P99.9", "MAX")
-            .row(outcome.lateness().row("late"));
-    Table heap =
-        new Table("HEAP OF NODES", "EMPTY", "ALL WAIT", "END")
-            .row("MB, garbage included", heapEmpty, heapWaiting, heapEnd);
-    options.print(table.text() + "\n" + heap.text(), json);
+            .put("heapEndMegabytes", heapEnd));
     return status(outcome);
   }
 
   private static int status(DelayLoad.Outcome outcome) {
     if (outcome.sentLate() > 0) {
-      System.err.println(
-          "evenkeel bench: "
-              + outcome.sentLate()
+      complain(
+          outcome.sentLate()
               + " messages were due before all were sent: a longer --lead tells more");
     }
     if (outcome.early() > 0 || outcome.received() != outcome.sent() - outcome.failed()) {
-      System.err.println(
-          "evenkeel bench: of "
+      complain(
+          "of "
               + outcome.sent()
               + " messages "
               + outcome.received()
@@ -160,12 +133,12 @@ final class DelayBench implements Callable<Integer> {
               + " of them before they were due");
       return ExitStatus.FAILED;
     }
-    return BenchRun.status(outcome.sent(), outcome.failed(), outcome.firstFailure());
+    return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
   }
 
   /** Null for a cluster that was not started here, or does not tell. */
   private static Double heapMegabytes(EvenkeelTarget target) {
     double bytes = target.nodes() == null ? Double.NaN : target.nodes().heapBytes();
-    return Double.isNaN(bytes) ? null : (Double) BenchRun.rounded(bytes / 1e6);
+    return Double.isNaN(bytes) ? null : (Double) Stats.rounded(bytes / 1e6);
   }
 }

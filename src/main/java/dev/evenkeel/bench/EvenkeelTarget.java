@@ -3,6 +3,7 @@ package dev.evenkeel.bench;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.Daemon;
 import dev.evenkeel.cli.OwnProgram;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.Consumer;
@@ -132,8 +133,7 @@ final class EvenkeelTarget implements Target {
     if (batchBytes != null) {
       producerOptions.setBatchBytes(batchBytes);
     }
-    Producer producer =
-        onOwnContext(() -> ClientConnection.await(client.producer(producerOptions, router)));
+    Producer producer = onOwnContext(() -> client.producer(producerOptions, router));
     producer.setWriteQueueMaxSize(PRODUCER_MESSAGES_MAX);
     return producer;
   }
@@ -203,8 +203,7 @@ final class EvenkeelTarget implements Target {
 
   static Receiver receiver(
       EvenkeelClient client, ConsumerOptions options, ConsumerHandler handler) {
-    Consumer consumer =
-        onOwnContext(() -> ClientConnection.await(client.consumer(options, handler)));
+    Consumer consumer = onOwnContext(() -> client.consumer(options, handler));
     return () -> ClientConnection.await(consumer.close());
   }
 
@@ -214,24 +213,9 @@ final class EvenkeelTarget implements Target {
   }
 
   /** A thread has one context: each producer and consumer is to have one for itself. */
-  private static <T> T onOwnContext(Supplier<T> open) {
-    CompletableFuture<T> opened = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                opened.complete(open.get());
-              } catch (RuntimeException e) {
-                opened.completeExceptionally(e);
-              }
-            },
-            "bench-open");
-    thread.start();
-    try {
-      return opened.join();
-    } catch (java.util.concurrent.CompletionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : e;
-    }
+  private static <T> T onOwnContext(Supplier<Future<T>> open) {
+    CompletableFuture<Future<T>> opening = Daemon.call("bench-open", open::get);
+    return ClientConnection.await(opening.join());
   }
 
   @Override

@@ -1,17 +1,15 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
+import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.cli.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Callable;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel bench failover}. */
 @Command(
@@ -31,11 +29,7 @@ import picocli.CommandLine.ParentCommand;
       "",
       "'led' is the slowest shard of those that the killed node led; 'elsewhere' that of the rest."
     })
-final class FailoverBench implements Callable<Integer> {
-  @ParentCommand private BenchCommand bench;
-
-  @Mixin private BenchOptions options;
-
+final class FailoverBench extends Benchmark {
   @Option(
       names = "--rounds",
       paramLabel = "N",
@@ -50,45 +44,27 @@ final class FailoverBench implements Callable<Integer> {
       description = "Messages a second, over all shards (default: ${DEFAULT-VALUE}).")
   private double rate;
 
-  @Override
-  public Integer call() throws InterruptedException {
-    options.needThreeOwnNodes();
-    options.check();
-    BenchOptions.range("--rounds", rounds, 1, 1_000);
-    if (!(rate > 0 && rate <= 1e6)) {
-      throw CommandFailure.usage("--rate " + rate + ": it must be above 0, and at most 1000000");
-    }
-    if (options.sizeBytes() < FailoverLoad.SHARD_BYTES) {
-      throw CommandFailure.usage(
-          "--size: a message names its shard, so it needs "
-              + FailoverLoad.SHARD_BYTES
-              + " bytes or more");
-    }
-    bench.logging();
-    try (Target opened = bench.open(options)) {
-      if (!(opened instanceof EvenkeelTarget target)) {
-        throw CommandFailure.usage("failover is measured of Evenkeel only");
-      }
-      String topic = BenchRun.newTopic(target, options);
-      FailoverLoad.Outcome outcome =
-          new FailoverLoad(
-                  target, topic, options.shards(), new Payloads(options.sizeBytes(), 0, 1), rate)
-              .run(rounds);
-      return tell(target, outcome, target.stored(topic));
-    }
+  FailoverBench() {
+    options = BenchOptions.ofThreeOwnNodes();
   }
 
-  private int tell(Target target, FailoverLoad.Outcome outcome, long stored) {
-    List<Double> led = outcome.kills().stream().map(FailoverLoad.Kill::ledMillis).toList();
-    List<Double> elsewhere =
-        outcome.kills().stream()
-            .map(FailoverLoad.Kill::elsewhereMillis)
-            .filter(Objects::nonNull)
-            .toList();
+  @Override
+  void check() {
+    OptionValues.range("--rounds", rounds, 1, 1_000);
+    OptionValues.rate("--rate", rate, 1_000_000);
+    options.needBytes(FailoverLoad.SHARD_BYTES, "a message names its shard");
+  }
+
+  @Override
+  int measure(Target opened) throws InterruptedException {
+    EvenkeelTarget target = evenkeel(opened);
+    String topic = newTopic(target);
+    Payloads payloads = new Payloads(options.sizeBytes(), 0, 1);
+    FailoverLoad.Outcome outcome =
+        new FailoverLoad(target, topic, options.shards(), payloads, rate).run(rounds);
+    long stored = target.stored(topic);
     JsonArray kills = new JsonArray();
-    Table table = new Table("KILLED", "SHARDS LED", "LED MS", "ELSEWHERE MS");
     for (FailoverLoad.Kill kill : outcome.kills()) {
-      table.row(kill.node(), kill.shardsLed(), kill.ledMillis(), kill.elsewhereMillis());
       kills.add(
           new JsonObject()
               .put("node", kill.node())
@@ -96,33 +72,37 @@ final class FailoverBench implements Callable<Integer> {
               .put("ledMillis", kill.ledMillis())
               .put("elsewhereMillis", kill.elsewhereMillis()));
     }
-    JsonObject ledSum = sum(led);
-    JsonObject elsewhereSum = sum(elsewhere);
-    table.row(
-        "median", null, ledSum.getDouble("medianMillis"), elsewhereSum.getDouble("medianMillis"));
-    table.row("max", null, ledSum.getDouble("maxMillis"), elsewhereSum.getDouble("maxMillis"));
-    JsonObject json =
-        BenchRun.result("failover", target, options)
+    JsonObject led = sum(outcome.kills(), FailoverLoad.Kill::ledMillis);
+    JsonObject elsewhere = sum(outcome.kills(), FailoverLoad.Kill::elsewhereMillis);
+    Table table =
+        Table.of(
+            "KILLED node, SHARDS LED shardsLed, LED MS ledMillis, ELSEWHERE MS elsewhereMillis",
+            kills);
+    for (String figure : List.of("median", "max")) {
+      String field = figure + "Millis";
+      table.row(figure, null, led.getDouble(field), elsewhere.getDouble(field));
+    }
+    options.print(
+        table.text(),
+        result(target)
             .put("rate", rate)
             .put("kills", kills)
-            .put("led", ledSum)
-            .put("elsewhere", elsewhereSum)
+            .put("led", led)
+            .put("elsewhere", elsewhere)
             .put("sent", outcome.sent())
             .put("acked", outcome.acked())
             .put("failed", outcome.failed())
-            .put("stored", stored < 0 ? null : stored);
-    options.print(table.text(), json);
+            .put("stored", stored < 0 ? null : stored));
     if (stored >= 0 && stored < outcome.acked()) {
-      System.err.println(
-          "evenkeel bench: "
-              + (outcome.acked() - stored)
-              + " acknowledged messages are not in the topic");
+      complain((outcome.acked() - stored) + " acknowledged messages are not in the topic");
       return ExitStatus.FAILED;
     }
-    return BenchRun.status(outcome.sent(), outcome.failed(), outcome.firstFailure());
+    return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
   }
 
-  private static JsonObject sum(List<Double> millis) {
+  private static JsonObject sum(
+      List<FailoverLoad.Kill> kills, Function<FailoverLoad.Kill, Double> figure) {
+    List<Double> millis = kills.stream().map(figure).filter(Objects::nonNull).toList();
     return new JsonObject()
         .put("medianMillis", millis.isEmpty() ? null : Stats.median(millis))
         .put("maxMillis", millis.isEmpty() ? null : Stats.max(millis));

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Sends to every shard at a steady rate while nodes that lead shards are killed, one at a time, and
@@ -34,9 +33,6 @@ final class FailoverLoad {
   private final Payloads payloads;
   private final double perSecond;
   private final AckGaps gaps;
-  private final InFlight inFlight = new InFlight(Long.MAX_VALUE);
-  private volatile boolean stopping;
-  private volatile long sent;
 
   FailoverLoad(
       EvenkeelTarget target, String topic, int shards, Payloads payloads, double perSecond) {
@@ -66,23 +62,20 @@ final class FailoverLoad {
   Outcome run(int rounds) throws InterruptedException {
     Target.Sender sender =
         target.sender(topic, (message, count) -> ByteBuffer.wrap(message.payload()).getInt());
-    Thread sending = new Thread(() -> send(sender), "bench-failover");
-    sending.setDaemon(true);
-    sending.start();
+    SteadySender sending =
+        new SteadySender(
+            sender,
+            Long.MAX_VALUE,
+            perSecond,
+            (i, done) -> send(sender, (int) (i % shards), i, done));
     List<Kill> kills = new ArrayList<>();
     for (int round = 0; round < rounds; round++) {
       awaitCalm("before a kill");
       kills.add(kill(round));
     }
     awaitCalm("after the last kill");
-    stopping = true;
-    sending.join();
-    boolean answered = inFlight.awaitAll(TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS_MAX));
-    sender.close();
-    if (!answered) {
-      throw CommandFailure.failed(inFlight.unanswered() + " messages have had no answer");
-    }
-    return new Outcome(kills, sent, inFlight.failed(), inFlight.firstFailure());
+    sending.finish(RECOVERY_SECONDS_MAX);
+    return new Outcome(kills, sending.sent(), sending.failed(), sending.firstFailure());
   }
 
   private Kill kill(int round) throws InterruptedException {
@@ -106,8 +99,8 @@ final class FailoverLoad {
         new Kill(
             victim,
             led.get(victim).size(),
-            BenchRun.rounded(gaps.worstNanos(led.get(victim), now) / 1e6),
-            others.isEmpty() ? null : BenchRun.rounded(gaps.worstNanos(others, now) / 1e6));
+            Stats.rounded(gaps.worstNanos(led.get(victim), now) / 1e6),
+            others.isEmpty() ? null : Stats.rounded(gaps.worstNanos(others, now) / 1e6));
     node.begin();
     node.awaitReady();
     return kill;
@@ -163,26 +156,17 @@ final class FailoverLoad {
     TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
   }
 
-  private void send(Target.Sender sender) {
-    OpenLoop loop = new OpenLoop(System.nanoTime(), perSecond);
-    for (long i = 0; !stopping; i++) {
-      long wait = loop.dueNanos(i) - System.nanoTime();
-      if (wait > 0) {
-        LockSupport.parkNanos(this, wait);
-      }
-      int shard = (int) (i % shards);
-      byte[] payload = payloads.payload(i).clone();
-      ByteBuffer.wrap(payload).putInt(shard);
-      inFlight.sending();
-      sender.send(null, payload, failure -> answered(shard, failure));
-      sent = i + 1;
-    }
-  }
-
-  private void answered(int shard, Throwable failure) {
-    if (failure == null) {
-      gaps.acked(shard, System.nanoTime());
-    }
-    inFlight.done(failure);
+  private void send(Target.Sender sender, int shard, long i, Target.Done done) {
+    byte[] payload = payloads.payload(i).clone();
+    ByteBuffer.wrap(payload).putInt(shard);
+    sender.send(
+        null,
+        payload,
+        failure -> {
+          if (failure == null) {
+            gaps.acked(shard, System.nanoTime());
+          }
+          done.done(failure);
+        });
   }
 }

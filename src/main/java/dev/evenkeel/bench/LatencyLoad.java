@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Messages at a fixed rate, each with the time at which it was meant to be sent in its payload.
@@ -94,12 +93,8 @@ final class LatencyLoad {
   private void send(List<Target.Sender> senders, OpenLoop loop, long count, boolean counted) {
     List<Target.Sender> each = new ArrayList<>(senders);
     for (long i = 0; i < count; i++) {
-      long due = loop.dueNanos(i);
+      long due = loop.await(i);
       long now = System.nanoTime();
-      while (now < due) {
-        LockSupport.parkNanos(this, due - now);
-        now = System.nanoTime();
-      }
       byte[] payload = payloads.payload(i).clone();
       ByteBuffer.wrap(payload).putLong(due);
       if (counted) {

@@ -1,8 +1,6 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.ClientConnection;
-import dev.evenkeel.cli.CommandFailure;
-import dev.evenkeel.cli.ExitStatus;
+import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -11,12 +9,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel bench level}. */
 @Command(
@@ -35,30 +29,8 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel bench level --range 10 --work 5ms",
       "  evenkeel bench level --curve --work 0ms --messages 1000000 --format json"
     })
-final class LevelBench implements Callable<Integer> {
+final class LevelBench extends GroupBenchmark {
   private static final List<Integer> CURVE = List.of(1, 10, 100, 1_000, 10_000);
-
-  @ParentCommand private BenchCommand bench;
-
-  @Mixin private BenchOptions options;
-
-  @Mixin private ProducersOption producersOption;
-
-  @Option(
-      names = "--consumers",
-      paramLabel = "N",
-      defaultValue = "4",
-      description =
-          "Members of each group, in this program, each with its own connection (default:"
-              + " ${DEFAULT-VALUE}).")
-  private int consumers;
-
-  @Option(
-      names = "--messages",
-      paramLabel = "N",
-      defaultValue = "300000",
-      description = "Messages in the topic (default: ${DEFAULT-VALUE}).")
-  private long messages;
 
   @Option(
       names = "--range",
@@ -73,134 +45,57 @@ final class LevelBench implements Callable<Integer> {
   private boolean curve;
 
   @Option(
-      names = "--work",
-      paramLabel = "TIME",
-      defaultValue = "1ms",
-      description =
-          "How long a handler takes, without blocking; 0ms: it does nothing (default:"
-              + " ${DEFAULT-VALUE}).")
-  private String work;
-
-  @Option(
-      names = "--parallel",
-      paramLabel = "N",
-      defaultValue = "16",
-      description = "Handlers of a consumer that run at once, at most (default: ${DEFAULT-VALUE}).")
-  private int parallel;
-
-  @Option(
-      names = "--duration",
-      paramLabel = "TIME",
-      defaultValue = "15s",
-      description =
-          "How long each group is measured at most; it may end before the last message (default:"
-              + " ${DEFAULT-VALUE}).")
-  private String duration;
-
-  @Option(
       names = "--warmup",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "3s",
       description = "For how long a group of each kind reads first (default: ${DEFAULT-VALUE}).")
-  private String warmup;
+  private long warmupMillis;
 
-  @Override
-  public Integer call() throws InterruptedException {
-    options.check();
-    int producers = producersOption.checked();
-    BenchOptions.range("--consumers", consumers, 1, 100);
-    BenchOptions.range("--messages", messages, 1, 1_000_000_000L);
-    BenchOptions.range("--range", range, 1, GroupPolicy.RANGE_MAX);
-    BenchOptions.range("--parallel", parallel, 1, 10_000);
-    long workMillis = BenchOptions.millis("--work", work);
-    long millisMax = BenchOptions.millis("--duration", duration);
-    if (millisMax == 0) {
-      throw CommandFailure.usage("--duration '" + duration + "': it must be above 0");
-    }
-    long warmupMillis = BenchOptions.millis("--warmup", warmup);
-    bench.logging();
-    try (Target opened = bench.open(options)) {
-      if (!(opened instanceof EvenkeelTarget target)) {
-        throw CommandFailure.usage("level is measured of Evenkeel only");
-      }
-      String topic = BenchRun.newTopic(target, options);
-      List<Target.Sender> senders = BenchRun.senders(target, topic, producers);
-      ProduceLoad.Outcome filled =
-          new ProduceLoad(
-                  senders,
-                  new Payloads(options.sizeBytes(), options.keys(), 1),
-                  options.inFlightMessages())
-              .run(Amount.messages(messages));
-      senders.forEach(Target.Sender::close);
-      if (filled.failed() > 0) {
-        return BenchRun.status(filled);
-      }
-      List<EvenkeelClient> clients = LevelLoad.connect(target.seeds(), consumers);
-      try {
-        LevelLoad load = new LevelLoad(clients, topic, messages, workMillis, parallel);
-        measure(target, load, topic, workMillis, warmupMillis, millisMax);
-      } finally {
-        clients.forEach(ClientConnection::close);
-      }
-      return ExitStatus.DONE;
-    }
+  LevelBench() {
+    super(4, 300_000, 16);
   }
 
-  private void measure(
-      EvenkeelTarget target,
-      LevelLoad load,
-      String topic,
-      long workMillis,
-      long warmupMillis,
-      long millisMax)
-      throws InterruptedException {
-    List<ConsumerOptions> modes = modes(curve ? CURVE : List.of(range));
+  @Override
+  void check() {
+    super.check();
+    OptionValues.range("--range", range, 1, GroupPolicy.RANGE_MAX);
+  }
+
+  @Override
+  Table table(JsonArray runs) {
+    return Table.of(
+        "MODE mode, STRATEGY strategy, RANGE range, MESSAGES/S messagesPerSecond,"
+            + " OF SHARDED ofSharded, LEAST least, MOST most",
+        runs);
+  }
+
+  @Override
+  JsonArray runs(EvenkeelTarget target, List<EvenkeelClient> clients) throws InterruptedException {
+    LevelLoad load = fill(target, clients, payloads());
     if (warmupMillis > 0) {
       List<ConsumerOptions> kinds = modes(List.of(range));
       for (int i = 0; i < kinds.size(); i++) {
-        load.run(topic + "-warmup-" + i, kinds.get(i), warmupMillis);
+        load.run("warmup-" + i, kinds.get(i), warmupMillis);
       }
     }
-    Table table =
-        new Table("MODE", "STRATEGY", "RANGE", "MESSAGES/S", "OF SHARDED", "LEAST", "MOST");
     JsonArray runs = new JsonArray();
     double sharded = 0;
-    for (int i = 0; i < modes.size(); i++) {
-      ConsumerOptions mode = modes.get(i);
+    for (ConsumerOptions mode : modes(curve ? CURVE : List.of(range))) {
       boolean level = mode.getMode() == ConsumerOptions.Mode.LEVEL;
-      LevelLoad.Outcome outcome = load.run(topic + "-" + i, mode, millisMax);
-      sharded = i == 0 ? outcome.perSecond() : sharded;
-      double ratio = BenchRun.rounded(outcome.perSecond() / sharded);
-      String strategy = level ? mode.getStrategy().name().toLowerCase(Locale.ROOT) : null;
-      Integer ofRange = level ? (Integer) mode.getRange() : null;
-      table.row(
-          level ? "level" : "sharded",
-          strategy,
-          ofRange,
-          Math.round(outcome.perSecond()),
-          ratio,
-          outcome.least(),
-          outcome.most());
+      LevelLoad.Outcome outcome = load.run(String.valueOf(runs.size()), mode, durationMillis);
+      sharded = level ? sharded : outcome.perSecond();
       runs.add(
           new JsonObject()
-              .put("mode", level ? "level" : "sharded")
-              .put("strategy", strategy)
-              .put("range", ofRange)
-              .put("finished", outcome.finished())
-              .put("seconds", BenchRun.rounded(outcome.nanos() / 1e9))
-              .put("messagesPerSecond", Math.round(outcome.perSecond()))
-              .put("ofSharded", ratio)
+              .put("mode", mode.policy().mode())
+              .put("strategy", mode.policy().strategy())
+              .put("range", level ? (Integer) mode.getRange() : null)
+              .mergeIn(outcome.json())
+              .put("ofSharded", Stats.rounded(outcome.perSecond() / sharded))
               .put("least", outcome.least())
               .put("most", outcome.most()));
     }
-    options.print(
-        table.text(),
-        BenchRun.result("level", target, options)
-            .put("consumers", consumers)
-            .put("messages", messages)
-            .put("workMillis", workMillis)
-            .put("parallel", parallel)
-            .put("runs", runs));
+    return runs;
   }
 
   /** Sharded first: the others are compared with it. */

@@ -1,6 +1,5 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -9,6 +8,7 @@ import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -60,13 +60,21 @@ final class LevelLoad {
     double perSecond() {
       return finished / (nanos / 1e9);
     }
+
+    JsonObject json() {
+      return new JsonObject()
+          .put("finished", finished)
+          .put("seconds", Stats.seconds(nanos))
+          .put("messagesPerSecond", Math.round(perSecond()));
+    }
   }
 
   /**
+   * @param name of the group, after the topic's
    * @param mode with mode, range and strategy; the rest is set here
    * @param millisMax how long it is measured at most
    */
-  Outcome run(String group, ConsumerOptions mode, long millisMax) throws InterruptedException {
+  Outcome run(String name, ConsumerOptions mode, long millisMax) throws InterruptedException {
     List<AtomicLong> counts = new ArrayList<>();
     AtomicLong declined = new AtomicLong();
     List<Target.Receiver> receivers = new ArrayList<>();
@@ -76,11 +84,12 @@ final class LevelLoad {
         counts.add(count);
         ConsumerOptions options =
             new ConsumerOptions(mode.toJson())
-                .setGroup(group)
+                .setGroup(topic + "-" + name)
                 .setTopics(List.of(topic))
                 .setOrder(ConsumerOptions.Order.NONE)
                 .setParallel(parallel);
-        receivers.add(receiver(client, options, count, declined));
+        Worker worker = new Worker(client.vertx(), workMillis, count, declined);
+        receivers.add(EvenkeelTarget.receiver(client, options, worker));
       }
       long joining = System.nanoTime();
       while (counts.stream().anyMatch(count -> count.get() == 0)) {
@@ -98,14 +107,10 @@ final class LevelLoad {
         TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
       }
       long nanos = System.nanoTime() - begin;
+      long all = sum(counts);
       List<Long> each = counts.stream().map(AtomicLong::get).sorted().toList();
       return new Outcome(
-          each.stream().mapToLong(Long::longValue).sum() - before,
-          each.stream().mapToLong(Long::longValue).sum(),
-          nanos,
-          each.get(0),
-          each.get(each.size() - 1),
-          declined.get());
+          all - before, all, nanos, each.get(0), each.get(each.size() - 1), declined.get());
     } finally {
       receivers.forEach(Target.Receiver::close);
     }
@@ -113,12 +118,6 @@ final class LevelLoad {
 
   private static long sum(List<AtomicLong> counts) {
     return counts.stream().mapToLong(AtomicLong::get).sum();
-  }
-
-  private Target.Receiver receiver(
-      EvenkeelClient client, ConsumerOptions options, AtomicLong count, AtomicLong declined) {
-    return EvenkeelTarget.receiver(
-        client, options, new Worker(client.vertx(), workMillis, count, declined));
   }
 
   /** Works by a timer. One thread at a time calls it. */
@@ -158,19 +157,5 @@ final class LevelLoad {
       count.lazySet(count.get() + 1);
       declined.incrementAndGet();
     }
-  }
-
-  /** A connection for each consumer. */
-  static List<EvenkeelClient> connect(List<String> seeds, int consumers) {
-    List<EvenkeelClient> clients = new ArrayList<>();
-    try {
-      for (int i = 0; i < consumers; i++) {
-        clients.add(ClientConnection.connect(seeds));
-      }
-    } catch (RuntimeException e) {
-      clients.forEach(ClientConnection::close);
-      throw e;
-    }
-    return clients;
   }
 }

@@ -1,29 +1,16 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.ChildProcess;
 import dev.evenkeel.cli.CommandFailure;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
 /** A consumer under measurement, in a process of its own. */
-final class MemberProcess {
+record MemberProcess(String name, ChildProcess process) {
   private static final long END_SECONDS_MAX = 60;
-
-  private final String name;
-  private final Process process;
-  private final Thread reader;
-
-  private MemberProcess(String name, Process process, BiConsumer<String, HandledLine> handled) {
-    this.name = name;
-    this.process = process;
-    reader = new Thread(() -> read(handled), "bench-member-" + name);
-    reader.setDaemon(true);
-    reader.start();
-  }
 
   /**
    * @param errors where its standard error goes
@@ -31,50 +18,23 @@ final class MemberProcess {
    */
   static MemberProcess start(
       String name, List<String> command, Path errors, BiConsumer<String, HandledLine> handled) {
-    try {
-      ProcessBuilder builder =
-          new ProcessBuilder(command)
-              .redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile()));
-      builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
-      Process process = builder.start();
-      process.getOutputStream().close();
-      return new MemberProcess(name, process, handled);
-    } catch (IOException e) {
-      throw CommandFailure.failed("cannot start a consumer: " + e.getMessage(), e);
-    }
-  }
-
-  String name() {
-    return name;
-  }
-
-  private void read(BiConsumer<String, HandledLine> handled) {
-    try (BufferedReader lines = process.inputReader(StandardCharsets.ISO_8859_1)) {
-      String line;
-      while ((line = lines.readLine()) != null) {
-        HandledLine each = HandledLine.parse(line);
-        if (each != null) {
-          handled.accept(name, each);
-        }
-      }
-    } catch (IOException e) {
-      // It was killed: what came before counts.
-      return;
-    }
-  }
-
-  /** SIGTERM: it leaves in good order. Returns at once. */
-  void leave() {
-    process.destroy();
-  }
-
-  /** SIGKILL. Returns at once. */
-  void kill() {
-    process.destroyForcibly();
+    ChildProcess process =
+        ChildProcess.start(
+            "consumer " + name,
+            command,
+            ProcessBuilder.Redirect.appendTo(errors.toFile()),
+            line -> {
+              HandledLine each = line == null ? null : HandledLine.parse(line);
+              if (each != null) {
+                handled.accept(name, each);
+              }
+            });
+    process.closeInput();
+    return new MemberProcess(name, process);
   }
 
   /** SIGSTOP: it vanishes, and nothing of it is closed. */
-  void freeze() {
+  void freeze() throws InterruptedException {
     try {
       Process kill =
           new ProcessBuilder("kill", "-STOP", String.valueOf(process.pid())).inheritIO().start();
@@ -83,17 +43,15 @@ final class MemberProcess {
       }
     } catch (IOException e) {
       throw CommandFailure.failed("a consumer cannot be held: " + e.getMessage(), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 
   /** Waits until it has ended and all that it told was taken; kills it after a minute. */
   void awaitEnd() throws InterruptedException {
-    if (!process.waitFor(END_SECONDS_MAX, TimeUnit.SECONDS)) {
-      process.destroyForcibly();
-      process.waitFor();
+    long millisMax = TimeUnit.SECONDS.toMillis(END_SECONDS_MAX);
+    if (!process.awaitEnd(millisMax)) {
+      process.kill();
+      process.awaitEnd(millisMax);
     }
-    reader.join(TimeUnit.SECONDS.toMillis(END_SECONDS_MAX));
   }
 }

@@ -1,8 +1,8 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.ChildProcess;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.OwnProgram;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -27,7 +27,7 @@ final class OwnNode {
   private final List<String> peers;
   private final Path directory;
   private final List<String> jvmOptions;
-  private Process process;
+  private ChildProcess process;
   private CompletableFuture<String> ready;
 
   /**
@@ -59,36 +59,24 @@ final class OwnNode {
     }
     try {
       Files.createDirectories(directory);
-      ProcessBuilder builder =
-          new ProcessBuilder(command)
-              .redirectError(ProcessBuilder.Redirect.appendTo(errors().toFile()));
-      // Settings meant for another node must not reach this one.
-      builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
-      process = builder.start();
-      process.getOutputStream().close();
     } catch (IOException e) {
       throw CommandFailure.failed("cannot start node " + id + ": " + e.getMessage(), e);
     }
-    ready = new CompletableFuture<>();
-    Process started = process;
-    CompletableFuture<String> told = ready;
-    Thread reader = new Thread(() -> readOutput(started, told), "bench-node-" + id);
-    reader.setDaemon(true);
-    reader.start();
-  }
-
-  private static void readOutput(Process process, CompletableFuture<String> ready) {
-    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
-      String line;
-      while ((line = lines.readLine()) != null) {
-        if (line.startsWith("evenkeel ready")) {
-          ready.complete(line);
-        }
-      }
-      ready.completeExceptionally(new IOException("it ended before it was ready"));
-    } catch (IOException e) {
-      ready.completeExceptionally(e);
-    }
+    CompletableFuture<String> told = new CompletableFuture<>();
+    ready = told;
+    process =
+        ChildProcess.start(
+            "node " + id,
+            command,
+            ProcessBuilder.Redirect.appendTo(errors().toFile()),
+            line -> {
+              if (line == null) {
+                told.completeExceptionally(new IOException("it ended before it was ready"));
+              } else if (line.startsWith("evenkeel ready")) {
+                told.complete(line);
+              }
+            });
+    process.closeInput();
   }
 
   /** Waits for its ready line. */
@@ -130,9 +118,9 @@ final class OwnNode {
     if (process == null) {
       return;
     }
-    process.destroyForcibly();
+    process.kill();
     try {
-      process.waitFor(KILL_SECONDS_MAX, TimeUnit.SECONDS);
+      process.awaitEnd(TimeUnit.SECONDS.toMillis(KILL_SECONDS_MAX));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

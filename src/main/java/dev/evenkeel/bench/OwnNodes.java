@@ -1,6 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.DataDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -8,10 +9,8 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.stream.Stream;
 
 /**
  * Nodes that are started for a load: each in a JVM of its own, by the same jar, with its data in a
@@ -141,12 +140,6 @@ final class OwnNodes implements AutoCloseable {
     ended = true;
     // Their data is thrown away: there is nothing to end in good order.
     nodes.forEach(OwnNode::kill);
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
-    } catch (IOException e) {
-      System.err.println("evenkeel bench: could not remove " + directory + ": " + e);
-    }
+    DataDirectory.remove(directory);
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.Table;
 import io.vertx.core.json.JsonObject;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.ConcurrentHistogram;
@@ -39,6 +40,11 @@ final class Percentiles {
         .put("p99Millis", millis(99))
         .put("p999Millis", millis(99.9))
         .put("maxMillis", millis(100));
+  }
+
+  /** With a column for each figure of {@link #row}. */
+  static Table table() {
+    return new Table("MILLISECONDS", "COUNT", "P50", "P90", "P99", "P99.9", "MAX");
   }
 
   Object[] row(String name) {

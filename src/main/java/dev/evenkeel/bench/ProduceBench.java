@@ -1,13 +1,10 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.Table;
-import io.vertx.core.json.JsonObject;
+import dev.evenkeel.cli.OptionValues;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel bench produce}. */
 @Command(
@@ -26,12 +23,8 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel bench produce --messages 5000000 --format json",
       "  evenkeel bench produce --cluster 10.0.0.1:5701,10.0.0.2:5701"
     })
-final class ProduceBench implements Callable<Integer> {
-  @ParentCommand private BenchCommand bench;
-
-  @Mixin private BenchOptions options;
-
-  @Mixin private ProducersOption producersOption;
+final class ProduceBench extends Benchmark {
+  @Mixin private BenchOptions.Producers producers;
 
   @Option(
       names = "--messages",
@@ -42,58 +35,50 @@ final class ProduceBench implements Callable<Integer> {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
+      converter = OptionValues.SomeTime.class,
       defaultValue = "10s",
       description = "Send for so long (default: ${DEFAULT-VALUE}).")
-  private String duration;
+  private long durationMillis;
 
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "5s",
       description = "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
-  private String warmup;
+  private long warmupMillis;
 
   @Override
-  public Integer call() throws InterruptedException {
-    options.check();
-    int producers = producersOption.checked();
-    Amount amount = BenchRun.amount(messages, duration);
-    Amount before = Amount.millis(BenchOptions.millis("--warmup", warmup));
-    bench.logging();
-    try (Target target = bench.open(options)) {
-      String topic = BenchRun.newTopic(target, options);
-      List<Target.Sender> senders = BenchRun.senders(target, topic, producers);
-      ProduceLoad load =
-          new ProduceLoad(
-              senders,
-              new Payloads(options.sizeBytes(), options.keys(), 1),
-              options.inFlightMessages());
-      ProduceLoad.Outcome warm = load.run(before);
-      ProduceLoad.Outcome outcome = load.run(amount);
-      senders.forEach(Target.Sender::close);
-      long stored = target.stored(topic);
-      double mebibytes = outcome.perSecond() * options.sizeBytes() / (1 << 20);
-      JsonObject json =
-          BenchRun.result("produce", target, options)
-              .put("producers", producers)
-              .put("warmupMessages", warm.sent())
-              .put("sent", outcome.sent())
-              .put("acked", outcome.acked())
-              .put("failed", outcome.failed())
-              .put("stored", stored < 0 ? null : stored - warm.acked())
-              .put("seconds", BenchRun.rounded(outcome.nanos() / 1e9))
-              .put("messagesPerSecond", Math.round(outcome.perSecond()))
-              .put("mebibytesPerSecond", BenchRun.rounded(mebibytes));
-      Table table =
-          new Table("MESSAGES/S", "MIB/S", "ACKED", "SENT", "SECONDS")
-              .row(
-                  Math.round(outcome.perSecond()),
-                  BenchRun.rounded(mebibytes),
-                  outcome.acked(),
-                  outcome.sent(),
-                  BenchRun.rounded(outcome.nanos() / 1e9));
-      options.print(table.text(), json);
-      return BenchRun.status(outcome);
+  void check() {
+    producers.check();
+    if (messages != null) {
+      OptionValues.range("--messages", messages, 1, 10_000_000_000L);
     }
+  }
+
+  @Override
+  int measure(Target target) throws InterruptedException {
+    String topic = newTopic(target);
+    List<Target.Sender> senders = senders(target, topic, producers.count);
+    ProduceLoad load = new ProduceLoad(senders, payloads(), options.inFlightMessages());
+    ProduceLoad.Outcome warm = load.run(Amount.millis(warmupMillis));
+    ProduceLoad.Outcome outcome =
+        load.run(messages == null ? Amount.millis(durationMillis) : Amount.messages(messages));
+    senders.forEach(Target.Sender::close);
+    long stored = target.stored(topic);
+    print(
+        "MESSAGES/S messagesPerSecond, MIB/S mebibytesPerSecond, ACKED acked, SENT sent,"
+            + " SECONDS seconds",
+        result(target)
+            .put("producers", producers.count)
+            .put("warmupMessages", warm.sent())
+            .put("sent", outcome.sent())
+            .put("acked", outcome.acked())
+            .put("failed", outcome.failed())
+            .put("stored", stored < 0 ? null : stored - warm.acked())
+            .put("seconds", Stats.seconds(outcome.nanos()))
+            .put("messagesPerSecond", Math.round(outcome.perSecond()))
+            .put("mebibytesPerSecond", options.mebibytes(outcome.perSecond())));
+    return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
   }
 }

@@ -1,6 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.Daemon;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -52,11 +53,8 @@ final class ProduceLoad {
       InFlight inFlight = new InFlight(inFlightEach);
       Amount share = amount.share(i, senders.size());
       flights.add(inFlight);
-      Thread thread =
-          new Thread(() -> sent.add(send(sender, inFlight, share, begin)), "bench-produce-" + i);
-      thread.setDaemon(true);
-      threads.add(thread);
-      thread.start();
+      threads.add(
+          Daemon.start("bench-produce-" + i, () -> sent.add(send(sender, inFlight, share, begin))));
     }
     for (Thread thread : threads) {
       thread.join();

@@ -1,6 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.cli.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -8,17 +9,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.function.Function;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel bench rebalance}. */
 @Command(
@@ -40,12 +36,8 @@ import picocli.CommandLine.ParentCommand;
       "'steady' is the longest time between two messages of a shard in the two seconds before a",
       "change: where that is long, the machine was busy."
     })
-final class RebalanceBench implements Callable<Integer> {
+final class RebalanceBench extends Benchmark {
   private static final int KEYS_UNLESS_GIVEN = 200;
-
-  @ParentCommand private BenchCommand bench;
-
-  @Mixin private BenchOptions options;
 
   @Option(
       names = "--repeats",
@@ -56,14 +48,14 @@ final class RebalanceBench implements Callable<Integer> {
 
   @Option(
       names = "--kinds",
-      paramLabel = "KIND",
+      paramLabel = "leave|kill|vanish",
       split = ",",
       defaultValue = "leave,kill,vanish",
       description =
           "leave (SIGTERM), kill (SIGKILL), vanish (SIGSTOP, so nothing is closed); before each of"
               + " them one more consumer joins, which is measured, too (default:"
               + " ${DEFAULT-VALUE}).")
-  private List<String> kinds;
+  private List<RebalanceLoad.Kind> kinds;
 
   @Option(
       names = "--consumers",
@@ -91,63 +83,50 @@ final class RebalanceBench implements Callable<Integer> {
   @Option(
       names = "--warm-up",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "30s",
       description =
           "Load before the first change, so that nodes have compiled what they run (default:"
               + " ${DEFAULT-VALUE}).")
-  private String warmUp;
+  private long warmUpMillis;
 
   @Override
-  public Integer call() throws InterruptedException {
-    long warmUpMillis = BenchOptions.millis("--warm-up", warmUp);
-    options.check();
-    BenchOptions.range("--repeats", repeats, 1, 10_000);
-    BenchOptions.range("--consumers", consumers, 1, options.shards() - 1L);
-    if (!(rate > 0 && rate <= 1e5)) {
-      throw CommandFailure.usage("--rate " + rate + ": it must be above 0, and at most 100000");
+  void check() {
+    if (kinds.contains(RebalanceLoad.Kind.JOIN)) {
+      throw CommandFailure.usage("--kinds 'join': use leave, kill or vanish");
     }
-    Set<RebalanceLoad.Kind> wanted = kinds();
-    bench.logging();
+    OptionValues.range("--repeats", repeats, 1, 10_000);
+    OptionValues.range("--consumers", consumers, 1, options.shards() - 1L);
+    OptionValues.rate("--rate", rate, 100_000);
+  }
+
+  @Override
+  int measure(Target target) throws InterruptedException {
     Path errors = errors();
-    try (Target target = bench.open(options)) {
-      String topic = BenchRun.newTopic(target, options);
+    try {
       RebalanceLoad load =
           new RebalanceLoad(
               target,
-              topic,
+              newTopic(target),
               options.shards(),
               keys(),
               options.sizeBytes(),
               rate,
               BenchOptions.jvmOptions(memberJvm),
               errors);
-      RebalanceLoad.Outcome outcome = load.run(consumers, repeats, wanted, warmUpMillis);
-      tell(target, outcome);
+      RebalanceLoad.Outcome outcome =
+          load.run(consumers, repeats, new LinkedHashSet<>(kinds), warmUpMillis);
+      print(target, outcome);
       delete(errors);
-      return BenchRun.status(outcome.sent(), outcome.failed(), outcome.firstFailure());
+      return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
     } catch (CommandFailure e) {
-      System.err.println("evenkeel bench: what the consumers said is in " + errors);
+      complain("what the consumers said is in " + errors);
       throw e;
     }
   }
 
   private int keys() {
     return options.keys() == 0 ? KEYS_UNLESS_GIVEN : options.keys();
-  }
-
-  private Set<RebalanceLoad.Kind> kinds() {
-    Set<RebalanceLoad.Kind> wanted = new LinkedHashSet<>();
-    for (String kind : kinds) {
-      wanted.add(
-          Arrays.stream(RebalanceLoad.Kind.values())
-              .filter(each -> each != RebalanceLoad.Kind.JOIN)
-              .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(kind))
-              .findFirst()
-              .orElseThrow(
-                  () ->
-                      CommandFailure.usage("--kinds '" + kind + "': write leave, kill or vanish")));
-    }
-    return wanted;
   }
 
   private Path errors() {
@@ -163,14 +142,14 @@ final class RebalanceBench implements Callable<Integer> {
     try {
       Files.deleteIfExists(file);
     } catch (IOException e) {
-      System.err.println("evenkeel bench: could not remove " + file + ": " + e);
+      complain("could not remove " + file + ": " + e);
     }
   }
 
-  private void tell(Target target, RebalanceLoad.Outcome outcome) {
+  private void print(Target target, RebalanceLoad.Outcome outcome) {
     Table table = new Table("KIND", "MILLISECONDS", "COUNT", "MEDIAN", "P99", "MAX");
     JsonObject json =
-        BenchRun.result("rebalance", target, options)
+        result(target)
             .put("keys", keys())
             .put("rate", rate)
             .put("consumers", consumers)
@@ -189,10 +168,8 @@ final class RebalanceBench implements Callable<Integer> {
               figure(table, of, name, "moved", changes, Handlings.Change::movedMillis);
               figure(table, of, name, "stayed", changes, Handlings.Change::stayedMillis);
               figure(table, of, name, "steady", changes, Handlings.Change::steadyMillis);
-              List<Long> moves = changes.stream().map(each -> (long) each.moves()).toList();
-              List<Long> duplicates = changes.stream().map(Handlings.Change::duplicates).toList();
-              counts(table, of, name, "moves", moves);
-              counts(table, of, name, "duplicates", duplicates);
+              counts(table, of, name, "moves", changes, change -> (long) change.moves());
+              counts(table, of, name, "duplicates", changes, Handlings.Change::duplicates);
               json.put(name, of);
             });
     options.print(table.text(), json);
@@ -205,34 +182,34 @@ final class RebalanceBench implements Callable<Integer> {
       String what,
       List<Handlings.Change> changes,
       Function<Handlings.Change, List<Double>> millis) {
-    List<Double> all = new ArrayList<>();
-    changes.forEach(change -> all.addAll(millis.apply(change)));
-    Percentiles percentiles = new Percentiles();
-    all.forEach(each -> percentiles.add(Math.round(each * 1e6)));
-    table.row(
-        kind,
-        what,
-        percentiles.count(),
-        percentiles.millis(50),
-        percentiles.millis(99),
-        percentiles.millis(100));
+    Percentiles all = new Percentiles();
+    for (Handlings.Change change : changes) {
+      millis.apply(change).forEach(each -> all.add(Math.round(each * 1e6)));
+    }
+    table.row(kind, what, all.count(), all.millis(50), all.millis(99), all.millis(100));
     json.put(
         what,
         new JsonObject()
-            .put("count", percentiles.count())
-            .put("medianMillis", percentiles.millis(50))
-            .put("p99Millis", percentiles.millis(99))
-            .put("maxMillis", percentiles.millis(100)));
+            .put("count", all.count())
+            .put("medianMillis", all.millis(50))
+            .put("p99Millis", all.millis(99))
+            .put("maxMillis", all.millis(100)));
   }
 
   private static void counts(
-      Table table, JsonObject json, String kind, String what, List<Long> counts) {
-    table.row(
-        kind, what + " (number)", counts.size(), Stats.median(counts), null, Stats.max(counts));
+      Table table,
+      JsonObject json,
+      String kind,
+      String what,
+      List<Handlings.Change> changes,
+      Function<Handlings.Change, Long> count) {
+    List<Long> counts = changes.stream().map(count).toList();
+    double median = Stats.median(counts);
+    table.row(kind, what + " (number)", counts.size(), median, null, Stats.max(counts));
     json.put(
         what,
         new JsonObject()
-            .put("median", Stats.median(counts))
+            .put("median", median)
             .put("max", Stats.max(counts))
             .put("each", new JsonArray(new ArrayList<>(counts))));
   }

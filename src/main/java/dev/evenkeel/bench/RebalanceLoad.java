@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
@@ -56,11 +55,8 @@ final class RebalanceLoad {
   private final List<String> memberJvm;
   private final Path errors;
   private final Handlings handlings;
-  private final InFlight inFlight = new InFlight(Long.MAX_VALUE);
   private final Deque<MemberProcess> members = new ArrayDeque<>();
   private final Map<Kind, List<Handlings.Change>> changes = new EnumMap<>(Kind.class);
-  private volatile boolean stopping;
-  private volatile long sent;
   private int started;
 
   /**
@@ -102,9 +98,10 @@ final class RebalanceLoad {
   Outcome run(int consumers, int repeats, Set<Kind> kinds, long warmUpMillis)
       throws InterruptedException {
     Target.Sender sender = target.sender(topic);
-    Thread sending = new Thread(() -> send(sender), "bench-rebalance");
-    sending.setDaemon(true);
-    sending.start();
+    long[] next = new long[keys];
+    SteadySender sending =
+        new SteadySender(
+            sender, Long.MAX_VALUE, perSecond, (i, done) -> send(sender, next, i, done));
     try {
       for (int i = 0; i < consumers; i++) {
         members.add(begin());
@@ -113,24 +110,16 @@ final class RebalanceLoad {
       TimeUnit.MILLISECONDS.sleep(warmUpMillis);
       for (int repeat = 0; repeat < repeats; repeat++) {
         for (Kind kind : kinds) {
-          if (kind != Kind.JOIN) {
-            measured(Kind.JOIN);
-            measured(kind);
-          }
+          measured(Kind.JOIN);
+          measured(kind);
         }
       }
-      stopping = true;
-      sending.join();
-      boolean answered = inFlight.awaitAll(TimeUnit.SECONDS.toNanos(SETTLE_SECONDS_MAX));
-      sender.close();
-      if (!answered) {
-        throw CommandFailure.failed(inFlight.unanswered() + " messages have had no answer");
-      }
+      sending.finish(SETTLE_SECONDS_MAX);
       return new Outcome(
-          changes, sent, inFlight.failed(), handlings.handled(), inFlight.firstFailure());
+          changes, sending.sent(), sending.failed(), handlings.handled(), sending.firstFailure());
     } finally {
-      stopping = true;
-      members.forEach(MemberProcess::kill);
+      sending.stop();
+      members.forEach(member -> member.process().kill());
     }
   }
 
@@ -151,8 +140,8 @@ final class RebalanceLoad {
       // The one that has been there for the longest.
       victim = members.removeFirst();
       switch (kind) {
-        case LEAVE -> victim.leave();
-        case KILL -> victim.kill();
+        case LEAVE -> victim.process().terminate();
+        case KILL -> victim.process().kill();
         default -> victim.freeze();
       }
     }
@@ -160,7 +149,7 @@ final class RebalanceLoad {
     changes.computeIfAbsent(kind, k -> new ArrayList<>()).add(handlings.change(begin));
     if (victim != null) {
       if (kind == Kind.VANISH) {
-        victim.kill();
+        victim.process().kill();
       }
       victim.awaitEnd();
     }
@@ -207,23 +196,11 @@ final class RebalanceLoad {
     return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
   }
 
-  private void send(Target.Sender sender) {
-    OpenLoop loop = new OpenLoop(System.nanoTime(), perSecond);
-    long[] next = new long[keys];
-    for (long i = 0; !stopping; i++) {
-      long wait = loop.dueNanos(i) - System.nanoTime();
-      if (wait > 0) {
-        LockSupport.parkNanos(this, wait);
-      }
-      int key = (int) ((i * 0x9E3779B97F4A7C15L >>> 33) % keys);
-      String name = "key-" + key;
-      inFlight.sending();
-      sender.send(
-          name.getBytes(StandardCharsets.US_ASCII),
-          payload(name + " " + next[key]++ + " "),
-          inFlight::done);
-      sent = i + 1;
-    }
+  private void send(Target.Sender sender, long[] next, long i, Target.Done done) {
+    int key = (int) ((i * 0x9E3779B97F4A7C15L >>> 33) % keys);
+    String name = "key-" + key;
+    byte[] payload = payload(name + " " + next[key]++ + " ");
+    sender.send(name.getBytes(StandardCharsets.US_ASCII), payload, done);
   }
 
   private byte[] payload(String begin) {

@@ -2,6 +2,8 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.cli.ExitStatus;
+import dev.evenkeel.cli.Logging;
+import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
@@ -10,7 +12,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -18,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /**
  * One consumer of {@code bench rebalance}, in a process of its own, so that it can be stopped,
@@ -33,8 +33,6 @@ import picocli.CommandLine.ParentCommand;
 final class RebalanceMember implements Callable<Integer> {
   private static final long START_SECONDS_MAX = 60;
   private static final long LEAVE_SECONDS_MAX = 20;
-
-  @ParentCommand private BenchCommand bench;
 
   @Option(
       names = "--cluster",
@@ -58,33 +56,34 @@ final class RebalanceMember implements Callable<Integer> {
       paramLabel = "shard|key|none",
       defaultValue = "key",
       description = "What is kept in order (default: ${DEFAULT-VALUE}).")
-  private String order;
+  private ConsumerOptions.Order order;
 
   @Option(
       names = "--work",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "1ms",
       description = "How long each message takes (default: ${DEFAULT-VALUE}).")
-  private String work;
+  private long workMillis;
 
   @Option(
       names = "--member-timeout",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "5s",
       description = "After how long without a heartbeat it is lost (default: ${DEFAULT-VALUE}).")
-  private String memberTimeout;
+  private long memberTimeoutMillis;
 
   @Override
   public Integer call() throws Exception {
-    long workMillis = BenchOptions.millis("--work", work);
     ConsumerOptions options =
         new ConsumerOptions()
             .setGroup(group)
             .setMember(member)
             .setTopics(List.of(topic))
-            .setOrder(ConsumerOptions.Order.valueOf(order.toUpperCase(Locale.ROOT)))
-            .setMemberTimeoutMillis(BenchOptions.millis("--member-timeout", memberTimeout));
-    bench.logging();
+            .setOrder(order)
+            .setMemberTimeoutMillis(memberTimeoutMillis);
+    Logging.client();
     CountDownLatch stop = new CountDownLatch(1);
     CountDownLatch left = new CountDownLatch(1);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stopAndAwait(stop, left)));
@@ -93,9 +92,7 @@ final class RebalanceMember implements Callable<Integer> {
     try {
       client = await(Evenkeel.connect(new ClientOptions().setSeeds(cluster)), START_SECONDS_MAX);
       Vertx vertx = client.vertx();
-      await(
-              client.consumer(options, delivery -> handle(vertx, delivery, workMillis)),
-              START_SECONDS_MAX)
+      await(client.consumer(options, delivery -> handle(vertx, delivery)), START_SECONDS_MAX)
           .onEnd(why -> stop.countDown());
       stop.await();
       status = ExitStatus.DONE;
@@ -126,7 +123,7 @@ final class RebalanceMember implements Callable<Integer> {
     return future.toCompletionStage().toCompletableFuture().get(seconds, TimeUnit.SECONDS);
   }
 
-  private static Future<Void> handle(Vertx vertx, Delivery delivery, long workMillis) {
+  private Future<Void> handle(Vertx vertx, Delivery delivery) {
     if (workMillis == 0) {
       tell(delivery);
       return Future.succeededFuture();

@@ -1,14 +1,10 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.Table;
+import dev.evenkeel.cli.OptionValues;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel bench single}. */
 @Command(
@@ -25,10 +21,8 @@ import picocli.CommandLine.ParentCommand;
       "  evenkeel bench single",
       "  evenkeel bench single --rate 1 --duration 2m --nodes 3 --format json"
     })
-final class SingleBench implements Callable<Integer> {
-  @ParentCommand private BenchCommand bench;
-
-  @Mixin private BenchOptions options;
+final class SingleBench extends Benchmark {
+  private static final double WARMUP_FACTOR = 200;
 
   @Option(
       names = "--rate",
@@ -40,57 +34,46 @@ final class SingleBench implements Callable<Integer> {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
+      converter = OptionValues.SomeTime.class,
       defaultValue = "60s",
       description = "Measure for so long (default: ${DEFAULT-VALUE}).")
-  private String duration;
+  private long durationMillis;
 
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "5s",
       description =
           "Send 200 times as much for so long before anything is counted (default:"
               + " ${DEFAULT-VALUE}).")
-  private String warmup;
-
-  private static final double WARMUP_FACTOR = 200;
+  private long warmupMillis;
 
   @Override
-  public Integer call() throws InterruptedException {
-    options.check();
-    if (!(rate > 0 && rate <= 1_000)) {
-      throw CommandFailure.usage("--rate " + rate + ": it must be above 0, and at most 1000");
+  void check() {
+    OptionValues.rate("--rate", rate, 1_000);
+  }
+
+  @Override
+  int measure(Target opened) throws InterruptedException {
+    EvenkeelTarget target = evenkeel(opened);
+    String topic = newTopic(target);
+    List<Target.Sender> senders = List.of(target.sender(topic), target.bareSender(topic));
+    if (warmupMillis > 0) {
+      List<Percentiles> unused = List.of(new Percentiles(), new Percentiles());
+      new SingleLoad(payloads(), rate * WARMUP_FACTOR).run(senders, unused, warmupMillis);
     }
-    long millis = BenchRun.amount(null, duration).millis();
-    long warmupMillis = BenchOptions.millis("--warmup", warmup);
-    bench.logging();
-    try (Target opened = bench.open(options)) {
-      if (!(opened instanceof EvenkeelTarget target)) {
-        throw CommandFailure.usage("single messages are measured of Evenkeel only");
-      }
-      String topic = BenchRun.newTopic(target, options);
-      List<Target.Sender> senders = List.of(target.sender(topic), target.bareSender(topic));
-      Payloads payloads = new Payloads(options.sizeBytes(), options.keys(), 1);
-      if (warmupMillis > 0) {
-        List<Percentiles> unused = List.of(new Percentiles(), new Percentiles());
-        new SingleLoad(payloads, rate * WARMUP_FACTOR).run(senders, unused, warmupMillis);
-      }
-      Percentiles producer = new Percentiles();
-      Percentiles bare = new Percentiles();
-      new SingleLoad(payloads, rate).run(senders, List.of(producer, bare), millis);
-      senders.forEach(Target.Sender::close);
-      double ratio = BenchRun.rounded(producer.millis(50) / bare.millis(50));
-      options.print(
-          new Table("MILLISECONDS", "COUNT", "P50", "P90", "P99", "P99.9", "MAX")
-              .row(producer.row("producer"))
-              .row(bare.row("bare request"))
-              .text(),
-          BenchRun.result("single", target, options)
-              .put("rate", rate)
-              .put("producer", producer.json())
-              .put("bare", bare.json())
-              .put("p50Ratio", ratio));
-      return ExitStatus.DONE;
-    }
+    Percentiles producer = new Percentiles();
+    Percentiles bare = new Percentiles();
+    new SingleLoad(payloads(), rate).run(senders, List.of(producer, bare), durationMillis);
+    senders.forEach(Target.Sender::close);
+    options.print(
+        Percentiles.table().row(producer.row("producer")).row(bare.row("bare request")).text(),
+        result(target)
+            .put("rate", rate)
+            .put("producer", producer.json())
+            .put("bare", bare.json())
+            .put("p50Ratio", Stats.rounded(producer.millis(50) / bare.millis(50))));
+    return ExitStatus.DONE;
   }
 }

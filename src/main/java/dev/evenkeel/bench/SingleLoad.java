@@ -2,7 +2,6 @@ package dev.evenkeel.bench;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Single messages at a fixed rate, in turn through each of several senders, so that all of them see
@@ -33,11 +32,7 @@ final class SingleLoad {
     OpenLoop loop = new OpenLoop(System.nanoTime(), perSecond * senders.size());
     long count = loop.count(TimeUnit.MILLISECONDS.toNanos(millis));
     for (long i = 0; i < count; i++) {
-      for (long left = loop.dueNanos(i) - System.nanoTime();
-          left > 0;
-          left = loop.dueNanos(i) - System.nanoTime()) {
-        LockSupport.parkNanos(this, left);
-      }
+      loop.await(i);
       int which = (int) (i % senders.size());
       latencies.get(which).add(one(senders.get(which), i));
     }

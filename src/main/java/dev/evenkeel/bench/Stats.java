@@ -29,4 +29,13 @@ final class Stats {
   static double min(List<? extends Number> values) {
     return values.stream().mapToDouble(Number::doubleValue).min().orElseThrow();
   }
+
+  /** Three digits behind the point. */
+  static double rounded(double value) {
+    return Math.round(value * 1_000) / 1_000.0;
+  }
+
+  static double seconds(long nanos) {
+    return rounded(nanos / 1e9);
+  }
 }

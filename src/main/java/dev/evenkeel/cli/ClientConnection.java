@@ -43,10 +43,7 @@ public final class ClientConnection {
     try {
       return future.toCompletionStage().toCompletableFuture().get();
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof RefusedException refused) {
-        throw CommandFailure.failed(refused.words(), refused);
-      }
-      throw CommandFailure.failed(CommandErrors.describe(e.getCause()), e.getCause());
+      throw CommandErrors.failure(e.getCause());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CommandFailure.failed("interrupted", e);

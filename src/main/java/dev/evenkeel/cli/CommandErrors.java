@@ -9,23 +9,30 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Every error is one line on standard error; {@code --verbose} adds the stack trace. */
 public final class CommandErrors implements IParameterExceptionHandler, IExecutionExceptionHandler {
+  private final BooleanSupplier verbose;
+
+  /**
+   * @param verbose whether errors are shown with their stack traces, once options have been read
+   */
+  CommandErrors(BooleanSupplier verbose) {
+    this.verbose = verbose;
+  }
 
   @Override
   public int handleParseException(ParameterException failure, String[] args) {
     CommandLine command = failure.getCommandLine();
-    String text =
-        failure instanceof UnmatchedArgumentException unmatched
-            ? unmatched(unmatched.getCommandLine(), unmatched.getUnmatched().get(0))
-            : failure.getMessage().replaceFirst("^Error: ", "");
+    String text = text(failure);
     // A first word that is no command may be followed by one, whose complaints would mislead.
     CommandLine root = command.getCommandSpec().root().commandLine();
     for (String arg : args) {
@@ -38,9 +45,27 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
       }
     }
     String name = command.getCommandSpec().qualifiedName();
-    boolean verbose = Arrays.asList(args).contains("--verbose");
-    print(command, name + ": " + oneLine(text) + " (see " + name + " --help)", failure, verbose);
+    boolean traced = Arrays.asList(args).contains("--verbose");
+    print(command, name + ": " + oneLine(text) + " (see " + name + " --help)", failure, traced);
     return ExitStatus.WRONG_USAGE;
+  }
+
+  private static String text(ParameterException failure) {
+    if (failure instanceof UnmatchedArgumentException unmatched) {
+      return unmatched(unmatched.getCommandLine(), unmatched.getUnmatched().get(0));
+    }
+    if (failure.getArgSpec() instanceof OptionSpec option && failure.getValue() != null) {
+      String given = option.longestName() + " '" + failure.getValue() + "': ";
+      if (failure.getCause() instanceof CommandFailure wrong) {
+        return given + wrong.getMessage();
+      }
+      if (option.auxiliaryTypes()[0].isEnum()) {
+        return given
+            + "use "
+            + option.paramLabel().replaceAll("\\|(?=.*\\|)", ", ").replace("|", " or ");
+      }
+    }
+    return failure.getMessage().replaceFirst("^Error: ", "");
   }
 
   @Override
@@ -51,10 +76,16 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
       cause = cause.getCause();
     }
     String name = command.getCommandSpec().qualifiedName();
-    boolean verbose =
-        command.getCommandSpec().root().userObject() instanceof Main main && main.verbose;
-    print(command, name + ": " + oneLine(Flags.named(describe(cause))), cause, verbose);
+    String text = oneLine(Flags.named(describe(cause)));
+    print(command, name + ": " + text, cause, verbose.getAsBoolean());
     return cause instanceof CommandFailure known ? known.exitStatus() : ExitStatus.FAILED;
+  }
+
+  /** A command that failed for this cause. */
+  public static CommandFailure failure(Throwable cause) {
+    return cause instanceof CommandFailure known
+        ? known
+        : CommandFailure.failed(describe(cause), cause);
   }
 
   /** What went wrong, for a person. */
@@ -63,7 +94,7 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
       return refused.words();
     }
     if (failure instanceof CommandFailure
-        || failure instanceof ExecFailed
+        || failure instanceof ExecRunner.ExecFailed
         || failure instanceof LogStartException) {
       String message = failure.getMessage();
       return message == null || message.isBlank() ? failure.toString() : message;

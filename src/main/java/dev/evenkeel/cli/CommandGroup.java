@@ -5,7 +5,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** A command that does nothing without one of its own. */
-abstract class CommandGroup implements Runnable {
+public abstract class CommandGroup implements Runnable {
   private final String commands;
 
   /** The command itself. */
@@ -14,7 +14,7 @@ abstract class CommandGroup implements Runnable {
   /**
    * @param commands what may follow, as a person would list it
    */
-  CommandGroup(String commands) {
+  protected CommandGroup(String commands) {
     this.commands = commands;
   }
 

@@ -22,7 +22,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel consume}. */
 @Command(
@@ -70,8 +69,6 @@ final class ConsumeCommand implements Callable<Integer> {
     text,
     json
   }
-
-  @ParentCommand private Main main;
 
   @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
   private String topic;
@@ -222,7 +219,7 @@ final class ConsumeCommand implements Callable<Integer> {
             stateTimeoutMillis(),
             max(),
             idleExitMillis());
-    Logging.client(main.verbose);
+    Logging.client();
     StopSignal signal = StopSignal.installEarly(ConsumeRun.STOP_MILLIS_MAX);
     EvenkeelClient client = ClientConnection.connect(cluster.nodes);
     int status = ExitStatus.FAILED;
@@ -244,7 +241,7 @@ final class ConsumeCommand implements Callable<Integer> {
     try {
       ended.get();
     } catch (ExecutionException e) {
-      throw CommandFailure.failed(CommandErrors.describe(e.getCause()), e.getCause());
+      throw CommandErrors.failure(e.getCause());
     }
   }
 

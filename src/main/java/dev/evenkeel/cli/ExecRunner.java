@@ -16,7 +16,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -54,6 +53,15 @@ final class ExecRunner implements AutoCloseable {
     }
   }
 
+  /** A command ended with another status than 0, or could not be started. No stack trace. */
+  static final class ExecFailed extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    ExecFailed(String message) {
+      super(message, null, false, false);
+    }
+  }
+
   private final ExecutorService threads;
   private final ScheduledThreadPoolExecutor timers;
   private final long endMillisMax;
@@ -70,7 +78,7 @@ final class ExecRunner implements AutoCloseable {
   ExecRunner(int parallelMax) {
     this(
         parallelMax,
-        new ScheduledThreadPoolExecutor(1, daemon("evenkeel-exec-timer")),
+        new ScheduledThreadPoolExecutor(1, Daemon.named("evenkeel-exec-timer")),
         2 * KILL_AFTER_MILLIS);
   }
 
@@ -81,17 +89,9 @@ final class ExecRunner implements AutoCloseable {
   ExecRunner(int parallelMax, ScheduledThreadPoolExecutor timers, long endMillisMax) {
     this.timers = timers;
     this.endMillisMax = endMillisMax;
-    threads = Executors.newFixedThreadPool(parallelMax, daemon("evenkeel-exec"));
+    threads = Executors.newFixedThreadPool(parallelMax, Daemon.named("evenkeel-exec"));
     // One of each command that ended in time.
     timers.setRemoveOnCancelPolicy(true);
-  }
-
-  private static ThreadFactory daemon(String name) {
-    return task -> {
-      Thread thread = new Thread(task, name);
-      thread.setDaemon(true);
-      return thread;
-    };
   }
 
   /**

@@ -176,7 +176,7 @@ final class ExecWork implements MessageWork {
     running.put(Held.of(shard), command);
     return Future.fromCompletionStage(command, context)
         .onComplete(ended -> running.remove(Held.of(shard), command))
-        .recover(failure -> Future.failedFuture(cut ? new ExecFailed(CUT) : failure));
+        .recover(failure -> Future.failedFuture(cut ? new ExecRunner.ExecFailed(CUT) : failure));
   }
 
   private String told(Delivery delivery, Throwable failure) {

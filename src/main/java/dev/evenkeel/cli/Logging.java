@@ -2,15 +2,22 @@ package dev.evenkeel.cli;
 
 /** Sets how much is logged, before the first logger is made. */
 public final class Logging {
+  /** Whether the command line asks for more. */
+  private static volatile boolean verbose;
+
   private Logging() {}
 
+  static void verbose(boolean more) {
+    verbose = more;
+  }
+
   /** A node tells what happens to it. */
-  public static void node(boolean verbose) {
+  public static void node() {
     levels("INFO", verbose ? "INFO" : "WARN");
   }
 
   /** A command says only what its user needs to know. */
-  public static void client(boolean verbose) {
+  public static void client() {
     levels(verbose ? "INFO" : "ERROR", verbose ? "INFO" : "OFF");
   }
 

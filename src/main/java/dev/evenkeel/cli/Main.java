@@ -52,17 +52,12 @@ public final class Main implements Runnable {
       names = "--verbose",
       scope = CommandLine.ScopeType.INHERIT,
       description = "Log more, and show stack traces of errors.")
-  boolean verbose;
+  private boolean verbose;
 
-  Main() {}
+  private Main() {}
 
   public static void main(String[] args) {
     System.exit(commandLine().execute(args));
-  }
-
-  /** Whether to log more, and to show stack traces of errors. */
-  public boolean verbose() {
-    return verbose;
   }
 
   /** The command line with all commands; executing it gives the exit status. */
@@ -81,9 +76,15 @@ public final class Main implements Runnable {
     }
     ServiceLoader.load(Subcommands.class).forEach(more -> commands.addAll(more.commands()));
     commands.sort(Comparator.comparingInt(command -> ORDER.indexOf(command.getCommandName())));
-    CommandLine line = new CommandLine(new Main());
+    Main main = new Main();
+    CommandLine line = new CommandLine(main);
     commands.forEach(line::addSubcommand);
-    CommandErrors errors = new CommandErrors();
+    line.setExecutionStrategy(
+        parsed -> {
+          Logging.verbose(main.verbose);
+          return new CommandLine.RunLast().execute(parsed);
+        });
+    CommandErrors errors = new CommandErrors(() -> main.verbose);
     line.setParameterExceptionHandler(errors);
     line.setExecutionExceptionHandler(errors);
     line.setUsageHelpAutoWidth(false);

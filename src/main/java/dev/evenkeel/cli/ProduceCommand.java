@@ -24,7 +24,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel produce}. */
 @Command(
@@ -49,8 +48,6 @@ import picocli.CommandLine.ParentCommand;
 final class ProduceCommand implements Callable<Integer> {
   /** How long answers are awaited after Ctrl-C or SIGTERM. */
   private static final long STOP_MILLIS_MAX = 8_000;
-
-  @ParentCommand private Main main;
 
   @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
   private String topic;
@@ -136,7 +133,7 @@ final class ProduceCommand implements Callable<Integer> {
     acks.apply(options, spool.isGiven());
     spool.apply(options);
     Duration delay = deliverAfter();
-    Logging.client(main.verbose);
+    Logging.client();
     try (InputStream in = open()) {
       StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX + 2_000);
       signal.onStop(

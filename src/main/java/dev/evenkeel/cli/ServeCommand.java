@@ -11,7 +11,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** {@code evenkeel serve}. Each key of the configuration is also an option. */
@@ -35,8 +34,6 @@ import picocli.CommandLine.Spec;
     })
 final class ServeCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
-
-  @ParentCommand private Main main;
 
   @Option(
       names = "--conf",
@@ -85,7 +82,7 @@ final class ServeCommand implements Callable<Integer> {
     Map<String, Object> file = conf == null ? Map.of() : ConfigFile.read(conf);
     NodeConfig config =
         NodeConfig.of(ConfigMerge.merge(file, String.valueOf(conf), System.getenv(), given));
-    Logging.node(main.verbose);
+    Logging.node();
     return runOn(config);
   }
 

@@ -226,9 +226,6 @@ public final class ServeRun {
       return future.get();
     } catch (ExecutionException e) {
       Throwable cause = e.getCause();
-      if (cause instanceof CommandFailure known) {
-        throw known;
-      }
       if (cause instanceof Unfit unfit) {
         throw unfit;
       }
@@ -238,7 +235,7 @@ public final class ServeRun {
                 + cause.getClass().getSimpleName()
                 + ")");
       }
-      throw CommandFailure.failed(CommandErrors.describe(cause), cause);
+      throw CommandErrors.failure(cause);
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -15,6 +16,23 @@ public final class Table {
   public Table(String... heads) {
     rows.add(heads);
     numeric = new boolean[heads.length];
+  }
+
+  /**
+   * A row for each object of a list.
+   *
+   * @param columns {@code HEAD field, ...}: the last word names the field
+   * @param objects null: none
+   */
+  public static Table of(String columns, JsonArray objects) {
+    String[] each = columns.split(", ");
+    int[] gaps = Stream.of(each).mapToInt(column -> column.lastIndexOf(' ')).toArray();
+    String[] heads = new String[each.length];
+    String[] fields = new String[each.length];
+    Arrays.setAll(heads, i -> each[i].substring(0, gaps[i]));
+    Arrays.setAll(fields, i -> each[i].substring(gaps[i] + 1));
+    return new Table(heads)
+        .rows(objects, object -> Stream.of(fields).map(object::getValue).toArray());
   }
 
   public Table row(Object... cells) {

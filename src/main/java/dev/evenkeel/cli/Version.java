@@ -10,7 +10,7 @@ final class Version implements IVersionProvider {
   }
 
   static String number() {
-    String version = Main.class.getPackage().getImplementationVersion();
+    String version = Version.class.getPackage().getImplementationVersion();
     return version == null ? "development" : version;
   }
 }

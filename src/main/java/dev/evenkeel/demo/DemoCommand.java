@@ -4,7 +4,6 @@ import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ConfigMerge;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.Logging;
-import dev.evenkeel.cli.Main;
 import dev.evenkeel.cli.NodeConfig;
 import dev.evenkeel.cli.ServeRun;
 import dev.evenkeel.cli.Teardown;
@@ -18,7 +17,6 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code evenkeel demo}. */
 @Command(
@@ -49,8 +47,6 @@ import picocli.CommandLine.ParentCommand;
     })
 final class DemoCommand implements Callable<Integer> {
   private static final long EVERY_MILLIS_MIN = 100;
-
-  @ParentCommand private Main main;
 
   @Option(
       names = "--port",
@@ -86,7 +82,7 @@ final class DemoCommand implements Callable<Integer> {
     given.put("data", data == null ? "unused" : data);
     // Checked before a directory is made; a visitor's EVENKEEL_ variables are for nodes of his own.
     ConfigMerge.merge(Map.of(), "", Map.of(), given);
-    Logging.client(main.verbose());
+    Logging.client();
     Path temporary = data == null ? Files.createTempDirectory("evenkeel-demo-") : null;
     try {
       if (temporary != null) {

@@ -3,10 +3,8 @@ package dev.evenkeel.demo;
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.ClusterOption;
 import dev.evenkeel.cli.CommandErrors;
-import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Logging;
-import dev.evenkeel.cli.Main;
 import dev.evenkeel.cli.StopSignal;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
@@ -23,7 +21,6 @@ import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 
 /**
  * One consumer of the demo, in a process of its own, so that it can be killed for real. It leaves
@@ -42,8 +39,6 @@ final class DemoMemberCommand implements Callable<Integer> {
   private static final long STOP_MILLIS_MAX = 6_000;
   private static final int PARALLEL = 16;
 
-  @ParentCommand private Main main;
-
   @Parameters(index = "0", paramLabel = "NAME", description = "Name in the group.")
   private String name;
 
@@ -53,7 +48,7 @@ final class DemoMemberCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Logging.client(main.verbose());
+    Logging.client();
     StopSignal signal = StopSignal.install(() -> end.complete(null), STOP_MILLIS_MAX);
     watchInput();
     int status = ExitStatus.FAILED;
@@ -106,7 +101,7 @@ final class DemoMemberCommand implements Callable<Integer> {
     try {
       end.get();
     } catch (ExecutionException e) {
-      throw CommandFailure.failed(CommandErrors.describe(e.getCause()), e.getCause());
+      throw CommandErrors.failure(e.getCause());
     }
     leave(consumer);
   }

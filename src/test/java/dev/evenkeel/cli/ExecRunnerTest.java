@@ -128,7 +128,7 @@ class ExecRunnerTest {
   void bigOutputIsTakenUpToTheLimitOfAState() {
     assertThat(print("head -c 1048576 /dev/zero", Map.of(), null, "")).hasSize(1 << 20);
     assertThatThrownBy(() -> print("head -c 1048577 /dev/zero", Map.of(), null, ""))
-        .hasRootCauseInstanceOf(ExecFailed.class)
+        .hasRootCauseInstanceOf(ExecRunner.ExecFailed.class)
         .hasMessageContaining("more than 1048576 bytes");
   }
 
@@ -185,7 +185,7 @@ class ExecRunnerTest {
         runner.run(new ExecRunner.Call("sleep 600", Map.of(), null, new byte[0]));
     Awaitility.await().until(() -> runner.running() == 1);
     runner.closed().join();
-    assertThatThrownBy(first::join).hasRootCauseInstanceOf(ExecFailed.class);
+    assertThatThrownBy(first::join).hasRootCauseInstanceOf(ExecRunner.ExecFailed.class);
     assertThat(runner.running()).isZero();
   }
 

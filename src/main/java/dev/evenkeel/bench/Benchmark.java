@@ -1,0 +1,135 @@
+package dev.evenkeel.bench;
+
+import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.ExitStatus;
+import dev.evenkeel.cli.Logging;
+import dev.evenkeel.cli.Table;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.ParentCommand;
+
+/**
+ * What all benchmarks have in common: options are checked before anything starts, a target is
+ * opened, the load runs, and its figures are printed.
+ */
+abstract class Benchmark implements Callable<Integer> {
+  private static final String TOPIC = "bench-";
+
+  @ParentCommand private Target.Opener opener;
+
+  @Mixin BenchOptions options;
+
+  /**
+   * Checks the options that only this benchmark has.
+   *
+   * @throws CommandFailure wrong usage
+   */
+  abstract void check();
+
+  /** Runs the load, and prints its figures; gives the exit status. */
+  abstract int measure(Target target) throws InterruptedException;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    options.check();
+    check();
+    Logging.client();
+    try (Target target = opener.open(options)) {
+      return measure(target);
+    }
+  }
+
+  /**
+   * @throws CommandFailure wrong usage, if the target is another system
+   */
+  EvenkeelTarget evenkeel(Target target) {
+    if (target instanceof EvenkeelTarget ours) {
+      return ours;
+    }
+    throw CommandFailure.usage(options.name() + " can be measured of Evenkeel only");
+  }
+
+  Payloads payloads() {
+    return new Payloads(options.sizeBytes(), options.keys(), 1);
+  }
+
+  /** A name that no former run has used, for a running cluster keeps its topics. */
+  String newTopic(Target target) {
+    String topic = TOPIC + Long.toString(System.currentTimeMillis(), Character.MAX_RADIX);
+    target.createTopic(topic, options.shards());
+    return topic;
+  }
+
+  static List<Target.Sender> senders(Target target, String topic, int count) {
+    List<Target.Sender> senders = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      senders.add(target.sender(topic));
+    }
+    return senders;
+  }
+
+  static List<Target.Receiver> receivers(
+      Target target, String topic, String group, int count, Target.Arrival arrival) {
+    List<Target.Receiver> receivers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      receivers.add(target.receiver(topic, group, arrival));
+    }
+    return receivers;
+  }
+
+  /**
+   * Sends with senders that are closed at the end.
+   *
+   * @throws CommandFailure if a message fails
+   */
+  ProduceLoad.Outcome send(List<Target.Sender> senders, Payloads payloads, Amount amount)
+      throws InterruptedException {
+    ProduceLoad.Outcome outcome =
+        new ProduceLoad(senders, payloads, options.inFlightMessages()).run(amount);
+    senders.forEach(Target.Sender::close);
+    if (outcome.failed() > 0) {
+      throw CommandFailure.failed(
+          failures(outcome.sent(), outcome.failed(), outcome.firstFailure()));
+    }
+    return outcome;
+  }
+
+  /** The facts that every result begins with. */
+  JsonObject result(Target target) {
+    return new JsonObject()
+        .put("bench", options.name())
+        .mergeIn(target.describe())
+        .mergeIn(options.describe());
+  }
+
+  /** Prints figures of a result as a table, and the result. */
+  void print(String columns, JsonObject result) {
+    options.print(Table.of(columns, new JsonArray().add(result)).text(), result);
+  }
+
+  static int status(long sent, long failed, Throwable first) {
+    if (failed == 0) {
+      return ExitStatus.DONE;
+    }
+    complain(failures(sent, failed, first));
+    return ExitStatus.FAILED;
+  }
+
+  private static String failures(long sent, long failed, Throwable first) {
+    return String.format(
+        Locale.ROOT,
+        "%d of %d messages failed, the first with: %s",
+        failed,
+        sent,
+        first == null ? "no answer" : first);
+  }
+
+  static void complain(String text) {
+    System.err.println("evenkeel bench: " + text);
+  }
+}

@@ -1,0 +1,119 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.client.Rate;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.RefusedException;
+import java.util.Locale;
+import picocli.CommandLine.ITypeConverter;
+
+/**
+ * Reads and checks values of options. {@link CommandErrors} puts the option and its value before
+ * what a converter here says.
+ */
+public final class OptionValues {
+  private static final String TIMES = "200ms, 5s, 2m or 1h";
+
+  private OptionValues() {}
+
+  /** Milliseconds of a time such as {@code 5s}. */
+  public static final class Time implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      try {
+        return Durations.parseMillis(text);
+      } catch (RefusedException | ArithmeticException e) {
+        throw CommandFailure.usage("write " + TIMES);
+      }
+    }
+  }
+
+  /** As {@link Time}, but more than nothing. */
+  public static final class SomeTime implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      long millis = new Time().convert(text);
+      if (millis == 0) {
+        throw CommandFailure.usage("it must be above 0");
+      }
+      return millis;
+    }
+  }
+
+  /** Bytes of a size such as {@code 64KiB}. */
+  public static final class Size implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      try {
+        return ByteSizes.parse(text);
+      } catch (IllegalArgumentException e) {
+        throw CommandFailure.usage(e.getMessage());
+      }
+    }
+  }
+
+  /** A rate such as {@code 100/s}. */
+  static final class PerTime implements ITypeConverter<Rate> {
+    @Override
+    public Rate convert(String text) {
+      try {
+        return Rate.parse(text);
+      } catch (RefusedException e) {
+        throw CommandFailure.usage(e.getMessage());
+      }
+    }
+  }
+
+  /** A constant as people write it: in small letters, with hyphens. */
+  static <E extends Enum<E>> E constant(Class<E> type, String text) {
+    return Enum.valueOf(type, text.toUpperCase(Locale.ROOT).replace('-', '_'));
+  }
+
+  /**
+   * @throws CommandFailure wrong usage, if the number is out of bounds
+   */
+  public static void range(String option, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw CommandFailure.usage(option + " " + value + ": it must be from " + min + " to " + max);
+    }
+  }
+
+  /**
+   * @param millis null: the option is not given, which is right
+   * @throws CommandFailure wrong usage, if the time is out of bounds
+   */
+  public static void timeRange(String option, Long millis, long min, long max) {
+    if (millis != null && (millis < min || millis > max)) {
+      throw CommandFailure.usage(
+          option
+              + " '"
+              + Durations.format(millis)
+              + "': write a time from "
+              + Durations.format(min)
+              + " to "
+              + Durations.format(max)
+              + ", like "
+              + TIMES);
+    }
+  }
+
+  /**
+   * @throws CommandFailure wrong usage, if the rate is not above 0, or too high
+   */
+  public static void rate(String option, double perSecond, long max) {
+    if (!(perSecond > 0 && perSecond <= max)) {
+      throw CommandFailure.usage(
+          option + " " + perSecond + ": it must be above 0, and at most " + max);
+    }
+  }
+
+  /**
+   * @throws CommandFailure wrong usage, with the message of the check that refused it
+   */
+  static void checked(Runnable check) {
+    try {
+      check.run();
+    } catch (RefusedException e) {
+      throw CommandFailure.usage(e.getMessage());
+    }
+  }
+}
