@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Golden;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
@@ -476,6 +477,61 @@ class DispatcherVerticleTest {
                     && cluster.sweptLast().contains("c-" + a.instance)
                     && !cluster.sweptLast().contains("c-" + b.instance));
     a.leave();
+  }
+
+  /** Two members, one of which has left after it counted something; time is masked. */
+  @Test
+  void whatIsShownOfAGroupIsAlwaysTheSame() throws Exception {
+    synchronized (broker.log) {
+      broker.log.failures.add(new FailureFigures("g", new Shard(1, 0), 2, 2, 0, 1, 99));
+    }
+    lead(1);
+    GroupPolicy policy = GroupPolicy.of("sharded", null, null, "payload");
+    TestMember a = new TestMember("a", policy);
+    await().until(() -> owners().equals("aaaa"));
+    TestMember b = new TestMember("b", policy);
+    a.tally = tally(40, 1, 0.2, "high");
+    b.tally = tally(20, 2, 0.4, "none");
+    a.flow = new FlowTally(new FlowTally.Rates(5, 3, 2, 1), null);
+    b.flow = new FlowTally(new FlowTally.Rates(7, 4, 9, 0), new FlowTally.Broadcast(null, 2));
+    await().until(() -> Long.valueOf(60).equals(dedup().getLong("declined")));
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
+    await().until(() -> Long.valueOf(9 + 2).equals(rates().getLong("waiting")));
+    StringBuilder shown = new StringBuilder();
+    shown.append(masked(group())).append("\n\n");
+    b.leave();
+    await().until(() -> Long.valueOf(2).equals(rates().getLong("waiting")));
+    await().until(() -> "OK".equals(group().getString("status")));
+    for (JsonObject question :
+        List.of(
+            new JsonObject(),
+            new JsonObject().put("group", "g"),
+            new JsonObject().put("live", "none"),
+            new JsonObject().put("whatIfForgotten", new JsonObject().put("group", "g")))) {
+      shown.append(masked(get(ask(Addresses.groups("n1"), question)))).append("\n\n");
+    }
+    get(Meters.of(vertx).refresh());
+    registry
+        .scrape()
+        .lines()
+        .filter(line -> line.contains("evenkeel_group"))
+        .sorted()
+        .forEach(line -> shown.append(line).append('\n'));
+    Golden.check("groups.txt", shown.toString());
+  }
+
+  private JsonObject rates() throws Exception {
+    return group().getJsonObject("rates");
+  }
+
+  private static String masked(Object json) {
+    String text =
+        json instanceof JsonArray array
+            ? array.encodePrettily()
+            : ((JsonObject) json).encodePrettily();
+    return text.replaceAll("(\"lastHeartbeatMs\" : )\\d+", "$1MILLIS")
+        .replaceAll("(\"(drainDeadline|pauseMs|releaseMs)\" : )\\d+", "$1MILLIS")
+        .replaceAll("(\"(time|tag|node)\" : )\"[^\"]+\"", "$1TEXT");
   }
 
   private JsonArray moves() throws Exception {
