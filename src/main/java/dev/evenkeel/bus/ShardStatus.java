@@ -2,11 +2,14 @@ package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
 
 /**
  * A shard as its leader sees it.
@@ -60,6 +63,23 @@ public record ShardStatus(
       List<Lease> leases,
       List<FailureFigures> failures) {
     this(shard, startOffset, endOffset, bytes, messagesDropped, leases, failures, Delayed.NONE);
+  }
+
+  /**
+   * The sum of a figure over the shards of a topic. Null as long as one of them is unknown: a sum
+   * that leaves something out would be wrong.
+   */
+  public static Long sum(
+      TopicInfo topic, Map<Shard, ShardStatus> known, ToLongFunction<ShardStatus> figure) {
+    long sum = 0;
+    for (int i = 0; i < topic.shards(); i++) {
+      ShardStatus status = known.get(new Shard(topic.id(), i));
+      if (status == null) {
+        return null;
+      }
+      sum += figure.applyAsLong(status);
+    }
+    return sum;
   }
 
   public static void write(Bytes out, List<ShardStatus> statuses) {

@@ -65,8 +65,7 @@ final class Activation {
   private final SharedMapMirror ownership;
   private final LiveLook live;
   private final LevelGroups levels;
-  private final DedupTallies dedup = new DedupTallies();
-  private final FlowTallies flow = new FlowTallies();
+  private final MemberReports members = new MemberReports();
   private final DedupSweeper sweeper;
   private final Map<Long, Message<?>> requests = new HashMap<>();
   private final List<LeaseChange> early = new ArrayList<>();
@@ -226,10 +225,8 @@ final class Activation {
     long request = nextRequest++;
     requests.put(request, message);
     if (beat.leaving()) {
-      dedup.observe(core);
-      dedup.leaving(beat);
-      flow.observe(core);
-      flow.leaving(beat);
+      members.observe(core);
+      members.leaving(beat);
     }
     run(core.heartbeat(request, beat, clock.millis()));
   }
@@ -299,8 +296,7 @@ final class Activation {
     sweeper.tick(core, nowMillis);
     if (nowMillis >= talliesAtMillis) {
       talliesAtMillis = nowMillis + TALLIES_MILLIS;
-      dedup.observe(core);
-      flow.observe(core);
+      members.observe(core);
     }
     meters.observe(core);
     if (nowMillis >= reconcileAtMillis) {
@@ -313,7 +309,7 @@ final class Activation {
   }
 
   /** What {@code report} says after the leases of a group, or of all if null, were read afresh. */
-  <T> Future<T> look(String group, BiFunction<DispatcherCore, GroupReport, T> report) {
+  <T> Future<T> look(String group, BiFunction<DispatcherCore, GroupReports, T> report) {
     DispatcherAction.ReadLeases read = core.look(group);
     return brokers
         .shards(group)
@@ -321,17 +317,10 @@ final class Activation {
             shards -> {
               List<ShardStatus> statuses = shards.statuses();
               run(core.leasesRead(read.id(), statuses, clock.millis()));
-              dedup.observe(core);
-              flow.observe(core);
+              members.observe(core);
               return report.apply(
-                  core,
-                  new GroupReport(
-                      core, statuses, this::level, dedup::of, flow::of, clock.millis()));
+                  core, new GroupReports(core, statuses, members, levels::figures, clock.millis()));
             });
-  }
-
-  private LevelFigures level(String group) {
-    return levels.figures(group);
   }
 
   /** Everything that a live view shows; see {@link LiveLook}. */

@@ -64,7 +64,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private Activation activation;
   private MeterScope scope;
   private DispatcherMeters meters;
-  private GroupFigures figures;
+  private GroupMetrics figures;
 
   /** For those who look from another thread. */
   private volatile boolean active;
@@ -117,7 +117,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private Future<?> begin() {
     scope = Meters.of(vertx).scope("dispatcher");
     meters = new DispatcherMeters(scope, () -> active);
-    figures = new GroupFigures(scope);
+    figures = new GroupMetrics(scope);
     scope.reading(this::readFigures);
     brokers = new Brokers(vertx, log.nodeId(), options.requestTimeoutMillis());
     dealers = new LevelDealers(vertx, log.nodeId());
@@ -256,7 +256,7 @@ public final class DispatcherVerticle extends VerticleBase {
                   null,
                   (core, report) -> {
                     if (looking == activation) {
-                      figures.show(core, report);
+                      figures.show(report.all().toList());
                     }
                     return null;
                   })
@@ -337,7 +337,7 @@ public final class DispatcherVerticle extends VerticleBase {
             .core()
             .moves()
             .recent(question.getString("rebalances"), Math.max(0, Math.min(limit, MoveLog.MAX)))) {
-      moves.add(GroupReport.move(move));
+      moves.add(GroupReports.move(move));
     }
     return Frames.answer(moves.toBuffer().getBytes());
   }
@@ -398,7 +398,7 @@ public final class DispatcherVerticle extends VerticleBase {
           GroupState state = core.find(group);
           return state == null
               ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
-              : Bodies.answer(report.detail(state));
+              : Bodies.answer(report.of(state).json());
         });
   }
 

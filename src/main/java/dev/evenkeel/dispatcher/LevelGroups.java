@@ -6,6 +6,7 @@ import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.dispatcher.level.LevelDealers;
+import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
@@ -223,21 +224,8 @@ final class LevelGroups {
 
   /** How level a group is, or null if that is not known. */
   LevelFigures figures(String group) {
-    dev.evenkeel.dispatcher.level.core.LevelFigures now = dealers.figures(group);
-    if (now == null || now.term() == 0) {
-      return null;
-    }
-    List<LevelFigures.Bar> bars = new ArrayList<>();
-    now.members()
-        .forEach(
-            bar -> {
-              if (bar.level()) {
-                bars.add(new LevelFigures.Bar(bar.name(), bar.position(), bar.inHand()));
-              }
-            });
-    bars.sort(Comparator.comparing(LevelFigures.Bar::member));
-    return new LevelFigures(
-        now.gap(), now.round(), now.holder(), now.heldMillis(), now.setAside(), bars);
+    LevelFigures now = dealers.figures(group);
+    return now == null || now.term() == 0 ? null : now;
   }
 
   /** This node is no dispatcher any more. */

@@ -1,13 +1,11 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -52,14 +50,10 @@ final class LiveLook {
       factsMillis = nowMillis;
       facts =
           activation
-              .look(null, LiveLook::everything)
+              .look(null, (core, reports) -> reports.everything())
               .compose(json -> vertx.executeBlocking(json::encode, false));
     }
     return facts.map(text -> framed(text, tag));
-  }
-
-  private static JsonObject everything(DispatcherCore core, GroupReport report) {
-    return report.everything();
   }
 
   private Buffer framed(String text, String tag) {
@@ -76,7 +70,7 @@ final class LiveLook {
   private String moves(MoveLog log) {
     if (movesRevision != log.revision()) {
       JsonArray array = new JsonArray();
-      log.recentOfEach(MOVES_MAX).forEach(move -> array.add(GroupReport.move(move)));
+      log.recentOfEach(MOVES_MAX).forEach(move -> array.add(GroupReports.move(move)));
       moves = array.encode();
       movesRevision = log.revision();
     }

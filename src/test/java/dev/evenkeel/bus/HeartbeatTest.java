@@ -40,11 +40,11 @@ class HeartbeatTest {
 
   @Test
   void whatDeduplicationDidIsTheSameAfterTheWire() {
-    DedupTally.Counts counts = new DedupTally.Counts(1, 2, 3, 4, 5, 6, 7, 8);
+    Figures counts = Figures.of(GroupFigure.Section.DEDUP, 1, 2, 3, 4, 5, 6, 7, 8);
     for (DedupTally tally :
         List.of(
-            new DedupTally(null, null, List.of()),
-            new DedupTally(null, new DedupTally.Repeats("none", 0, null, 5), List.of()),
+            new DedupTally(Figures.NONE, null, List.of()),
+            new DedupTally(Figures.NONE, new DedupTally.Repeats("none", 0, null, 5), List.of()),
             new DedupTally(
                 counts,
                 new DedupTally.Repeats("high", 3, 0.25, 1_024),
@@ -53,7 +53,7 @@ class HeartbeatTest {
       assertThat(Heartbeat.fromJson(new JsonObject(each.toJson().toBuffer()))).isEqualTo(each);
     }
     assertThat(counts.plus(counts).past())
-        .isEqualTo(new DedupTally.Counts(2, 4, 6, 8, 10, 12, 0, 0));
+        .isEqualTo(Figures.of(GroupFigure.Section.DEDUP, 2, 4, 6, 8, 10, 12, 0, 0));
   }
 
   @Test

@@ -10,8 +10,10 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.ShardProgress;
@@ -377,7 +379,7 @@ class DispatcherVerticleTest {
 
   private static DedupTally tally(int declined, int waiting, double share, String level) {
     return new DedupTally(
-        new DedupTally.Counts(30, 10, declined, 1, 2, 3, 1, waiting),
+        Figures.of(GroupFigure.Section.DEDUP, 30, 10, declined, 1, 2, 3, 1, waiting),
         new DedupTally.Repeats(level, level.equals("none") ? 0 : declined, share, 100),
         List.of(new DedupTally.Hot("k", declined), new DedupTally.Hot("k" + declined, 1)));
   }
@@ -400,8 +402,8 @@ class DispatcherVerticleTest {
         .containsOnlyKeys("delayed", "dropped", "waiting", "shardsWaiting")
         .containsEntry("dropped", null);
     TestMember b = new TestMember("b");
-    a.flow = new FlowTally(new FlowTally.Rates(5, 3, 2, 1), null);
-    b.flow = new FlowTally(new FlowTally.Rates(7, 4, 9, 0), null);
+    a.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 5, 3, 2, 1), null);
+    b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 4, 9, 0), null);
     await().until(() -> Long.valueOf(7).equals(group().getJsonObject("rates").getLong("dropped")));
     assertThat(group().getJsonObject("rates"))
         .isEqualTo(
@@ -410,7 +412,7 @@ class DispatcherVerticleTest {
                 .put("dropped", 7)
                 .put("waiting", 11)
                 .put("shardsWaiting", 1));
-    b.flow = new FlowTally(new FlowTally.Rates(7, 6, 9, 0), null);
+    b.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 7, 6, 9, 0), null);
     b.leave();
     await().until(() -> Long.valueOf(2).equals(group().getJsonObject("rates").getLong("waiting")));
     assertThat(group().getJsonObject("rates").getLong("dropped")).isEqualTo(9);
@@ -420,7 +422,7 @@ class DispatcherVerticleTest {
   void membersInModeBroadcastTellWhereTheyStand() throws Exception {
     lead(1);
     TestMember a = new TestMember("a", GroupPolicy.of("broadcast"));
-    a.flow = new FlowTally(null, new FlowTally.Broadcast(12L, 1));
+    a.flow = new FlowTally(Figures.NONE, new FlowTally.Broadcast(12L, 1));
     await()
         .ignoreExceptions()
         .until(
@@ -492,8 +494,10 @@ class DispatcherVerticleTest {
     TestMember b = new TestMember("b", policy);
     a.tally = tally(40, 1, 0.2, "high");
     b.tally = tally(20, 2, 0.4, "none");
-    a.flow = new FlowTally(new FlowTally.Rates(5, 3, 2, 1), null);
-    b.flow = new FlowTally(new FlowTally.Rates(7, 4, 9, 0), new FlowTally.Broadcast(null, 2));
+    a.flow = new FlowTally(Figures.of(GroupFigure.Section.RATES, 5, 3, 2, 1), null);
+    b.flow =
+        new FlowTally(
+            Figures.of(GroupFigure.Section.RATES, 7, 4, 9, 0), new FlowTally.Broadcast(null, 2));
     await().until(() -> Long.valueOf(60).equals(dedup().getLong("declined")));
     await().until(() -> a.toldDraining(2) && a.toldDraining(3));
     await().until(() -> Long.valueOf(9 + 2).equals(rates().getLong("waiting")));

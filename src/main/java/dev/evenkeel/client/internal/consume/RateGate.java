@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
-import dev.evenkeel.bus.FlowTally;
+import dev.evenkeel.bus.Figures;
+import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
@@ -392,8 +393,8 @@ public final class RateGate implements MessageSource<Task> {
     return core.running();
   }
 
-  public FlowTally.Rates rates() {
-    return new FlowTally.Rates(delayed, dropped, held, core.shardsFull());
+  public Figures rates() {
+    return Figures.of(GroupFigure.Section.RATES, delayed, dropped, held, core.shardsFull());
   }
 
   /** For tests: keys whose rate is known. */

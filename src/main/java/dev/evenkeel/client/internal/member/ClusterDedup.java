@@ -1,6 +1,8 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.Figures;
+import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -119,9 +121,10 @@ final class ClusterDedup implements DedupGate.Surroundings {
     actions.safely("onDeclined", () -> handler.onDeclined(delivery));
   }
 
-  DedupTally.Counts counts() {
+  Figures counts() {
     DedupFigures figures = coordinator.figures();
-    return new DedupTally.Counts(
+    return Figures.of(
+        GroupFigure.Section.DEDUP,
         figures.accepted(),
         figures.blocked(),
         gate.declined(),

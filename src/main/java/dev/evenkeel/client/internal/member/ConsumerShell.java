@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
@@ -410,7 +411,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     return rates == null && broadcast == null
         ? null
         : new FlowTally(
-            rates == null ? null : rates.rates(),
+            rates == null ? Figures.NONE : rates.rates(),
             broadcast == null ? null : new FlowTally.Broadcast(core.lag(), broadcast.givenUp()));
   }
 
@@ -424,7 +425,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 seen.smallestDistance(),
                 seen.declinedShare(),
                 seen.observedMessages());
-    return dedup == null ? new DedupTally(null, repeats, List.of()) : dedup.tally(repeats);
+    return dedup == null ? new DedupTally(Figures.NONE, repeats, List.of()) : dedup.tally(repeats);
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
@@ -179,8 +180,8 @@ class RateGateTest {
       begun.forEach(task -> over.add(task.hold.shard.shard() + "/" + task.offset));
       dropped.forEach(each -> over.add(each.shard() + "/" + each.offset()));
       assertThat(over).doesNotHaveDuplicates().hasSize(messages());
-      assertThat(gate.rates().waiting()).isZero();
-      assertThat(gate.rates().dropped()).isEqualTo(dropped.size());
+      assertThat(gate.rates().count(GroupFigure.RATE_WAITING)).isZero();
+      assertThat(gate.rates().count(GroupFigure.RATE_DROPPED)).isEqualTo(dropped.size());
       assertThat(core.consumed()).isEqualTo(messages());
       log.forEach(
           (shard, all) ->
@@ -419,8 +420,9 @@ class RateGateTest {
     world.endAll();
     List<String> keys = world.begun.stream().map(task -> task.message.keyText()).toList();
     assertThat(keys).contains("hot", "other").doesNotContain("behind");
-    assertThat(world.gate.rates().waiting()).isEqualTo(RateGate.HELD_OF_SHARD_MAX);
-    assertThat(world.gate.rates().shardsWaiting()).isEqualTo(1);
+    assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING))
+        .isEqualTo(RateGate.HELD_OF_SHARD_MAX);
+    assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING)).isEqualTo(1);
     world.runOut();
     world.assertAllOver();
   }
@@ -528,15 +530,17 @@ class RateGateTest {
       world.endAll();
     }
     assertThat(offsets(world)).containsExactly(0L, 2L, 3L, 4L);
-    assertThat(world.gate.rates().waiting()).isEqualTo(1);
-    assertThat(world.gate.rates().shardsWaiting()).as("nothing is behind it").isZero();
+    assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isEqualTo(1);
+    assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING))
+        .as("nothing is behind it")
+        .isZero();
     world.append(0, "e");
     world.at(world.now + 1_000);
     assertThat(offsets(world)).hasSize(4);
-    assertThat(world.gate.rates().shardsWaiting()).isEqualTo(1);
+    assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING)).isEqualTo(1);
     world.runOut();
     assertThat(offsets(world)).endsWith(1L, 5L);
-    assertThat(world.gate.rates().shardsWaiting()).isZero();
+    assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING)).isZero();
   }
 
   @Example
@@ -546,10 +550,10 @@ class RateGateTest {
       world.append(0, "a");
     }
     world.turn();
-    assertThat(world.gate.rates().waiting()).isEqualTo(6);
+    assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isEqualTo(6);
     world.core.assigned(new Assignment("g", "m", "i", 1, 2, List.of()), world.now);
     world.at(world.now + 5_000);
     assertThat(world.begun).hasSize(2);
-    assertThat(world.gate.rates().waiting()).isZero();
+    assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isZero();
   }
 }

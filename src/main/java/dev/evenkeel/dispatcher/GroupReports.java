@@ -1,0 +1,304 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.Figures;
+import dev.evenkeel.bus.FlowTally;
+import dev.evenkeel.bus.GroupFigure;
+import dev.evenkeel.bus.GroupFigure.Section;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.dispatcher.GroupReport.ShardReport;
+import dev.evenkeel.dispatcher.core.Cause;
+import dev.evenkeel.dispatcher.core.DispatcherCore;
+import dev.evenkeel.dispatcher.core.GroupState;
+import dev.evenkeel.dispatcher.core.Member;
+import dev.evenkeel.dispatcher.core.Move;
+import dev.evenkeel.dispatcher.core.ShardStep;
+import dev.evenkeel.dispatcher.core.UnheardMember;
+import dev.evenkeel.dispatcher.level.core.LevelFigures;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/** Makes the reports of groups at one moment, of all that the dispatcher and its brokers know. */
+final class GroupReports {
+  private final DispatcherCore core;
+  private final MemberReports members;
+  private final Function<String, LevelFigures> levels;
+  private final Map<Shard, ShardStatus> fresh = new HashMap<>();
+  private final long nowMillis;
+
+  /**
+   * @param statuses read just now; figures of other shards are unknown
+   * @param members what members tell
+   * @param levels figures of a group in mode level, or null if there are none now
+   */
+  GroupReports(
+      DispatcherCore core,
+      List<ShardStatus> statuses,
+      MemberReports members,
+      Function<String, LevelFigures> levels,
+      long nowMillis) {
+    this.core = core;
+    this.members = members;
+    this.levels = levels;
+    this.nowMillis = nowMillis;
+    statuses.forEach(status -> fresh.put(status.shard(), status));
+  }
+
+  Stream<GroupReport> all() {
+    return core.all().stream().map(this::of);
+  }
+
+  JsonArray list() {
+    return new JsonArray(all().map(GroupReport::summary).toList());
+  }
+
+  /** Everything at once: all groups with all details, and how far the topics are. */
+  JsonObject everything() {
+    return new JsonObject()
+        .put("groups", new JsonArray(all().map(GroupReport::json).toList()))
+        .put("topics", new JsonArray(core.topics().all().stream().map(this::topic).toList()));
+  }
+
+  private JsonObject topic(TopicInfo topic) {
+    return new JsonObject()
+        .put("name", topic.name())
+        .put("shards", topic.shards())
+        .put("end", ShardStatus.sum(topic, fresh, ShardStatus::endOffset))
+        .put("bytes", ShardStatus.sum(topic, fresh, ShardStatus::bytes))
+        .put("delayed", ShardStatus.sum(topic, fresh, status -> status.delayed().messages()));
+  }
+
+  GroupReport of(GroupState group) {
+    MemberReports.Sum told = members.of(group.name());
+    LevelFigures level = levels.apply(group.name());
+    List<ShardReport> shards =
+        group.shards(core.topics()).stream().map(shard -> shard(group, shard)).toList();
+    Figures failures =
+        fresh.keySet().containsAll(group.shards(core.topics()))
+            ? failures(
+                fresh.values().stream()
+                    .flatMap(status -> status.failures().stream())
+                    .filter(each -> each.group().equals(group.name()))
+                    .toList())
+            : Figures.NONE;
+    return new GroupReport(
+        group.name(),
+        group.info(),
+        group.status(core.topics()).name(),
+        group.leader(),
+        group.term(),
+        members(group),
+        shards,
+        own(group, shards, told.repeats(), level).plus(told.figures()).plus(failures),
+        told.repeats(),
+        told.hot(),
+        level);
+  }
+
+  private static Figures own(
+      GroupState group, List<ShardReport> shards, DedupTally.Repeats repeats, LevelFigures level) {
+    Collection<Member> live = group.members().live();
+    Map<GroupFigure, Number> figures = new EnumMap<>(GroupFigure.class);
+    figures.put(GroupFigure.MEMBERS, live.size());
+    figures.put(
+        GroupFigure.BREAKERS_OPEN,
+        live.stream().filter(member -> member.beat().breakerOpen()).count());
+    figures.put(GroupFigure.SHARDS, shards.size());
+    long unowned = shards.stream().filter(shard -> !shard.owned()).count();
+    figures.put(GroupFigure.SHARDS_UNOWNED, group.ownsNothing() ? 0 : unowned);
+    figures.put(GroupFigure.SHARDS_DRAINING, shards.stream().filter(ShardReport::draining).count());
+    figures.put(GroupFigure.SHARDS_STUCK, group.stuck().count());
+    if (!live.isEmpty() && live.stream().allMatch(member -> broadcastLag(member) != null)) {
+      long most = live.stream().mapToLong(GroupReports::broadcastLag).max().getAsLong();
+      figures.put(GroupFigure.BROADCAST_LAG, most);
+    }
+    if (repeats != null && repeats.declinedShare() != null) {
+      figures.put(GroupFigure.REPETITION_SHARE, repeats.declinedShare());
+    }
+    if (group.info() != null && group.info().policy().isLevel()) {
+      figures.put(GroupFigure.LEVEL_RANGE, group.info().policy().range());
+      if (level != null) {
+        double heldSeconds = level.holder() == null ? 0 : level.heldMillis() / 1_000.0;
+        figures.put(GroupFigure.LEVEL_GAP, level.gap());
+        figures.put(GroupFigure.LEVEL_ROUND, level.round());
+        figures.put(GroupFigure.LEVEL_HELD_SECONDS, heldSeconds);
+        figures.put(GroupFigure.LEVEL_SET_ASIDE, level.setAside());
+      }
+    }
+    return new Figures(figures);
+  }
+
+  /** What a group has of failures, on all shards together. */
+  static Figures failures(Collection<FailureFigures> figures) {
+    long waiting = 0;
+    long parked = 0;
+    long shardsWaiting = 0;
+    long dead = 0;
+    for (FailureFigures each : figures) {
+      waiting += each.waiting() + each.held();
+      parked += each.parked();
+      shardsWaiting += each.shardWaits() ? 1 : 0;
+      dead += each.dead();
+    }
+    return Figures.of(Section.FAILURES, waiting, parked, shardsWaiting, dead);
+  }
+
+  /** Where a member in mode broadcast stands; null if it has not told, or is in another mode. */
+  private static FlowTally.Broadcast broadcast(Member member) {
+    FlowTally flow = member.beat().flow();
+    return flow == null ? null : flow.broadcast();
+  }
+
+  private static Long broadcastLag(Member member) {
+    return broadcast(member) == null ? null : broadcast(member).lag();
+  }
+
+  private List<JsonObject> members(GroupState group) {
+    List<JsonObject> members = new ArrayList<>();
+    for (Member member : group.members().live()) {
+      FlowTally.Broadcast broadcast = broadcast(member);
+      members.add(
+          member(group, member.name(), member.instance())
+              .put("node", member.beat().clusterMember())
+              .put("host", member.beat().host())
+              .put("consumed", member.beat().consumed())
+              .put("stuck", names(group.stuck().shards(member.instance())))
+              .put("stuckMs", group.stuck().millis(member.instance(), nowMillis))
+              .put("lag", broadcastLag(member))
+              .put("passedOver", broadcast == null ? null : (Long) broadcast.passedOver())
+              .put("breaker", member.beat().breakerOpen() ? "open" : "closed")
+              .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
+    }
+    Map<String, UnheardMember> unheard = new HashMap<>();
+    group.members().ghosts().forEach(ghost -> unheard.put(ghost.name(), ghost));
+    group.members().live().forEach(member -> unheard.remove(member.name()));
+    for (UnheardMember ghost : unheard.values()) {
+      members.add(
+          member(group, ghost.name(), ghost.instance())
+              .put("node", ghost.clusterMember())
+              .put("host", ghost.host()));
+    }
+    return members;
+  }
+
+  /** What is not known of a member, who may not have been heard yet, is null. */
+  private JsonObject member(GroupState group, String name, String instance) {
+    return new JsonObject()
+        .put("member", name)
+        .putNull("node")
+        .putNull("host")
+        .putNull("consumed")
+        .put("shards", names(group.book().ownedBy(instance)))
+        .putNull("stuck")
+        .putNull("stuckMs")
+        .putNull("lag")
+        .putNull("passedOver")
+        .putNull("breaker")
+        .putNull("lastHeartbeatMs");
+  }
+
+  /** Of shards whose topics are there. */
+  private JsonArray names(Collection<Shard> shards) {
+    JsonArray names = new JsonArray();
+    for (Shard shard : shards) {
+      String topic = core.topics().name(shard.topicId());
+      if (topic != null) {
+        names.add(topic + "/" + shard.shard());
+      }
+    }
+    return names;
+  }
+
+  private ShardReport shard(GroupState group, Shard shard) {
+    Lease lease = group.book().get(shard);
+    ShardStep.Owner owner = group.owner(lease);
+    boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
+    String next = owned ? null : group.target(shard);
+    if (owned && lease.drain() != null) {
+      next = lease.drain().to().isEmpty() ? null : lease.drain().to();
+    }
+    String topic = core.topics().name(shard.topicId());
+    return new ShardReport(topic, shard, lease, owned, next, fresh.get(shard));
+  }
+
+  /**
+   * What would go with a group, or with a topic of it.
+   *
+   * @param topic null: all that it reads
+   */
+  JsonArray whatIfForgotten(GroupState group, String topic) {
+    return new JsonArray(
+        group.shards(core.topics()).stream()
+            .map(shard -> shard(group, shard))
+            .filter(shard -> topic == null || topic.equals(shard.topic()))
+            .map(shard -> whatIfForgotten(group.name(), shard))
+            .toList());
+  }
+
+  private static JsonObject whatIfForgotten(String group, ShardReport shard) {
+    JsonObject json =
+        new JsonObject()
+            .put("topic", shard.topic())
+            .put("shard", shard.shard().shard())
+            .put("committed", shard.committed())
+            .put("end", shard.end())
+            .put("lag", shard.lag())
+            .putNull("deadLetters")
+            .putNull("retries")
+            .put("topicId", shard.shard().topicId());
+    if (shard.status() == null) {
+      return json;
+    }
+    long deadLetters = 0;
+    long retries = 0;
+    for (FailureFigures each : shard.status().failures()) {
+      if (each.group().equals(group)) {
+        deadLetters += each.dead();
+        retries += each.waiting() + each.parked() + each.held();
+      }
+    }
+    json.put("deadLetters", deadLetters).put("retries", retries);
+    // Retention keeps what some group may need, and all if there is no group.
+    Long own = null;
+    Long others = null;
+    for (Lease lease : shard.status().leases()) {
+      if (lease.group().equals(group)) {
+        own = lease.floor();
+      } else {
+        others = others == null ? lease.floor() : (Long) Math.min(others, lease.floor());
+      }
+    }
+    boolean frees = own != null && others != null && own < others;
+    return json.put("freedFrom", frees ? own : (Long) 0L)
+        .put("freedTo", frees ? others : (Long) 0L);
+  }
+
+  static JsonObject move(Move move) {
+    return new JsonObject()
+        .put("time", Instant.ofEpochMilli(move.timeMillis()).toString())
+        .put("group", move.group())
+        .put("topic", move.topic())
+        .put("shard", move.shard())
+        .put("from", move.from())
+        .put("to", move.to())
+        .put("reason", Cause.wordOf(move.cause()))
+        .put("pauseMs", move.pauseMillis())
+        .put("releaseMs", move.releaseMillis())
+        .put("redelivered", move.redelivered())
+        .put("capped", move.capped())
+        .put("epoch", move.epoch());
+  }
+}
