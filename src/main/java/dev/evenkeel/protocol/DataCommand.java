@@ -14,7 +14,7 @@ public sealed interface DataCommand {
    *
    * @throws RefusedException INVALID or TOO_LARGE, saying what would be right
    */
-  void check();
+  default void check() {}
 
   private static void checkLease(String group, Shard shard) {
     Names.check("group", group);
@@ -146,10 +146,8 @@ public sealed interface DataCommand {
       }
       if (ownerTimeoutMillis < 1 || ownerTimeoutMillis > Limits.MEMBER_TIMEOUT_MILLIS_MAX) {
         throw invalid(
-            "owner timeout of "
-                + ownerTimeoutMillis
-                + " ms: use 1 to "
-                + Limits.MEMBER_TIMEOUT_MILLIS_MAX);
+            "owner timeout of %s ms: use 1 to %s"
+                .formatted(ownerTimeoutMillis, Limits.MEMBER_TIMEOUT_MILLIS_MAX));
       }
     }
   }
@@ -359,10 +357,7 @@ public sealed interface DataCommand {
    * Fences every lower epoch of a producer in this log group. Refuses PRODUCER_FENCED if a higher
    * one is known. Answers {@link Reply.OfSequences}: the last sequence taken of the former epoch.
    */
-  record OpenProducer(long producerId, int epoch) implements DataCommand {
-    @Override
-    public void check() {}
-  }
+  record OpenProducer(long producerId, int epoch) implements DataCommand {}
 
   /**
    * Moves delayed batches that are due, by the time of the entry, into their shards: the one due
@@ -372,10 +367,7 @@ public sealed interface DataCommand {
    * @param batchesMax most of them, 1 or more
    * @param bytesMax at least one, more only within this
    */
-  record DeliverDue(int batchesMax, int bytesMax) implements DataCommand {
-    @Override
-    public void check() {}
-  }
+  record DeliverDue(int batchesMax, int bytesMax) implements DataCommand {}
 
   /**
    * The cluster is at this feature level: from now on entries of the log group have the outcomes of
@@ -392,8 +384,5 @@ public sealed interface DataCommand {
    * Applies retention, and forgets producers idle for too long. Written by the leader's timer, so
    * that every replica drops the same messages.
    */
-  record Retain() implements DataCommand {
-    @Override
-    public void check() {}
-  }
+  record Retain() implements DataCommand {}
 }

@@ -34,61 +34,10 @@ public record Lease(
     Generation generation,
     long ownerTimeoutMillis) {
 
-  /** Of an owner with the usual timeout. */
-  public Lease(
-      String group,
-      Shard shard,
-      long epoch,
-      String owner,
-      String instance,
-      long committed,
-      long stateOffset,
-      byte[] state,
-      Drain drain,
-      long groupTerm,
-      Generation generation) {
-    this(
-        group,
-        shard,
-        epoch,
-        owner,
-        instance,
-        committed,
-        stateOffset,
-        state,
-        drain,
-        groupTerm,
-        generation,
-        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
-  }
-
-  /** That was never reset, and whose handlers never published. */
-  public Lease(
-      String group,
-      Shard shard,
-      long epoch,
-      String owner,
-      String instance,
-      long committed,
-      long stateOffset,
-      byte[] state,
-      Drain drain,
-      long groupTerm) {
-    this(
-        group,
-        shard,
-        epoch,
-        owner,
-        instance,
-        committed,
-        stateOffset,
-        state,
-        drain,
-        groupTerm,
-        Generation.FIRST);
-  }
-
-  /** Of a group that has no lease of the whole. */
+  /**
+   * Of a group that has no lease of the whole; of an owner with the usual timeout; never reset, and
+   * without a producer for what handlers publish.
+   */
   public Lease(
       String group,
       Shard shard,
@@ -99,7 +48,19 @@ public record Lease(
       long stateOffset,
       byte[] state,
       Drain drain) {
-    this(group, shard, epoch, owner, instance, committed, stateOffset, state, drain, 0);
+    this(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        drain,
+        0,
+        Generation.FIRST,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
   }
 
   public boolean owned() {
@@ -139,35 +100,11 @@ public record Lease(
   }
 
   public Lease draining(Drain newDrain) {
-    return new Lease(
-        group,
-        shard,
-        epoch,
-        owner,
-        instance,
-        committed,
-        stateOffset,
-        state,
-        newDrain,
-        groupTerm,
-        generation,
-        ownerTimeoutMillis);
+    return with(epoch, owner, instance, committed, stateOffset, state, newDrain, generation);
   }
 
   public Lease committedAt(long offset) {
-    return new Lease(
-        group,
-        shard,
-        epoch,
-        owner,
-        instance,
-        offset,
-        stateOffset,
-        state,
-        drain,
-        groupTerm,
-        generation,
-        ownerTimeoutMillis);
+    return with(epoch, owner, instance, offset, stateOffset, state, drain, generation);
   }
 
   /** The state's bytes are kept apart. */
@@ -177,26 +114,12 @@ public record Lease(
 
   /** Nobody owns it any more, and it begins anew at {@code offset}, without state. */
   public Lease reset(long offset) {
-    return new Lease(
-        group,
-        shard,
-        epoch + 1,
-        null,
-        null,
-        offset,
-        -1,
-        null,
-        null,
-        groupTerm,
-        generation.next(),
-        ownerTimeoutMillis);
+    return with(epoch + 1, null, null, offset, -1, null, null, generation.next());
   }
 
   /** With this producer for what handlers publish. */
   public Lease publishingAs(long producerId) {
-    return new Lease(
-        group,
-        shard,
+    return with(
         epoch,
         owner,
         instance,
@@ -204,26 +127,12 @@ public record Lease(
         stateOffset,
         state,
         drain,
-        groupTerm,
-        new Generation(generation.number(), producerId),
-        ownerTimeoutMillis);
+        new Generation(generation.number(), producerId));
   }
 
   /** The owner has let go; who is next stays known, so that a new dispatcher can go on. */
   public Lease released(long offset, long newStateOffset, byte[] newState) {
-    return new Lease(
-        group,
-        shard,
-        epoch,
-        null,
-        null,
-        offset,
-        newStateOffset,
-        newState,
-        drain,
-        groupTerm,
-        generation,
-        ownerTimeoutMillis);
+    return with(epoch, null, null, offset, newStateOffset, newState, drain, generation);
   }
 
   /** The same with these bytes of its state. */
@@ -232,19 +141,7 @@ public record Lease(
   }
 
   private Lease withState(long newStateOffset, byte[] newState) {
-    return new Lease(
-        group,
-        shard,
-        epoch,
-        owner,
-        instance,
-        committed,
-        newStateOffset,
-        newState,
-        drain,
-        groupTerm,
-        generation,
-        ownerTimeoutMillis);
+    return with(epoch, owner, instance, committed, newStateOffset, newState, drain, generation);
   }
 
   /** As its owner reads it, who knows the timeout: clients of before it was told can read that. */
@@ -260,7 +157,8 @@ public record Lease(
         state,
         drain,
         groupTerm,
-        generation);
+        generation,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
   }
 
   /** The same without the state's bytes, for those who only look. */
@@ -268,17 +166,40 @@ public record Lease(
     return state == null ? this : withState(new byte[0]);
   }
 
+  private Lease with(
+      long newEpoch,
+      String newOwner,
+      String newInstance,
+      long newCommitted,
+      long newStateOffset,
+      byte[] newState,
+      Drain newDrain,
+      Generation newGeneration) {
+    return new Lease(
+        group,
+        shard,
+        newEpoch,
+        newOwner,
+        newInstance,
+        newCommitted,
+        newStateOffset,
+        newState,
+        newDrain,
+        groupTerm,
+        newGeneration,
+        ownerTimeoutMillis);
+  }
+
   @Override
   public String toString() {
-    return group
-        + ":"
-        + shard
-        + "@"
-        + epoch
-        + (owner == null ? " free" : " " + owner)
-        + " committed="
-        + committed
-        + (groupTerm == 0 ? "" : " term=" + groupTerm)
-        + (drain == null ? "" : " " + drain);
+    return "%s:%s@%s%s committed=%s%s%s"
+        .formatted(
+            group,
+            shard,
+            epoch,
+            owner == null ? " free" : " " + owner,
+            committed,
+            groupTerm == 0 ? "" : " term=" + groupTerm,
+            drain == null ? "" : " " + drain);
   }
 }

@@ -10,7 +10,7 @@ public sealed interface MetaCommand {
    *
    * @throws RefusedException INVALID or TOO_LARGE, saying what would be right
    */
-  void check();
+  default void check() {}
 
   /** Answers {@link Reply.OfTopic} in state CREATING, or refuses TOPIC_EXISTS. */
   record CreateTopic(String name, int shards, TopicConfig config) implements MetaCommand {
@@ -22,10 +22,7 @@ public sealed interface MetaCommand {
   }
 
   /** Every data group has opened the topic's shards. */
-  record ActivateTopic(int topicId) implements MetaCommand {
-    @Override
-    public void check() {}
-  }
+  record ActivateTopic(int topicId) implements MetaCommand {}
 
   record ConfigureTopic(int topicId, TopicConfig config) implements MetaCommand {
     @Override
@@ -110,10 +107,7 @@ public sealed interface MetaCommand {
    * counts for {@link Limits#ACTIVE_STEP_MILLIS_MAX} at most; one whose answer is lost is not
    * repeated. Answers {@link Reply.OfNumber}: the sum of all steps.
    */
-  record AddActiveTime(long millis) implements MetaCommand {
-    @Override
-    public void check() {}
-  }
+  record AddActiveTime(long millis) implements MetaCommand {}
 
   /** Answers {@link Reply.Done}, or refuses UNKNOWN_GROUP. */
   record ForgetGroup(String name) implements MetaCommand {

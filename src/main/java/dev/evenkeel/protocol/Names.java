@@ -24,12 +24,10 @@ public final class Names {
     if (name.length() > Limits.NAME_CHARS_MAX) {
       throw new RefusedException(
           Refusal.INVALID,
-          kind
-              + " name of "
-              + name.length()
-              + " characters: at most "
-              + Limits.NAME_CHARS_MAX
-              + " are allowed");
+          "%s name of %s characters: at most %s are allowed",
+          kind,
+          name.length(),
+          Limits.NAME_CHARS_MAX);
     }
     for (int i = 0; i < name.length(); i++) {
       char c = name.charAt(i);
@@ -37,11 +35,10 @@ public final class Names {
       if (!plain && c != '_' && !(i > 0 && (c == '.' || c == '-'))) {
         throw new RefusedException(
             Refusal.INVALID,
-            "bad "
-                + kind
-                + " name '"
-                + printable(name)
-                + "': use letters, digits, '_', and after the first character '.' and '-'");
+            "bad %s name '%s': use letters, digits, '_', and after the first character '.' "
+                + "and '-'",
+            kind,
+            printable(name));
       }
     }
     return name;

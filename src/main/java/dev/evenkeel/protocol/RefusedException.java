@@ -13,6 +13,13 @@ public class RefusedException extends RuntimeException {
     this.refusal = refusal;
   }
 
+  /**
+   * @param format as {@link String#format} takes it
+   */
+  public RefusedException(Refusal refusal, String format, Object... values) {
+    this(refusal, String.format(format, values));
+  }
+
   public Refusal refusal() {
     return refusal;
   }

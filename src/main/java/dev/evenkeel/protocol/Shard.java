@@ -15,10 +15,9 @@ public record Shard(int topicId, int shard) implements Comparable<Shard> {
     if (topicId < 1 || shard < 0 || shard >= Limits.SHARDS_MAX) {
       throw new RefusedException(
           Refusal.INVALID,
-          "shard "
-              + this
-              + ": topics count from 1, and shards from 0 to "
-              + (Limits.SHARDS_MAX - 1));
+          "shard %s: topics count from 1, and shards from 0 to %s",
+          this,
+          Limits.SHARDS_MAX - 1);
     }
   }
 

@@ -58,10 +58,9 @@ public record StartAt(Kind kind, long value) {
     } catch (DateTimeException e) {
       throw new RefusedException(
           Refusal.INVALID,
-          "'"
-              + text
-              + "' is no place: write earliest, latest, an offset like 12345, or a time like"
-              + " 2026-01-31T12:00:00Z");
+          "'%s' is no place: write earliest, latest, an offset like 12345, or a time "
+              + "like 2026-01-31T12:00:00Z",
+          text);
     }
   }
 }

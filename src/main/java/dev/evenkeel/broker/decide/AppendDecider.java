@@ -2,6 +2,8 @@ package dev.evenkeel.broker.decide;
 
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.DelayCounts;
+import dev.evenkeel.broker.state.DelayedKey;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ProducerRecord;
@@ -9,6 +11,7 @@ import dev.evenkeel.broker.state.ProducerShard;
 import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TopicRecord;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
@@ -30,19 +33,21 @@ public final class AppendDecider {
    */
   public static final int PRODUCERS_HARD_MAX = 2 * RetainDecider.PRODUCERS_MAX;
 
+  /** How far a producer's clock may be ahead of the leader's before its delays look too long. */
+  private static final long CLOCKS_APART_MILLIS_MAX = 3600_000;
+
   private final DataTables tables;
   private final LogTime time;
   private final Map<Shard, ShardRecord> shards = new LinkedHashMap<>();
   private final Map<Long, ProducerRecord> producers = new LinkedHashMap<>();
   private final Map<ProducerShard, RecentSequences> rings = new LinkedHashMap<>();
   private final List<Change> changes = new ArrayList<>();
-  private final NewDelays delays;
+  private final Map<Shard, DelayCounts> delays = new LinkedHashMap<>();
   private int freshProducers;
 
   public AppendDecider(DataTables tables, LogTime time) {
     this.tables = tables;
     this.time = time;
-    delays = new NewDelays(tables, time.clockMillis());
   }
 
   /** One result for each batch, in order. Call it once. */
@@ -51,7 +56,7 @@ public final class AppendDecider {
     for (AppendBody.Item item : items) {
       results.add(one(item));
     }
-    delays.finish(changes);
+    delays.forEach((shard, counts) -> changes.add(new Change.PutDelays(shard, counts)));
     shards.forEach((shard, record) -> changes.add(new Change.PutShard(shard, record)));
     producers.values().forEach(producer -> changes.add(new Change.PutProducer(producer)));
     rings.forEach((key, ring) -> changes.add(new Change.PutRing(key, ring)));
@@ -93,8 +98,24 @@ public final class AppendDecider {
         : new Result(refusal, 0);
   }
 
+  /** Why the batch may not wait: INVALID for too long, TOO_LARGE for want of room; else null. */
   private Refusal refusalOfDelay(AppendBody.Item item) {
-    return item.delayed() ? delays.refusal(item.shard(), item.batch(), item.dueMillis()) : null;
+    if (!item.delayed()) {
+      return null;
+    }
+    if (item.dueMillis() - time.clockMillis() > Limits.DELAY_MILLIS_MAX + CLOCKS_APART_MILLIS_MAX) {
+      return Refusal.INVALID;
+    }
+    DelayCounts waiting = delays(item.shard());
+    boolean room =
+        waiting.messages() + item.batch().count() <= Limits.DELAYED_MESSAGES_MAX
+            && waiting.bytes() + item.batch().length() <= Limits.DELAYED_BYTES_MAX;
+    return room ? null : Refusal.TOO_LARGE;
+  }
+
+  private DelayCounts delays(Shard shard) {
+    DelayCounts changed = delays.get(shard);
+    return changed == null ? tables.delays().of(shard) : changed;
   }
 
   private long take(
@@ -132,12 +153,20 @@ public final class AppendDecider {
   /** The first offset; a delayed batch has none yet. */
   private long append(AppendBody.Item item, ShardRecord record) {
     if (item.delayed()) {
-      delays.put(item.shard(), item.batch(), item.dueMillis(), changes);
+      delay(item.shard(), item.batch(), item.dueMillis());
       return Result.OFFSET_FORGOTTEN;
     }
     IndexEntry entry = record.next(item.batch(), time.millis());
     changes.add(new Change.PutBatch(item.shard(), entry, item.batch()));
     shards.put(item.shard(), record.appended(entry));
     return entry.base();
+  }
+
+  /** It waits, also if it is due already: it goes behind what was sent before and is due too. */
+  private void delay(Shard shard, Batch batch, long dueMillis) {
+    DelayCounts before = delays(shard);
+    changes.add(
+        new Change.PutDelayed(new DelayedKey(shard, dueMillis, before.nextSerial()), batch));
+    delays.put(shard, before.added(batch.count(), batch.length(), dueMillis));
   }
 }

@@ -22,4 +22,11 @@ public record Decision<C>(List<C> changes, Reply reply) {
   public static <C> Decision<C> refused(Refusal refusal, String detail) {
     return unchanged(Reply.refused(refusal, detail));
   }
+
+  /**
+   * @param format as {@link String#format} takes it
+   */
+  static <C> Decision<C> refused(Refusal refusal, String format, Object... values) {
+    return refused(refusal, String.format(format, values));
+  }
 }

@@ -24,21 +24,11 @@ import java.util.List;
  * <p>What is known of an offset decides what a repeated outcome comes to: an attempt counts only if
  * it is the next one, and what has a mark, or lies below everything that a new owner would begin
  * with, has left the window for good.
+ *
+ * @param time Null where nothing is timed.
  */
-public final class FailureDecider {
+public record FailureDecider(DataTables tables, Store store, LogTime time) {
   private static final long DELAY_MILLIS_MAX = 30L * 24 * 3600 * 1000;
-
-  private final DataTables tables;
-  private final Store store;
-
-  /** Null where nothing is timed. */
-  private final LogTime time;
-
-  public FailureDecider(DataTables tables, Store store, LogTime time) {
-    this.tables = tables;
-    this.store = store;
-    this.time = time;
-  }
 
   public Decision<Change> record(DataCommand.RecordOutcomes command) {
     Lease lease = command.group() == null ? null : tables.lease(command.group(), command.shard());
@@ -51,16 +41,16 @@ public final class FailureDecider {
     if (wrong != null) {
       return Decision.refused(Refusal.INVALID, wrong);
     }
-    GroupFailures book = book(new LeaseKey(command.shard(), command.group()));
+    FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
     List<Long> noRoom = new ArrayList<>();
     for (Outcome outcome : command.outcomes()) {
       // What comes after one that found no room may be of the same lane, and must not pass it.
       boolean passes = outcome instanceof Outcome.Parked && !noRoom.isEmpty();
-      if (passes || !taken(book, outcome, lease)) {
+      if (passes || !taken(failures, outcome, lease)) {
         noRoom.add(outcome.offset());
       }
     }
-    return decided(book, noRoom, false);
+    return decided(failures, noRoom, false);
   }
 
   private String wrong(DataCommand.RecordOutcomes command) {
@@ -93,16 +83,16 @@ public final class FailureDecider {
   }
 
   /** Whether there is room for what the outcome comes to. */
-  private boolean taken(GroupFailures book, Outcome outcome, Lease lease) {
+  private boolean taken(FailureUpdate failures, Outcome outcome, Lease lease) {
     long offset = outcome.offset();
-    FailureEntry entry = book.entry(offset);
+    FailureEntry entry = failures.entry(offset);
     if (outcome instanceof Outcome.Settled) {
       if (entry != null) {
-        book.remove(offset, entry, time);
+        failures.remove(offset, entry, time);
       }
       return true;
     }
-    if (entry == null && (offset < lease.floor() || book.marked(offset))) {
+    if (entry == null && (offset < lease.floor() || failures.marked(offset))) {
       // It has left the window before: this is told again.
       return true;
     }
@@ -113,20 +103,20 @@ public final class FailureDecider {
     }
     boolean moved = entry != null && entry.kind() != FailureEntry.Kind.HELD;
     if (outcome instanceof Outcome.Parked parked) {
-      return moved || book.park(parked, entry, time);
+      return moved || failures.park(parked, entry, time);
     }
     Outcome.Failed failed = (Outcome.Failed) outcome;
     if (entry != null && failed.attempt() != entry.attempts() + 1) {
       return true;
     }
     return switch (failed.way()) {
-      case DEAD -> book.die(failed, entry, lease.floor(), time);
+      case DEAD -> failures.die(failed, entry, lease.floor(), time);
       // Below the committed offset nothing is held: a report that comes late would stay for ever.
-      case HELD -> offset < lease.committed() || book.hold(failed, entry, time);
+      case HELD -> offset < lease.committed() || failures.hold(failed, entry, time);
       case MOVED ->
           moved
-              ? book.again(offset, entry, failed.delayMillis(), time)
-              : failed.copy() == null || book.move(failed, entry, time);
+              ? failures.again(offset, entry, failed.delayMillis(), time)
+              : failed.copy() == null || failures.move(failed, entry, time);
     };
   }
 
@@ -136,27 +126,27 @@ public final class FailureDecider {
     if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
       return tooMany(command.offsets());
     }
-    GroupFailures book = book(new LeaseKey(command.shard(), command.group()));
+    FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
     List<Long> there = new ArrayList<>();
     for (long offset : command.offsets()) {
-      DeadLetter letter = book.dead(offset);
+      DeadLetter letter = failures.dead(offset);
       if (letter == null) {
         continue;
       }
-      if (book.entry(offset) != null) {
+      if (failures.entry(offset) != null) {
         // After a reset it came again, and is being tried already.
-        book.bury(offset);
+        failures.bury(offset);
         there.add(offset);
         continue;
       }
-      if (!book.hasRoom(letter.copy().length)) {
+      if (!failures.hasRoom(letter.copy().length)) {
         break;
       }
-      book.bury(offset);
-      book.revive(letter, time);
+      failures.bury(offset);
+      failures.revive(letter, time);
       there.add(offset);
     }
-    return decided(book, there, true);
+    return decided(failures, there, true);
   }
 
   /** Drops dead letters. */
@@ -165,15 +155,15 @@ public final class FailureDecider {
     if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
       return tooMany(command.offsets());
     }
-    GroupFailures book = book(new LeaseKey(command.shard(), command.group()));
+    FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
     List<Long> there = new ArrayList<>();
     for (long offset : command.offsets()) {
-      if (book.dead(offset) != null) {
-        book.bury(offset);
+      if (failures.dead(offset) != null) {
+        failures.bury(offset);
         there.add(offset);
       }
     }
-    return decided(book, there, false);
+    return decided(failures, there, false);
   }
 
   /** What comes again after a reset does not wait here, too; what lies below it goes on waiting. */
@@ -182,11 +172,11 @@ public final class FailureDecider {
     if (tables.failures(key).concerningOwner() == 0) {
       return List.of();
     }
-    GroupFailures book = book(key);
-    book.forgetMarks();
-    book.forgetHeld();
-    book.forgetMovedFrom(next.committed());
-    return book.changes(false);
+    FailureUpdate failures = failures(key);
+    failures.forgetMarks();
+    failures.forgetHeld();
+    failures.forgetMovedFrom(next.committed());
+    return failures.changes(false);
   }
 
   /** What a lease's progress makes superfluous. */
@@ -196,13 +186,13 @@ public final class FailureDecider {
     if (stand.marks() == 0 && stand.held() == 0) {
       return List.of();
     }
-    GroupFailures book = book(key);
-    book.forgetBelow(next.floor(), next.committed());
-    return book.changes(false);
+    FailureUpdate failures = failures(key);
+    failures.forgetBelow(next.floor(), next.committed());
+    return failures.changes(false);
   }
 
-  private GroupFailures book(LeaseKey key) {
-    return new GroupFailures(key, tables.failures(key), tables.lanes(), new FailureEdits(store));
+  private FailureUpdate failures(LeaseKey key) {
+    return new FailureUpdate(key, tables.failures(key), tables.lanes(), new FailureRows(store));
   }
 
   private static Decision<Change> tooMany(List<Long> offsets) {
@@ -212,7 +202,7 @@ public final class FailureDecider {
   }
 
   private static Decision<Change> decided(
-      GroupFailures book, List<Long> offsets, boolean replayed) {
-    return new Decision<>(book.changes(replayed), new Reply.OfOffsets(List.copyOf(offsets)));
+      FailureUpdate failures, List<Long> offsets, boolean replayed) {
+    return new Decision<>(failures.changes(replayed), new Reply.OfOffsets(List.copyOf(offsets)));
   }
 }

@@ -3,9 +3,7 @@ package dev.evenkeel.broker.decide;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.protocol.GroupInfo;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import java.util.ArrayList;
@@ -14,26 +12,16 @@ import java.util.Collections;
 import java.util.List;
 
 /** Decides about groups. */
-public final class GroupDecider {
+public record GroupDecider(MetaTables tables) {
   /** Most groups of a cluster. */
   public static final int GROUPS_MAX = 10_000;
 
   /** Most topics of a group. */
   public static final int GROUP_TOPICS_MAX = 1_000;
 
-  private final MetaTables tables;
-
-  public GroupDecider(MetaTables tables) {
-    this.tables = tables;
-  }
-
   public Decision<MetaChange> declare(MetaCommand.DeclareGroup command, long nowMillis) {
-    String name = Names.check("group", command.name());
-    command.policy().check();
-    command.topics().forEach(topic -> Names.check("topic", topic));
-    if (command.assignor() != null) {
-      Names.check("assignor", command.assignor());
-    }
+    command.check();
+    String name = command.name();
     GroupInfo known = tables.group(name);
     if (known == null && tables.groups().size() >= GROUPS_MAX) {
       return Decision.refused(
@@ -91,13 +79,6 @@ public final class GroupDecider {
     return put(seen(known, nowMillis, topics));
   }
 
-  public Decision<MetaChange> passed(MetaCommand.AddActiveTime command) {
-    long step = Math.max(0, Math.min(command.millis(), Limits.ACTIVE_STEP_MILLIS_MAX));
-    MetaTables.Counters next = tables.counters().afterActive(step);
-    return new Decision<>(
-        List.of(new MetaChange.PutCounters(next)), new Reply.OfNumber(next.activeMillis()));
-  }
-
   /**
    * Forgets the group, its lease and its moves. Should it come back, its term goes on above all
    * that it ever had.
@@ -135,7 +116,7 @@ public final class GroupDecider {
     return new Decision<>(List.of(new MetaChange.PutGroup(group)), new Reply.OfGroup(group));
   }
 
-  private static Decision<MetaChange> unknown(String group) {
+  static Decision<MetaChange> unknown(String group) {
     return Decision.refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
   }
 }

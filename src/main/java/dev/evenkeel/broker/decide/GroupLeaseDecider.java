@@ -4,7 +4,6 @@ import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import java.util.List;
@@ -21,18 +20,12 @@ import java.util.List;
  *      `---- release by the holder of that term ----'
  * </pre>
  */
-public final class GroupLeaseDecider {
-  private final MetaTables tables;
-
-  public GroupLeaseDecider(MetaTables tables) {
-    this.tables = tables;
-  }
-
+public record GroupLeaseDecider(MetaTables tables) {
   public Decision<MetaChange> grant(MetaCommand.GrantGroupLease command) {
-    Names.checkHolder(command.holder());
-    String instance = Names.checkInstance("a group lease", command.instance());
+    command.check();
+    String instance = command.instance();
     if (tables.group(command.group()) == null) {
-      return unknown(command.group());
+      return GroupDecider.unknown(command.group());
     }
     GroupLease lease = tables.groupLease(command.group());
     long expected = command.expectedTerm();
@@ -51,7 +44,7 @@ public final class GroupLeaseDecider {
 
   public Decision<MetaChange> release(MetaCommand.ReleaseGroupLease command) {
     if (tables.group(command.group()) == null) {
-      return unknown(command.group());
+      return GroupDecider.unknown(command.group());
     }
     GroupLease lease = tables.groupLease(command.group());
     if (!lease.held() && lease.term() == command.term()) {
@@ -71,16 +64,10 @@ public final class GroupLeaseDecider {
   private static Decision<MetaChange> fenced(GroupLease lease, long term) {
     return Decision.refused(
         Refusal.FENCED,
-        "term "
-            + term
-            + " of group '"
-            + lease.group()
-            + "': its lease is at term "
-            + lease.term()
-            + (lease.held() ? ", held by " + lease.holder() : ", held by nobody"));
-  }
-
-  private static Decision<MetaChange> unknown(String group) {
-    return Decision.refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+        "term %s of group '%s': its lease is at term %s%s",
+        term,
+        lease.group(),
+        lease.term(),
+        lease.held() ? ", held by " + lease.holder() : ", held by nobody");
   }
 }

@@ -24,36 +24,9 @@ import java.util.List;
  *
  * <p>Replies carry leases without the bytes of their state.
  */
-public final class LeaseDecider {
-  private final DataTables tables;
-  private final Store store;
-
-  public LeaseDecider(DataTables tables, Store store) {
-    this.tables = tables;
-    this.store = store;
-  }
-
+public record LeaseDecider(DataTables tables, Store store) {
   public Decision<Change> grant(DataCommand.Grant command) {
-    Names.check("group", command.group());
-    if (command.groupTerm() == 0) {
-      Names.check("member", command.owner());
-    } else {
-      Names.checkHolder(command.owner());
-    }
-    String instance = Names.checkInstance("a grant", command.instance());
-    if (command.groupTerm() < 0) {
-      return Decision.refused(
-          Refusal.INVALID, "group term of " + command.groupTerm() + ": it cannot be negative");
-    }
-    if (command.ownerTimeoutMillis() < 1
-        || command.ownerTimeoutMillis() > Limits.MEMBER_TIMEOUT_MILLIS_MAX) {
-      return Decision.refused(
-          Refusal.INVALID,
-          "owner timeout of "
-              + command.ownerTimeoutMillis()
-              + " ms: use 1 to "
-              + Limits.MEMBER_TIMEOUT_MILLIS_MAX);
-    }
+    command.check();
     shard(command.shard());
     Lease lease = expected(command.group(), command.shard(), command.expectedEpoch());
     if (lease == null) {
@@ -63,18 +36,18 @@ public final class LeaseDecider {
     if (command.groupTerm() < lease.groupTerm()) {
       return Decision.refused(
           Refusal.FENCED,
-          "group term "
-              + command.groupTerm()
-              + " of "
-              + lease.group()
-              + ":"
-              + lease.shard()
-              + ": the lease is at group term "
-              + lease.groupTerm());
+          "group term %s of %s:%s: the lease is at group term %s",
+          command.groupTerm(),
+          lease.group(),
+          lease.shard(),
+          lease.groupTerm());
     }
     return lease(
         lease.granted(
-            command.owner(), instance, command.groupTerm(), command.ownerTimeoutMillis()));
+            command.owner(),
+            command.instance(),
+            command.groupTerm(),
+            command.ownerTimeoutMillis()));
   }
 
   /**
@@ -98,7 +71,18 @@ public final class LeaseDecider {
   private Lease fresh(String group, Shard shard, long start) {
     Generation first = new Generation(tables.generationFloor(), 0);
     return new Lease(
-        group, shard, tables.epochFloor(), null, null, start, -1, null, null, 0, first);
+        group,
+        shard,
+        tables.epochFloor(),
+        null,
+        null,
+        start,
+        -1,
+        null,
+        null,
+        0,
+        first,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
   }
 
   public Decision<Change> drain(DataCommand.SetDrain command) {
@@ -153,13 +137,10 @@ public final class LeaseDecider {
         && (to.value() < record.start() || to.value() > record.end())) {
       return Decision.refused(
           Refusal.OFFSET_OUT_OF_RANGE,
-          "offset "
-              + to.value()
-              + ": the shard has "
-              + record.start()
-              + " to "
-              + record.end()
-              + ", the next message");
+          "offset %s: the shard has %s to %s, the next message",
+          to.value(),
+          record.start(),
+          record.end());
     }
     Lease next = lease.reset(StartFinder.find(store, tables, shard, to));
     LeaseKey key = new LeaseKey(shard, command.group());
@@ -325,14 +306,12 @@ public final class LeaseDecider {
   private static RefusedException fenced(Lease lease, long epoch) {
     return new RefusedException(
         Refusal.FENCED,
-        "epoch "
-            + epoch
-            + " of "
-            + lease.group()
-            + ":"
-            + lease.shard()
-            + (lease.owned() || lease.epoch() != epoch
-                ? ": the lease is at epoch " + lease.epoch()
-                : ": the lease has no owner"));
+        "epoch %s of %s:%s%s",
+        epoch,
+        lease.group(),
+        lease.shard(),
+        lease.owned() || lease.epoch() != epoch
+            ? ": the lease is at epoch " + lease.epoch()
+            : ": the lease has no owner");
   }
 }

@@ -13,13 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Opens epochs of producers. A repeat answers as the first. */
-public final class ProducerDecider {
-  private final DataTables tables;
-
-  public ProducerDecider(DataTables tables) {
-    this.tables = tables;
-  }
-
+public record ProducerDecider(DataTables tables) {
   public Decision<Change> open(DataCommand.OpenProducer command, long nowMillis) {
     long id = command.producerId();
     int epoch = command.epoch();

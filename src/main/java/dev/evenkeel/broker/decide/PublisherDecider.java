@@ -26,25 +26,15 @@ import java.util.List;
  * unknown, fresh             a higher epoch              PRODUCER_FENCED
  * </pre>
  */
-public final class PublisherDecider {
-  private final DataTables tables;
-  private final long nowMillis;
-
-  public PublisherDecider(DataTables tables, long nowMillis) {
-    this.tables = tables;
-    this.nowMillis = nowMillis;
-  }
-
+public record PublisherDecider(DataTables tables, long nowMillis) {
   public Decision<Change> open(DataCommand.OpenPublisher command) {
     Names.check("group", command.group());
     if (command.producerId() < 1 || command.epoch() < 1) {
       return Decision.refused(
           Refusal.INVALID,
-          "producer "
-              + command.producerId()
-              + " epoch "
-              + command.epoch()
-              + ": ids and epochs of leases count from 1");
+          "producer %s epoch %s: ids and epochs of leases count from 1",
+          command.producerId(),
+          command.epoch());
     }
     LeaseKey key = new LeaseKey(command.input(), command.group());
     ProducerRecord known = tables.producer(command.producerId());
@@ -77,7 +67,7 @@ public final class PublisherDecider {
               + Limits.PUBLISHERS_MAX
               + " shards publish here, no more are allowed: forget groups or topics");
     }
-    List<Change> changes = present == null ? List.of() : forget(present);
+    List<Change> changes = present == null ? List.of() : forget(tables, present);
     return put(
         changes, ProducerRecord.publisher(command.producerId(), command.epoch(), key, nowMillis));
   }
@@ -91,7 +81,7 @@ public final class PublisherDecider {
   /** Everything that the handlers of these groups and shards publish under. */
   List<Change> forget(List<LeaseKey> keys) {
     List<Change> changes = new ArrayList<>();
-    keys.forEach(key -> changes.addAll(forget(tables.publisher(key))));
+    keys.forEach(key -> changes.addAll(forget(tables, tables.publisher(key))));
     return changes;
   }
 
@@ -100,13 +90,14 @@ public final class PublisherDecider {
     List<Change> changes = new ArrayList<>();
     for (LeaseKey key : tables.publishers()) {
       if (key.shard().topicId() == topicId) {
-        changes.addAll(forget(tables.publisher(key)));
+        changes.addAll(forget(tables, tables.publisher(key)));
       }
     }
     return changes;
   }
 
-  private List<Change> forget(ProducerRecord producer) {
+  /** A producer goes, with all that is remembered of it. */
+  static List<Change> forget(DataTables tables, ProducerRecord producer) {
     List<Change> changes = new ArrayList<>();
     tables.ringsOf(producer.id()).keySet().forEach(k -> changes.add(new Change.RemoveRing(k)));
     changes.add(new Change.RemoveProducer(producer.id()));

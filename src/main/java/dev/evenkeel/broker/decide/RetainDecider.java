@@ -127,7 +127,7 @@ public final class RetainDecider {
         continue;
       }
       if (timeMillis - each.usedMillis() > PRODUCER_IDLE_MILLIS_MAX) {
-        forget(each);
+        changes.addAll(PublisherDecider.forget(tables, each));
       } else {
         kept.add(each);
       }
@@ -136,12 +136,8 @@ public final class RetainDecider {
       kept.sort(
           Comparator.comparingLong(ProducerRecord::usedMillis)
               .thenComparingLong(ProducerRecord::id));
-      kept.subList(0, kept.size() - PRODUCERS_MAX).forEach(this::forget);
+      kept.subList(0, kept.size() - PRODUCERS_MAX)
+          .forEach(each -> changes.addAll(PublisherDecider.forget(tables, each)));
     }
-  }
-
-  private void forget(ProducerRecord producer) {
-    tables.ringsOf(producer.id()).keySet().forEach(k -> changes.add(new Change.RemoveRing(k)));
-    changes.add(new Change.RemoveProducer(producer.id()));
   }
 }

@@ -15,13 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Opens, configures and drops the shards of a topic. */
-public final class ShardDecider {
-  private final DataTables tables;
-
-  public ShardDecider(DataTables tables) {
-    this.tables = tables;
-  }
-
+public record ShardDecider(DataTables tables) {
   public Decision<Change> open(DataCommand.OpenShards command) {
     TopicRecord known = tables.topic(command.topicId());
     if (known != null && known.dropped()) {

@@ -11,27 +11,19 @@ import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
 
 /** Decides about topics: CREATING → ACTIVE → DELETING → gone. Ids are never used again. */
-public final class TopicDecider {
+public record TopicDecider(MetaTables tables) {
   /** Most topics of a cluster. */
   public static final int TOPICS_MAX = 10_000;
-
-  private final MetaTables tables;
-
-  public TopicDecider(MetaTables tables) {
-    this.tables = tables;
-  }
 
   public Decision<MetaChange> create(MetaCommand.CreateTopic command, long nowMillis) {
     String name = Names.check("topic", command.name());
     if (command.shards() < 1 || command.shards() > Limits.SHARDS_MAX) {
       return Decision.refused(
           Refusal.INVALID,
-          "topic '"
-              + name
-              + "' with "
-              + command.shards()
-              + " shards: use 1 to "
-              + Limits.SHARDS_MAX);
+          "topic '%s' with %s shards: use 1 to %s",
+          name,
+          command.shards(),
+          Limits.SHARDS_MAX);
     }
     command.config().check();
     TopicInfo taken = tables.topic(name);

@@ -34,12 +34,10 @@ final class LiveStore {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       IOException told =
           new IOException(
-              "cannot open "
-                  + directory
-                  + " ("
-                  + cause.getMessage()
-                  + "): if it is damaged, delete it, and it is made again from the snapshot and the"
-                  + " log; if these are damaged too, replace the node");
+              String.format(
+                  "cannot open %s (%s): if it is damaged, delete it, and it is made again from "
+                      + "the snapshot and the log; if these are damaged too, replace the node",
+                  directory, cause.getMessage()));
       told.addSuppressed(e);
       throw told;
     } finally {

@@ -1,15 +1,15 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.broker.decide.ClusterDecider;
 import dev.evenkeel.broker.decide.Decision;
-import dev.evenkeel.broker.decide.FeatureLevelDecider;
 import dev.evenkeel.broker.decide.GroupDecider;
 import dev.evenkeel.broker.decide.GroupLeaseDecider;
 import dev.evenkeel.broker.decide.MoveDecider;
-import dev.evenkeel.broker.decide.RegisterDecider;
 import dev.evenkeel.broker.decide.TopicDecider;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.ByteReader;
@@ -102,7 +102,7 @@ public final class MetaState extends StoredState<MetaCommand> {
     } else if (command instanceof MetaCommand.SeeGroup c) {
       return new GroupDecider(tables).see(c, now);
     } else if (command instanceof MetaCommand.AddActiveTime c) {
-      return new GroupDecider(tables).passed(c);
+      return new ClusterDecider(tables).passed(c);
     } else if (command instanceof MetaCommand.ForgetGroup c) {
       return new GroupDecider(tables).forget(c);
     } else if (command instanceof MetaCommand.ForgetTopic c) {
@@ -114,9 +114,9 @@ public final class MetaState extends StoredState<MetaCommand> {
     } else if (command instanceof MetaCommand.RecordMoves c) {
       return new MoveDecider(tables.moves()).record(c);
     } else if (command instanceof MetaCommand.RegisterProducer c) {
-      return new RegisterDecider(tables).register(c);
+      return new ClusterDecider(tables).register(c);
     } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
-      return new FeatureLevelDecider(tables).raise(c);
+      return new ClusterDecider(tables).raise(c);
     }
     throw new IllegalStateException("nobody decides about " + command);
   }

@@ -153,13 +153,10 @@ public abstract class StoredState<C> implements ReplicatedState {
 
   private String advice(int needed) {
     String version = FeatureLevel.class.getPackage().getImplementationVersion();
-    return "feature level "
-        + needed
-        + ", and this node"
-        + (version == null ? "" : " of version " + version)
-        + " reads up to level "
-        + levelRead
-        + ": start it with the version that the other nodes run";
+    return String.format(
+        "feature level %s, and this node%s reads up to level %s: start it with the "
+            + "version that the other nodes run",
+        needed, version == null ? "" : " of version " + version, levelRead);
   }
 
   @Override
@@ -181,12 +178,11 @@ public abstract class StoredState<C> implements ReplicatedState {
   private RefusedException missing(int needed) {
     return new RefusedException(
         Refusal.UNAVAILABLE,
-        "this needs feature level "
-            + needed
-            + ", and the cluster is at level "
-            + levelOfCluster()
-            + " until every node runs a version that reads it, without -D"
-            + FeatureLevel.MAX_PROPERTY);
+        "this needs feature level %s, and the cluster is at level %s until every node "
+            + "runs a version that reads it, without -D%s",
+        needed,
+        levelOfCluster(),
+        FeatureLevel.MAX_PROPERTY);
   }
 
   /** Whether the command is the one that takes the cluster to the level. */
@@ -215,15 +211,10 @@ public abstract class StoredState<C> implements ReplicatedState {
   private void checkTerm(long term, long index) {
     if (index == appliedIndex && term != appliedTerm) {
       throw new IllegalStateException(
-          "the state has entry "
-              + index
-              + " of term "
-              + appliedTerm
-              + ", and the log has one of term "
-              + term
-              + ": delete the directory live/"
-              + name
-              + ", and the state is made again from its snapshot and the log");
+          String.format(
+              "the state has entry %s of term %s, and the log has one of term %s: delete the "
+                  + "directory live/%s, and the state is made again from its snapshot and the log",
+              index, appliedTerm, term, name));
     }
   }
 
@@ -255,11 +246,10 @@ public abstract class StoredState<C> implements ReplicatedState {
       return reading.get();
     } catch (RefusedException refused) {
       throw new UnreadableEntryException(
-          "log entry "
-              + index
-              + " cannot be read by this version ("
-              + refused.getMessage()
-              + "): start this node with the version that the other nodes run",
+          String.format(
+              "log entry %s cannot be read by this version (%s): start this node with the "
+                  + "version that the other nodes run",
+              index, refused.getMessage()),
           refused);
     }
   }
@@ -318,13 +308,10 @@ public abstract class StoredState<C> implements ReplicatedState {
         index,
         command,
         Refusal.INTERNAL,
-        "a bug in Evenkeel: deciding about log entry "
-            + index
-            + " of "
-            + name
-            + " failed with "
-            + bug.getClass().getSimpleName()
-            + "; nothing changed");
+        String.format(
+            "a bug in Evenkeel: deciding about log entry %s of %s failed with %s; nothing "
+                + "changed",
+            index, name, bug.getClass().getSimpleName()));
   }
 
   /** Entries that were refused because deciding about them failed, since the node started. */

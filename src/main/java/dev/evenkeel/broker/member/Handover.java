@@ -12,19 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Gives every group that a node leads to another, before it stops. */
-final class Handover {
+record Handover(Vertx vertx, PeerCalls calls, LogNode log) {
   static final long MILLIS_MAX = 4_000;
   private static final Logger LOG = LoggerFactory.getLogger(Handover.class);
-
-  private final Vertx vertx;
-  private final PeerCalls calls;
-  private final LogNode log;
-
-  Handover(Vertx vertx, PeerCalls calls, LogNode log) {
-    this.vertx = vertx;
-    this.calls = calls;
-    this.log = log;
-  }
 
   /** Completes when the groups are led by others, or could not be given away in time. */
   Future<Void> run() {

@@ -13,14 +13,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Questions to the membership address of other nodes. */
-final class PeerCalls {
+record PeerCalls(Vertx vertx) {
   private static final long CARD_MILLIS_MAX = 1_000;
-
-  private final Vertx vertx;
-
-  PeerCalls(Vertx vertx) {
-    this.vertx = vertx;
-  }
 
   /** Fails with {@code RefusedException}. */
   Future<Buffer> ask(String node, JsonObject question, long millisMax) {

@@ -93,10 +93,9 @@ final class Replacement {
     if (!clusterId.equals(answer.card().clusterId())) {
       throw new RefusedException(
           Refusal.INVALID,
-          "node '"
-              + node
-              + "' runs with the data of another cluster: start it with an empty data directory"
-              + " first");
+          "node '%s' runs with the data of another cluster: start it with an empty data "
+              + "directory first",
+          node);
     }
     String voter = answer.card().voter();
     boolean other =
@@ -196,10 +195,8 @@ final class Replacement {
               || now - begun > TimeUnit.MILLISECONDS.toNanos(millisMax)) {
             String cause = answered.failed() ? answered.cause().getMessage() : "it takes too long";
             return failed(
-                "the voters of the log group "
-                    + group.name()
-                    + " cannot be changed, a majority must be up: "
-                    + cause);
+                "the voters of the log group %s cannot be changed, a majority must be up: %s"
+                    .formatted(group.name(), cause));
           }
           return vertx
               .timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS)

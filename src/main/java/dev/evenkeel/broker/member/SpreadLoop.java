@@ -87,11 +87,10 @@ final class SpreadLoop {
             .eligibility()
             .add(
                 Reason.OUT_OF_VIEW,
-                "the cluster's view of members has "
-                    + seen
-                    + " of "
-                    + nodes
-                    + " nodes here: repair the network between the nodes");
+                String.format(
+                    "the cluster's view of members has %s of %s nodes here: repair the network "
+                        + "between the nodes",
+                    seen, nodes));
       } else {
         group.eligibility().remove(Reason.OUT_OF_VIEW);
       }

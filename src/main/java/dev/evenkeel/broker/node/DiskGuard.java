@@ -94,12 +94,10 @@ public final class DiskGuard {
   }
 
   private String text(long free) {
-    return free
-        + " bytes are free in "
-        + directory
-        + ", the limit is "
-        + freeBytesMin
-        + ": free space there, shorten retention, or lower the limit";
+    return String.format(
+        "%s bytes are free in %s, the limit is %s: free space there, shorten "
+            + "retention, or lower the limit",
+        free, directory, freeBytesMin);
   }
 
   /** Free space by the last measurement; NaN if it is unknown. */

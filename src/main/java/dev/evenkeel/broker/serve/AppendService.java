@@ -73,11 +73,9 @@ public final class AppendService {
       if (item.shard().dataGroup(groups.size()) != group) {
         throw new RefusedException(
             Refusal.INVALID,
-            "shards "
-                + first
-                + " and "
-                + item.shard()
-                + " belong to different log groups: send them in separate requests");
+            "shards %s and %s belong to different log groups: send them in separate requests",
+            first,
+            item.shard());
       }
     }
     return group;

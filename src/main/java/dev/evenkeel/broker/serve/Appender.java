@@ -78,11 +78,8 @@ final class Appender {
     if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
       return refused(
           Refusal.TOO_LARGE,
-          "append of "
-              + bytes
-              + " bytes: at most "
-              + (Limits.ENTRY_BYTES_MAX - Entry.HEADER_BYTES)
-              + " are allowed");
+          "append of %s bytes: at most %s are allowed"
+              .formatted(bytes, Limits.ENTRY_BYTES_MAX - Entry.HEADER_BYTES));
     }
     if (waitingBytes + bytes > waitingBytesMax) {
       return refused(Refusal.OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());

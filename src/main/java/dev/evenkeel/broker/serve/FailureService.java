@@ -26,21 +26,9 @@ import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 
 /** Answers what is asked about retries and dead letters. Runs on one context. */
-final class FailureService {
+record FailureService(
+    List<LogGroupServer> groups, Vertx vertx, Executor readers, LongSupplier nowMillis) {
   private static final int LETTERS_MAX = 1_000;
-
-  private final List<LogGroupServer> groups;
-  private final Vertx vertx;
-  private final Executor readers;
-  private final LongSupplier nowMillis;
-
-  FailureService(
-      List<LogGroupServer> groups, Vertx vertx, Executor readers, LongSupplier nowMillis) {
-    this.groups = groups;
-    this.vertx = vertx;
-    this.readers = readers;
-    this.nowMillis = nowMillis;
-  }
 
   /** Answers a FETCH_RETRIES request. */
   Future<Buffer> retries(ByteBuffer body) {

@@ -164,13 +164,11 @@ public final class FetchService {
     if (lease == null || !lease.heldAt(epoch)) {
       throw new RefusedException(
           Refusal.FENCED,
-          "epoch "
-              + epoch
-              + " of "
-              + name
-              + ":"
-              + shard
-              + (lease == null ? ": there is no lease" : ": the lease is at " + lease));
+          "epoch %s of %s:%s%s",
+          epoch,
+          name,
+          shard,
+          lease == null ? ": there is no lease" : ": the lease is at " + lease);
     }
   }
 

@@ -16,15 +16,7 @@ import java.util.List;
  * Answers those who want to know when an entry is on the disk of every voter. One request stands
  * for all batches of one entry, and of those before it.
  */
-final class ReplicaService {
-  private final List<LogGroupServer> groups;
-  private final Context context;
-
-  ReplicaService(List<LogGroupServer> groups, Context context) {
-    this.groups = groups;
-    this.context = context;
-  }
-
+record ReplicaService(List<LogGroupServer> groups, Context context) {
   /** Answers an AWAIT_REPLICAS request. */
   Future<Buffer> await(Buffer request) {
     ReplicasRequest asked = ReplicasRequest.decode(Frames.body(request));

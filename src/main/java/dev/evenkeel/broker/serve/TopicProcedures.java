@@ -228,13 +228,11 @@ final class TopicProcedures {
     }
     return new RefusedException(
         Refusal.INDETERMINATE,
-        "topic '"
-            + topic.name()
-            + "' is not "
-            + what
-            + " everywhere yet and will be once every log group has a leader ("
-            + cause.getMessage()
-            + ")");
+        "topic '%s' is not %s everywhere yet and will be once every log group has a "
+            + "leader (%s)",
+        topic.name(),
+        what,
+        cause.getMessage());
   }
 
   private void changed() {

@@ -115,35 +115,25 @@ record ClusterFile(
     Path directory = settings.directory();
     if (!nodeId.equals(settings.nodeId())) {
       throw new LogStartException(
-          directory
-              + " belongs to node '"
-              + nodeId
-              + "', not to '"
-              + settings.nodeId()
-              + "'; start it as node "
-              + nodeId
-              + ", or give this node a data directory of its own");
+          String.format(
+              "%s belongs to node '%s', not to '%s'; start it as node %s, or give this node "
+                  + "a data directory of its own",
+              directory, nodeId, settings.nodeId(), nodeId));
     }
     List<String> asked = ids(settings);
     if (!peers.equals(asked)) {
       throw new LogStartException(
-          directory
-              + " belongs to a cluster of the nodes "
-              + peers
-              + ", not of "
-              + asked
-              + "; name those as peers, or use a new directory");
+          String.format(
+              "%s belongs to a cluster of the nodes %s, not of %s; name those as peers, or "
+                  + "use a new directory",
+              directory, peers, asked));
     }
     if (settings.dataGroups() != 0 && settings.dataGroups() != dataGroups) {
       throw new LogStartException(
-          directory
-              + " was made with "
-              + dataGroups
-              + " data groups, not "
-              + settings.dataGroups()
-              + "; the number cannot change: ask for "
-              + dataGroups
-              + " or leave it out");
+          String.format(
+              "%s was made with %s data groups, not %s; the number cannot change: ask for %s "
+                  + "or leave it out",
+              directory, dataGroups, settings.dataGroups(), dataGroups));
     }
   }
 

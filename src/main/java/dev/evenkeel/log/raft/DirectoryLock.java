@@ -30,11 +30,10 @@ final class DirectoryLock implements AutoCloseable {
         String owner = read(channel);
         channel.close();
         throw new LogStartException(
-            "the data directory "
-                + directory
-                + " is in use by another process"
-                + (owner.isEmpty() ? "" : " (pid " + owner + ")")
-                + "; stop it, or give this node another data directory");
+            String.format(
+                "the data directory %s is in use by another process%s; stop it, or give this "
+                    + "node another data directory",
+                directory, owner.isEmpty() ? "" : " (pid " + owner + ")"));
       }
       channel.truncate(0);
       String pid = Long.toString(ProcessHandle.current().pid());

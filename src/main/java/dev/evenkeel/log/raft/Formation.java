@@ -72,10 +72,10 @@ final class Formation {
         return self.stage() == Stage.AGREED && self.clusterId().equals(other.clusterId())
             ? new Step.Become(self.with(Stage.OPENING))
             : new Step.AwaitReplacement(
-                "this directory is empty, but the cluster has formed without it: if it lost its"
-                    + " data for good, run 'evenkeel cluster replace "
-                    + self.node()
-                    + "'");
+                String.format(
+                    "this directory is empty, but the cluster has formed without it: if it lost "
+                        + "its data for good, run 'evenkeel cluster replace %s'",
+                    self.node()));
       }
     }
     String lowest = self.peers().get(0);
@@ -130,26 +130,16 @@ final class Formation {
   /** What keeps the two from ever forming one cluster, or null. */
   private static String difference(NodeCard self, NodeCard other) {
     if (!self.peers().equals(other.peers())) {
-      return "node "
-          + self.node()
-          + " was started with the peers "
-          + self.peers()
-          + ", node "
-          + other.node()
-          + " with "
-          + other.peers()
-          + ": give every node the same list of peers";
+      return String.format(
+          "node %s was started with the peers %s, node %s with %s: give every node the "
+              + "same list of peers",
+          self.node(), self.peers(), other.node(), other.peers());
     }
     if (self.dataGroups() != other.dataGroups()) {
-      return "node "
-          + self.node()
-          + " was started with "
-          + self.dataGroups()
-          + " data groups, node "
-          + other.node()
-          + " with "
-          + other.dataGroups()
-          + ": give every node the same number of data groups";
+      return String.format(
+          "node %s was started with %s data groups, node %s with %s: give every node the "
+              + "same number of data groups",
+          self.node(), self.dataGroups(), other.node(), other.dataGroups());
     }
     return null;
   }

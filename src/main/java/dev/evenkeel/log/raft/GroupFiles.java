@@ -35,10 +35,10 @@ final class GroupFiles {
         String name = entry.getFileName().toString();
         if (Files.isDirectory(entry) && !expected.contains(name)) {
           throw new LogStartException(
-              entry
-                  + " holds a log that does not belong to this cluster; restore "
-                  + ClusterFile.NAME
-                  + " from a backup, or move the log away");
+              String.format(
+                  "%s holds a log that does not belong to this cluster; restore %s from a "
+                      + "backup, or move the log away",
+                  entry, ClusterFile.NAME));
         }
       }
     } catch (IOException e) {
@@ -113,13 +113,9 @@ final class GroupFiles {
 
   private static LogStartException lost(String group, Path directory, String what) {
     return new LogStartException(
-        "the log of group '"
-            + group
-            + "' in "
-            + directory
-            + " "
-            + what
-            + ", although this node has used it; restore the data directory from a backup, or join"
-            + " as a new node with an empty one");
+        String.format(
+            "the log of group '%s' in %s %s, although this node has used it; restore the "
+                + "data directory from a backup, or join as a new node with an empty one",
+            group, directory, what));
   }
 }

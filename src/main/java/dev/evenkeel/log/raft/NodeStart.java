@@ -128,11 +128,8 @@ final class NodeStart {
     }
     if (settings.segmentBytesMax() < 2L * RaftSettings.ENTRY_BYTES_MAX) {
       throw new LogStartException(
-          "log segments of "
-              + settings.segmentBytesMax()
-              + " bytes are too small; at least "
-              + 2L * RaftSettings.ENTRY_BYTES_MAX
-              + " are needed");
+          "log segments of %s bytes are too small; at least %s are needed"
+              .formatted(settings.segmentBytesMax(), 2L * RaftSettings.ENTRY_BYTES_MAX));
     }
     if (settings.snapshotEveryEntries() < 1
         || settings.snapshotEveryBytes() < 1
@@ -292,13 +289,12 @@ final class NodeStart {
       if (failure != null && refusal == null) {
         refusal =
             new LogStartException(
-                "the log of group '"
-                    + groups.get(i).name()
-                    + "' in "
-                    + raft.resolve(groups.get(i).id().getUuid().toString())
-                    + " cannot be opened: "
-                    + Refusals.reason(failure)
-                    + "; if the disk is sound, restore the data directory from a backup",
+                String.format(
+                    "the log of group '%s' in %s cannot be opened: %s; if the disk is sound, "
+                        + "restore the data directory from a backup",
+                    groups.get(i).name(),
+                    raft.resolve(groups.get(i).id().getUuid().toString()),
+                    Refusals.reason(failure)),
                 failure);
       }
     }
@@ -355,10 +351,10 @@ final class NodeStart {
             "the logs failed while starting: " + node.failure().join().getMessage());
       }
       line.waitingFor(
-          "the cluster is taking this node in; if that was interrupted, run 'evenkeel cluster"
-              + " replace "
-              + settings.nodeId()
-              + "' again",
+          String.format(
+              "the cluster is taking this node in; if that was interrupted, run 'evenkeel "
+                  + "cluster replace %s' again",
+              settings.nodeId()),
           System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(VOTING_HINT_MILLIS));
       line.awaitInvitation(VOTING_CHECK_MILLIS);
     }
@@ -374,12 +370,10 @@ final class NodeStart {
         && applied.getIndex() > covered
         && !applied.equals(division.getRaftLog().getTermIndex(applied.getIndex()))) {
       throw new LogStartException(
-          "the log of group '"
-              + group
-              + "' lacks entry "
-              + applied.getIndex()
-              + ", which had been applied: files of the log are missing or cut off; restore the"
-              + " data directory from a backup");
+          String.format(
+              "the log of group '%s' lacks entry %s, which had been applied: files of the "
+                  + "log are missing or cut off; restore the data directory from a backup",
+              group, applied.getIndex()));
     }
   }
 
@@ -399,10 +393,10 @@ final class NodeStart {
 
   private static LogStartException busy(int port, Throwable cause) {
     return new LogStartException(
-        "the Raft port "
-            + port
-            + " is in use by another process; stop it, or choose another port for the node (Raft"
-            + " takes the second one after it)",
+        String.format(
+            "the Raft port %s is in use by another process; stop it, or choose another "
+                + "port for the node (Raft takes the second one after it)",
+            port),
         cause);
   }
 

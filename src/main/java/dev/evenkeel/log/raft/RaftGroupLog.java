@@ -148,11 +148,9 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
       return CompletableFuture.failedFuture(
           new RefusedException(
               Refusal.TOO_LARGE,
-              "an entry of "
-                  + bytes
-                  + " bytes; at most "
-                  + RaftSettings.CONTENT_BYTES_MAX
-                  + " are allowed"));
+              "an entry of %s bytes; at most %s are allowed",
+              bytes,
+              RaftSettings.CONTENT_BYTES_MAX));
     }
     if (stopped != null || target == null) {
       return CompletableFuture.failedFuture(

@@ -131,12 +131,12 @@ final class StateAdapter extends BaseStateMachine {
     } catch (Throwable e) {
       events.failed(
           new IllegalStateException(
-              "group "
-                  + group
-                  + ": "
-                  + (e instanceof UnreadableEntryException
-                      ? e.getMessage()
-                      : "applying entry " + index + " failed: " + e),
+              "group %s: %s"
+                  .formatted(
+                      group,
+                      e instanceof UnreadableEntryException
+                          ? e.getMessage()
+                          : "applying entry " + index + " failed: " + e),
               e));
       // The engine stops the group, so that nothing after this entry is applied.
       throw e;

@@ -52,14 +52,12 @@ final class Submitter {
       return CompletableFuture.failedFuture(
           new RefusedException(
               Refusal.OVERLOADED,
-              (count - 1)
-                  + " entries of "
-                  + (size - append.bytes())
-                  + " bytes are pending, at most "
-                  + PENDING_ENTRIES_MAX
-                  + " of "
-                  + PENDING_BYTES_MAX
-                  + " may; try again after a pause"));
+              "%s entries of %s bytes are pending, at most %s of %s may; try again after a "
+                  + "pause",
+              count - 1,
+              size - append.bytes(),
+              PENDING_ENTRIES_MAX,
+              PENDING_BYTES_MAX));
     }
     pending.add(append);
     queue.add(append);

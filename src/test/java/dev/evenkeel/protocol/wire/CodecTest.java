@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
@@ -128,13 +130,39 @@ class CodecTest {
                     "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
             new Reply.OfLease(lease),
             new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
-            new Reply.OfLease(new Lease("g", SHARD, 5, "m", "i", 100, -1, null, null, 8).reset(3)),
+            new Reply.OfLease(
+                new Lease(
+                        "g",
+                        SHARD,
+                        5,
+                        "m",
+                        "i",
+                        100,
+                        -1,
+                        null,
+                        null,
+                        8,
+                        Generation.FIRST,
+                        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)
+                    .reset(3)),
             new Reply.OfLease(
                 new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).publishingAs(77)),
             new Reply.OfLease(
                 new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).granted("n", "j", 4, 30_000)),
             new Reply.OfLease(
-                new Lease("g", SHARD, 5, "m", "i", 100, -1, null, new Drain("n", 12), 8)),
+                new Lease(
+                    "g",
+                    SHARD,
+                    5,
+                    "m",
+                    "i",
+                    100,
+                    -1,
+                    null,
+                    new Drain("n", 12),
+                    8,
+                    Generation.FIRST,
+                    Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)),
             new Reply.OfGroup(
                 new GroupInfo(
                     "g",

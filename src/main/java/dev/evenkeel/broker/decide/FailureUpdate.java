@@ -17,11 +17,11 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import java.util.List;
 
 /** The failures of a group on a shard while one command is decided. One instance a command. */
-final class GroupFailures {
+final class FailureUpdate {
   private final LeaseKey key;
   private final FailureKeys keys;
   private final WaitingKeys lanes;
-  private final FailureEdits edits;
+  private final FailureRows rows;
   private int waiting;
   private int parked;
   private int held;
@@ -29,10 +29,10 @@ final class GroupFailures {
   private int marks;
   private long bytes;
 
-  GroupFailures(LeaseKey key, FailureCounts stand, WaitingKeys lanes, FailureEdits edits) {
+  FailureUpdate(LeaseKey key, FailureCounts stand, WaitingKeys lanes, FailureRows rows) {
     this.key = key;
     this.lanes = lanes;
-    this.edits = edits;
+    this.rows = rows;
     keys = new FailureKeys(key);
     waiting = stand.waiting();
     parked = stand.parked();
@@ -44,17 +44,17 @@ final class GroupFailures {
 
   /** What waits of that offset, or null. */
   FailureEntry entry(long offset) {
-    byte[] value = edits.get(keys.at(FailureKeys.ENTRY, offset));
+    byte[] value = rows.get(keys.at(FailureKeys.ENTRY, offset));
     return value == null ? null : FailureEntry.CODEC.decode(value);
   }
 
   boolean marked(long offset) {
-    return edits.has(keys.at(FailureKeys.MARK, offset));
+    return rows.has(keys.at(FailureKeys.MARK, offset));
   }
 
   /** The dead letter of that offset, or null. */
   DeadLetter dead(long offset) {
-    byte[] value = edits.get(keys.at(FailureKeys.DEAD, offset));
+    byte[] value = rows.get(keys.at(FailureKeys.DEAD, offset));
     return value == null ? null : RecordCodec.DEAD_LETTER.read(new ByteReader(value));
   }
 
@@ -121,7 +121,7 @@ final class GroupFailures {
       put(head, behind.behind());
     }
     put(offset, entry);
-    edits.put(keys.at(FailureKeys.COPY, offset), copy);
+    rows.put(keys.at(FailureKeys.COPY, offset), copy);
     mark(offset);
   }
 
@@ -174,10 +174,10 @@ final class GroupFailures {
     Bytes out = new Bytes(128 + failed.copy().length);
     RecordCodec.DEAD_LETTER.write(out, letter);
     byte[] row = keys.at(FailureKeys.DEAD, offset);
-    if (!edits.has(row)) {
+    if (!rows.has(row)) {
       dead++;
     }
-    edits.put(row, out.toArray());
+    rows.put(row, out.toArray());
     if (offset >= floor) {
       mark(offset);
     }
@@ -187,7 +187,7 @@ final class GroupFailures {
   /** Removes what waits, and lets the next of its lane be tried. */
   void remove(long offset, FailureEntry entry, LogTime time) {
     take(offset, entry);
-    edits.delete(keys.at(FailureKeys.COPY, offset));
+    rows.delete(keys.at(FailureKeys.COPY, offset));
     if (entry.lane() == Outcome.NO_LANE) {
       return;
     }
@@ -203,7 +203,7 @@ final class GroupFailures {
 
   /** Removes a dead letter that is there. */
   void bury(long offset) {
-    edits.delete(keys.at(FailureKeys.DEAD, offset));
+    rows.delete(keys.at(FailureKeys.DEAD, offset));
     dead--;
   }
 
@@ -213,7 +213,7 @@ final class GroupFailures {
         letter.offset(),
         new FailureEntry(
             Kind.WAITING, 0, time.millis(), Outcome.NO_LANE, 0, 0, letter.copy().length));
-    edits.put(keys.at(FailureKeys.COPY, letter.offset()), letter.copy());
+    rows.put(keys.at(FailureKeys.COPY, letter.offset()), letter.copy());
   }
 
   /** Forgets marks below {@code floor}, and what was held below {@code committed}. */
@@ -221,14 +221,14 @@ final class GroupFailures {
     byte[] first;
     byte[] from = keys.part(FailureKeys.MARK);
     byte[] to = keys.at(FailureKeys.MARK, floor);
-    while (marks > 0 && (first = edits.first(from, to)) != null) {
-      edits.delete(first);
+    while (marks > 0 && (first = rows.first(from, to)) != null) {
+      rows.delete(first);
       marks--;
       from = keys.at(FailureKeys.MARK, FailureKeys.offset(first) + 1);
     }
     from = keys.part(FailureKeys.ENTRY);
     to = keys.at(FailureKeys.ENTRY, committed);
-    while (held > 0 && (first = edits.first(from, to)) != null) {
+    while (held > 0 && (first = rows.first(from, to)) != null) {
       long offset = FailureKeys.offset(first);
       FailureEntry entry = entry(offset);
       if (entry.kind() == Kind.HELD) {
@@ -256,23 +256,23 @@ final class GroupFailures {
     byte[] from = keys.at(FailureKeys.ENTRY, offset);
     byte[] to = keys.part(FailureKeys.ENTRY + 1);
     byte[] first;
-    while (waiting + parked > 0 && (first = edits.first(from, to)) != null) {
+    while (waiting + parked > 0 && (first = rows.first(from, to)) != null) {
       long each = FailureKeys.offset(first);
       take(each, entry(each));
-      edits.delete(keys.at(FailureKeys.COPY, each));
+      rows.delete(keys.at(FailureKeys.COPY, each));
       from = keys.at(FailureKeys.ENTRY, each + 1);
     }
   }
 
   /** The lowest offset of a lane, or -1. */
   private long headOf(long lane) {
-    byte[] added = edits.added(keys.lane(lane, 0), keys.lane(lane, Long.MAX_VALUE));
+    byte[] added = rows.added(keys.lane(lane, 0), keys.lane(lane, Long.MAX_VALUE));
     long head = added == null ? -1 : FailureKeys.offset(added);
     for (long offset : lanes.of(key, lane)) {
       if (head >= 0 && head <= offset) {
         return head;
       }
-      if (!edits.deletes(keys.lane(lane, offset))) {
+      if (!rows.deletes(keys.lane(lane, offset))) {
         return offset;
       }
     }
@@ -281,31 +281,31 @@ final class GroupFailures {
 
   private void mark(long offset) {
     byte[] row = keys.at(FailureKeys.MARK, offset);
-    if (!edits.has(row)) {
-      edits.mark(row);
+    if (!rows.has(row)) {
+      rows.mark(row);
       marks++;
     }
   }
 
   private void put(long offset, FailureEntry entry) {
-    edits.put(keys.at(FailureKeys.ENTRY, offset), FailureEntry.CODEC.encode(entry));
+    rows.put(keys.at(FailureKeys.ENTRY, offset), FailureEntry.CODEC.encode(entry));
     if (entry.kind() == Kind.WAITING) {
-      edits.mark(keys.due(entry.dueMillis(), offset));
+      rows.mark(keys.due(entry.dueMillis(), offset));
     }
     if (entry.lane() != Outcome.NO_LANE) {
-      edits.mark(keys.lane(entry.lane(), offset));
+      rows.mark(keys.lane(entry.lane(), offset));
     }
     count(entry, 1);
   }
 
   /** Removes everything but the copy. */
   private void take(long offset, FailureEntry entry) {
-    edits.delete(keys.at(FailureKeys.ENTRY, offset));
+    rows.delete(keys.at(FailureKeys.ENTRY, offset));
     if (entry.kind() == Kind.WAITING) {
-      edits.delete(keys.due(entry.dueMillis(), offset));
+      rows.delete(keys.due(entry.dueMillis(), offset));
     }
     if (entry.lane() != Outcome.NO_LANE) {
-      edits.delete(keys.lane(entry.lane(), offset));
+      rows.delete(keys.lane(entry.lane(), offset));
     }
     count(entry, -1);
   }
@@ -321,10 +321,10 @@ final class GroupFailures {
 
   /** What it came to. */
   List<Change> changes(boolean replayed) {
-    if (edits.isEmpty()) {
+    if (rows.isEmpty()) {
       return List.of();
     }
     FailureCounts stand = new FailureCounts(waiting, parked, held, dead, marks, bytes);
-    return List.of(new Change.PutFailures(key, stand, edits.rows(), replayed));
+    return List.of(new Change.PutFailures(key, stand, rows.changed(), replayed));
   }
 }

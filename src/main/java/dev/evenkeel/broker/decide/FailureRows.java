@@ -12,13 +12,13 @@ import java.util.TreeMap;
  * Table FAILURES as it is after the changes decided so far: what one outcome of a command comes to
  * may depend on the one before it. One instance a command.
  */
-final class FailureEdits {
+final class FailureRows {
   private static final byte[] GONE = new byte[0];
 
   private final Store store;
   private final NavigableMap<byte[], byte[]> edits = new TreeMap<>(Arrays::compareUnsigned);
 
-  FailureEdits(Store store) {
+  FailureRows(Store store) {
     this.store = store;
   }
 
@@ -79,7 +79,7 @@ final class FailureEdits {
     return added;
   }
 
-  List<FailureRow> rows() {
+  List<FailureRow> changed() {
     List<FailureRow> rows = new ArrayList<>(edits.size());
     edits.forEach((key, value) -> rows.add(new FailureRow(key, value == GONE ? null : value)));
     return rows;

@@ -3,23 +3,22 @@ package dev.evenkeel.broker.decide;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.NamedProducer;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import java.util.List;
 
-/** Gives out ids and epochs of producers. */
-public final class RegisterDecider {
+/**
+ * Decides about what only grows in a cluster: ids and epochs of producers, active time, and the
+ * feature level.
+ */
+public record ClusterDecider(MetaTables tables) {
   /** Most producers that are remembered by name, for ever. */
   public static final int NAMED_PRODUCERS_MAX = 100_000;
 
-  private final MetaTables tables;
-
-  public RegisterDecider(MetaTables tables) {
-    this.tables = tables;
-  }
-
+  /** Gives out an id or an epoch of a producer. */
   public Decision<MetaChange> register(MetaCommand.RegisterProducer command) {
     MetaTables.Counters counters = tables.counters();
     long id = counters.nextProducerId();
@@ -42,5 +41,19 @@ public final class RegisterDecider {
     return new Decision<>(
         List.of(new MetaChange.PutProducer(new NamedProducer(name, id, 0)), counted),
         new Reply.OfProducer(id, 0));
+  }
+
+  public Decision<MetaChange> passed(MetaCommand.AddActiveTime command) {
+    long step = Math.max(0, Math.min(command.millis(), Limits.ACTIVE_STEP_MILLIS_MAX));
+    MetaTables.Counters next = tables.counters().afterActive(step);
+    return new Decision<>(
+        List.of(new MetaChange.PutCounters(next)), new Reply.OfNumber(next.activeMillis()));
+  }
+
+  /** Raises the feature level. It never goes down: the log has such entries. */
+  public Decision<MetaChange> raise(MetaCommand.RaiseFeatureLevel command) {
+    return command.level() <= tables.featureLevel()
+        ? Decision.of(List.of())
+        : Decision.of(List.of(new MetaChange.PutFeatureLevel(command.level())));
   }
 }
