@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for use from any thread. Futures complete on the caller's own context if it has one.
  */
-public final class ClusterDirectory {
+public final class ClusterDirectory implements LeaderClient.Leaders {
   /** Time between two refreshes when nothing else asks for one. */
   public static final long REFRESH_MILLIS = 5_000;
 
@@ -100,6 +100,7 @@ public final class ClusterDirectory {
    * answer. Fails with {@code RefusedException} UNAVAILABLE or INDETERMINATE; the former view then
    * stays.
    */
+  @Override
   public Future<ClusterView> refresh() {
     if (closed) {
       return Future.failedFuture(
@@ -162,30 +163,30 @@ public final class ClusterDirectory {
 
   /** The leader of a shard, or null if unknown. */
   public String leaderOf(Shard shard) {
+    int groups = dataGroups();
+    return groups == 0 ? null : leader(shard.dataGroup(groups));
+  }
+
+  @Override
+  public int dataGroups() {
     ClusterView view = current;
-    return view == null ? null : view.leaderOf(shard);
+    return view == null ? 0 : view.dataLeaders().size();
+  }
+
+  @Override
+  public String leader(int group) {
+    ClusterView view = current;
+    return view == null ? null : view.leader(group);
   }
 
   /**
-   * A node has said who leads the shard's data group.
+   * A node has said who leads a log group.
    *
-   * @param node the leader's id; null or empty if there is none now
+   * @param node the leader's id; null if there is none now
    */
-  public void leaderHint(Shard shard, String node) {
-    change(
-        view ->
-            view == null || view.dataLeaders().isEmpty()
-                ? view
-                : hinted(view, shard.dataGroup(view.dataLeaders().size()), node));
-  }
-
-  /** A node has said who leads the meta group; null or empty if there is nobody now. */
-  public void metaLeaderHint(String node) {
-    change(view -> view == null ? null : hinted(view, ClusterView.META, node));
-  }
-
-  private static ClusterView hinted(ClusterView view, int group, String node) {
-    return view.withLeader(group, emptyToNull(node), view.term(group));
+  @Override
+  public void leaderHint(int group, String node) {
+    change(view -> view == null ? null : view.withLeader(group, node, view.term(group)));
   }
 
   private void announced(Buffer body) {
@@ -263,17 +264,10 @@ public final class ClusterDirectory {
   }
 
   /**
-   * The outcome of a request to the shard's leader, or INDETERMINATE as soon as another one leads
-   * or the leader answers nothing any more.
+   * The outcome of a request to the leader of a data group or of {@link ClusterView#META}, or
+   * INDETERMINATE as soon as another one leads or the leader answers nothing any more.
    */
-  public <T> Future<T> whileLeads(Shard shard, String node, Future<T> request) {
-    ClusterView view = current;
-    return view == null || view.dataLeaders().isEmpty()
-        ? request
-        : watch.whileLeads(shard.dataGroup(view.dataLeaders().size()), node, request);
-  }
-
-  /** The same for the leader of a data group, or of {@link ClusterView#META}. */
+  @Override
   public <T> Future<T> whileLeads(int group, String node, Future<T> request) {
     return watch.whileLeads(group, node, request);
   }
@@ -295,10 +289,6 @@ public final class ClusterDirectory {
         watch.leads(group, leader);
       }
     }
-  }
-
-  private static String emptyToNull(String node) {
-    return node == null || node.isEmpty() ? null : node;
   }
 
   public void close() {

@@ -94,11 +94,18 @@ public final class Frames {
     checkVersion(answer);
     int status = answer.getUnsignedByte(1);
     if (status != 0) {
-      throw new RefusedException(
+      throw RefusedException.received(
           Refusal.ofCode(status - 1),
           answer.getString(HEADER_BYTES, answer.length(), StandardCharsets.UTF_8.name()));
     }
     return body(answer);
+  }
+
+  /** The bytes of a body, copied: those of JSON text. */
+  public static Buffer copy(ByteBuffer body) {
+    byte[] bytes = new byte[body.remaining()];
+    body.get(bytes);
+    return Buffer.buffer(bytes);
   }
 
   public static ByteReader answerReader(Buffer answer) {

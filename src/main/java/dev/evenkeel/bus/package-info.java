@@ -3,6 +3,7 @@
  * carries them.
  *
  * <p>Begin with {@link dev.evenkeel.bus.Addresses} and {@link dev.evenkeel.bus.Op}; {@link
- * dev.evenkeel.bus.ClusterDirectory} knows which node leads what.
+ * dev.evenkeel.bus.ClusterDirectory} knows which node leads what, and {@link
+ * dev.evenkeel.bus.LeaderClient} asks it.
  */
 package dev.evenkeel.bus;

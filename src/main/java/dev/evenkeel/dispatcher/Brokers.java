@@ -2,8 +2,8 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderWatch;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
@@ -19,6 +19,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
@@ -26,9 +27,11 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
-import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.eventbus.Message;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * The dispatcher's questions to brokers. Futures fail with {@link RefusedException} only. To be
@@ -43,28 +46,27 @@ final class Brokers {
 
   private final Vertx vertx;
   private final String node;
-  private final DeliveryOptions options;
+  private final long requestTimeoutMillis;
   private final DeliveryOptions localOptions;
-  private List<String> dataLeaders = List.of();
-  private boolean leadersOld = true;
-  private final LeaderWatch watch = new LeaderWatch();
+  private final DataLeaders leaders = new DataLeaders();
+  private final LeaderClient client;
 
   Brokers(Vertx vertx, String node, long requestTimeoutMillis) {
     this.vertx = vertx;
-    FrameCodec.register(vertx);
     this.node = node;
-    this.options = new DeliveryOptions().setSendTimeout(requestTimeoutMillis);
-    this.localOptions = new DeliveryOptions(options).setLocalOnly(true);
+    this.requestTimeoutMillis = requestTimeoutMillis;
+    client = new LeaderClient(new VertxLink(vertx, node), leaders);
+    localOptions = new DeliveryOptions().setSendTimeout(requestTimeoutMillis).setLocalOnly(true);
   }
 
   /** The view of this node's own broker, which leads meta and so knows the topics of now. */
   Future<ClusterView> view() {
-    return request(Addresses.VIEW, Buffer.buffer(), localOptions)
+    return ask(Addresses.VIEW, Buffer.buffer())
         .map(
             answer -> {
               ClusterView view = ClusterView.fromJson(Bodies.answeredJson(answer));
-              dataLeaders = new ArrayList<>(view.dataLeaders());
-              leadersOld = false;
+              leaders.leaders = new ArrayList<>(view.dataLeaders());
+              leaders.old = false;
               return view;
             })
         .recover(Brokers::refused);
@@ -72,45 +74,19 @@ final class Brokers {
 
   /** The log has told who leads a data group now. */
   void leads(int dataGroup, String leader) {
-    if (leader != null && dataGroup < dataLeaders.size()) {
-      dataLeaders.set(dataGroup, leader);
-      watch.leads(dataGroup, leader);
+    if (leader != null && dataGroup < leaders.dataGroups()) {
+      leaders.leaders.set(dataGroup, leader);
+      leaders.watch.leads(dataGroup, leader);
     }
   }
 
   Future<List<GroupInfo>> groups() {
-    return request(
-            Addresses.control(node), Frames.request(Op.READ_GROUPS, new Bytes()), localOptions)
-        .map(
-            answer -> {
-              ByteReader in = Frames.answerReader(answer);
-              int count = in.count();
-              List<GroupInfo> groups = new ArrayList<>(count);
-              for (int i = 0; i < count; i++) {
-                groups.add(RecordCodec.group(in));
-              }
-              return groups;
-            })
-        .recover(Brokers::refused);
+    return read(Op.READ_GROUPS, Codec.list(RecordCodec.GROUP)::read);
   }
 
   /** The leases of groups that were ever granted. */
   Future<List<GroupLease>> groupLeases() {
-    return request(
-            Addresses.control(node),
-            Frames.request(Op.READ_GROUP_LEASES, new Bytes()),
-            localOptions)
-        .map(
-            answer -> {
-              ByteReader in = Frames.answerReader(answer);
-              int count = in.count();
-              List<GroupLease> leases = new ArrayList<>(count);
-              for (int i = 0; i < count; i++) {
-                leases.add(RecordCodec.GROUP_LEASE.read(in));
-              }
-              return leases;
-            })
-        .recover(Brokers::refused);
+    return read(Op.READ_GROUP_LEASES, Codec.list(RecordCodec.GROUP_LEASE)::read);
   }
 
   /**
@@ -131,10 +107,7 @@ final class Brokers {
 
   /** The rebalance history, oldest first. */
   Future<List<MoveRecord>> moves() {
-    return request(
-            Addresses.control(node), Frames.request(Op.READ_MOVES, new Bytes()), localOptions)
-        .map(answer -> RecordCodec.MOVES.read(Frames.answerReader(answer)))
-        .recover(Brokers::refused);
+    return read(Op.READ_MOVES, RecordCodec.MOVES::read);
   }
 
   /**
@@ -142,14 +115,14 @@ final class Brokers {
    * fail: data groups that do not answer are missing.
    */
   Future<Shards> shards(String group) {
-    Future<Void> leaders =
-        leadersOld ? view().<Void>mapEmpty().otherwiseEmpty() : Future.succeededFuture();
-    return leaders.compose(ready -> shardsOfAll(group));
+    Future<Void> known =
+        leaders.old ? view().<Void>mapEmpty().otherwiseEmpty() : Future.succeededFuture();
+    return known.compose(ready -> shardsOfAll(group));
   }
 
   private Future<Shards> shardsOfAll(String group) {
     List<Future<List<ShardStatus>>> parts = new ArrayList<>();
-    for (int i = 0; i < dataLeaders.size(); i++) {
+    for (int i = 0; i < leaders.dataGroups(); i++) {
       parts.add(shardsOf(i, group));
     }
     return Future.join(parts)
@@ -170,14 +143,14 @@ final class Brokers {
 
   private Future<List<ShardStatus>> shardsOf(int dataGroup, String group) {
     Buffer body = Frames.request(Op.READ_SHARDS, new Bytes().i32(dataGroup).text(group));
-    return toLeader(dataGroup, body).map(answer -> ShardStatus.read(Frames.answerReader(answer)));
+    return toLeader(dataGroup, body).map(answer -> ShardStatus.read(new ByteReader(answer)));
   }
 
   /** A command about one shard, to its leader. Does not fail: a refusal is a reply. */
   Future<Reply> submit(Shard shard, DataCommand command) {
-    return dataLeaders.isEmpty()
+    return leaders.dataGroups() == 0
         ? Future.succeededFuture(Reply.refused(Refusal.UNAVAILABLE, "no leader known"))
-        : submit(shard.dataGroup(dataLeaders.size()), command);
+        : submit(shard.dataGroup(leaders.dataGroups()), command);
   }
 
   private Future<Reply> submit(int dataGroup, DataCommand command) {
@@ -199,7 +172,7 @@ final class Brokers {
     Bytes body = new Bytes();
     CommandCodec.write(body, command);
     return reply(
-        request(Addresses.control(node), Frames.request(Op.SUBMIT_META, body), localOptions));
+        ask(Addresses.control(node), Frames.request(Op.SUBMIT_META, body)).map(Frames::answerBody));
   }
 
   /**
@@ -207,11 +180,11 @@ final class Brokers {
    * that one of them answers, or a refusal if one has not taken it.
    */
   Future<Reply> submitEverywhere(DataCommand command) {
-    if (dataLeaders.isEmpty()) {
+    if (leaders.dataGroups() == 0) {
       return Future.succeededFuture(Reply.refused(Refusal.UNAVAILABLE, "no leader known"));
     }
     List<Future<Reply>> replies = new ArrayList<>();
-    for (int i = 0; i < dataLeaders.size(); i++) {
+    for (int i = 0; i < leaders.dataGroups(); i++) {
       replies.add(submit(i, command));
     }
     return Future.join(replies)
@@ -231,68 +204,76 @@ final class Brokers {
             });
   }
 
-  private Future<Reply> reply(Future<Buffer> answer) {
+  private static Future<Reply> reply(Future<ByteBuffer> answer) {
     return answer
-        .map(frame -> ReplyCodec.decode(Frames.answerBody(frame)))
+        .map(ReplyCodec::decode)
         .recover(Brokers::<Reply>refused)
         .otherwise(
             failure -> Reply.refused(((RefusedException) failure).refusal(), failure.getMessage()));
   }
 
   /** To the leader of a data group; once more if that says who the leader is. */
-  private Future<Buffer> toLeader(int dataGroup, Buffer body) {
-    return toLeaderOnce(dataGroup, body)
-        .recover(
-            failure -> {
-              leadersOld = true;
-              if (failure instanceof RefusedException refused
-                  && refused.refusal() == Refusal.NOT_LEADER
-                  && refused.getMessage() != null
-                  && !refused.getMessage().isEmpty()
-                  && dataGroup < dataLeaders.size()) {
-                dataLeaders.set(dataGroup, refused.getMessage());
-                return toLeaderOnce(dataGroup, body);
-              }
-              return Future.failedFuture(failure);
-            });
+  private Future<ByteBuffer> toLeader(int dataGroup, Buffer frame) {
+    return client.request(
+        dataGroup, Addresses::control, frame, requestTimeoutMillis, LeaderClient.Retry.hops(1));
   }
 
-  private Future<Buffer> toLeaderOnce(int dataGroup, Buffer body) {
-    String leader = dataGroup < dataLeaders.size() ? dataLeaders.get(dataGroup) : null;
-    if (leader == null) {
-      return Future.failedFuture(
-          new RefusedException(
-              Refusal.UNAVAILABLE, "data group " + dataGroup + " has no leader now"));
-    }
-    return watch
-        .whileLeads(dataGroup, leader, request(Addresses.control(leader), body, options))
-        .compose(
-            answer -> {
-              Frames.answerBody(answer);
-              return Future.succeededFuture(answer);
-            })
+  /** To this node's own broker. */
+  private Future<Buffer> ask(String address, Buffer frame) {
+    return vertx
+        .eventBus()
+        .<Buffer>request(address, frame, localOptions)
+        .map(Message::body)
+        .recover(failure -> Future.failedFuture(VertxLink.refusal(address, failure)));
+  }
+
+  private <T> Future<T> read(Op op, Function<ByteReader, T> decode) {
+    return ask(Addresses.control(node), Frames.request(op, new Bytes()))
+        .map(answer -> decode.apply(Frames.answerReader(answer)))
         .recover(Brokers::refused);
   }
 
-  private Future<Buffer> request(String address, Buffer body, DeliveryOptions how) {
-    return vertx
-        .eventBus()
-        .<Buffer>request(address, body, how)
-        .map(answer -> answer.body())
-        .recover(failure -> refused(address, failure));
-  }
-
-  private static <T> Future<T> refused(String address, Throwable failure) {
-    return failure instanceof ReplyException reply
-        ? Future.failedFuture(VertxLink.refusal(address, reply))
-        : Future.failedFuture(failure);
-  }
-
   private static <T> Future<T> refused(Throwable failure) {
-    if (failure instanceof RefusedException) {
-      return Future.failedFuture(failure);
-    }
     return Future.failedFuture(
-        new RefusedException(Refusal.UNAVAILABLE, "unreadable answer: " + failure));
+        failure instanceof RefusedException
+            ? failure
+            : new RefusedException(Refusal.UNAVAILABLE, "unreadable answer: " + failure));
+  }
+
+  /** Who leads the data groups, as this node's broker and refusals say. */
+  private final class DataLeaders implements LeaderClient.Leaders {
+    private List<String> leaders = List.of();
+    private boolean old = true;
+    private final LeaderWatch watch = new LeaderWatch();
+
+    @Override
+    public int dataGroups() {
+      return leaders.size();
+    }
+
+    @Override
+    public String leader(int group) {
+      return group < leaders.size() ? leaders.get(group) : null;
+    }
+
+    @Override
+    public void leaderHint(int group, String node) {
+      old = true;
+      if (group < leaders.size()) {
+        leaders.set(group, node);
+      }
+    }
+
+    /** They are read again before all shards are. */
+    @Override
+    public Future<?> refresh() {
+      old = true;
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public <T> Future<T> whileLeads(int group, String node, Future<T> request) {
+      return watch.whileLeads(group, node, request);
+    }
   }
 }

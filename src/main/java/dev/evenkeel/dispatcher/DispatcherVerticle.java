@@ -231,7 +231,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private Activation serving() {
     lead();
     if (activation == null) {
-      throw new RefusedException(Refusal.NOT_LEADER, leaderName(log.meta().leadership()));
+      throw new RefusedException.NotLeader(log.meta().leadership().leader());
     }
     if (!activation.ready()) {
       throw new RefusedException(Refusal.UNAVAILABLE, "the dispatcher is starting");

@@ -4,6 +4,8 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ViewQuestion;
@@ -15,14 +17,13 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.ToIntFunction;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * Requests to whoever leads now. A request that surely had no effect (NOT_LEADER, UNAVAILABLE) is
- * tried again with a fresh view, at most {@link #ATTEMPTS_MAX} times; every other refusal,
+ * Requests to whoever leads now. A request that surely had no effect (NOT_LEADER, UNAVAILABLE), or
+ * that only asks, is tried again, at most {@link #ATTEMPTS_MAX} times; every other refusal,
  * INDETERMINATE among them, goes to the caller.
  */
 final class ClusterCalls {
@@ -31,19 +32,36 @@ final class ClusterCalls {
   private static final long REQUEST_TIMEOUT_MILLIS = 10_000;
 
   /** After it no other attempt begins: whoever asked waits for 30 s. */
-  private static final long ATTEMPTS_NANOS_MAX = 15_000_000_000L;
+  private static final long ATTEMPTS_MILLIS_MAX = 15_000;
+
+  private static final Retry CHANGING =
+      retry(refusal -> refusal == Refusal.NOT_LEADER || refusal == Refusal.UNAVAILABLE);
+
+  /** Asking changes nothing, so no answer is as good as not having asked. */
+  private static final Retry ASKING =
+      retry(
+          refusal ->
+              refusal == Refusal.NOT_LEADER
+                  || refusal == Refusal.UNAVAILABLE
+                  || refusal == Refusal.INDETERMINATE);
 
   private final Link link;
 
   /** Who leads; it hears of it sooner than asking again and again would tell. */
   private final ClusterDirectory directory;
 
+  private final LeaderClient leaders;
   private final Majority majority;
 
   ClusterCalls(Link link) {
     this.link = link;
     directory = new ClusterDirectory(link);
+    leaders = new LeaderClient(link, directory);
     majority = new Majority(link, this::view);
+  }
+
+  private static Retry retry(Predicate<Refusal> again) {
+    return new Retry(2, again, ATTEMPTS_MAX, PAUSE_MILLIS, ATTEMPTS_MILLIS_MAX, () -> false);
   }
 
   /** Why nobody could serve a request. */
@@ -76,21 +94,36 @@ final class ClusterCalls {
   }
 
   Future<ByteBuffer> toMetaLeader(Op op, Bytes body) {
-    Buffer request = Frames.request(op, body);
-    return attempt("meta", view -> ClusterView.META, node -> control(node, op, request));
+    return toDataLeader(ClusterView.META, op, body);
   }
 
-  Future<ByteBuffer> toDataLeader(int dataGroup, Op op, Bytes body) {
-    Buffer request = Frames.request(op, body);
-    return attempt("d" + dataGroup, view -> dataGroup, node -> control(node, op, request));
+  /**
+   * @param group number of the data group, or {@link ClusterView#META}
+   */
+  Future<ByteBuffer> toDataLeader(int group, Op op, Bytes body) {
+    return answer(
+        group == ClusterView.META ? "meta" : "d" + group,
+        onlyAsks(op),
+        retry ->
+            leaders.request(
+                group,
+                Addresses::control,
+                Frames.request(op, body),
+                REQUEST_TIMEOUT_MILLIS,
+                retry));
   }
 
   Future<ByteBuffer> toLeaderOf(Shard shard, Op op, Bytes body) {
-    Buffer request = Frames.request(op, body);
-    return attempt(
+    return answer(
         null,
-        view -> shard.dataGroup(Math.max(1, view.dataLeaders().size())),
-        node -> control(node, op, request));
+        onlyAsks(op),
+        retry ->
+            leaders.request(
+                shard,
+                Addresses::control,
+                Frames.request(op, body),
+                REQUEST_TIMEOUT_MILLIS,
+                retry));
   }
 
   /** Asks the active dispatcher; the answer is JSON text. */
@@ -106,29 +139,13 @@ final class ClusterCalls {
    */
   Future<Buffer> askMetaLeader(
       UnaryOperator<String> address, JsonObject question, long timeoutMillis, boolean onlyAsking) {
-    return attempt(
-        "meta",
-        view -> ClusterView.META,
-        node ->
-            answerOf(
-                    link.request(address.apply(node), question.toBuffer(), timeoutMillis),
-                    onlyAsking)
-                .map(Frames::answerBody)
-                .map(
-                    body -> {
-                      byte[] bytes = new byte[body.remaining()];
-                      body.get(bytes);
-                      return Buffer.buffer(bytes);
-                    }));
-  }
-
-  private Future<ByteBuffer> control(String node, Op op, Buffer request) {
-    Future<Buffer> answer = link.request(Addresses.control(node), request, REQUEST_TIMEOUT_MILLIS);
-    return answerOf(answer, onlyAsks(op)).map(Frames::answerBody);
-  }
-
-  private static Future<Buffer> answerOf(Future<Buffer> request, boolean onlyAsking) {
-    return onlyAsking ? asking(request) : request;
+    return answer(
+            "meta",
+            onlyAsking,
+            retry ->
+                leaders.request(
+                    ClusterView.META, address, question.toBuffer(), timeoutMillis, retry))
+        .map(Frames::copy);
   }
 
   private static boolean onlyAsks(Op op) {
@@ -148,54 +165,25 @@ final class ClusterCalls {
     };
   }
 
-  /** Asking changes nothing, so no answer is as good as not having asked. */
-  private static Future<Buffer> asking(Future<Buffer> answer) {
-    return answer.recover(
-        failure ->
-            Future.failedFuture(
-                new RefusedException(Refusal.UNAVAILABLE, String.valueOf(failure.getMessage()))));
-  }
-
   /**
    * @param log whose leader is asked; null: that of a shard
+   * @param onlyAsking no answer is as good as not having asked
    */
-  private <T> Future<T> attempt(
-      String log, ToIntFunction<ClusterView> group, Function<String, Future<T>> call) {
-    return attempt(1, System.nanoTime() + ATTEMPTS_NANOS_MAX, group, call)
+  private Future<ByteBuffer> answer(
+      String log, boolean onlyAsking, Function<Retry, Future<ByteBuffer>> call) {
+    return call.apply(onlyAsking ? ASKING : CHANGING)
         .recover(
             failure ->
-                failure instanceof RefusedException refused
-                    ? majority.explain(refused, log).compose(Future::failedFuture)
-                    : Future.failedFuture(failure));
+                majority.explain(said(failure, onlyAsking), log).compose(Future::failedFuture));
   }
 
-  private <T> Future<T> attempt(
-      int number,
-      long untilNanos,
-      ToIntFunction<ClusterView> group,
-      Function<String, Future<T>> call) {
-    Future<ClusterView> view = number == 1 ? directory.view() : directory.refresh();
-    return view.compose(
-            seen -> {
-              int asked = group.applyAsInt(seen);
-              String node = seen.leader(asked);
-              return node == null
-                  ? Future.failedFuture(new RefusedException(Refusal.NOT_LEADER, ""))
-                  : directory.whileLeads(asked, node, call.apply(node));
-            })
-        .recover(
-            failure -> {
-              boolean again =
-                  failure instanceof RefusedException refused
-                      && (refused.refusal() == Refusal.NOT_LEADER
-                          || refused.refusal() == Refusal.UNAVAILABLE);
-              if (!again || number >= ATTEMPTS_MAX || System.nanoTime() - untilNanos > 0) {
-                return Future.failedFuture(failure);
-              }
-              // A stale view is corrected by the next attempt at once; a missing leader takes time.
-              return link.vertx()
-                  .timer(number == 1 ? 1 : PAUSE_MILLIS, TimeUnit.MILLISECONDS)
-                  .compose(fired -> attempt(number + 1, untilNanos, group, call));
-            });
+  private static RefusedException said(Throwable failure, boolean onlyAsking) {
+    RefusedException refused = RefusedException.of(failure);
+    if (refused instanceof LeaderClient.NoLeader) {
+      return new RefusedException.NotLeader(null);
+    }
+    return onlyAsking && refused.refusal() == Refusal.INDETERMINATE
+        ? new RefusedException(Refusal.UNAVAILABLE, refused.getMessage())
+        : refused;
   }
 }

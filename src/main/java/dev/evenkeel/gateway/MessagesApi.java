@@ -96,11 +96,10 @@ final class MessagesApi {
 
   /** The broker's line is for programs: it gives the bounds alone. */
   private static Throwable outOfRange(long offset, Throwable failure) {
-    if (failure instanceof RefusedException refused
-        && refused.refusal() == Refusal.OFFSET_OUT_OF_RANGE) {
+    if (failure instanceof RefusedException.OutOfRange range) {
       return new RefusedException(
           Refusal.OFFSET_OUT_OF_RANGE,
-          "there is no offset " + offset + ": the shard has " + refused.getMessage());
+          "there is no offset " + offset + ": the shard has " + range.start() + ".." + range.end());
     }
     return failure;
   }

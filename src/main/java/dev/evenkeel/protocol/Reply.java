@@ -10,7 +10,7 @@ public sealed interface Reply {
 
   record Refused(Refusal refusal, String detail) implements Reply {
     public RefusedException exception() {
-      return new RefusedException(refusal, detail);
+      return RefusedException.received(refusal, detail);
     }
   }
 

@@ -118,12 +118,12 @@ class ClusterDirectoryTest {
     result(directory.view());
     // Nobody tells it otherwise any more, however long this takes.
     link.become(Link.State.LOST);
-    directory.leaderHint(new Shard(1, 0), "b");
+    directory.leaderHint(1, "b");
     assertThat(directory.leaderOf(new Shard(1, 0))).isEqualTo("b");
     assertThat(directory.leaderOf(new Shard(1, 1))).isEqualTo("a");
-    directory.leaderHint(new Shard(1, 0), "");
+    directory.leaderHint(1, null);
     assertThat(directory.leaderOf(new Shard(1, 0))).isNull();
-    directory.metaLeaderHint("c");
+    directory.leaderHint(ClusterView.META, "c");
     assertThat(directory.current().metaLeader()).isEqualTo("c");
   }
 
@@ -145,7 +145,7 @@ class ClusterDirectoryTest {
     result(directory.view());
     Shard shard = new Shard(1, 1);
     Promise<String> answer = Promise.promise();
-    Future<String> waiting = directory.whileLeads(shard, "a", answer.future());
+    Future<String> waiting = directory.whileLeads(0, "a", answer.future());
     announce(new LeaderChange(0, "b", 7), true);
     assertThat(directory.leaderOf(shard)).isEqualTo("b");
     assertThat(waiting.failed()).isTrue();

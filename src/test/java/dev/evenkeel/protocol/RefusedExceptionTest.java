@@ -22,4 +22,36 @@ class RefusedExceptionTest {
     assertThat(new RefusedException(Refusal.NOT_LEADER, "n2").words())
         .isEqualTo("node n2 leads the log group now: try again");
   }
+
+  @Test
+  void whatProgramsReadOfARefusalTravelsInItsText() {
+    RefusedException elsewhere = received(new RefusedException.NotLeader("n2"));
+    assertThat(((RefusedException.NotLeader) elsewhere).leader()).isEqualTo("n2");
+    assertThat(elsewhere).hasMessage("n2");
+    RefusedException nobody = received(new RefusedException.NotLeader(null));
+    assertThat(((RefusedException.NotLeader) nobody).leader()).isNull();
+    assertThat(nobody).hasMessage("");
+    RefusedException range = received(new RefusedException.OutOfRange(5, 70));
+    assertThat(((RefusedException.OutOfRange) range).start()).isEqualTo(5);
+    assertThat(((RefusedException.OutOfRange) range).end()).isEqualTo(70);
+    assertThat(range).hasMessage("5..70");
+  }
+
+  @Test
+  void aTextForPeopleHasNoFields() {
+    for (String text :
+        new String[] {"offset 9: the shard has 1 to 5, the next message", "", null}) {
+      assertThat(RefusedException.received(Refusal.OFFSET_OUT_OF_RANGE, text))
+          .isNotInstanceOf(RefusedException.OutOfRange.class)
+          .hasMessage(text);
+    }
+    assertThat(RefusedException.received(Refusal.NOT_LEADER, "this is no node"))
+        .isNotInstanceOf(RefusedException.NotLeader.class);
+    assertThat(RefusedException.received(Refusal.INVALID, "1..2"))
+        .isNotInstanceOf(RefusedException.OutOfRange.class);
+  }
+
+  private static RefusedException received(RefusedException sent) {
+    return RefusedException.received(sent.refusal(), sent.getMessage());
+  }
 }

@@ -88,7 +88,7 @@ final class LongPolls {
       throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
     }
     if (request.offset() < record.start() || request.offset() > record.end()) {
-      throw new RefusedException(Refusal.OFFSET_OUT_OF_RANGE, record.start() + ".." + record.end());
+      throw new RefusedException.OutOfRange(record.start(), record.end());
     }
     boolean nothing = request.offset() == record.end();
     if (nothing && failures(state, request) == request.failuresTold()) {

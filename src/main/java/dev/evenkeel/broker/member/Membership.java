@@ -306,7 +306,7 @@ public final class Membership implements PeerLine {
     LogNode log = log();
     if (!log.meta().leadership().ready()) {
       String leader = log.meta().leadership().leader();
-      throw new RefusedException(Refusal.NOT_LEADER, leader == null ? "" : leader);
+      throw new RefusedException.NotLeader(leader);
     }
     if (replacement != null && replacement.running()) {
       throw new RefusedException(

@@ -173,7 +173,7 @@ public final class FetchService {
   }
 
   static RefusedException outOfRange(ShardRecord record) {
-    return new RefusedException(Refusal.OFFSET_OUT_OF_RANGE, record.start() + ".." + record.end());
+    return new RefusedException.OutOfRange(record.start(), record.end());
   }
 
   private Buffer waitedInVain(FetchRequest request) {

@@ -2,11 +2,12 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
@@ -14,10 +15,8 @@ import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.eventbus.DeliveryOptions;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -31,12 +30,14 @@ final class GroupCommands {
   private static final long REQUEST_MILLIS_MAX = 3_000;
 
   private final List<LogGroupServer> groups;
+  private final LeaderClient leaders;
   private final Vertx vertx;
   private final Context context;
   private final LongSupplier nowMillis;
 
   GroupCommands(List<LogGroupServer> groups, Vertx vertx, Context context, LongSupplier nowMillis) {
     this.groups = groups;
+    leaders = new LeaderClient(vertx, new Logs());
     this.vertx = vertx;
     this.context = context;
     this.nowMillis = nowMillis;
@@ -54,45 +55,39 @@ final class GroupCommands {
    * @param withinMillis on a monotonic clock
    */
   Future<Reply> submit(int group, DataCommand command, long withinMillis) {
-    Promise<Reply> promise = Promise.promise();
-    attempt(group, command, System.nanoTime() + withinMillis * 1_000_000, promise);
-    return promise.future();
+    return leaders
+        .ask(
+            group,
+            Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
+            (asked, leader) -> once(asked, leader, command).map(Frames::answerBody))
+        .map(ReplyCodec::decode);
   }
 
-  private void attempt(int group, DataCommand command, long deadlineNanos, Promise<Reply> promise) {
-    once(group, command)
-        .map(answer -> ReplyCodec.decode(Frames.answerBody(answer)))
-        .onComplete(
-            promise::complete,
-            failure -> {
-              boolean passing =
-                  !(Answers.unwrap(failure) instanceof RefusedException refused)
-                      || refused.refusal().retriable();
-              if (passing && System.nanoTime() - deadlineNanos < 0) {
-                vertx.setTimer(PAUSE_MILLIS, id -> attempt(group, command, deadlineNanos, promise));
-              } else {
-                promise.fail(Answers.unwrap(failure));
-              }
-            });
-  }
-
-  private Future<Buffer> once(int group, DataCommand command) {
+  private Future<Buffer> once(int group, String leader, DataCommand command) {
     LogGroupServer target = groups.get(group);
-    String leader = target.log().leadership().leader();
-    if (leader == null) {
-      return Future.failedFuture(
-          new RefusedException(
-              Refusal.UNAVAILABLE, "nobody leads log group " + target.log().name()));
-    }
     if (leader.equals(target.nodeId())) {
-      return append(target.log(), Entry.of(command, nowMillis.getAsLong()));
+      return append(target.log(), Entry.of(command, nowMillis.getAsLong()))
+          .recover(failure -> Future.failedFuture(Answers.unwrap(failure)));
     }
     Bytes body = new Bytes().i32(group);
     CommandCodec.write(body, command);
-    DeliveryOptions options = new DeliveryOptions().setSendTimeout(REQUEST_MILLIS_MAX);
-    return vertx
-        .eventBus()
-        .<Buffer>request(Addresses.control(leader), Frames.request(Op.MANAGE_SHARDS, body), options)
-        .map(message -> message.body());
+    return VertxLink.send(
+        vertx,
+        Addresses.control(leader),
+        Frames.request(Op.MANAGE_SHARDS, body),
+        REQUEST_MILLIS_MAX);
+  }
+
+  /** The logs themselves know who leads. */
+  private final class Logs implements LeaderClient.Leaders {
+    @Override
+    public int dataGroups() {
+      return groups.size();
+    }
+
+    @Override
+    public String leader(int group) {
+      return groups.get(group).log().leadership().leader();
+    }
   }
 }

@@ -31,7 +31,7 @@ record LogGroupServer(String nodeId, LogGroup log, DataState state) {
   static void requireLeader(String nodeId, LogGroup log) {
     String leader = log.leadership().leader();
     if (!nodeId.equals(leader)) {
-      throw new RefusedException(Refusal.NOT_LEADER, leader == null ? "" : leader);
+      throw new RefusedException.NotLeader(leader);
     }
   }
 

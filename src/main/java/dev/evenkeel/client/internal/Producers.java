@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
@@ -11,7 +12,6 @@ import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.client.internal.produce.AckGate;
 import dev.evenkeel.client.internal.produce.BatchingProducer;
 import dev.evenkeel.client.internal.produce.EpochOpener;
-import dev.evenkeel.client.internal.produce.Retry;
 import dev.evenkeel.client.internal.produce.core.CoreSettings;
 import dev.evenkeel.client.internal.spool.SpoolStart;
 import dev.evenkeel.protocol.Names;
@@ -118,11 +118,11 @@ public final class Producers {
       return Future.failedFuture(refused);
     }
     EpochOpener opener = new EpochOpener(link, directory, options.getName());
-    long untilNanos = System.nanoTime() + timeoutMillis * 1_000_000;
-    Retry retry =
-        new Retry(link.vertx(), () -> link.state() == Link.State.CLOSED, directory::refresh);
-    return retry
-        .until(untilNanos, () -> topic(link, directory, options.getTopic(), TOPIC_LOOK_UPS))
+    LeaderClient.Retry retry =
+        LeaderClient.Retry.within(
+            timeoutMillis, TOPIC_PAUSE_MILLIS, () -> link.state() == Link.State.CLOSED);
+    return new LeaderClient(link, directory)
+        .repeat(retry, () -> topic(link, directory, options.getTopic(), TOPIC_LOOK_UPS))
         .compose(info -> maker.make(opener, info, timeoutMillis));
   }
 

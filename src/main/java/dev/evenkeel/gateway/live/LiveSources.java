@@ -2,7 +2,6 @@ package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -141,11 +140,8 @@ final class LiveSources {
 
   /** The dispatcher is perhaps another node now. */
   private void elsewhere(Throwable failure) {
-    if (failure instanceof RefusedException refused
-        && refused.refusal() == Refusal.NOT_LEADER
-        && refused.getMessage() != null
-        && !refused.getMessage().isEmpty()) {
-      dispatcher = refused.getMessage();
+    if (failure instanceof RefusedException.NotLeader elsewhere && elsewhere.leader() != null) {
+      dispatcher = elsewhere.leader();
       plan.hurry();
     }
   }

@@ -23,10 +23,9 @@ final class Refusals {
           "the entry was logged here, but not known to be committed: " + cause.getMessage());
     }
     if (cause instanceof NotLeaderException notLeader) {
-      return new RefusedException(
-          Refusal.NOT_LEADER,
+      return new RefusedException.NotLeader(
           notLeader.getSuggestedLeader() == null
-              ? ""
+              ? null
               : VoterId.node(notLeader.getSuggestedLeader().getId().toString()));
     }
     if (cause instanceof ReconfigurationInProgressException) {

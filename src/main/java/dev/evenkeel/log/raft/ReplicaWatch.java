@@ -108,8 +108,7 @@ final class ReplicaWatch {
   private CompletableFuture<Replicas> answer(long index) {
     Map<String, Long> marks = engine.marks();
     if (marks == null) {
-      return CompletableFuture.failedFuture(
-          new RefusedException(Refusal.NOT_LEADER, engine.leader()));
+      return CompletableFuture.failedFuture(new RefusedException.NotLeader(engine.leader()));
     }
     List<String> missing = new ArrayList<>();
     new TreeMap<>(marks)

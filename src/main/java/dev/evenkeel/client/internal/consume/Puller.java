@@ -140,7 +140,7 @@ final class Puller {
   /** A fetch was refused, but not because the shard is another's. */
   void failed(OwnedShard hold, RefusedException refused, long now) {
     hold.fetchLost = refused.refusal() == Refusal.INDETERMINATE;
-    long start = refused.refusal() == Refusal.OFFSET_OUT_OF_RANGE ? startOf(refused) : -1;
+    long start = refused instanceof RefusedException.OutOfRange range ? range.start() : -1;
     if (start > hold.fetchOffset) {
       skipped(hold, start);
       hold.fetchOffset = start;
@@ -150,17 +150,6 @@ final class Puller {
       }
     } else {
       hold.fetchRetryMillis = now + reports.pause(hold, "it cannot be fetched", refused);
-    }
-  }
-
-  /** The start of {@code "start..end"}, or -1. */
-  private static long startOf(RefusedException refused) {
-    String detail = String.valueOf(refused.getMessage());
-    int dots = detail.indexOf("..");
-    try {
-      return dots < 0 ? -1 : Long.parseLong(detail.substring(0, dots).trim());
-    } catch (NumberFormatException e) {
-      return -1;
     }
   }
 

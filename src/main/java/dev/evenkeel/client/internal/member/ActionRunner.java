@@ -242,7 +242,7 @@ final class ActionRunner {
           if (failure == null) {
             succeeded.at(Clock.millis());
           } else {
-            refused.at(Refusals.of(failure), Clock.millis());
+            refused.at(RefusedException.of(failure), Clock.millis());
           }
           around.turn();
         });

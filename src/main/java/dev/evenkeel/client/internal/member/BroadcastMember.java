@@ -163,7 +163,7 @@ final class BroadcastMember implements LogCalls {
   }
 
   private void report(Throwable failure) {
-    RefusedException refused = Refusals.of(failure);
+    RefusedException refused = RefusedException.of(failure);
     String text = String.valueOf(refused.getMessage());
     if (!refused.refusal().retriable() && !text.equals(reported)) {
       reported = text;

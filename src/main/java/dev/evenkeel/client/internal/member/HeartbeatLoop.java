@@ -6,15 +6,14 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.internal.consume.Backoff;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
-import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -22,6 +21,10 @@ import java.util.random.RandomGenerator;
 final class HeartbeatLoop {
   private static final long TIMEOUT_MILLIS_MIN = 1_000;
   private static final long TIMEOUT_MILLIS_MAX = 2_000;
+
+  /** Of a heartbeat that says that the member is gone: there is no later one. */
+  private static final Retry LEAVE =
+      new Retry(1, refusal -> true, 2, 250, TIMEOUT_MILLIS_MAX, () -> false);
 
   /** Who wants to know. */
   interface Listener {
@@ -37,7 +40,7 @@ final class HeartbeatLoop {
   }
 
   private final Link link;
-  private final ClusterDirectory directory;
+  private final LeaderClient leaders;
   private final HeartbeatPlan plan;
   private final long timeoutMillis;
   private final long intervalMillis;
@@ -56,7 +59,7 @@ final class HeartbeatLoop {
       Listener listener,
       Consumer<Runnable> onContext) {
     this.link = link;
-    this.directory = directory;
+    leaders = new LeaderClient(link, directory);
     this.intervalMillis = intervalMillis;
     this.random = random;
     this.listener = listener;
@@ -81,7 +84,7 @@ final class HeartbeatLoop {
       return;
     }
     plan.sent(now);
-    send(false)
+    send(false, Retry.NONE)
         .onComplete(
             answered ->
                 onContext.accept(
@@ -90,7 +93,7 @@ final class HeartbeatLoop {
                         plan.answered(Clock.millis());
                         listener.answered(now, answered.result());
                       } else {
-                        failed(Refusals.of(answered.cause()));
+                        failed(RefusedException.of(answered.cause()));
                       }
                     }));
   }
@@ -100,46 +103,25 @@ final class HeartbeatLoop {
     plan.failed(Clock.millis(), retriable ? Backoff.soon(random) : intervalMillis);
     if (!retriable) {
       listener.refused(refused);
-      return;
     }
-    if (refused.refusal() == Refusal.NOT_LEADER) {
-      String hint = refused.getMessage();
-      if (hint != null && !hint.isEmpty()) {
-        directory.metaLeaderHint(hint);
-        return;
-      }
-    }
-    directory.refresh();
   }
 
   /** Says that the member is gone. Completes in any case. */
   Future<Void> leave() {
-    return send(true)
-        .recover(failure -> directory.refresh().compose(view -> send(true)))
-        .otherwiseEmpty()
-        .mapEmpty();
+    return send(true, LEAVE).otherwiseEmpty().mapEmpty();
   }
 
-  private Future<Assignment> send(boolean leaving) {
-    ClusterView view = directory.current();
-    if (view == null || view.metaLeader() == null) {
-      return Future.failedFuture(
-          new RefusedException(Refusal.UNAVAILABLE, "no dispatcher is known"));
-    }
-    Buffer body = listener.heartbeat(leaving).toJson().toBuffer();
-    String dispatcher = view.metaLeader();
-    return directory
-        .whileLeads(
+  private Future<Assignment> send(boolean leaving, Retry retry) {
+    return leaders
+        .ask(
             ClusterView.META,
-            dispatcher,
-            link.request(Addresses.dispatcher(dispatcher), body, timeoutMillis))
-        .map(HeartbeatLoop::assignment);
-  }
-
-  private static Assignment assignment(Buffer answer) {
-    ByteBuffer body = Frames.answerBody(answer);
-    byte[] text = new byte[body.remaining()];
-    body.get(text);
-    return Assignment.fromJson(new JsonObject(Buffer.buffer(text)));
+            retry,
+            (meta, dispatcher) ->
+                link.request(
+                        Addresses.dispatcher(dispatcher),
+                        listener.heartbeat(leaving).toJson().toBuffer(),
+                        timeoutMillis)
+                    .map(Frames::answerBody))
+        .map(body -> Assignment.fromJson(new JsonObject(Frames.copy(body))));
   }
 }

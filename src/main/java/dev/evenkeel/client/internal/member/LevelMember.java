@@ -130,7 +130,7 @@ final class LevelMember {
                       if (answered.succeeded()) {
                         work.permission(answered.result(), Clock.millis());
                       } else {
-                        Refusal refusal = Refusals.of(answered.cause()).refusal();
+                        Refusal refusal = RefusedException.of(answered.cause()).refusal();
                         work.reportFailed(report.number(), refusal, Clock.millis());
                       }
                       around.turn();

@@ -117,15 +117,14 @@ final class PublishCalls {
         new DataCommand.OpenPublisher(id, Math.toIntExact(epoch), group, input, isFresh);
     List<Future<Reply>> opened = new ArrayList<>();
     for (int i = 0; i < groups; i++) {
-      // Shard i of a topic 0 would lie in group i.
-      opened.add(calls.submit(new Shard(0, i), command));
+      opened.add(calls.submit(i, command));
     }
     return Future.all(opened);
   }
 
   Future<List<AppendResults.Result>> publish(PublishRequest request) {
     return calls
-        .append(new Shard(0, request.group()), request.body())
+        .append(request.group(), request.body())
         .map(AppendResults::decode)
         .map(
             answer -> {

@@ -18,8 +18,11 @@ interface PublishLog {
   /** To the leader of the meta group. */
   Future<Reply> submitMeta(MetaCommand command);
 
-  /** An append of batches to the leader of {@code shard}, which they need not be for. */
-  Future<ByteBuffer> append(Shard shard, Bytes body);
+  /** To the leader of a data group. */
+  Future<Reply> submit(int dataGroup, DataCommand command);
+
+  /** An append of batches to the leader of their data group. */
+  Future<ByteBuffer> append(int dataGroup, Bytes body);
 
   /** How many data groups there are; 0 if that is not known yet. */
   int dataGroups();

@@ -2,8 +2,8 @@ package dev.evenkeel.client.internal.produce;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasAnswer;
@@ -19,8 +19,8 @@ import dev.evenkeel.client.internal.produce.core.OutBatch;
 import dev.evenkeel.client.internal.produce.core.ReplicaWaits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.ByteReader;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ public final class AckGate {
 
   private final Acks acks;
   private final long timeoutMillis;
-  private final Link link;
+  private final LeaderClient leaders;
   private final ClusterDirectory directory;
   private final ContextInternal context;
   private final Runnable changed;
@@ -56,7 +56,7 @@ public final class AckGate {
   AckGate(ProducerOptions options, Link link, ClusterDirectory directory, Runnable changed) {
     acks = options.getAcks();
     timeoutMillis = options.getAcksTimeoutMillis();
-    this.link = link;
+    leaders = new LeaderClient(link, directory);
     this.directory = directory;
     this.changed = changed;
     context = (ContextInternal) link.vertx().getOrCreateContext();
@@ -113,7 +113,7 @@ public final class AckGate {
       if (outcome.refused() != null) {
         passed.add(outcome);
       } else {
-        int group = outcome.batch().shard.dataGroup(groups());
+        int group = outcome.batch().shard.dataGroup(Math.max(1, directory.dataGroups()));
         waits.add(outcome, group, outcome.batch().logIndex, nowMillis);
         held.add(outcome.batch());
       }
@@ -131,30 +131,17 @@ public final class AckGate {
     held.forEach(batch -> batch.awaitedBy(flush));
   }
 
-  private int groups() {
-    ClusterView view = directory.current();
-    return view == null ? 1 : Math.max(1, view.dataLeaders().size());
-  }
-
   private void ask(ReplicaWaits.Question question) {
-    ClusterView view = directory.current();
-    String leader = view == null ? null : view.leader(question.group());
-    if (leader == null) {
-      directory.refresh();
-      waits.failed(question, nowMillis());
-      return;
-    }
     ReplicasRequest request =
         new ReplicasRequest(question.group(), question.index(), question.waitMillis());
-    directory
-        .whileLeads(
+    leaders
+        .request(
             question.group(),
-            leader,
-            link.request(
-                Addresses.data(leader),
-                Frames.request(Op.AWAIT_REPLICAS, request.encode()),
-                question.waitMillis() + REQUEST_SLACK_MILLIS))
-        .map(answer -> ReplicasAnswer.decode(Frames.answerReader(answer)))
+            Addresses::data,
+            Frames.request(Op.AWAIT_REPLICAS, request.encode()),
+            question.waitMillis() + REQUEST_SLACK_MILLIS,
+            LeaderClient.Retry.NONE)
+        .map(answer -> ReplicasAnswer.decode(new ByteReader(answer)))
         .onComplete(
             answered ->
                 context.runOnContext(
@@ -164,21 +151,10 @@ public final class AckGate {
                         waits.answered(
                             question, answer.everywhere(), answer.missing(), nowMillis());
                       } else {
-                        lookForLeader(question.group(), answered.cause());
                         waits.failed(question, nowMillis());
                       }
                       changed.run();
                     }));
-  }
-
-  private void lookForLeader(int group, Throwable failure) {
-    String leader = Retry.leaderNamedBy(failure);
-    if (leader != null) {
-      // Shard {@code group} of a topic 0 would lie in this group.
-      directory.leaderHint(new Shard(0, group), leader);
-    } else {
-      directory.refresh();
-    }
   }
 
   private static long nowMillis() {

@@ -2,8 +2,8 @@ package dev.evenkeel.client.internal.produce;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.client.internal.produce.core.DueTime;
@@ -44,60 +44,61 @@ public final class Appender<T> {
 
   private final Link link;
   private final ClusterDirectory directory;
+  private final LeaderClient leaders;
   private final long timeoutMillis;
   private final Sink<T> sink;
 
   public Appender(Link link, ClusterDirectory directory, long timeoutMillis, Sink<T> sink) {
     this.link = link;
     this.directory = directory;
+    leaders = new LeaderClient(link, directory);
     this.timeoutMillis = timeoutMillis;
     this.sink = sink;
   }
 
   /** Sends batches, those of one shard in their order. */
   public void send(List<OutBatch<T>> batches, int epoch) {
-    ClusterView view = directory.current();
-    int groups = view == null ? 1 : Math.max(1, view.dataLeaders().size());
+    int groups = Math.max(1, directory.dataGroups());
     Map<Integer, List<OutBatch<T>>> byGroup = new LinkedHashMap<>();
     for (OutBatch<T> batch : batches) {
       byGroup.computeIfAbsent(batch.shard.dataGroup(groups), group -> new ArrayList<>()).add(batch);
     }
-    for (List<OutBatch<T>> ofGroup : byGroup.values()) {
-      String leader = directory.leaderOf(ofGroup.get(0).shard);
-      if (leader == null) {
-        directory.refresh();
-        refuse(
-            ofGroup,
-            epoch,
-            new RefusedException(
-                Refusal.UNAVAILABLE, "no leader is known: a majority of the nodes must be up"));
-      } else {
-        split(leader, ofGroup, epoch);
-      }
-    }
+    byGroup.forEach((group, ofGroup) -> split(group, ofGroup, epoch));
   }
 
-  private void split(String leader, List<OutBatch<T>> batches, int epoch) {
+  private void split(int group, List<OutBatch<T>> batches, int epoch) {
     int from = 0;
     int bytes = 0;
     for (int i = 0; i < batches.size(); i++) {
       int more = AppendBody.DELAYED_SHARD_BYTES + batches.get(i).batch.length();
       boolean full = bytes + more > REQUEST_BYTES_MAX || i - from == AppendBody.BATCHES_MAX;
       if (i > from && full) {
-        request(leader, batches.subList(from, i), bytes, epoch);
+        request(group, batches.subList(from, i), bytes, epoch);
         from = i;
         bytes = 0;
       }
       bytes += more;
     }
-    request(leader, batches.subList(from, batches.size()), bytes, epoch);
+    request(group, batches.subList(from, batches.size()), bytes, epoch);
   }
 
-  private void request(String leader, List<OutBatch<T>> batches, int bytes, int epoch) {
+  private void request(int group, List<OutBatch<T>> batches, int bytes, int epoch) {
+    // Another leader takes them as well as the one that was asked: sequences tell them apart.
+    leaders
+        .ask(
+            group,
+            LeaderClient.Retry.NONE,
+            (asked, leader) ->
+                link.request(Addresses.data(leader), frame(batches, bytes), timeoutMillis)
+                    .map(answer -> results(answer, batches.size())))
+        .onComplete(answered -> answered(batches, epoch, answered));
+  }
+
+  private static Buffer frame(List<? extends OutBatch<?>> batches, int bytes) {
     // Written straight into the frame: one copy less of everything that is ever sent.
     Buffer frame = Buffer.buffer(Frames.HEADER_BYTES + bytes);
     frame.appendByte((byte) Frames.VERSION).appendByte((byte) Op.APPEND.ordinal());
-    for (OutBatch<T> each : batches) {
+    for (OutBatch<?> each : batches) {
       ByteBuffer batch = each.batch.bytes();
       frame.appendInt(each.shard.topicId());
       if (each.dueMillis == DueTime.NOW) {
@@ -107,14 +108,7 @@ public final class Appender<T> {
       }
       frame.appendBytes(batch.array(), batch.arrayOffset(), each.batch.length());
     }
-    // Another leader takes them as well as the one that was asked: sequences tell them apart.
-    directory
-        .whileLeads(
-            batches.get(0).shard,
-            leader,
-            link.request(Addresses.data(leader), frame, timeoutMillis))
-        .map(answer -> results(answer, batches.size()))
-        .onComplete(answered -> answered(batches, epoch, answered));
+    return frame;
   }
 
   private static AppendResults results(Buffer answer, int expected) {
@@ -129,17 +123,7 @@ public final class Appender<T> {
 
   private void answered(List<OutBatch<T>> batches, int epoch, AsyncResult<AppendResults> answered) {
     if (answered.failed()) {
-      RefusedException refused =
-          answered.cause() instanceof RefusedException known
-              ? known
-              : new RefusedException(Refusal.INDETERMINATE, answered.cause().toString());
-      String leader = Retry.leaderNamedBy(refused);
-      if (leader != null) {
-        directory.leaderHint(batches.get(0).shard, leader);
-      } else {
-        directory.refresh();
-      }
-      refuse(batches, epoch, refused);
+      refuse(batches, epoch, RefusedException.of(answered.cause()));
       return;
     }
     for (Result result : answered.result().results()) {

@@ -41,8 +41,18 @@ public final class PublishBench {
               }
 
               @Override
-              public Future<ByteBuffer> append(Shard shard, Bytes body) {
-                return cluster.append(shard, body);
+              public Future<Reply> submit(int dataGroup, DataCommand command) {
+                return cluster.submit(of(dataGroup), command);
+              }
+
+              @Override
+              public Future<ByteBuffer> append(int dataGroup, Bytes body) {
+                return cluster.append(of(dataGroup), body);
+              }
+
+              /** A shard that lies in the data group. */
+              private Shard of(int dataGroup) {
+                return new Shard(0, dataGroup);
               }
 
               @Override

@@ -1,0 +1,327 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.ContextInternal;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+/**
+ * Asks the node that leads a log group, and finds it if it is another one by now: it follows a
+ * leader that a refusal names, has the view asked for again after a refusal that another view might
+ * change, and repeats what the caller allows to be repeated. Every failure is a {@link
+ * RefusedException}.
+ *
+ * <pre>
+ * refused NOT_LEADER(node), hops left        -> remember node, ask it at once
+ * refused, and {@link Retry} allows another  -> ask for the view; try again after the pause, or as
+ *                                               soon as the view names another leader
+ * else                                       -> ask for the view; the caller gets the refusal
+ * </pre>
+ *
+ * <p>What may be repeated is the caller's to know. NOT_LEADER and UNAVAILABLE say that nothing has
+ * happened; after INDETERMINATE it may have, and whoever repeats then must be able to.
+ *
+ * <p>Safe for use from any thread. Futures complete on the caller's own context if it has one.
+ */
+public final class LeaderClient {
+  /** Says who leads, as far as this program knows. What learns it by itself needs no hints. */
+  public interface Leaders {
+    /** How many data groups there are; 0 if that is not known yet. */
+    int dataGroups();
+
+    /**
+     * The leader of a data group, or of {@link ClusterView#META}; null if unknown.
+     *
+     * @param group its number
+     */
+    String leader(int group);
+
+    /** A node has said who leads the group. */
+    default void leaderHint(int group, String node) {}
+
+    /** Asks again who leads. Who does not wait for the answer need not look at it. */
+    default Future<?> refresh() {
+      return Future.succeededFuture();
+    }
+
+    /** The outcome of a request to {@code node}, or INDETERMINATE once another one leads. */
+    default <T> Future<T> whileLeads(int group, String node, Future<T> request) {
+      return request;
+    }
+  }
+
+  /** One request to a leader. */
+  public interface Send<T> {
+    Future<T> to(int group, String leader);
+  }
+
+  /**
+   * What is done before the caller gets a failure.
+   *
+   * @param hopsMax leaders named by refusals that are asked at once
+   * @param again which refusals may pass, so that another attempt is made
+   * @param attemptsMax attempts in all, not counting hops
+   * @param pauseMillis between two attempts, at most
+   * @param limitMillis no attempt begins later than this after the first
+   * @param cancelled no further attempt once it says so
+   */
+  public record Retry(
+      int hopsMax,
+      Predicate<Refusal> again,
+      int attemptsMax,
+      long pauseMillis,
+      long limitMillis,
+      BooleanSupplier cancelled) {
+    /** The caller gets the first failure. */
+    public static final Retry NONE = hops(0);
+
+    /** Only leaders that refusals name are asked. */
+    public static Retry hops(int hopsMax) {
+      return new Retry(hopsMax, refusal -> false, 1, 0, 0, () -> false);
+    }
+
+    /** Whatever may pass is tried again: for what may be repeated after INDETERMINATE. */
+    public static Retry within(long limitMillis, long pauseMillis, BooleanSupplier cancelled) {
+      return new Retry(
+          0, Refusal::retriable, Integer.MAX_VALUE, pauseMillis, limitMillis, cancelled);
+    }
+  }
+
+  /** A limit that is never reached. */
+  public static final long NO_LIMIT_MILLIS = Long.MAX_VALUE;
+
+  private static final int UNKNOWN_GROUP = Integer.MIN_VALUE;
+
+  private final Link link;
+  private final Vertx vertx;
+  private final Leaders leaders;
+
+  public LeaderClient(Link link, Leaders leaders) {
+    this(link, link.vertx(), leaders);
+  }
+
+  /** For requests of the caller's own only, see {@link #ask}. */
+  public LeaderClient(Vertx vertx, Leaders leaders) {
+    this(null, vertx, leaders);
+  }
+
+  private LeaderClient(Link link, Vertx vertx, Leaders leaders) {
+    this.link = link;
+    this.vertx = vertx;
+    this.leaders = leaders;
+  }
+
+  /**
+   * Asks the leader of a log group.
+   *
+   * @param group number of the data group, or {@link ClusterView#META}
+   */
+  public <T> Future<T> ask(int group, Retry retry, Send<T> send) {
+    return new Asking<>(() -> group, retry, send).begin();
+  }
+
+  /** The same for the data group that holds {@code shard}. */
+  public <T> Future<T> ask(Shard shard, Retry retry, Send<T> send) {
+    return new Asking<>(() -> group(shard), retry, send).begin();
+  }
+
+  /** Repeats what is not for a leader. */
+  public <T> Future<T> repeat(Retry retry, Supplier<Future<T>> call) {
+    return new Asking<>(null, retry, (group, leader) -> call.get()).begin();
+  }
+
+  /**
+   * A request whose answer is a frame; gives the body of the answer.
+   *
+   * @param address of a node, by its id
+   */
+  public Future<ByteBuffer> request(
+      int group, UnaryOperator<String> address, Buffer frame, long timeoutMillis, Retry retry) {
+    return ask(group, retry, sending(address, frame, timeoutMillis));
+  }
+
+  /** The same to the leader of {@code shard}. */
+  public Future<ByteBuffer> request(
+      Shard shard, UnaryOperator<String> address, Buffer frame, long timeoutMillis, Retry retry) {
+    return ask(shard, retry, sending(address, frame, timeoutMillis));
+  }
+
+  private Send<ByteBuffer> sending(
+      UnaryOperator<String> address, Buffer frame, long timeoutMillis) {
+    return (group, leader) ->
+        link.request(address.apply(leader), frame, timeoutMillis).map(Frames::answerBody);
+  }
+
+  /** The reply to a command; a refusal of the state machine fails. */
+  public Future<Reply> submit(int group, DataCommand command, long timeoutMillis, Retry retry) {
+    return ask(group, retry, submitting(command, timeoutMillis));
+  }
+
+  /** The same to the leader of {@code shard}. */
+  public Future<Reply> submit(Shard shard, DataCommand command, long timeoutMillis, Retry retry) {
+    return ask(shard, retry, submitting(command, timeoutMillis));
+  }
+
+  private Send<Reply> submitting(DataCommand command, long timeoutMillis) {
+    return (group, leader) -> {
+      Bytes body = new Bytes(128).i32(group);
+      CommandCodec.write(body, command);
+      return control(leader, Frames.request(Op.SUBMIT_DATA, body), timeoutMillis);
+    };
+  }
+
+  /** The reply to a command for the meta group. */
+  public Future<Reply> submit(MetaCommand command, long timeoutMillis, Retry retry) {
+    Bytes body = new Bytes();
+    CommandCodec.write(body, command);
+    Buffer frame = Frames.request(Op.SUBMIT_META, body);
+    return ask(ClusterView.META, retry, (group, leader) -> control(leader, frame, timeoutMillis));
+  }
+
+  private Future<Reply> control(String leader, Buffer frame, long timeoutMillis) {
+    return link.request(Addresses.control(leader), frame, timeoutMillis)
+        .map(answer -> reply(Frames.answerBody(answer)));
+  }
+
+  /**
+   * The reply in the body of an answer.
+   *
+   * @throws RefusedException if it is a refusal
+   */
+  public static Reply reply(ByteBuffer answer) {
+    Reply reply = ReplyCodec.decode(answer);
+    if (reply instanceof Reply.Refused refused) {
+      throw refused.exception();
+    }
+    return reply;
+  }
+
+  private int group(Shard shard) {
+    int groups = leaders.dataGroups();
+    return groups == 0 ? UNKNOWN_GROUP : shard.dataGroup(groups);
+  }
+
+  /** Whether another view of the cluster could change what is refused. */
+  private static boolean refersElsewhere(Refusal refusal) {
+    return refusal.retriable()
+        || refusal == Refusal.UNKNOWN_TOPIC
+        || refusal == Refusal.UNKNOWN_SHARD;
+  }
+
+  /** One call until its outcome is known. */
+  private final class Asking<T> {
+    private final IntSupplier groups;
+    private final Retry retry;
+    private final Send<T> send;
+    private final long sinceNanos = System.nanoTime();
+    private final Promise<T> promise;
+    private int hops;
+    private int attempts = 1;
+
+    /** Who was asked last, and as leader of what; null: nobody was. */
+    private String asked;
+
+    private int group;
+
+    /**
+     * @param groups null: {@code send} needs no leader
+     */
+    Asking(IntSupplier groups, Retry retry, Send<T> send) {
+      this.groups = groups;
+      this.retry = retry;
+      this.send = send;
+      ContextInternal context = ContextInternal.current();
+      promise = context == null ? Promise.promise() : context.promise();
+    }
+
+    Future<T> begin() {
+      request().onComplete(promise::complete, failure -> failed(RefusedException.of(failure)));
+      return promise.future();
+    }
+
+    private Future<T> request() {
+      if (groups == null) {
+        return send.to(UNKNOWN_GROUP, null);
+      }
+      group = groups.getAsInt();
+      asked = group == UNKNOWN_GROUP ? null : leaders.leader(group);
+      return asked == null
+          ? Future.failedFuture(new NoLeader(group))
+          : leaders.whileLeads(group, asked, send.to(group, asked));
+    }
+
+    private void failed(RefusedException refused) {
+      String named = refused instanceof RefusedException.NotLeader is ? is.leader() : null;
+      if (named != null && asked != null) {
+        leaders.leaderHint(group, named);
+        if (hops < retry.hopsMax && !named.equals(asked)) {
+          hops++;
+          begin();
+          return;
+        }
+      }
+      Future<?> view =
+          named == null && refersElsewhere(refused.refusal())
+              ? leaders.refresh()
+              : Future.failedFuture(refused);
+      boolean again =
+          retry.again.test(refused.refusal())
+              && attempts < retry.attemptsMax
+              && System.nanoTime() - sinceNanos <= TimeUnit.MILLISECONDS.toNanos(retry.limitMillis)
+              && !retry.cancelled.getAsBoolean();
+      if (!again) {
+        promise.fail(refused);
+        return;
+      }
+      attempts++;
+      Promise<Void> next = Promise.promise();
+      long timer = vertx.setTimer(retry.pauseMillis, id -> next.tryComplete());
+      view.onSuccess(
+          seen -> {
+            if (leadsAnother() && next.tryComplete()) {
+              vertx.cancelTimer(timer);
+            }
+          });
+      next.future().onComplete(none -> begin());
+    }
+
+    /** Whether it is known by now that another one leads than who was asked. */
+    private boolean leadsAnother() {
+      int now = groups == null ? UNKNOWN_GROUP : groups.getAsInt();
+      String leader = now == UNKNOWN_GROUP ? null : leaders.leader(now);
+      return leader != null && !leader.equals(asked);
+    }
+  }
+
+  /** UNAVAILABLE, for it is not known who leads a log group. */
+  public static final class NoLeader extends RefusedException {
+    private static final long serialVersionUID = 1L;
+
+    private NoLeader(int group) {
+      super(
+          Refusal.UNAVAILABLE,
+          "no leader"
+              + (group == ClusterView.META
+                  ? " of the meta log group"
+                  : group == UNKNOWN_GROUP ? "" : " of data group " + group)
+              + " is known: a majority of the nodes must be up");
+    }
+  }
+}
