@@ -11,11 +11,11 @@ import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
-import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.level.LevelDealers;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -332,7 +332,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private static Buffer rebalances(Activation serving, JsonObject question) {
     int limit = question.getInteger("limit", MoveLog.MAX);
     JsonArray moves = new JsonArray();
-    for (Move move :
+    for (MoveRecord move :
         serving
             .core()
             .moves()

@@ -12,11 +12,11 @@ import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Member;
-import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.ShardStep;
 import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.json.JsonArray;
@@ -201,7 +201,7 @@ final class GroupReports {
         .putNull("node")
         .putNull("host")
         .putNull("consumed")
-        .put("shards", names(group.book().ownedBy(instance)))
+        .put("shards", names(group.shards().ownedBy(instance)))
         .putNull("stuck")
         .putNull("stuckMs")
         .putNull("lag")
@@ -223,7 +223,7 @@ final class GroupReports {
   }
 
   private ShardReport shard(GroupState group, Shard shard) {
-    Lease lease = group.book().get(shard);
+    Lease lease = group.shards().get(shard);
     ShardStep.Owner owner = group.owner(lease);
     boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
     String next = owned ? null : group.target(shard);
@@ -286,15 +286,15 @@ final class GroupReports {
         .put("freedTo", frees ? others : (Long) 0L);
   }
 
-  static JsonObject move(Move move) {
+  static JsonObject move(MoveRecord move) {
     return new JsonObject()
         .put("time", Instant.ofEpochMilli(move.timeMillis()).toString())
         .put("group", move.group())
         .put("topic", move.topic())
-        .put("shard", move.shard())
+        .put("shard", move.shard().shard())
         .put("from", move.from())
         .put("to", move.to())
-        .put("reason", Cause.wordOf(move.cause()))
+        .put("reason", Cause.wordOf(Cause.ofWord(move.reason())))
         .put("pauseMs", move.pauseMillis())
         .put("releaseMs", move.releaseMillis())
         .put("redelivered", move.redelivered())

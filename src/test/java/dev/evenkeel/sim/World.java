@@ -9,10 +9,10 @@ import dev.evenkeel.client.internal.consume.Pending;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
 import dev.evenkeel.dispatcher.core.Member;
-import dev.evenkeel.dispatcher.core.Move;
 import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
@@ -474,8 +474,8 @@ final class World implements DataGroup.Surroundings {
     if (trouble != Trouble.ONE_DISPATCHER || !ledger.isPast(shard, epoch)) {
       return;
     }
-    for (Move move : moves()) {
-      if (isNext(move, shard, epoch) && move.cause() == Cause.TIMEOUT) {
+    for (MoveRecord move : moves()) {
+      if (isNext(move, shard, epoch) && Cause.TIMEOUT.word().equals(move.reason())) {
         throw new SimulationFailure(consumer + " begins something after it timed out: " + move);
       }
     }
@@ -496,23 +496,24 @@ final class World implements DataGroup.Surroundings {
   /** Nobody who may still start handlers loses a shard because it was silent. */
   private void checkTaken() {
     for (Lease each : takenEarly) {
-      for (Move move : moves()) {
-        if (isNext(move, each.shard(), each.epoch()) && move.cause() == Cause.TIMEOUT) {
+      for (MoveRecord move : moves()) {
+        if (isNext(move, each.shard(), each.epoch())
+            && Cause.TIMEOUT.word().equals(move.reason())) {
           throw new SimulationFailure(each + " was taken from one who may start handlers: " + move);
         }
       }
     }
   }
 
-  private boolean isNext(Move move, Shard shard, long epoch) {
+  private boolean isNext(MoveRecord move, Shard shard, long epoch) {
     return move.epoch() == epoch + 1
-        && move.shard() == shard.shard()
+        && move.shard().equals(shard)
         && topicName(shard).equals(move.topic());
   }
 
   /** Of all dispatchers that ever were. */
-  private List<Move> moves() {
-    List<Move> moves = new ArrayList<>();
+  private List<MoveRecord> moves() {
+    List<MoveRecord> moves = new ArrayList<>();
     all.forEach(each -> moves.addAll(each.core.moves().recent(GROUP, Integer.MAX_VALUE)));
     return moves;
   }

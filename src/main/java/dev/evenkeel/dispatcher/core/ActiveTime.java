@@ -14,35 +14,32 @@ final class ActiveTime {
   /** How often a step is recorded. */
   static final long STEP_MILLIS = 60_000;
 
-  private final DispatcherSettings settings;
-  private final Outbox out;
+  private final DispatcherState all;
   private long lookedMillis = Long.MIN_VALUE;
   private long lived;
   private long inFlight = -1;
   private boolean known;
   private long millis;
 
-  ActiveTime(DispatcherSettings settings, Outbox out) {
-    this.settings = settings;
-    this.out = out;
+  ActiveTime(DispatcherState all) {
+    this.all = all;
   }
 
   /** To be called every {@link DispatcherSettings#rebalanceMillis}; a longer gap counts as one. */
   void look(long nowMillis) {
     if (lookedMillis != Long.MIN_VALUE) {
-      long gap = Math.min(nowMillis - lookedMillis, settings.rebalanceMillis());
+      long gap = Math.min(nowMillis - lookedMillis, all.settings.rebalanceMillis());
       lived += Math.max(0, gap);
     }
     lookedMillis = nowMillis;
     if (inFlight < 0 && (!known || lived >= step())) {
-      inFlight = out.nextId();
-      out.add(new DispatcherAction.WriteMeta(inFlight, new MetaCommand.AddActiveTime(lived)));
+      inFlight = all.out.writeMeta(new MetaCommand.AddActiveTime(lived));
       lived = 0;
     }
   }
 
   private long step() {
-    return Math.min(STEP_MILLIS, settings.groupSeenMillis());
+    return Math.min(STEP_MILLIS, all.settings.groupSeenMillis());
   }
 
   /**

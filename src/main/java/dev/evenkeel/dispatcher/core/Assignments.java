@@ -3,23 +3,15 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.bus.Assignment;
 import java.util.List;
 import java.util.Objects;
-import java.util.TreeSet;
 
 /** What members are told that they own. Each that differs from the last has a higher revision. */
 final class Assignments {
-  private final Groups groups;
-  private final TopicView view;
-  private final DirtyGroups agenda;
-  private final Outbox out;
+  private final DispatcherState all;
   private final long term;
   private long revision;
 
-  Assignments(
-      Groups groups, TopicView view, DirtyGroups agenda, Outbox out, long term, long revision) {
-    this.groups = groups;
-    this.view = view;
-    this.agenda = agenda;
-    this.out = out;
+  Assignments(DispatcherState all, long term, long revision) {
+    this.all = all;
     this.term = term;
     this.revision = revision;
   }
@@ -36,8 +28,8 @@ final class Assignments {
   /** All that a live member owns now. */
   Assignment of(GroupState state, Member member) {
     Assignment former = state.given(member.name());
-    List<Assignment.Owned> owned = state.owned(member, view.topics());
-    Assignment.Lead lead = state.leading().of(member, view.topics());
+    List<Assignment.Owned> owned = state.owned(member, all.topics());
+    Assignment.Lead lead = state.leading().of(member, all.topics());
     if (former != null
         && Objects.equals(former.lead(), lead)
         && former.instance().equals(member.instance())
@@ -56,29 +48,22 @@ final class Assignments {
     return new Assignment(group, member, instance, term, ++revision, List.of());
   }
 
-  boolean pushesDue() {
-    return agenda.anyToTell();
-  }
-
   /** Pushes to the members whose shards changed. */
   void push() {
-    for (String name : agenda.takeTells()) {
-      Group group = groups.get(name);
+    for (String name : all.dirty.takeTells()) {
+      GroupState group = all.get(name);
       if (group != null) {
-        push(group.state());
+        group.takeChanged().forEach(member -> push(group, group.live(member)));
       }
     }
   }
 
-  private void push(GroupState state) {
-    for (String name : new TreeSet<>(state.takeChanged())) {
-      Member member = state.live(name);
-      Assignment before = state.given(name);
-      if (member != null) {
-        Assignment now = of(state, member);
-        if (now != before) {
-          out.add(new DispatcherAction.Push(now));
-        }
+  private void push(GroupState group, Member member) {
+    if (member != null) {
+      Assignment before = group.given(member.name());
+      Assignment now = of(group, member);
+      if (now != before) {
+        all.out.add(new DispatcherAction.Push(now));
       }
     }
   }

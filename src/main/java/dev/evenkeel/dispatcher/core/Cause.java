@@ -41,7 +41,7 @@ public enum Cause {
   }
 
   /** The cause of that word; null if there is none, or it is not known to this version. */
-  static Cause ofWord(String word) {
+  public static Cause ofWord(String word) {
     for (Cause cause : values()) {
       if (cause.word.equals(word)) {
         return cause;

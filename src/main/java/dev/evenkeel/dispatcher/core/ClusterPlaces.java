@@ -2,24 +2,13 @@ package dev.evenkeel.dispatcher.core;
 
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Set;
 
-/** The cluster's members, which consumers live in, and the last {@link #DEPARTED_MAX} of old. */
+/** The cluster's members, in which consumers run, and those that left last. */
 final class ClusterPlaces {
   private static final int DEPARTED_MAX = 10_000;
 
-  private final Set<String> departed =
-      Collections.newSetFromMap(
-          new LinkedHashMap<>() {
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-              return size() > DEPARTED_MAX;
-            }
-          });
+  private final Set<String> departed = Collections.newSetFromMap(new NewestMap<>(DEPARTED_MAX));
   private Set<String> present;
 
   ClusterPlaces(Set<String> present) {

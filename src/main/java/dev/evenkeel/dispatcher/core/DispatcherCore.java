@@ -26,31 +26,21 @@ import java.util.function.Function;
  * <p>Nothing here is decided for good: each step of a shard is a compare and set in the log, so two
  * dispatchers at once, a lost answer or a wrong map can cost time but not safety.
  *
- * <p>Here is the order of things only. Heartbeats are taken at the {@link HeartbeatHandler}, groups
- * are recorded by {@link GroupRecords}, moves by {@link MoveWrites}, leases are read by {@link
- * LeaseReads} and moved by {@link LeaseWrites} as each group's {@link GroupPlan} wants, and {@link
- * Assignments} tell members.
+ * <p>Here is the order of things only. {@link HeartbeatHandler} takes heartbeats, {@link
+ * GroupRecords} records groups, {@link ShardLeases} reads leases and sends the requests that each
+ * group's {@link GroupPlan} wants, {@link MoveRecorder} records moves, and {@link Assignments} tell
+ * members what they own.
  */
 public final class DispatcherCore {
-  private final DispatcherSettings settings;
-  private final Outbox out = new Outbox();
-  private final MoveLog moves = new MoveLog();
-  private final MoveFigures figures = new MoveFigures(moves);
-  private final TopicView view = new TopicView(out);
-  private final DirtyGroups agenda = new DirtyGroups();
-  private final ShardEnds ends = new ShardEnds();
-  private final Groups groups;
-  private final WaitingHeartbeats held;
+  private final DispatcherState all;
   private final ClusterPlaces places;
   private final Assignments assignments;
   private final ActiveTime time;
-  private final GroupRecords records;
-  private final HeartbeatHandler desk;
-  private final LeaseNews news;
-  private final LeaseReads reads;
-  private final LeaseWrites writes;
-  private final MoveWrites moveWrites;
+  private final MoveRecorder moves;
   private final GroupLeases groupLeases;
+  private final ShardLeases leases;
+  private final GroupRecords records;
+  private final HeartbeatHandler heartbeats;
   private final ResetHandler resets;
   private final ForgetHandler forgets;
   private long rebalanceAtMillis;
@@ -71,33 +61,17 @@ public final class DispatcherCore {
       long term,
       long revision,
       Set<String> clusterMembers) {
-    this.settings = settings;
-    groups = new Groups(settings, assignors, agenda, ends);
-    held = new WaitingHeartbeats(settings.heldMax());
+    all = new DispatcherState(settings, assignors);
     places = new ClusterPlaces(clusterMembers);
-    assignments = new Assignments(groups, view, agenda, out, term, revision);
-    time = new ActiveTime(settings, out);
-    MissedMoves missed = new MissedMoves(moves, figures, view);
-    news = new LeaseNews(settings, groups, view, missed, out);
-    records = new GroupRecords(settings, groups, view, held, moves, time, news, out);
-    desk =
-        new HeartbeatHandler(
-            settings,
-            assignorNames,
-            groups,
-            view,
-            held,
-            places,
-            records,
-            assignments,
-            figures,
-            out);
-    reads = new LeaseReads(groups, news, ends, out);
-    groupLeases = new GroupLeases(groups, assignments, figures, out, settings.retryMillis());
-    writes = new LeaseWrites(groups, view, news, reads, figures, missed, agenda, groupLeases, out);
-    moveWrites = new MoveWrites(moves, out, settings.retryMillis());
-    resets = new ResetHandler(groups, view, out);
-    forgets = new ForgetHandler(groups, view, records.forgetting(), out);
+    assignments = new Assignments(all, term, revision);
+    time = new ActiveTime(all);
+    moves = new MoveRecorder(all);
+    groupLeases = new GroupLeases(all, assignments, moves);
+    leases = new ShardLeases(all, moves, groupLeases);
+    records = new GroupRecords(all, time, leases);
+    heartbeats = new HeartbeatHandler(all, assignorNames, places, records, assignments, moves);
+    resets = new ResetHandler(all);
+    forgets = new ForgetHandler(all, records.forgetting());
   }
 
   /** Every group uses one assignor, by whatever name. */
@@ -117,7 +91,7 @@ public final class DispatcherCore {
    * @param oldestFirst as the meta log has it
    */
   public void recall(List<MoveRecord> oldestFirst) {
-    moves.recall(oldestFirst);
+    all.moves.recall(oldestFirst);
   }
 
   /**
@@ -131,19 +105,17 @@ public final class DispatcherCore {
       List<ShardStatus> statuses,
       List<UnheardMember> registered,
       long nowMillis) {
-    view.show(new Topics(activeTopics));
-    for (GroupInfo info : infos) {
-      groups.make(info.name()).state().info = info;
-    }
+    all.view.show(new Topics(activeTopics));
+    infos.forEach(info -> all.make(info.name()).show(info));
     for (UnheardMember ghost : registered) {
-      Group group = groups.get(ghost.group());
+      GroupState group = all.get(ghost.group());
       if (group != null) {
-        group.state().members().sighted(ghost);
+        group.members().sighted(ghost);
       }
     }
-    reads.first(statuses, nowMillis);
-    rebalanceAtMillis = nowMillis + settings.rebalanceMillis();
-    groups.all().forEach(group -> group.plan().retarget());
+    leases.first(statuses, nowMillis);
+    rebalanceAtMillis = nowMillis + all.settings.rebalanceMillis();
+    all.all().forEach(group -> group.plan().retarget());
     return done(nowMillis);
   }
 
@@ -159,7 +131,7 @@ public final class DispatcherCore {
     if (GroupLeases.isHolder(beat)) {
       groupLeases.heartbeat(request, beat, nowMillis);
     } else {
-      desk.heartbeat(request, beat, nowMillis);
+      heartbeats.heartbeat(request, beat, nowMillis);
     }
     return done(nowMillis);
   }
@@ -168,8 +140,8 @@ public final class DispatcherCore {
   public List<DispatcherAction> clusterMembers(Set<String> ids, long nowMillis) {
     Set<String> gone = places.present(ids);
     if (!gone.isEmpty()) {
-      for (Group group : groups.all()) {
-        group.ended(group.state().members().clusterMembersLeft(gone, nowMillis), out, nowMillis);
+      for (GroupState group : all.all()) {
+        group.ended(group.members().clusterMembersLeft(gone, nowMillis), nowMillis);
       }
     }
     return done(nowMillis);
@@ -179,7 +151,7 @@ public final class DispatcherCore {
 
   /** Somebody says that topics changed. */
   public List<DispatcherAction> topicsChanged(long nowMillis) {
-    view.hinted();
+    all.view.hinted();
     return done(nowMillis);
   }
 
@@ -189,39 +161,39 @@ public final class DispatcherCore {
    * @param activeTopics null if they cannot be read now
    */
   public List<DispatcherAction> viewRead(long id, List<TopicInfo> activeTopics, long nowMillis) {
-    if (!view.answered(id)) {
+    if (!all.view.answered(id)) {
       return done(nowMillis);
     }
     if (activeTopics == null) {
-      desk.topicsUnreadable(id);
+      heartbeats.topicsUnreadable(id);
     } else {
-      if (view.show(new Topics(activeTopics))) {
+      if (all.view.show(new Topics(activeTopics))) {
         otherShards();
       }
-      desk.topicsRead(id, nowMillis);
+      heartbeats.topicsRead(id, nowMillis);
     }
-    view.readAgain(held.needsTopics());
+    all.view.readAgain(all.waiting.needsTopics());
     return done(nowMillis);
   }
 
   private void otherShards() {
-    ends.retain(view.topics());
-    for (Group group : groups.all()) {
-      group.state().cause = Cause.TOPIC;
-      group.plan().topicsChanged(view.topics());
-      group.state().members().live().forEach(m -> group.state().assignmentChanged(m.name()));
+    all.topicsChanged();
+    for (GroupState group : all.all()) {
+      group.changedBy(Cause.TOPIC);
+      group.plan().topicsChanged();
+      group.members().live().forEach(m -> group.assignmentChanged(m.name()));
     }
-    reads.readAll();
+    leases.readAll();
   }
 
   // ---- Groups in the meta log
 
   /** Answers {@link DispatcherAction.WriteMeta}. */
   public List<DispatcherAction> metaWritten(long id, Reply reply, long nowMillis) {
-    if (!moveWrites.written(id, reply, nowMillis)
+    if (!moves.written(id, reply, nowMillis)
         && !groupLeases.written(id, reply)
         && !time.written(id, reply)) {
-      desk.admit(records.written(id, reply, nowMillis), nowMillis);
+      heartbeats.admit(records.written(id, reply, nowMillis), nowMillis);
     }
     return done(nowMillis);
   }
@@ -243,7 +215,7 @@ public final class DispatcherCore {
    *     refusal of one
    */
   public List<DispatcherAction> leasesForgotten(long id, Reply reply, long nowMillis) {
-    desk.admit(records.forgetting().answered(id, reply, nowMillis), nowMillis);
+    heartbeats.admit(records.forgetting().answered(id, reply, nowMillis), nowMillis);
     return done(nowMillis);
   }
 
@@ -255,9 +227,9 @@ public final class DispatcherCore {
    * @param instance which is not heard yet; null: nobody shall, until another call
    */
   public List<DispatcherAction> appoint(String group, String instance, long nowMillis) {
-    Group of = groups.get(group);
+    GroupState of = all.get(group);
     if (of != null) {
-      groupLeases.appoint(of, instance);
+      of.appoint(instance);
     }
     return done(nowMillis);
   }
@@ -265,14 +237,10 @@ public final class DispatcherCore {
   /**
    * Answers {@link DispatcherAction.ReadGroupLeases}; to be called before {@link #recover}, too.
    *
-   * @param leases null if they cannot be read now
+   * @param told null if they cannot be read now
    */
-  public List<DispatcherAction> groupLeasesRead(List<GroupLease> leases, long nowMillis) {
-    if (leases == null) {
-      groupLeases.unreadable();
-    } else {
-      groupLeases.read(leases);
-    }
+  public List<DispatcherAction> groupLeasesRead(List<GroupLease> told, long nowMillis) {
+    groupLeases.read(told);
     return done(nowMillis);
   }
 
@@ -284,7 +252,7 @@ public final class DispatcherCore {
    * @param group null: of all groups
    */
   public DispatcherAction.ReadLeases look(String group) {
-    return reads.look(group);
+    return leases.look(group);
   }
 
   /**
@@ -293,19 +261,19 @@ public final class DispatcherCore {
    * @param statuses of the shards whose leaders answered; null if none did
    */
   public List<DispatcherAction> leasesRead(long id, List<ShardStatus> statuses, long nowMillis) {
-    reads.answered(id, statuses, nowMillis);
+    leases.read(id, statuses, nowMillis);
     return done(nowMillis);
   }
 
   /** A broker says that a lease changed. */
   public List<DispatcherAction> leaseChanged(LeaseChange change, long nowMillis) {
-    news.hinted(change, nowMillis);
+    leases.hinted(change, nowMillis);
     return done(nowMillis);
   }
 
   /** Answers {@link DispatcherAction.Write}. */
   public List<DispatcherAction> written(long id, Reply reply, long nowMillis) {
-    writes.answered(id, reply, nowMillis);
+    leases.written(id, reply, nowMillis);
     return done(nowMillis);
   }
 
@@ -347,13 +315,13 @@ public final class DispatcherCore {
 
   /** To be called a few times a second. */
   public List<DispatcherAction> tick(long nowMillis) {
-    for (Group group : groups.all()) {
-      group.ended(group.state().members().expire(nowMillis), out, nowMillis);
+    for (GroupState group : all.all()) {
+      group.ended(group.members().expire(nowMillis), nowMillis);
       group.plan().wake(nowMillis);
     }
     groupLeases.tick(nowMillis);
     if (nowMillis >= rebalanceAtMillis) {
-      rebalanceAtMillis = nowMillis + settings.rebalanceMillis();
+      rebalanceAtMillis = nowMillis + all.settings.rebalanceMillis();
       rebalance(nowMillis);
     }
     return done(nowMillis);
@@ -364,7 +332,7 @@ public final class DispatcherCore {
    * before; {@link Long#MAX_VALUE}: not at all.
    */
   public long dueMillis() {
-    return agenda.dueMillis();
+    return all.dirty.dueMillis();
   }
 
   /** The time of {@link #dueMillis} has come. */
@@ -373,44 +341,40 @@ public final class DispatcherCore {
   }
 
   private void rebalance(long nowMillis) {
-    view.read();
-    reads.readAll();
+    all.view.read();
+    leases.readAll();
     records.read();
     time.look(nowMillis);
-    groups.removeBlank();
-    for (Group group : groups.all()) {
+    all.removeBlank();
+    for (GroupState group : all.all()) {
       group.plan().retarget();
-      group.state().stuck().retain(group.state().members().live());
-      records.tend(group.state(), nowMillis);
-      group
-          .state()
-          .members()
-          .live()
-          .forEach(member -> out.add(new DispatcherAction.Register(member)));
+      group.stuck().retain(group.members().live());
+      records.tend(group, nowMillis);
+      group.members().live().forEach(m -> all.out.add(new DispatcherAction.Register(m)));
     }
   }
 
   /** Refuses what still waits: this node is no dispatcher any more. */
   public List<DispatcherAction> stop(Refusal refusal, String detail) {
-    held.all().forEach(each -> out.refuse(each.request(), refusal, detail));
+    all.waiting.all().forEach(each -> all.out.refuse(each.request(), refusal, detail));
     resets.stop(refusal, detail);
     forgets.stop(refusal, detail);
-    return out.take();
+    return all.out.take();
   }
 
   private List<DispatcherAction> done(long nowMillis) {
-    writes.pump(nowMillis);
-    moveWrites.pump(nowMillis);
+    leases.pump(nowMillis);
+    moves.pump(nowMillis);
     resets.settle(nowMillis);
     forgets.settle(nowMillis);
-    return out.take();
+    return all.out.take();
   }
 
   // ---- Pushes
 
   /** Whether {@link #pushes()} has something to say. */
   public boolean pushesDue() {
-    return assignments.pushesDue();
+    return all.dirty.anyToTell();
   }
 
   /**
@@ -419,7 +383,7 @@ public final class DispatcherCore {
    */
   public List<DispatcherAction> pushes() {
     assignments.push();
-    return out.take();
+    return all.out.take();
   }
 
   // ---- For those who look
@@ -434,20 +398,20 @@ public final class DispatcherCore {
   }
 
   public Topics topics() {
-    return view.topics();
+    return all.topics();
   }
 
   public MoveLog moves() {
-    return moves;
+    return all.moves;
   }
 
   /** A group that is declared or has members, or null. */
   public GroupState find(String name) {
-    return groups.find(name);
+    return all.find(name);
   }
 
   /** All groups that {@link #find} finds, by name. */
   public List<GroupState> all() {
-    return groups.found();
+    return all.found();
   }
 }

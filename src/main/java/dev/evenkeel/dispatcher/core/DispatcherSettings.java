@@ -1,8 +1,5 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.protocol.GroupPolicy;
-import java.util.Set;
-
 /**
  * What the dispatcher may be told.
  *
@@ -13,13 +10,9 @@ import java.util.Set;
  * @param groupSeenMillis how often a group with members is marked as seen
  * @param groupForgetMillis a group without members for so long, while a dispatcher was active, is
  *     forgotten
- * @param writesInFlightMax requests to the log at once for one group
- * @param membersMax members of all groups together
- * @param heldMax heartbeats that wait for the log at once
  * @param joinQuietMillis a plan for members that join waits until none has joined for so long; 0:
  *     it does not wait
  * @param joinWaitMillisMax longest wait of a plan for members that join, from the first of them
- * @param modes modes that members may ask for
  */
 public record DispatcherSettings(
     long rebalanceMillis,
@@ -27,30 +20,19 @@ public record DispatcherSettings(
     long retryMillis,
     long groupSeenMillis,
     long groupForgetMillis,
-    int writesInFlightMax,
-    int membersMax,
-    int heldMax,
     long joinQuietMillis,
-    long joinWaitMillisMax,
-    Set<String> modes) {
+    long joinWaitMillisMax) {
+
+  /** Requests to the log at once for one group. */
+  static final int WRITES_IN_FLIGHT_MAX = 128;
+
+  /** Members of all groups together. */
+  static final int MEMBERS_MAX = 10_000;
+
+  private static final long GROUP_SEEN_MILLIS = 3_600_000;
 
   public static final DispatcherSettings DEFAULT =
-      new DispatcherSettings(
-          5_000,
-          5_000,
-          500,
-          3_600_000,
-          7L * 24 * 3_600_000,
-          128,
-          10_000,
-          10_000,
-          100,
-          1_000,
-          Set.of(
-              GroupPolicy.MODE_SHARDED,
-              GroupPolicy.MODE_LEVEL,
-              GroupPolicy.MODE_BROADCAST,
-              GroupPolicy.MODE_SINGLETON));
+      new DispatcherSettings(5_000, 5_000, 500, GROUP_SEEN_MILLIS, 7L * 24 * 3_600_000, 100, 1_000);
 
   public DispatcherSettings withTimes(long rebalance, long memberTimeout, long retry) {
     return new DispatcherSettings(
@@ -59,12 +41,8 @@ public record DispatcherSettings(
         retry,
         groupSeenMillis,
         groupForgetMillis,
-        writesInFlightMax,
-        membersMax,
-        heldMax,
         joinQuietMillis,
-        joinWaitMillisMax,
-        modes);
+        joinWaitMillisMax);
   }
 
   public DispatcherSettings withJoinWindow(long quietMillis, long waitMillisMax) {
@@ -74,12 +52,8 @@ public record DispatcherSettings(
         retryMillis,
         groupSeenMillis,
         groupForgetMillis,
-        writesInFlightMax,
-        membersMax,
-        heldMax,
         quietMillis,
-        waitMillisMax,
-        modes);
+        waitMillisMax);
   }
 
   /** With members that are marked as seen often enough for that. */
@@ -88,28 +62,9 @@ public record DispatcherSettings(
         rebalanceMillis,
         memberTimeoutMillis,
         retryMillis,
-        Math.min(DEFAULT.groupSeenMillis, millis / 8),
+        Math.min(GROUP_SEEN_MILLIS, millis / 8),
         millis,
-        writesInFlightMax,
-        membersMax,
-        heldMax,
         joinQuietMillis,
-        joinWaitMillisMax,
-        modes);
-  }
-
-  public DispatcherSettings withModes(Set<String> newModes) {
-    return new DispatcherSettings(
-        rebalanceMillis,
-        memberTimeoutMillis,
-        retryMillis,
-        groupSeenMillis,
-        groupForgetMillis,
-        writesInFlightMax,
-        membersMax,
-        heldMax,
-        joinQuietMillis,
-        joinWaitMillisMax,
-        newModes);
+        joinWaitMillisMax);
   }
 }

@@ -1,11 +1,10 @@
 package dev.evenkeel.dispatcher.core;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Runs of members that have ended, and why: the last {@link #MAX} of them. Who is not in here any
- * more is treated as unheard, which costs one member timeout and nothing else.
+ * Runs of members that have ended, and why: the last {@link #MAX} of them. A run that is not in
+ * here any more counts as not heard yet, which costs one member timeout and nothing else.
  */
 final class EndedRuns {
   static final int MAX = 10_000;
@@ -15,15 +14,9 @@ final class EndedRuns {
    */
   private record Ending(Cause cause, long lockedUntilMillis) {}
 
-  private final Map<String, Ending> byInstance =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
+  private static final Ending NONE = new Ending(null, Long.MIN_VALUE);
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Ending> eldest) {
-          return size() > MAX;
-        }
-      };
+  private final Map<String, Ending> byInstance = new NewestMap<>(MAX);
 
   /** It ended in a way that no release follows. */
   void add(String instance, Cause cause) {
@@ -44,13 +37,11 @@ final class EndedRuns {
 
   /** Why it ended, or null if it is not known to have ended. */
   Cause of(String instance) {
-    Ending ending = byInstance.get(instance);
-    return ending == null ? null : ending.cause();
+    return byInstance.getOrDefault(instance, NONE).cause();
   }
 
   /** Until when the shards of a run that ended wait; long past if they do not. */
   long lockedUntilMillis(String instance) {
-    Ending ending = byInstance.get(instance);
-    return ending == null ? Long.MIN_VALUE : ending.lockedUntilMillis();
+    return byInstance.getOrDefault(instance, NONE).lockedUntilMillis();
   }
 }

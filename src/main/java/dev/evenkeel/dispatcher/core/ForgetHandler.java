@@ -43,23 +43,19 @@ final class ForgetHandler {
    */
   private record Wish(GroupState group, String topic, String leaver, long untilMillis) {}
 
-  private record Begun(Forgetting.Deletion deletion, long untilMillis) {}
+  private record Begun(Deletion deletion, long untilMillis) {}
 
-  private final Groups groups;
-  private final TopicView view;
+  private final DispatcherState all;
   private final Forgetting forgetting;
-  private final Outbox out;
   private final Map<Long, Wish> waiting = new TreeMap<>();
   private final Map<Long, Begun> begun = new TreeMap<>();
 
   /** When this dispatcher's first turn was; null before it. */
   private Long sinceMillis;
 
-  ForgetHandler(Groups groups, TopicView view, Forgetting forgetting, Outbox out) {
-    this.groups = groups;
-    this.view = view;
+  ForgetHandler(DispatcherState all, Forgetting forgetting) {
+    this.all = all;
     this.forgetting = forgetting;
-    this.out = out;
   }
 
   /**
@@ -67,25 +63,25 @@ final class ForgetHandler {
    * DispatcherAction.Refuse}.
    */
   void ask(long request, String name, String topic, String leaver, long nowMillis) {
-    Group group = groups.get(name);
-    Obstacle obstacle = obstacle(group == null ? null : group.state(), name, topic, leaver);
+    GroupState group = all.get(name);
+    Obstacle obstacle = obstacle(group, name, topic, leaver);
     if (obstacle != null && !obstacle.passes()) {
-      out.refuse(request, obstacle.refusal(), obstacle.detail());
+      all.out.refuse(request, obstacle.refusal(), obstacle.detail());
     } else if (waiting.size() + begun.size() >= REQUESTS_MAX) {
-      out.refuse(request, Refusal.OVERLOADED, REQUESTS_MAX + " deletions wait: try again later");
+      all.out.refuse(
+          request, Refusal.OVERLOADED, REQUESTS_MAX + " deletions wait: try again later");
     } else {
-      waiting.put(request, new Wish(group.state(), topic, leaver, nowMillis + PATIENCE_MILLIS));
+      waiting.put(request, new Wish(group, topic, leaver, nowMillis + PATIENCE_MILLIS));
     }
   }
 
   /** What stands in the way of forgetting a group, or a topic of it if not null; null: nothing. */
   Obstacle obstacle(String name, String topic) {
-    Group group = groups.get(name);
-    return obstacle(group == null ? null : group.state(), name, topic, null);
+    return obstacle(all.get(name), name, topic, null);
   }
 
   private Obstacle obstacle(GroupState group, String name, String topic, String leaver) {
-    if (group == null || group.info == null && group.book().all().isEmpty()) {
+    if (group == null || group.info() == null && group.shards().isEmpty()) {
       return refused(Refusal.UNKNOWN_GROUP, "there is no group '" + name + "'");
     }
     if (topic != null && !knows(group, topic)) {
@@ -96,7 +92,7 @@ final class ForgetHandler {
               + "' does not read topic '"
               + topic
               + "': it reads "
-              + (group.info == null ? "none" : String.join(", ", group.info.topics())));
+              + (group.info() == null ? "none" : String.join(", ", group.info().topics())));
     }
     List<String> readers = new ArrayList<>();
     boolean leaves = false;
@@ -117,7 +113,7 @@ final class ForgetHandler {
       return waits("'" + leaver + "' has not told the dispatcher yet that it unsubscribes");
     }
     for (UnheardMember ghost : group.members().ghosts()) {
-      if (topic == null || ghost.topics() == null || ghost.topics().contains(topic)) {
+      if (topic == null || ghost.mayRead(topic)) {
         return waits("'" + ghost.name() + "' was not heard since the dispatcher changed");
       }
     }
@@ -130,18 +126,16 @@ final class ForgetHandler {
             "'"
                 + lease.owner()
                 + "' has not let go of shard "
-                + view.topics().name(lease.shard().topicId())
-                + "/"
-                + lease.shard().shard()
+                + all.topics().name(lease.shard())
                 + " yet");
       }
     }
-    return group.resets().any(shards) ? waits("a reset of the group is under way") : null;
+    return group.plan().resets(shards) ? waits("a reset of the group is under way") : null;
   }
 
   private boolean knows(GroupState group, String topic) {
-    return group.info != null && group.info.reads(topic)
-        || group.forgettingTopics.contains(topic)
+    return group.info() != null && group.info().reads(topic)
+        || group.deletions.containsKey(topic)
         || !forgetting.leases(group, topic).isEmpty();
   }
 
@@ -180,11 +174,11 @@ final class ForgetHandler {
     while (each.hasNext()) {
       Map.Entry<Long, Wish> next = each.next();
       Wish wish = next.getValue();
-      GroupState state = wish.group();
+      GroupState group = wish.group();
       Obstacle obstacle =
-          gone(state)
-              ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + state.name() + "' any more")
-              : obstacle(state, state.name(), wish.topic(), wish.leaver());
+          !all.has(group)
+              ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group.name() + "' any more")
+              : obstacle(group, group.name(), wish.topic(), wish.leaver());
       if (obstacle == null && nowMillis - sinceMillis < LISTEN_MILLIS) {
         obstacle = waits("the dispatcher has just begun, and may not have heard all members");
       }
@@ -192,9 +186,9 @@ final class ForgetHandler {
         each.remove();
         // A consumer that unsubscribes asks again; a person reads who stands in the way.
         boolean patient = obstacle.passes() && wish.leaver() != null;
-        out.refuse(
+        all.out.refuse(
             next.getKey(), patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
-      } else if (obstacle == null && (underWay(wish) || !state.metaInFlight)) {
+      } else if (obstacle == null && (underWay(wish) != null || !group.metaInFlight)) {
         each.remove();
         begun.put(next.getKey(), new Begun(begin(wish), wish.untilMillis()));
       }
@@ -202,38 +196,27 @@ final class ForgetHandler {
   }
 
   /** Begins with it, unless that or its whole group is being forgotten. */
-  private Forgetting.Deletion begin(Wish wish) {
-    GroupState state = wish.group();
-    if (state.forgetting) {
-      return forgetting.find(state, null);
-    }
-    return underWay(wish)
-        ? forgetting.find(state, wish.topic())
-        : forgetting.begin(state, wish.topic());
+  private Deletion begin(Wish wish) {
+    Deletion underWay = underWay(wish);
+    return underWay == null ? forgetting.begin(wish.group(), wish.topic()) : underWay;
   }
 
-  private static boolean underWay(Wish wish) {
-    return wish.group().forgetting
-        || wish.topic() != null && wish.group().forgettingTopics.contains(wish.topic());
-  }
-
-  /** Whether the group was forgotten, and perhaps made anew. */
-  private boolean gone(GroupState state) {
-    Group group = groups.get(state.name());
-    return group == null || group.state() != state;
+  private static Deletion underWay(Wish wish) {
+    Deletion whole = wish.group().deletions.get(null);
+    return whole == null ? wish.group().deletions.get(wish.topic()) : whole;
   }
 
   private void answer(long nowMillis) {
     Iterator<Map.Entry<Long, Begun>> each = begun.entrySet().iterator();
     while (each.hasNext()) {
       Map.Entry<Long, Begun> next = each.next();
-      Forgetting.Deletion deletion = next.getValue().deletion();
-      if (deletion.over() && deletion.refused() == null) {
-        out.add(new DispatcherAction.Forgotten(next.getKey()));
-      } else if (deletion.over()) {
-        out.refuse(next.getKey(), deletion.refused().refusal(), deletion.refused().detail());
+      Deletion deletion = next.getValue().deletion();
+      if (deletion.over && deletion.refused == null) {
+        all.out.add(new DispatcherAction.Forgotten(next.getKey()));
+      } else if (deletion.over) {
+        all.out.refuse(next.getKey(), deletion.refused.refusal(), deletion.refused.detail());
       } else if (nowMillis >= next.getValue().untilMillis()) {
-        out.refuse(
+        all.out.refuse(
             next.getKey(),
             Refusal.INDETERMINATE,
             "not all is gone yet, because a log group has no leader: the rest goes as soon as it"
@@ -247,8 +230,8 @@ final class ForgetHandler {
 
   /** Refuses what still waits. */
   void stop(Refusal refusal, String detail) {
-    waiting.keySet().forEach(request -> out.refuse(request, refusal, detail));
-    begun.keySet().forEach(request -> out.refuse(request, refusal, detail));
+    waiting.keySet().forEach(request -> all.out.refuse(request, refusal, detail));
+    begun.keySet().forEach(request -> all.out.refuse(request, refusal, detail));
     waiting.clear();
     begun.clear();
   }

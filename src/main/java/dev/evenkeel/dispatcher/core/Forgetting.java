@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.dispatcher.core.Deletion.Step;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
@@ -11,7 +12,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.function.BiConsumer;
 
 /**
  * Forgets groups, and topics that a group no longer reads, in three steps:
@@ -32,75 +33,19 @@ import java.util.Objects;
  * comes back. See ADR 19.
  */
 final class Forgetting {
-  private enum Step {
-    RAISE,
-    RECORD,
-    DROP
-  }
-
-  /** A group, or a topic of it, that is being forgotten: from the first step until it is over. */
-  static final class Deletion {
-    private final GroupState state;
-
-    /** Null: the whole group. */
-    private final String topic;
-
-    /** The highest epoch that is known of what is to go, or that a data group has answered. */
-    private long epochMax = 1;
-
-    private Step step;
-    private boolean recordGone;
-    private boolean over;
-    private Reply.Refused refused;
-
-    private Deletion(GroupState state, String topic) {
-      this.state = state;
-      this.topic = topic;
-    }
-
-    /** All is gone, or it was refused. */
-    boolean over() {
-      return over;
-    }
-
-    /** Why the record stayed, if it is over for that; else null. */
-    Reply.Refused refused() {
-      return refused;
-    }
-
-    private boolean of(GroupState state, String topic) {
-      return this.state == state && Objects.equals(this.topic, topic);
-    }
-  }
+  private final DispatcherState all;
+  private final ShardLeases shardLeases;
 
   /** Writes a command about a group. */
-  interface MetaWriter {
-    void write(GroupState state, MetaCommand command);
-  }
-
-  private final Groups groups;
-  private final TopicView view;
-  private final WaitingHeartbeats held;
-  private final LeaseNews news;
-  private final Outbox out;
-  private final MetaWriter meta;
-  private final List<Deletion> deletions = new ArrayList<>();
+  private final BiConsumer<GroupState, MetaCommand> meta;
 
   /** Requests to the data groups that are not answered. */
   private final Map<Long, Deletion> asked = new HashMap<>();
 
   Forgetting(
-      Groups groups,
-      TopicView view,
-      WaitingHeartbeats held,
-      LeaseNews news,
-      Outbox out,
-      MetaWriter meta) {
-    this.groups = groups;
-    this.view = view;
-    this.held = held;
-    this.news = news;
-    this.out = out;
+      DispatcherState all, ShardLeases shardLeases, BiConsumer<GroupState, MetaCommand> meta) {
+    this.all = all;
+    this.shardLeases = shardLeases;
     this.meta = meta;
   }
 
@@ -110,48 +55,34 @@ final class Forgetting {
    * Begins to forget a group, or a topic that it reads if not null, or goes on with it. No command
    * about the group may be on its way.
    */
-  Deletion begin(GroupState state, String topic) {
-    Deletion deletion = find(state, topic);
-    if (deletion == null) {
-      deletion = new Deletion(state, topic);
-      deletions.add(deletion);
-    }
-    if (topic == null) {
-      state.forgetting = true;
-    } else {
-      state.forgettingTopics.add(topic);
-    }
-    for (Lease lease : leases(state, topic)) {
+  Deletion begin(GroupState group, String topic) {
+    Deletion deletion = group.deletions.computeIfAbsent(topic, fresh -> new Deletion(group, topic));
+    for (Lease lease : leases(group, topic)) {
       deletion.epochMax = Math.max(deletion.epochMax, lease.epoch());
     }
     // Other commands about the group wait meanwhile.
-    state.metaInFlight = true;
+    group.metaInFlight = true;
     raise(deletion);
     return deletion;
   }
 
   /** A topic goes with its group, once that goes. */
-  private static boolean mayBegin(GroupState state, String topic) {
-    return !state.metaInFlight && (topic == null || !state.forgetting);
+  private static boolean mayBegin(GroupState group, String topic) {
+    return !group.metaInFlight && (topic == null || !group.forgetting());
   }
 
   private void raise(Deletion deletion) {
     ask(
         deletion,
         Step.RAISE,
-        DataCommand.ForgetLeases.raise(deletion.state.name(), deletion.epochMax));
+        DataCommand.ForgetLeases.raise(deletion.group.name(), deletion.epochMax));
   }
 
   private void ask(Deletion deletion, Step step, DataCommand.ForgetLeases command) {
-    long id = out.nextId();
+    long id = all.out.nextId();
     deletion.step = step;
     asked.put(id, deletion);
-    out.add(new DispatcherAction.ForgetLeases(id, command));
-  }
-
-  /** What is being forgotten of the group, all of it or this topic; null: it is not. */
-  Deletion find(GroupState state, String topic) {
-    return deletions.stream().filter(each -> each.of(state, topic)).findFirst().orElse(null);
+    all.out.add(new DispatcherAction.ForgetLeases(id, command));
   }
 
   /**
@@ -160,22 +91,22 @@ final class Forgetting {
    *
    * @return whether the member has to wait for that
    */
-  boolean goesFirst(GroupState state, Collection<String> topics) {
-    if (state.info == null) {
-      boolean left = !state.book().all().isEmpty();
-      if (left && !state.metaInFlight && !state.forgetting) {
-        begin(state, null);
+  boolean goesFirst(GroupState group, Collection<String> topics) {
+    if (group.info() == null) {
+      boolean left = !group.shards().isEmpty();
+      if (left && !group.metaInFlight && !group.forgetting()) {
+        begin(group, null);
       }
-      return state.forgetting;
+      return group.forgetting();
     }
-    boolean waits = state.forgetting;
+    boolean waits = group.forgetting();
     for (String topic : topics) {
-      if (state.forgettingTopics.contains(topic)) {
+      if (group.deletions.containsKey(topic)) {
         waits = true;
-      } else if (!state.info.reads(topic) && !leases(state, topic).isEmpty()) {
+      } else if (!group.info().reads(topic) && !leases(group, topic).isEmpty()) {
         waits = true;
-        if (mayBegin(state, topic)) {
-          begin(state, topic);
+        if (mayBegin(group, topic)) {
+          begin(group, topic);
         }
       }
     }
@@ -183,55 +114,54 @@ final class Forgetting {
   }
 
   /** Goes on with a group without a record of which something is left. */
-  void tendWithoutRecord(GroupState state) {
+  void tendWithoutRecord(GroupState group) {
     boolean left =
-        !state.forgettingTopics.isEmpty()
-            || state.members().isEmpty() && !state.book().all().isEmpty();
-    if (!state.metaInFlight && !asks(state, null) && (state.forgetting || left)) {
-      begin(state, null);
+        !group.deletions.isEmpty() || group.members().isEmpty() && !group.shards().isEmpty();
+    if (!group.metaInFlight && !asks(group, null) && (group.forgetting() || left)) {
+      begin(group, null);
     }
   }
 
   /** Goes on with one topic that the group does not read and of which something is left. */
-  void tendTopics(GroupState state) {
-    for (String topic : left(state)) {
-      if (!state.metaInFlight && !asks(state, topic)) {
-        begin(state, topic);
+  void tendTopics(GroupState group) {
+    for (String topic : left(group)) {
+      if (!group.metaInFlight && !asks(group, topic)) {
+        begin(group, topic);
       }
     }
   }
 
-  private List<String> left(GroupState state) {
-    List<String> left = new ArrayList<>(state.forgettingTopics);
-    for (Lease lease : state.book().all()) {
-      String topic = view.topics().name(lease.shard().topicId());
-      if (topic != null && !state.info.reads(topic) && !state.isRead(topic)) {
+  private List<String> left(GroupState group) {
+    List<String> left = new ArrayList<>(group.deletions.keySet());
+    for (Lease lease : group.shards().leases()) {
+      String topic = all.topics().name(lease.shard().topicId());
+      if (topic != null && !group.info().reads(topic) && !group.isRead(topic)) {
         left.add(topic);
       }
     }
     return left;
   }
 
-  private boolean asks(GroupState state, String topic) {
-    return asked.values().stream().anyMatch(each -> each.of(state, topic));
+  private boolean asks(GroupState group, String topic) {
+    return asked.containsValue(group.deletions.get(topic));
   }
 
   // ---- Answers of the meta log
 
   /** The record is gone, or there was none. */
-  void recordGone(GroupState state) {
-    state.info = null;
-    drop(find(state, null), DataCommand.ForgetLeases.ALL_TOPICS);
+  void recordGone(GroupState group) {
+    group.show(null);
+    drop(group.deletions.get(null), DataCommand.ForgetLeases.ALL_TOPICS);
   }
 
   /** The record does not name the topic any more. */
-  void subscriptionGone(GroupState state, String topic, long nowMillis) {
-    TopicInfo info = view.topics().byName(topic);
+  void subscriptionGone(GroupState group, String topic, long nowMillis) {
+    TopicInfo info = all.topics().byName(topic);
     if (info == null) {
       // Its leases went with it.
-      done(find(state, topic), nowMillis);
+      done(group.deletions.get(topic), nowMillis);
     } else {
-      drop(find(state, topic), info.id());
+      drop(group.deletions.get(topic), info.id());
     }
   }
 
@@ -240,26 +170,21 @@ final class Forgetting {
     ask(
         deletion,
         Step.DROP,
-        new DataCommand.ForgetLeases(deletion.state.name(), deletion.epochMax, topicId));
+        new DataCommand.ForgetLeases(deletion.group.name(), deletion.epochMax, topicId));
   }
 
   /** The record stays, unless it was gone before; topic null: that of the group. */
-  void refused(GroupState state, String topic, Reply.Refused refused) {
-    Deletion deletion = find(state, topic);
+  void refused(GroupState group, String topic, Reply.Refused refused) {
+    Deletion deletion = group.deletions.get(topic);
     if (!deletion.recordGone) {
       deletion.refused = refused;
       over(deletion);
     }
   }
 
-  private void over(Deletion deletion) {
+  private static void over(Deletion deletion) {
     deletion.over = true;
-    deletions.remove(deletion);
-    if (deletion.topic == null) {
-      deletion.state.forgetting = false;
-    } else {
-      deletion.state.forgettingTopics.remove(deletion.topic);
-    }
+    deletion.group.deletions.remove(deletion.topic, deletion);
   }
 
   // ---- Answers of the data groups
@@ -275,40 +200,40 @@ final class Forgetting {
     if (deletion == null || deletion.over) {
       return List.of();
     }
-    GroupState state = deletion.state;
+    GroupState group = deletion.group;
     if (deletion.step == Step.RAISE) {
-      state.metaInFlight = false;
+      group.metaInFlight = false;
     }
     if (!(reply instanceof Reply.OfNumber of)) {
       failed(deletion, (Reply.Refused) reply);
     } else if (of.number() > deletion.epochMax) {
       deletion.epochMax = of.number();
-      if (mayBegin(state, deletion.topic)) {
-        begin(state, deletion.topic);
+      if (mayBegin(group, deletion.topic)) {
+        begin(group, deletion.topic);
       }
     } else if (deletion.step == Step.RAISE) {
       deletion.step = Step.RECORD;
-      meta.write(
-          state,
+      meta.accept(
+          group,
           deletion.topic == null
-              ? new MetaCommand.ForgetGroup(state.name())
-              : new MetaCommand.ForgetTopic(state.name(), deletion.topic));
+              ? new MetaCommand.ForgetGroup(group.name())
+              : new MetaCommand.ForgetTopic(group.name(), deletion.topic));
     } else {
       done(deletion, nowMillis);
-      return held.ofGroup(state.name());
+      return all.waiting.ofGroup(group.name());
     }
     return List.of();
   }
 
   /** What is gone so far stays so, and the rest is tried again when the group is tended. */
   private void failed(Deletion deletion, Reply.Refused refused) {
-    refused(deletion.state, deletion.topic, refused);
-    for (WaitingHeartbeats.Held each : held.ofGroup(deletion.state.name())) {
-      out.refuse(
+    refused(deletion.group, deletion.topic, refused);
+    for (WaitingHeartbeats.Held each : all.waiting.ofGroup(deletion.group.name())) {
+      all.out.refuse(
           each.request(),
           Refusal.UNAVAILABLE,
           (deletion.topic == null
-                  ? "group '" + deletion.state.name() + "'"
+                  ? "group '" + deletion.group.name() + "'"
                   : "topic '" + deletion.topic + "' of a group")
               + " is being forgotten, which waits ("
               + refused.detail()
@@ -317,35 +242,32 @@ final class Forgetting {
   }
 
   private void done(Deletion deletion, long nowMillis) {
-    GroupState state = deletion.state;
+    GroupState group = deletion.group;
     over(deletion);
     if (deletion.topic != null) {
-      Group group = groups.get(state.name());
-      for (Lease lease : leases(state, deletion.topic)) {
-        state.book().forget(lease.shard());
-        news.changed(group, lease.shard(), lease, nowMillis);
-      }
+      leases(group, deletion.topic)
+          .forEach(lease -> shardLeases.forgotten(group, lease.shard(), nowMillis));
       group.plan().retarget();
       return;
     }
     // Answers about topics of it come to nothing from now on.
-    deletions.stream().filter(each -> each.state == state).toList().forEach(this::over);
-    for (Lease lease : state.book().all()) {
-      String name = view.topics().name(lease.shard().topicId());
+    List.copyOf(group.deletions.values()).forEach(Forgetting::over);
+    for (Lease lease : group.shards().leases()) {
+      String name = all.topics().name(lease.shard().topicId());
       if (name != null) {
-        out.add(new DispatcherAction.Ownership(state.name(), name, lease.shard(), null));
+        all.out.add(new DispatcherAction.Ownership(group.name(), name, lease.shard(), null));
       }
     }
-    groups.remove(state.name());
+    all.remove(group.name());
   }
 
   /** Leases on a topic that is there, or all if null. */
-  List<Lease> leases(GroupState state, String topic) {
+  List<Lease> leases(GroupState group, String topic) {
     if (topic == null) {
-      return List.copyOf(state.book().all());
+      return group.shards().leases();
     }
-    TopicInfo info = view.topics().byName(topic);
-    return state.book().all().stream()
+    TopicInfo info = all.topics().byName(topic);
+    return group.shards().leases().stream()
         .filter(lease -> info != null && lease.shard().topicId() == info.id())
         .toList();
   }

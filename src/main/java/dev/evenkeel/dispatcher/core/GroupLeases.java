@@ -19,14 +19,14 @@ import java.util.Set;
  * group before can neither commit nor be granted anything again.
  */
 final class GroupLeases {
-  private record Ref(String group, String instance) {}
+  private record Write(String group, String instance) {}
 
-  private final Groups groups;
+  private final DispatcherState all;
   private final Assignments assignments;
-  private final MoveFigures figures;
-  private final Outbox out;
-  private final long retryMillis;
-  private final Map<Long, Ref> writes = new HashMap<>();
+  private final MoveRecorder moves;
+  private final Map<Long, Write> writes = new HashMap<>();
+
+  /** When a lease that was asked for, and not given, is asked for again; by group. */
   private final Map<String, Long> retryAt = new HashMap<>();
 
   /** Groups whose lease is not as it was known. */
@@ -34,13 +34,10 @@ final class GroupLeases {
 
   private boolean reading;
 
-  GroupLeases(
-      Groups groups, Assignments assignments, MoveFigures figures, Outbox out, long retryMillis) {
-    this.groups = groups;
+  GroupLeases(DispatcherState all, Assignments assignments, MoveRecorder moves) {
+    this.all = all;
     this.assignments = assignments;
-    this.figures = figures;
-    this.out = out;
-    this.retryMillis = retryMillis;
+    this.moves = moves;
   }
 
   /** Whether a heartbeat is that of a holder, which is no member. */
@@ -51,85 +48,67 @@ final class GroupLeases {
   /**
    * What the meta log says.
    *
-   * @param leases all that there are
+   * @param leases all that there are; null if they cannot be read now
    */
   void read(List<GroupLease> leases) {
     reading = false;
+    if (leases == null) {
+      return;
+    }
     leases.forEach(each -> fenced.remove(each.group()));
     // These have none: the group was forgotten since, and made again.
-    fenced.forEach(groups.leases()::forget);
+    fenced.stream().map(all::get).filter(each -> each != null).forEach(GroupState::forgetLease);
     fenced.clear();
-    leases.forEach(this::take);
+    leases.forEach(this::learn);
   }
 
-  private void take(GroupLease lease) {
-    GroupLease before = groups.leases().of(lease.group());
-    groups.leases().take(lease);
-    Group group = groups.get(lease.group());
-    if (group != null && !lease.equals(before)) {
+  private void learn(GroupLease lease) {
+    if (all.make(lease.group()).learn(lease)) {
       retryAt.remove(lease.group());
-      group.plan().retarget();
     }
-  }
-
-  /** They cannot be read now. */
-  void unreadable() {
-    reading = false;
-  }
-
-  /** This run shall hold the group once it has been heard; null: nobody shall. */
-  void appoint(Group group, String instance) {
-    GroupState state = group.state();
-    state.holderInstance = instance;
-    state.holder = null;
-    state.groupTerm = 0;
-    group.plan().retarget();
   }
 
   /** The heartbeat of one that holds a group, or would like to. */
   void heartbeat(long request, Heartbeat beat, long nowMillis) {
-    Group group = groups.get(beat.group());
-    if (group == null || !beat.instance().equals(group.state().holderInstance)) {
-      out.refuse(
+    GroupState group = all.get(beat.group());
+    if (group == null || !group.appointed(beat.instance())) {
+      all.out.refuse(
           request, Refusal.MEMBER_REPLACED, "group " + beat.group() + " has another dispatcher");
       return;
     }
-    GroupState state = group.state();
-    figures.heard(state, beat, nowMillis);
-    boolean first = state.holder == null;
-    state.holder = new Member(beat.withMarks(List.of()), nowMillis);
+    moves.heard(group, beat, nowMillis);
+    boolean first = group.holder() == null;
+    group.heardHolder(new Member(beat.withMarks(List.of()), nowMillis));
     if (first) {
-      take(state, state.holder, nowMillis);
+      write(group, group.holder(), nowMillis);
     }
-    out.add(new DispatcherAction.Answer(request, assignments.of(state, state.holder)));
+    all.out.add(new DispatcherAction.Answer(request, assignments.of(group, group.holder())));
   }
 
   /**
    * This member shall have the group's lease, or, where nobody leads, the group a higher term. It
    * is asked for once at a time.
    */
-  void elected(GroupState state, Member elected, long nowMillis) {
-    if (mayAsk(state, nowMillis)) {
-      take(state, elected, nowMillis);
+  void ask(GroupState group, Member member, long nowMillis) {
+    if (mayAsk(group, nowMillis)) {
+      write(group, member, nowMillis);
     }
   }
 
-  private boolean mayAsk(GroupState state, long nowMillis) {
+  private boolean mayAsk(GroupState group, long nowMillis) {
     return !reading
-        && writes.values().stream().noneMatch(ref -> ref.group().equals(state.name()))
-        && nowMillis >= retryAt.getOrDefault(state.name(), 0L);
+        && writes.values().stream().noneMatch(write -> write.group().equals(group.name()))
+        && nowMillis >= retryAt.getOrDefault(group.name(), 0L);
   }
 
-  private void take(GroupState state, Member holder, long nowMillis) {
-    retryAt.put(state.name(), nowMillis + retryMillis);
-    long id = out.nextId();
-    writes.put(id, new Ref(state.name(), holder.instance()));
-    GroupLease lease = groups.leases().of(state.name());
-    out.add(
-        new DispatcherAction.WriteMeta(
-            id,
+  private void write(GroupState group, Member holder, long nowMillis) {
+    retryAt.put(group.name(), nowMillis + all.settings.retryMillis());
+    String name = holder.name();
+    long id =
+        all.out.writeMeta(
             new MetaCommand.GrantGroupLease(
-                state.name(), holder.name(), holder.instance(), lease.term())));
+                group.name(), name, holder.instance(), group.lease().term()));
+    writes.put(id, new Write(group.name(), holder.instance()));
   }
 
   /**
@@ -138,25 +117,23 @@ final class GroupLeases {
    * @return whether it was one of these
    */
   boolean written(long id, Reply reply) {
-    Ref ref = writes.remove(id);
-    if (ref == null) {
+    Write write = writes.remove(id);
+    if (write == null) {
       return false;
     }
     if (reply instanceof Reply.OfGroupLease of) {
-      retryAt.remove(ref.group());
-      take(of.lease());
-      Group group = groups.get(ref.group());
-      if (group != null && ref.instance().equals(group.state().holderInstance)) {
-        group.state().groupTerm = of.lease().term();
-        group.state().cause = Cause.DISPATCHER;
-        group.plan().retarget();
-        out.add(new DispatcherAction.Holds(ref.group(), ref.instance(), of.lease().term()));
+      retryAt.remove(write.group());
+      learn(of.lease());
+      GroupState group = all.get(write.group());
+      if (group.appointed(write.instance())) {
+        group.holds(of.lease().term());
+        all.out.add(new DispatcherAction.Holds(write.group(), write.instance(), of.lease().term()));
       }
     } else if (reply instanceof Reply.Refused no && no.refusal() == Refusal.FENCED) {
-      fenced.add(ref.group());
+      fenced.add(write.group());
       if (!reading) {
         reading = true;
-        out.add(new DispatcherAction.ReadGroupLeases());
+        all.out.add(new DispatcherAction.ReadGroupLeases());
       }
     }
     return true;
@@ -164,18 +141,16 @@ final class GroupLeases {
 
   /** Asks again for what was not taken: in mode singleton the next step of the plan does. */
   void tick(long nowMillis) {
-    for (Group group : groups.all()) {
-      GroupState state = group.state();
-      if (state.holder != null && state.groupTerm == 0 && mayAsk(state, nowMillis)) {
-        take(state, state.holder, nowMillis);
-      } else if (!state.heldAsAWhole()
-          && retryAt.containsKey(state.name())
-          && mayAsk(state, nowMillis)) {
-        retryAt.remove(state.name());
+    for (GroupState group : all.all()) {
+      if (group.holder() != null && group.holderTerm() == 0 && mayAsk(group, nowMillis)) {
+        write(group, group.holder(), nowMillis);
+      } else if (!group.heldAsAWhole()
+          && retryAt.containsKey(group.name())
+          && mayAsk(group, nowMillis)) {
+        retryAt.remove(group.name());
         group.plan().retarget();
       }
     }
-    retryAt.keySet().removeIf(name -> groups.get(name) == null);
-    groups.leases().retain(name -> groups.get(name) != null);
+    retryAt.keySet().removeIf(name -> all.get(name) == null);
   }
 }

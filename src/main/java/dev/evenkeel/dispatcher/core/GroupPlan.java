@@ -3,94 +3,98 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.Election;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
-import java.util.Map;
-import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Function;
+import java.util.function.BiConsumer;
 
 /**
  * Moves the shards of one group towards their targets: one request to the log at a time for a
  * shard, and a limited number for the group. Only shards that something happened to are looked at.
+ *
+ * <p>Members that join in a burst make one plan: it waits until none has joined for {@link
+ * DispatcherSettings#joinQuietMillis}, and at most {@link DispatcherSettings#joinWaitMillisMax}
+ * from the first of them.
  */
 final class GroupPlan {
-  /**
-   * A request on its way.
-   *
-   * @param wish that it fulfils, or null
-   */
-  private record InFlight(DataCommand command, String from, Cause cause, ShardResets.Wish wish) {}
+  private static final long NO_BURST = -1;
 
   private final GroupState group;
-  private final Function<String, Assignor> assignors;
-  private final DispatcherSettings settings;
-  private final DirtyGroups agenda;
-  private final JoinWindow window;
-  private final LinkedHashSet<Shard> queue = new LinkedHashSet<>();
-  private final Map<Shard, InFlight> inFlight = new HashMap<>();
-  private final Map<Shard, Long> pausedUntil = new HashMap<>();
-  private final Handovers handovers = new Handovers();
-  private final Map<Shard, Long> askedEpoch = new HashMap<>();
-  private final WakeTimes wakeTimes = new WakeTimes();
+  private final DispatcherState all;
+  private final LinkedHashSet<ShardState> queue = new LinkedHashSet<>();
 
-  /** Epochs of shards that are taken from members that are stuck. */
-  private Map<Shard, Long> taken = Map.of();
+  /** Requests on their way. */
+  private int requests;
 
-  /** Mode singleton: shards whose grant waits until the elected member has the group's lease. */
-  private final Set<Shard> heldBack = new HashSet<>();
+  private Targets targets = Targets.none();
+  private boolean targetsOld;
+  private long burstSinceMillis = NO_BURST;
+  private long burstEndMillis;
 
-  /** Whether it may be granted shards; in other modes everybody always may. */
+  /** No shard has to be looked at sooner. */
+  private long wakeMillis = Long.MAX_VALUE;
+
+  /** Whether the elected member may be granted shards; in other modes everybody always may. */
   private boolean mayGrant;
 
-  private boolean targetsOld;
+  /** Who shall have the group's lease, by the shards looked at last; or null. */
+  private Member needsLease;
 
-  GroupPlan(
-      GroupState group,
-      Function<String, Assignor> assignors,
-      DispatcherSettings settings,
-      DirtyGroups agenda) {
+  GroupPlan(GroupState group, DispatcherState all) {
     this.group = group;
-    this.assignors = assignors;
-    this.settings = settings;
-    this.agenda = agenda;
-    window = new JoinWindow(settings.joinQuietMillis(), settings.joinWaitMillisMax());
+    this.all = all;
   }
+
+  /** Who shall own which shard, by the last plan. */
+  Targets targets() {
+    return targets;
+  }
+
+  // ---- What happened
 
   /** Members, topics or owners changed: before the next step, the plan is made anew. */
   void retarget() {
     targetsOld = true;
-    agenda.pump(group.name());
+    all.dirty.pump(group.name());
   }
 
   /** Somebody came, who may wait a little for others that come: they make one plan. */
-  void collect(long nowMillis) {
-    window.joined(nowMillis);
-    agenda.window(group.name(), window.endMillis());
+  void joined(long nowMillis) {
+    if (burstSinceMillis == NO_BURST) {
+      burstSinceMillis = nowMillis;
+    }
+    burstEndMillis =
+        Math.min(
+            nowMillis + all.settings.joinQuietMillis(),
+            burstSinceMillis + all.settings.joinWaitMillisMax());
+    all.dirty.window(group.name(), burstEndMillis);
   }
 
-  void topicsChanged(Topics topics) {
+  void topicsChanged() {
+    Topics topics = all.topics();
     group.leavers().topicsChanged(topics);
-    group.takenAway.removeIf(shard -> !topics.has(shard));
-    group.resets().topicsChanged(topics);
+    for (ShardState shard : group.shards().states()) {
+      if (!topics.has(shard.shard)) {
+        shard.takenAway = false;
+        giveUpReset(shard, Refusal.UNKNOWN_SHARD, "the topic was deleted");
+      }
+    }
+    queue.removeIf(shard -> !topics.has(shard.shard));
+    group.shards().retain(topics);
     retarget();
   }
 
-  private void queue(Shard shard) {
+  private void queue(ShardState shard) {
     queue.add(shard);
-    agenda.pump(group.name());
-  }
-
-  private void queueAll() {
-    queue.addAll(new TreeSet<>(group.target.keySet()));
-    group.book().all().forEach(lease -> queue.add(lease.shard()));
+    all.dirty.pump(group.name());
   }
 
   /** Time went by: looks at waiting shards that are due. */
@@ -98,70 +102,96 @@ final class GroupPlan {
     if (group.leavers().expire(nowMillis)) {
       retarget();
     }
-    wakeTimes.takeDue(nowMillis).forEach(this::queue);
+    if (nowMillis < wakeMillis) {
+      return;
+    }
+    wakeMillis = Long.MAX_VALUE;
+    for (ShardState shard : group.shards().states()) {
+      if (nowMillis >= shard.wakeMillis) {
+        shard.wakeMillis = Long.MAX_VALUE;
+        queue(shard);
+      }
+      wakeMillis = Math.min(wakeMillis, shard.wakeMillis);
+    }
   }
 
-  /** The book holds something new about a shard. */
-  void leaseChanged(Lease before, Lease after, Shard shard, long nowMillis) {
-    pausedUntil.remove(shard);
+  private void wakeAt(ShardState shard, long atMillis) {
+    shard.wakeMillis = atMillis;
+    wakeMillis = Math.min(wakeMillis, atMillis);
+  }
+
+  /** The lease of a shard is another one than {@code before}, which is null if there was none. */
+  void leaseChanged(Lease before, ShardState shard, long nowMillis) {
+    Lease after = shard.lease();
+    shard.pausedUntilMillis = 0;
     queue(shard);
     if (after == null) {
-      askedEpoch.remove(shard);
+      shard.askedEpoch = -1;
       return;
     }
     if (after.drain() != null) {
-      askedEpoch.put(shard, after.epoch());
+      shard.askedEpoch = after.epoch();
     }
     if (after.owned()) {
-      if (before != null && after.epoch() > before.epoch() && !inFlight.containsKey(shard)) {
+      if (before != null && after.epoch() > before.epoch() && shard.request == null) {
         // Another dispatcher granted it.
-        handovers.dropped(shard);
+        shard.handoverDropped();
       }
       return;
     }
-    handovers.released(shard, nowMillis);
+    shard.released(nowMillis);
     if (before != null && before.owned() && before.epoch() == after.epoch()) {
-      handovers.letGo(shard, before.owner(), nowMillis);
-    }
-    if (before != null
-        && before.owned()
-        && before.epoch() == after.epoch()
-        && askedEpoch.getOrDefault(shard, -1L) != after.epoch()) {
-      letGoUnasked(before, shard, nowMillis);
+      shard.letGo(before.owner(), nowMillis);
+      if (shard.askedEpoch != after.epoch()) {
+        letGoUnasked(before, shard.shard, nowMillis);
+      }
     }
   }
 
   private void letGoUnasked(Lease before, Shard shard, long nowMillis) {
     Member member = group.members().live(before.owner());
     if (member != null && member.instance().equals(before.instance())) {
-      group.cause = Cause.LEAVE;
+      group.changedBy(Cause.LEAVE);
       if (group.leavers().letsGo(member, shard, nowMillis)) {
         retarget();
       }
     }
   }
 
-  /** Decides for every shard that something happened to, as far as the limit allows. */
-  void pump(Topics topics, long nowMillis, WriteSink sink) {
-    if (targetsOld || window.over(nowMillis)) {
+  // ---- The plan
+
+  /**
+   * Decides for every shard that something happened to, as far as the limit allows.
+   *
+   * @param writes takes requests to the log
+   * @return who needs the group's lease at a higher term before anything else can be granted, or
+   *     null. In mode singleton nothing stands in the way of that member any more
+   */
+  Member pump(long nowMillis, BiConsumer<ShardState, DataCommand> writes) {
+    Topics topics = all.topics();
+    if (targetsOld || burstSinceMillis != NO_BURST && nowMillis >= burstEndMillis) {
       plan(topics, nowMillis);
     }
     Member elected = elected();
+    needsLease = null;
     mayGrant = !group.leading().applies() || group.leading().mayBeGranted(elected, topics);
-    Iterator<Shard> next = queue.iterator();
-    while (inFlight.size() < settings.writesInFlightMax() && next.hasNext()) {
-      Shard shard = next.next();
+    Iterator<ShardState> next = queue.iterator();
+    while (requests < DispatcherSettings.WRITES_IN_FLIGHT_MAX && next.hasNext()) {
+      ShardState shard = next.next();
       next.remove();
-      // What is in flight comes back into the queue with its answer.
-      if (!inFlight.containsKey(shard) && topics.has(shard) && group.info != null) {
-        step(shard, topics, nowMillis, sink);
+      // One with a request on its way comes back into the queue with the answer.
+      if (shard.request == null && topics.has(shard.shard) && group.info() != null) {
+        step(shard, nowMillis, writes);
       }
     }
-    boolean needsTerm =
+    boolean leads =
         elected != null && !mayGrant && !group.leading().givesBackToReset(elected, topics);
-    if (needsTerm && !group.target.isEmpty() && onlyHeldBack(topics, elected)) {
-      sink.lead(elected);
-    }
+    return needsLease == null
+            && leads
+            && !targets.owners().isEmpty()
+            && onlyWaitFor(elected, topics)
+        ? elected
+        : needsLease;
   }
 
   /** Mode singleton: who shall lead and has been heard, or null. */
@@ -172,21 +202,21 @@ final class GroupPlan {
   }
 
   /** Whether every shard is the elected member's, or waits for it alone: nobody else holds any. */
-  private boolean onlyHeldBack(Topics topics, Member elected) {
-    for (Shard shard : group.target.keySet()) {
-      Lease lease = group.book().get(shard);
-      boolean has = lease != null && elected.instance().equals(lease.instance());
-      if (topics.has(shard) && !has && !heldBack.contains(shard)) {
+  private boolean onlyWaitFor(Member elected, Topics topics) {
+    for (Shard shard : targets.owners().keySet()) {
+      ShardState state = group.shards().state(shard);
+      boolean has = state.lease() != null && elected.instance().equals(state.lease().instance());
+      if (topics.has(shard) && !has && !state.waitsForLead) {
         return false;
       }
     }
-    for (Lease lease : group.book().all()) {
-      ShardStep.Owner owner = owner(lease);
+    for (ShardState state : group.shards().states()) {
+      ShardStep.Owner owner = owner(state.lease());
       boolean held = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
       if (held
-          && topics.has(lease.shard())
-          && !heldBack.contains(lease.shard())
-          && !lease.instance().equals(elected.instance())) {
+          && topics.has(state.shard)
+          && !state.waitsForLead
+          && !state.lease().instance().equals(elected.instance())) {
         return false;
       }
     }
@@ -195,149 +225,149 @@ final class GroupPlan {
 
   private void plan(Topics topics, long nowMillis) {
     targetsOld = false;
-    window.close();
-    agenda.windowOver(group.name());
-    heldBack.clear();
+    burstSinceMillis = NO_BURST;
+    all.dirty.windowOver(group.name());
     if (group.leading().applies()) {
       group.leading().elect();
     }
-    Targets plan = Targets.of(group, topics, assignor());
-    group.target = plan.owners();
-    taken = plan.taken();
-    for (Shard shard : taken.keySet()) {
-      group.stuck().taken(group.book().get(shard).instance(), nowMillis);
+    targets = Targets.of(group, topics, assignor());
+    for (Shard shard : targets.taken().keySet()) {
+      group.stuck().taken(group.shards().get(shard).instance(), nowMillis);
     }
-    queueAll();
+    new TreeSet<>(targets.owners().keySet()).forEach(s -> queue.add(group.shards().state(s)));
+    for (ShardState shard : group.shards().states()) {
+      shard.waitsForLead = false;
+      if (shard.lease() != null) {
+        queue.add(shard);
+      }
+    }
   }
 
   private Assignor assignor() {
-    String name = group.info == null ? GroupInfo.ASSIGNOR_DEFAULT : group.info.assignor();
-    Assignor assignor = assignors.apply(name);
+    String name = group.info() == null ? GroupInfo.ASSIGNOR_DEFAULT : group.info().assignor();
+    Assignor assignor = all.assignor(name);
     // The group may have been made on a node that has more of them.
-    return assignor == null ? assignors.apply(GroupInfo.ASSIGNOR_DEFAULT) : assignor;
+    return assignor == null ? all.assignor(GroupInfo.ASSIGNOR_DEFAULT) : assignor;
   }
 
-  private void step(Shard shard, Topics topics, long nowMillis, WriteSink sink) {
-    heldBack.remove(shard);
-    Long pausedTo = pausedUntil.get(shard);
-    if (pausedTo != null && nowMillis < pausedTo) {
-      wakeTimes.set(shard, pausedTo);
+  // ---- One step of a shard
+
+  private void step(ShardState shard, long nowMillis, BiConsumer<ShardState, DataCommand> writes) {
+    shard.waitsForLead = false;
+    if (nowMillis < shard.pausedUntilMillis) {
+      wakeAt(shard, shard.pausedUntilMillis);
       return;
     }
-    pausedUntil.remove(shard);
-    Lease lease = group.book().get(shard);
-    ShardResets.Wish wish = group.resets().get(shard);
-    if (wish != null && resetStep(shard, lease, wish, nowMillis, sink)) {
-      return;
+    shard.pausedUntilMillis = 0;
+    ShardStep step = shard.reset == null ? null : resetStep(shard, nowMillis);
+    if (step == null) {
+      step = step(shard, nowMillis);
     }
-    if (group.takenAway.remove(shard) && lease != null && lease.owned()) {
+    Lease lease = shard.lease();
+    if (step instanceof ShardStep.Wait wait) {
+      wakeAt(shard, wait.untilMillis());
+    } else if (step instanceof ShardStep.DrainTo to) {
+      Cause cause = shard.reset == null ? group.cause() : Cause.RESET;
+      Drain drain = to.drain();
+      DataCommand command =
+          new DataCommand.SetDrain(group.name(), shard.shard, lease.epoch(), drain);
+      send(shard, command, lease.owner(), cause, writes);
+    } else if (step instanceof ShardStep.GrantTo to) {
+      grant(shard, to, nowMillis, writes);
+    } else if (step instanceof ShardStep.Reset) {
+      DataCommand command =
+          new DataCommand.ResetLease(group.name(), shard.shard, shard.epoch(), shard.reset.to);
+      send(shard, command, lease == null ? null : lease.owner(), Cause.RESET, writes);
+    } else {
+      throw new AssertionError(step);
+    }
+  }
+
+  /** While a shard is being reset it is nobody's target. Null: the reset was refused. */
+  private ShardStep resetStep(ShardState shard, long nowMillis) {
+    Lease lease = shard.lease();
+    ShardStep step =
+        ShardStep.reset(
+            lease,
+            owner(lease),
+            shard.reset.force,
+            lockTimeMillis(lease),
+            group.lockedUntilMillis(lease),
+            nowMillis);
+    if (step instanceof ShardStep.Refuse) {
+      giveUpReset(shard, Refusal.GROUP_ACTIVE, "'" + lease.owner() + "' has come to own it");
+      return null;
+    }
+    return step;
+  }
+
+  private ShardStep step(ShardState shard, long nowMillis) {
+    Lease lease = shard.lease();
+    if (shard.takenAway && lease != null && lease.owned()) {
       group.assignmentChanged(lease.owner());
     }
+    shard.takenAway = false;
     ShardStep.Owner owner = owner(lease);
     long lockedMillis = group.lockedUntilMillis(lease);
     if (nowMillis < lockedMillis) {
-      wakeTimes.set(shard, lockedMillis);
-      return;
+      return new ShardStep.Wait(lockedMillis);
     }
     if (owner == ShardStep.Owner.ALIVE && lease.drain() == null) {
       long untilMillis = group.leavers().unaskedUntilMillis(group.live(lease.owner()), nowMillis);
       if (nowMillis < untilMillis) {
-        handovers.begun(shard, lease.owner(), Cause.LEAVE, nowMillis);
-        wakeTimes.set(shard, untilMillis);
-        return;
+        shard.handoverBegun(lease.owner(), Cause.LEAVE, nowMillis);
+        return new ShardStep.Wait(untilMillis);
       }
     }
-    String target = group.target(shard);
-    Member targetMember = target == null ? null : group.live(target);
-    long lockTimeMillis =
-        owner == ShardStep.Owner.ALIVE ? group.live(lease.owner()).beat().lockTimeMillis() : 0;
-    ShardStep step =
-        ShardStep.next(
-            lease,
-            owner,
-            target,
-            stays(targetMember, shard, topics),
-            group.settled(),
-            lockTimeMillis,
-            nowMillis);
-    long epoch = lease == null ? 0 : lease.epoch();
-    if (step instanceof ShardStep.Wait wait) {
-      wakeTimes.set(shard, wait.untilMillis());
-    } else if (step instanceof ShardStep.DrainTo drain) {
-      send(
-          new DataCommand.SetDrain(group.name(), shard, epoch, drain.drain()),
-          shard,
-          lease.owner(),
-          group.cause,
-          sink);
-    } else if (step instanceof ShardStep.GrantTo && !mayGrant) {
-      heldBack.add(shard);
+    String target = group.target(shard.shard);
+    return ShardStep.next(
+        lease,
+        owner,
+        target,
+        stays(target == null ? null : group.live(target), shard.shard),
+        group.settled(),
+        lockTimeMillis(lease),
+        nowMillis);
+  }
+
+  /** How long the owner of a lease may take to let go. */
+  private long lockTimeMillis(Lease lease) {
+    return owner(lease) == ShardStep.Owner.ALIVE
+        ? group.live(lease.owner()).beat().lockTimeMillis()
+        : 0;
+  }
+
+  private void grant(
+      ShardState shard,
+      ShardStep.GrantTo grant,
+      long nowMillis,
+      BiConsumer<ShardState, DataCommand> writes) {
+    Lease lease = shard.lease();
+    Member member = group.live(grant.member());
+    if (!mayGrant) {
+      shard.waitsForLead = true;
     } else if (lease != null && lease.groupTerm() > group.grantTerm()) {
       // What is known of the group's lease is old, or the lease is of before the group was
       // forgotten. The meta log tells, or gives a higher term; that makes a new plan.
-      if (!group.heldAsAWhole()) {
-        sink.lead(targetMember);
+      if (needsLease == null && !group.heldAsAWhole()) {
+        needsLease = member;
       }
-      wakeTimes.set(shard, nowMillis + settings.retryMillis());
-    } else if (step instanceof ShardStep.GrantTo grant) {
-      if (owner == ShardStep.Owner.DEAD) {
-        group.takenAway.add(shard);
-      }
-      send(
+      wakeAt(shard, nowMillis + all.settings.retryMillis());
+    } else {
+      shard.takenAway = owner(lease) == ShardStep.Owner.DEAD;
+      DataCommand command =
           new DataCommand.Grant(
               group.name(),
-              shard,
-              grant.member(),
-              targetMember.instance(),
-              epoch,
-              group.info.start(),
+              shard.shard,
+              member.name(),
+              member.instance(),
+              shard.epoch(),
+              group.info().start(),
               // Whoever had the whole group before may not grant again.
               group.grantTerm(),
-              targetMember.beat().memberTimeoutMillis()),
-          shard,
-          handovers.formerOwner(shard, lease),
-          grantCause(shard, lease, grant.capped()),
-          sink);
+              member.beat().memberTimeoutMillis());
+      send(shard, command, shard.formerOwner(), grantCause(shard, grant.capped()), writes);
     }
-  }
-
-  /**
-   * While a shard is being reset it is nobody's target.
-   *
-   * @return whether it is; else that was refused
-   */
-  private boolean resetStep(
-      Shard shard, Lease lease, ShardResets.Wish wish, long nowMillis, WriteSink sink) {
-    ShardStep.Owner owner = owner(lease);
-    long lockTimeMillis =
-        owner == ShardStep.Owner.ALIVE ? group.live(lease.owner()).beat().lockTimeMillis() : 0;
-    ResetStep step =
-        ResetStep.next(
-            lease, owner, wish.force(), lockTimeMillis, group.lockedUntilMillis(lease), nowMillis);
-    long epoch = lease == null ? 0 : lease.epoch();
-    if (step instanceof ResetStep.Wait wait) {
-      wakeTimes.set(shard, wait.untilMillis());
-    } else if (step instanceof ResetStep.DrainIt drain) {
-      send(
-          new DataCommand.SetDrain(group.name(), shard, epoch, drain.drain()),
-          shard,
-          lease.owner(),
-          Cause.RESET,
-          sink);
-    } else if (step instanceof ResetStep.Reset) {
-      send(
-          new DataCommand.ResetLease(group.name(), shard, epoch, wish.to()),
-          shard,
-          lease == null ? null : lease.owner(),
-          Cause.RESET,
-          sink);
-    } else {
-      group
-          .resets()
-          .refused(shard, wish, Refusal.GROUP_ACTIVE, "'" + lease.owner() + "' has come to own it");
-      return false;
-    }
-    return true;
   }
 
   /** Who is stuck and loses the shard is like dead for it: the epoch fences it. */
@@ -350,20 +380,21 @@ final class GroupPlan {
   private boolean isTaken(Lease lease) {
     return lease != null
         && lease.owned()
-        && taken.getOrDefault(lease.shard(), -1L) == lease.epoch();
+        && targets.taken().getOrDefault(lease.shard(), -1L) == lease.epoch();
   }
 
   /**
    * Whether a target is still one: a plan may be older than the first sign of its leaving, or than
    * its word that it reads the topic no more. Nobody is granted what it just let go.
    */
-  private boolean stays(Member target, Shard shard, Topics topics) {
+  private boolean stays(Member target, Shard shard) {
     return target != null
         && !group.leavers().include(target)
-        && target.beat().topics().contains(topics.name(shard.topicId()));
+        && target.beat().topics().contains(all.topics().name(shard.topicId()));
   }
 
-  private Cause grantCause(Shard shard, Lease lease, boolean capped) {
+  private Cause grantCause(ShardState shard, boolean capped) {
+    Lease lease = shard.lease();
     if (capped) {
       return Cause.CAP;
     }
@@ -371,99 +402,143 @@ final class GroupPlan {
       return Cause.STUCK;
     }
     Cause ending = lease == null || !lease.owned() ? null : group.ending(lease.instance());
-    return ending != null ? ending : handovers.cause(shard, group.cause);
+    return ending != null ? ending : shard.handoverCause(group.cause());
   }
 
-  private void send(DataCommand command, Shard shard, String from, Cause cause, WriteSink sink) {
-    wakeTimes.remove(shard);
-    inFlight.put(shard, new InFlight(command, from, cause, group.resets().get(shard)));
-    sink.write(shard, command);
+  // ---- Requests and their answers
+
+  private void send(
+      ShardState shard,
+      DataCommand command,
+      String from,
+      Cause cause,
+      BiConsumer<ShardState, DataCommand> writes) {
+    shard.wakeMillis = Long.MAX_VALUE;
+    shard.request = new ShardState.Request(command, from, cause, shard.reset, shard.lease());
+    requests++;
+    writes.accept(shard, command);
   }
 
-  /** Where requests to the log go. */
-  interface WriteSink {
-    void write(Shard shard, DataCommand command);
-
-    /**
-     * The group needs a higher term. In mode singleton, nothing stands in the way of this member
-     * any more.
-     */
-    void lead(Member elected);
+  private ShardState.Request answered(ShardState shard) {
+    ShardState.Request request = shard.request;
+    shard.request = null;
+    requests--;
+    queue(shard);
+    return request;
   }
 
   /**
-   * A request was taken.
+   * The log has taken the request, and the lease is this now.
    *
    * @return the move that it made, or null
    */
-  Move taken(Shard shard, Lease lease, Topics topics, long nowMillis) {
-    InFlight request = inFlight.remove(shard);
-    if (group.takenAway.remove(shard) && lease.owned()) {
+  MoveRecord taken(ShardState shard, Lease lease, long nowMillis) {
+    ShardState.Request request = answered(shard);
+    if (shard.takenAway && lease.owned()) {
       // A broker's hint may have come before: then nobody was told yet.
       group.assignmentChanged(lease.owner());
     }
-    queue(shard);
+    shard.takenAway = false;
     if (request.command() instanceof DataCommand.ResetLease) {
-      group.resets().done(shard, request.wish(), lease);
-      handovers.letGo(shard, request.from(), nowMillis);
+      if (shard.reset == request.reset()) {
+        shard.reset = null;
+      }
+      request.reset().done(shard.shard, lease);
+      shard.letGo(request.from(), nowMillis);
       retarget();
       return null;
     }
     if (request.command() instanceof DataCommand.SetDrain drain) {
       if (drain.drain() == null) {
-        handovers.dropped(shard);
+        shard.handoverDropped();
       } else {
-        handovers.begun(shard, request.from(), request.cause(), nowMillis);
+        shard.handoverBegun(request.from(), request.cause(), nowMillis);
       }
       return null;
     }
-    Long releaseMillis = handovers.ended(shard);
-    String topic = topics.name(shard.topicId());
+    return move(shard.shard, request, lease, shard.handoverEnded(), nowMillis);
+  }
+
+  private MoveRecord move(
+      Shard shard, ShardState.Request grant, Lease lease, Long releaseMillis, long nowMillis) {
+    String topic = all.topics().name(shard.topicId());
     if (topic == null) {
       // It was deleted meanwhile: nobody asks how its shards moved.
       return null;
     }
-    return new Move(
+    String from =
+        grant.from() == null
+            ? all.moves.ownerBefore(group.name(), shard, lease.epoch())
+            : grant.from();
+    return new MoveRecord(
         nowMillis,
         group.name(),
         topic,
-        shard.shard(),
-        request.from(),
+        shard,
+        from,
         lease.owner(),
-        request.cause(),
-        releaseMillis,
-        lease.epoch(),
-        lease.committed(),
+        grant.cause() == null ? null : grant.cause().word(),
         null,
-        null);
-  }
-
-  /** A request was refused, and would be again: if it was a reset it is given up. */
-  void refused(Shard shard, Reply.Refused refused) {
-    InFlight request = inFlight.get(shard);
-    if (request != null && request.command() instanceof DataCommand.ResetLease) {
-      group.resets().refused(shard, request.wish(), refused.refusal(), refused.detail());
-    }
+        releaseMillis,
+        null,
+        grant.cause() == Cause.CAP,
+        lease.epoch(),
+        lease.committed());
   }
 
   /**
-   * A request was refused, or nobody knows: after a pause, or what a read tells, it is decided
-   * anew.
+   * The request was refused, or nobody knows: after a pause, or what a read tells, it is decided
+   * anew. A grant may have been taken all the same.
    *
-   * @return the grant that it was, or null: it may have been taken all the same
+   * @param refused null if nobody knows
    */
-  MissedMoves.Unsure failed(Shard shard, long nowMillis) {
-    InFlight request = inFlight.remove(shard);
-    pausedUntil.put(shard, nowMillis + settings.retryMillis());
-    queue(shard);
-    return request.command() instanceof DataCommand.Grant grant
-        ? new MissedMoves.Unsure(grant, request.from(), request.cause())
-        : null;
+  void failed(ShardState shard, Reply.Refused refused, long nowMillis) {
+    ShardState.Request request = answered(shard);
+    shard.pausedUntilMillis = nowMillis + all.settings.retryMillis();
+    if (request.command() instanceof DataCommand.Grant) {
+      shard.unsure = request;
+    }
+    boolean forGood =
+        refused != null
+            && !refused.refusal().retriable()
+            && refused.refusal() != Refusal.FENCED
+            && request.command() instanceof DataCommand.ResetLease;
+    if (forGood && shard.reset == request.reset()) {
+      giveUpReset(shard, refused.refusal(), refused.detail());
+    }
   }
 
   /** Whether a grant of the shard is on its way. */
-  boolean grants(Shard shard) {
-    InFlight request = inFlight.get(shard);
-    return request != null && request.command() instanceof DataCommand.Grant;
+  boolean grants(ShardState shard) {
+    return shard.request != null && shard.request.command() instanceof DataCommand.Grant;
+  }
+
+  // ---- Resets
+
+  /** Whether a reset of one of those shards is under way. */
+  boolean resets(Collection<Shard> shards) {
+    return shards.stream().anyMatch(shard -> group.shards().state(shard).reset != null);
+  }
+
+  void reset(GroupReset reset) {
+    reset.leases().keySet().forEach(shard -> group.shards().state(shard).reset = reset);
+    retarget();
+  }
+
+  /** What is left of it is not done. Owners that were asked to let go for it keep their shards. */
+  void giveUp(GroupReset reset) {
+    for (ShardState shard : group.shards().states()) {
+      if (shard.reset == reset) {
+        shard.reset = null;
+      }
+    }
+    retarget();
+  }
+
+  private void giveUpReset(ShardState shard, Refusal refusal, String detail) {
+    if (shard.reset != null) {
+      shard.reset.refused(shard.shard, refusal, detail);
+      shard.reset = null;
+    }
   }
 }

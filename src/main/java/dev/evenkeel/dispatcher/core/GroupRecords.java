@@ -18,16 +18,12 @@ import java.util.TreeSet;
  * forgotten that were absent for long. At most one command about a group is on its way.
  */
 final class GroupRecords {
-  private record Ref(GroupState state, MetaCommand command) {}
+  private record Write(GroupState group, MetaCommand command) {}
 
-  private final DispatcherSettings settings;
-  private final Groups groups;
-  private final WaitingHeartbeats held;
-  private final MoveLog moves;
+  private final DispatcherState all;
   private final ActiveTime time;
-  private final Outbox out;
   private final Forgetting forgetting;
-  private final Map<Long, Ref> writes = new HashMap<>();
+  private final Map<Long, Write> writes = new HashMap<>();
 
   /** Reads on their way, each with the {@link #sequence} of its beginning. */
   private final Map<Long, Long> reads = new HashMap<>();
@@ -35,22 +31,10 @@ final class GroupRecords {
   /** Grows with each write and each answer to one. */
   private long sequence;
 
-  GroupRecords(
-      DispatcherSettings settings,
-      Groups groups,
-      TopicView view,
-      WaitingHeartbeats held,
-      MoveLog moves,
-      ActiveTime time,
-      LeaseNews news,
-      Outbox out) {
-    this.settings = settings;
-    this.groups = groups;
-    this.held = held;
-    this.moves = moves;
+  GroupRecords(DispatcherState all, ActiveTime time, ShardLeases leases) {
+    this.all = all;
     this.time = time;
-    this.out = out;
-    forgetting = new Forgetting(groups, view, held, news, out, this::write);
+    forgetting = new Forgetting(all, leases, this::write);
   }
 
   /** What is being forgotten. */
@@ -64,26 +48,20 @@ final class GroupRecords {
    * @param force also with another policy or with another assignor than before
    */
   void declare(Heartbeat beat, boolean force) {
-    GroupState state = groups.make(beat.group()).state();
-    if (!state.metaInFlight) {
+    GroupState group = all.make(beat.group());
+    if (!group.metaInFlight) {
+      List<String> topics = List.copyOf(new TreeSet<>(beat.topics()));
       write(
-          state,
+          group,
           new MetaCommand.DeclareGroup(
-              beat.group(),
-              beat.policy(),
-              List.copyOf(new TreeSet<>(beat.topics())),
-              beat.start(),
-              force,
-              beat.wishes().assignor()));
+              beat.group(), beat.policy(), topics, beat.start(), force, beat.wishes().assignor()));
     }
   }
 
-  private void write(GroupState state, MetaCommand command) {
-    long id = out.nextId();
-    state.metaInFlight = true;
+  private void write(GroupState group, MetaCommand command) {
+    group.metaInFlight = true;
     sequence++;
-    writes.put(id, new Ref(state, command));
-    out.add(new DispatcherAction.WriteMeta(id, command));
+    writes.put(all.out.writeMeta(command), new Write(group, command));
   }
 
   /**
@@ -92,56 +70,55 @@ final class GroupRecords {
    * @return heartbeats that waited for it, to be looked at again
    */
   List<WaitingHeartbeats.Held> written(long id, Reply reply, long nowMillis) {
-    Ref ref = writes.remove(id);
-    if (ref == null) {
+    Write write = writes.remove(id);
+    if (write == null) {
       return List.of();
     }
     sequence++;
-    GroupState state = ref.state();
-    state.metaInFlight = false;
-    Group group = groups.get(state.name());
-    if (group == null || group.state() != state) {
+    GroupState group = write.group();
+    group.metaInFlight = false;
+    if (!all.has(group)) {
       return List.of();
     }
     if (reply instanceof Reply.Refused refused) {
-      refused(state, ref, refused);
+      refused(group, write.command(), refused);
       return List.of();
     }
-    if (ref.command() instanceof MetaCommand.ForgetGroup) {
-      recordForgotten(state);
+    if (write.command() instanceof MetaCommand.ForgetGroup) {
+      recordForgotten(group);
       return List.of();
     } else if (reply instanceof Reply.OfGroup of) {
-      show(group, of.group());
+      group.show(of.group());
     }
-    if (ref.command() instanceof MetaCommand.ForgetTopic c) {
-      forgetting.subscriptionGone(state, c.topic(), nowMillis);
+    if (write.command() instanceof MetaCommand.ForgetTopic c) {
+      forgetting.subscriptionGone(group, c.topic(), nowMillis);
     }
-    return held.ofGroup(ref.state().name());
+    return all.waiting.ofGroup(group.name());
   }
 
-  private void recordForgotten(GroupState state) {
-    groups.leases().forget(state.name());
-    moves.forget(state.name());
-    forgetting.recordGone(state);
+  private void recordForgotten(GroupState group) {
+    group.forgetLease();
+    all.moves.forget(group.name());
+    forgetting.recordGone(group);
   }
 
-  private void refused(GroupState state, Ref ref, Reply.Refused refused) {
-    if (ref.command() instanceof MetaCommand.ForgetGroup) {
+  private void refused(GroupState group, MetaCommand command, Reply.Refused refused) {
+    if (command instanceof MetaCommand.ForgetGroup) {
       if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
-        recordForgotten(state);
+        recordForgotten(group);
         return;
       }
-      forgetting.refused(state, null, refused);
-    } else if (ref.command() instanceof MetaCommand.ForgetTopic c) {
-      forgetting.refused(state, c.topic(), refused);
+      forgetting.refused(group, null, refused);
+    } else if (command instanceof MetaCommand.ForgetTopic c) {
+      forgetting.refused(group, c.topic(), refused);
     }
     if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
-      state.info = null;
+      group.show(null);
     }
     read();
     boolean mismatch = refused.refusal() == Refusal.GROUP_MISMATCH;
-    for (WaitingHeartbeats.Held each : held.ofGroup(ref.state().name())) {
-      out.refuse(
+    for (WaitingHeartbeats.Held each : all.waiting.ofGroup(group.name())) {
+      all.out.refuse(
           each.request(),
           mismatch ? refused.refusal() : Refusal.UNAVAILABLE,
           mismatch
@@ -151,9 +128,9 @@ final class GroupRecords {
   }
 
   void read() {
-    long id = out.nextId();
+    long id = all.out.nextId();
     reads.put(id, sequence);
-    out.add(new DispatcherAction.ReadGroups(id));
+    all.out.add(new DispatcherAction.ReadGroups(id));
   }
 
   /**
@@ -168,61 +145,47 @@ final class GroupRecords {
     Set<String> there = new HashSet<>();
     for (GroupInfo info : infos) {
       there.add(info.name());
-      show(groups.make(info.name()), info);
+      all.make(info.name()).show(info);
     }
-    for (Group group : groups.all()) {
-      if (!there.contains(group.state().name())) {
-        group.state().info = null;
+    for (GroupState group : all.all()) {
+      if (!there.contains(group.name())) {
+        group.show(null);
       }
-    }
-  }
-
-  private static void show(Group group, GroupInfo info) {
-    GroupInfo before = group.state().info;
-    group.state().info = info;
-    if (before != null && info != null && !info.policy().mode().equals(before.policy().mode())) {
-      group.plan().retarget();
-    }
-    if (before != null && info != null && !info.assignor().equals(before.assignor())) {
-      group.state().cause = Cause.ASSIGNOR;
-      group.plan().retarget();
     }
   }
 
   /** Marks a group with members as seen; begins to forget what was absent for long. */
-  void tend(GroupState state, long nowMillis) {
-    if (state.info == null || state.forgetting) {
-      forgetting.tendWithoutRecord(state);
+  void tend(GroupState group, long nowMillis) {
+    if (group.info() == null || group.forgetting()) {
+      forgetting.tendWithoutRecord(group);
       return;
     }
-    if (state.metaInFlight) {
+    if (group.metaInFlight) {
       return;
     }
-    forgetting.tendTopics(state);
-    if (state.metaInFlight) {
+    forgetting.tendTopics(group);
+    if (group.metaInFlight) {
       return;
     }
     if (!time.known()) {
-      seeByClock(state, nowMillis);
+      seeByClock(group, nowMillis);
       return;
     }
-    if (!state.members().live().isEmpty()) {
+    if (!group.members().live().isEmpty()) {
       Set<String> topics = new TreeSet<>();
-      state.members().live().forEach(member -> topics.addAll(member.beat().topics()));
-      if (seenLongAgo(state.info, topics)) {
-        write(state, new MetaCommand.SeeGroup(state.name(), List.copyOf(topics)));
+      group.members().live().forEach(member -> topics.addAll(member.beat().topics()));
+      if (seenLongAgo(group.info(), topics)) {
+        write(group, new MetaCommand.SeeGroup(group.name(), List.copyOf(topics)));
         return;
       }
-    } else if (state.members().isEmpty() && absent(state.info.seenMillis())) {
-      forgetting.begin(state, null);
+    } else if (group.members().isEmpty() && absent(group.info().seenMillis())) {
+      forgetting.begin(group, null);
       return;
     }
-    for (Map.Entry<String, Long> each : state.info.subscriptions().entrySet()) {
+    for (Map.Entry<String, Long> each : group.info().subscriptions().entrySet()) {
       String topic = each.getKey();
-      if (absent(each.getValue())
-          && !state.isRead(topic)
-          && !state.forgettingTopics.contains(topic)) {
-        forgetting.begin(state, topic);
+      if (absent(each.getValue()) && !group.isRead(topic) && !group.deletions.containsKey(topic)) {
+        forgetting.begin(group, topic);
         return;
       }
     }
@@ -232,12 +195,12 @@ final class GroupRecords {
    * At the first feature level no time is active. If the cluster goes back to the first build, that
    * forgets the groups that were not seen by the clock.
    */
-  private void seeByClock(GroupState state, long nowMillis) {
-    long seen = state.info.clockMillis();
+  private void seeByClock(GroupState group, long nowMillis) {
+    long seen = group.info().clockMillis();
     if (seen != GroupInfo.NO_CLOCK
-        && !state.members().live().isEmpty()
-        && nowMillis - seen >= settings.groupSeenMillis()) {
-      write(state, new MetaCommand.SeeGroup(state.name(), List.of()));
+        && !group.members().live().isEmpty()
+        && nowMillis - seen >= all.settings.groupSeenMillis()) {
+      write(group, new MetaCommand.SeeGroup(group.name(), List.of()));
     }
   }
 
@@ -245,16 +208,16 @@ final class GroupRecords {
    * Whether the record is to say that the group lives before a member joins: if this dispatcher
    * ended with the record as it is, the next might take the group for absent.
    */
-  boolean mustBeSeen(GroupState state, Collection<String> topics) {
-    return time.known() && state.members().live().isEmpty() && seenLongAgo(state.info, topics);
+  boolean mustBeSeen(GroupState group, Collection<String> topics) {
+    return time.known() && group.members().live().isEmpty() && seenLongAgo(group.info(), topics);
   }
 
   private boolean absent(long seenMillis) {
-    return time.millis() - seenMillis >= settings.groupForgetMillis();
+    return time.millis() - seenMillis >= all.settings.groupForgetMillis();
   }
 
   private boolean seenLongAgo(GroupInfo info, Collection<String> topics) {
-    long fresh = time.millis() - settings.groupSeenMillis();
+    long fresh = time.millis() - all.settings.groupSeenMillis();
     return info.seenMillis() <= fresh
         || info.subscriptions().entrySet().stream()
             .anyMatch(each -> topics.contains(each.getKey()) && each.getValue() <= fresh);

@@ -3,13 +3,16 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,63 +22,57 @@ import java.util.TreeSet;
 /** All that the dispatcher knows of one group. */
 public final class GroupState {
   private final String name;
-  private final EndedRuns endings;
-  private final DirtyGroups agenda;
-  private final ShardEnds ends;
+  private final DispatcherState all;
   private final MemberTable members;
   private final DepartingMembers leavers = new DepartingMembers();
   private final StuckMembers stuck = new StuckMembers();
-  private final KnownLeases book = new KnownLeases();
-  private final KnownGroupLeases groupLeases;
+  private final GroupShards shards = new GroupShards();
   private final Leading leading;
-  private final ShardResets resets = new ShardResets();
+  private final GroupPlan plan;
   private final Map<String, Assignment> given = new HashMap<>();
   private final Set<String> changed = new HashSet<>();
 
+  /** Instances by name of runs that have ended and are in the registry still. */
+  private final Map<String, String> awaited = new TreeMap<>();
+
   /** As the meta log has it; null until it was declared. */
-  GroupInfo info;
+  private GroupInfo info;
+
+  /** What last changed the plan. */
+  private Cause cause;
+
+  /**
+   * The lease of the whole group. It may be behind the meta log, never ahead of it; the log's
+   * compare and set makes up for that.
+   */
+  private GroupLease lease;
 
   /** The run that shall hold all shards, in a mode in which one does; else null. */
-  String holderInstance;
+  private String holderInstance;
 
   /** That run, once it has been heard; else null. It is no member. */
-  Member holder;
+  private Member holder;
 
   /** Term at which it holds the group's lease; 0 until then. */
-  long groupTerm;
+  private long holderTerm;
 
   /** A command about the group is on its way to the meta log, or must be the next one. */
   boolean metaInFlight;
 
-  /** The group is being forgotten: nobody is taken in until that is over. */
-  boolean forgetting;
-
-  /** Topics that the group is forgetting: nobody is let to them until that is over. */
-  final Set<String> forgettingTopics = new TreeSet<>();
-
-  /** What last changed the plan. */
-  Cause cause;
-
-  Map<Shard, String> target = Map.of();
-
-  /** Instances by name of runs that have ended and are in the registry still. */
-  final Map<String, String> awaited = new TreeMap<>();
-
   /**
-   * Shards of a run that was given up which another is being granted, for as long as the log may
-   * have taken that. Should the run be heard again meanwhile, it is not told that it owns them.
+   * What is being forgotten, by topic; null: the whole group. Nobody is taken in, or let to the
+   * topic, until that is over.
    */
-  final Set<Shard> takenAway = new HashSet<>();
+  final Map<String, Deletion> deletions =
+      new TreeMap<>(Comparator.nullsFirst(Comparator.naturalOrder()));
 
-  GroupState(
-      String name, EndedRuns endings, DirtyGroups agenda, ShardEnds ends, KnownGroupLeases leases) {
+  GroupState(String name, DispatcherState all) {
     this.name = name;
-    this.endings = endings;
-    this.agenda = agenda;
-    this.ends = ends;
-    this.members = new MemberTable(endings);
-    this.groupLeases = leases;
-    this.leading = new Leading(this, leases);
+    this.all = all;
+    members = new MemberTable(all.endings);
+    lease = GroupLease.none(name);
+    leading = new Leading(this);
+    plan = new GroupPlan(this, all);
   }
 
   public String name() {
@@ -87,13 +84,57 @@ public final class GroupState {
     return info;
   }
 
+  /** Takes in what the meta log says; null: there is no record. */
+  void show(GroupInfo now) {
+    GroupInfo before = info;
+    info = now;
+    if (before != null && now != null && !now.assignor().equals(before.assignor())) {
+      replan(Cause.ASSIGNOR);
+    } else if (before != null && now != null && !now.mode().equals(before.mode())) {
+      plan.retarget();
+    }
+  }
+
   public MemberTable members() {
     return members;
   }
 
-  public KnownLeases book() {
-    return book;
+  /** Its shards, with their leases. */
+  public GroupShards shards() {
+    return shards;
   }
+
+  /** What moves its shards. */
+  GroupPlan plan() {
+    return plan;
+  }
+
+  /** Something changed, for which shards may move: the plan is made anew. */
+  void replan(Cause why) {
+    cause = why;
+    plan.retarget();
+  }
+
+  /** Something changed that a later plan may be for. */
+  void changedBy(Cause why) {
+    cause = why;
+  }
+
+  /** What last changed the plan. */
+  Cause cause() {
+    return cause;
+  }
+
+  DepartingMembers leavers() {
+    return leavers;
+  }
+
+  /** Members that finish nothing. */
+  public StuckMembers stuck() {
+    return stuck;
+  }
+
+  // ---- The lease of the group
 
   /** Who leads it, in mode singleton. */
   Leading leading() {
@@ -107,7 +148,59 @@ public final class GroupState {
 
   /** The term of the group's lease in mode singleton; 0 in other modes, and before the first. */
   public long term() {
-    return leading.applies() ? leading.lease().term() : 0;
+    return leading.applies() ? lease.term() : 0;
+  }
+
+  GroupLease lease() {
+    return lease;
+  }
+
+  /** What the log says of it; an older word is ignored. Returns whether it is news. */
+  boolean learn(GroupLease told) {
+    boolean news = told.term() >= lease.term() && !told.equals(lease);
+    if (news) {
+      lease = told;
+      plan.retarget();
+    }
+    return news;
+  }
+
+  /** The group has no lease any more. */
+  void forgetLease() {
+    lease = GroupLease.none(name);
+  }
+
+  /** This run shall hold all shards once it has been heard; null: nobody shall. */
+  void appoint(String instance) {
+    holderInstance = instance;
+    holder = null;
+    holderTerm = 0;
+    plan.retarget();
+  }
+
+  boolean appointed(String instance) {
+    return instance.equals(holderInstance);
+  }
+
+  /** The appointed run was heard. */
+  void heardHolder(Member run) {
+    holder = run;
+  }
+
+  /** The appointed run, once it has been heard; else null. */
+  Member holder() {
+    return holder;
+  }
+
+  /** The holder has the group's lease at this term. */
+  void holds(long term) {
+    holderTerm = term;
+    replan(Cause.DISPATCHER);
+  }
+
+  /** Term at which the holder has the group's lease; 0 until then. */
+  long holderTerm() {
+    return holderTerm;
   }
 
   /**
@@ -115,36 +208,7 @@ public final class GroupState {
    * meta log is known to have given. A shard whose lease has a higher one is not granted.
    */
   long grantTerm() {
-    return heldAsAWhole() ? groupTerm : groupLeases.of(name).term();
-  }
-
-  /** Shards that the group shall be reset on. */
-  ShardResets resets() {
-    return resets;
-  }
-
-  /** Only the dispatcher's own dealer may hold shards: nobody would miss them. */
-  boolean memberless() {
-    return heldAsAWhole() && members.live().isEmpty() && settled();
-  }
-
-  DepartingMembers leavers() {
-    return leavers;
-  }
-
-  /** Members that finish nothing. */
-  public StuckMembers stuck() {
-    return stuck;
-  }
-
-  /** Messages of a shard that the group has not consumed, by the last look; null if unknown. */
-  Long lag(Shard shard) {
-    return ends.lag(shard, book.get(shard));
-  }
-
-  /** Who shall own a shard, or null. */
-  public String target(Shard shard) {
-    return target.get(shard);
+    return heldAsAWhole() ? holderTerm : lease.term();
   }
 
   /** Whether one run holds all shards, and members own none. */
@@ -155,6 +219,23 @@ public final class GroupState {
   /** Whether nobody owns a shard, and nobody shall. */
   public boolean ownsNothing() {
     return info != null && info.policy().isBroadcast();
+  }
+
+  /** Only the dispatcher's own run may hold shards: nobody would miss them. */
+  boolean memberless() {
+    return heldAsAWhole() && members.live().isEmpty() && settled();
+  }
+
+  // ---- Owners and members
+
+  /** Messages of a shard that the group has not consumed, by the last look; null if unknown. */
+  Long lag(Shard shard) {
+    return all.lag(shard, shards.get(shard));
+  }
+
+  /** Who shall own a shard, or null. */
+  public String target(Shard shard) {
+    return plan.targets().owners().get(shard);
   }
 
   /** Who may own shards under that name: the live member, or the holder of the group; or null. */
@@ -180,12 +261,7 @@ public final class GroupState {
 
   /** Why the run of a member ended, or null if that is not known. */
   Cause ending(String instance) {
-    return endings.of(instance);
-  }
-
-  /** Until when a shard of a run that has ended waits for a release. */
-  long lockedUntilMillis(String instance) {
-    return endings.lockedUntilMillis(instance);
+    return all.endings.of(instance);
   }
 
   /**
@@ -194,7 +270,7 @@ public final class GroupState {
    */
   long lockedUntilMillis(Lease lease) {
     return owner(lease) == ShardStep.Owner.DEAD && live(lease.owner()) == null
-        ? endings.lockedUntilMillis(lease.instance())
+        ? all.endings.lockedUntilMillis(lease.instance())
         : Long.MIN_VALUE;
   }
 
@@ -203,15 +279,46 @@ public final class GroupState {
     return members.ghosts().isEmpty();
   }
 
+  /**
+   * Runs of members have ended: their shards are planned anew. A run whose shards wait for a
+   * release stays in the registry until then, so that another dispatcher would wait for it, too.
+   */
+  void ended(List<MemberTable.Ended> ended, long nowMillis) {
+    for (MemberTable.Ended each : ended) {
+      replan(each.cause());
+      if (members.live(each.name()) == null) {
+        given.remove(each.name());
+        awaited.put(each.name(), each.instance());
+      }
+    }
+    Iterator<Map.Entry<String, String>> runs = awaited.entrySet().iterator();
+    while (runs.hasNext()) {
+      Map.Entry<String, String> run = runs.next();
+      if (members.live(run.getKey()) != null) {
+        // A run of this name has the entry.
+        runs.remove();
+      } else if (nowMillis >= all.endings.lockedUntilMillis(run.getValue())) {
+        all.out.add(new DispatcherAction.Unregister(name, run.getKey()));
+        runs.remove();
+      }
+    }
+  }
+
+  // ---- Topics
+
   /** Nothing is known of it any more. */
   boolean blank() {
     return info == null
         && !metaInFlight
-        && !forgetting
-        && forgettingTopics.isEmpty()
+        && deletions.isEmpty()
         && members.isEmpty()
         && awaited.isEmpty()
-        && book.all().isEmpty();
+        && shards.isEmpty();
+  }
+
+  /** Whether the whole group is being forgotten. */
+  boolean forgetting() {
+    return deletions.containsKey(null);
   }
 
   /** Names of the topics that the group reads: those declared, and those of its members. */
@@ -227,15 +334,14 @@ public final class GroupState {
   /** Whether a member subscribes to the topic, or one may that was not heard yet. */
   boolean isRead(String topic) {
     return members.live().stream().anyMatch(member -> member.beat().topics().contains(topic))
-        || members.ghosts().stream()
-            .anyMatch(ghost -> ghost.topics() == null || ghost.topics().contains(topic));
+        || members.ghosts().stream().anyMatch(ghost -> ghost.mayRead(topic));
   }
 
   /** Every shard of every active topic that the group reads, sorted. */
   public List<Shard> shards(Topics topics) {
-    List<Shard> shards = topics.shards(topics.ids(topicNames()));
-    shards.sort(null);
-    return shards;
+    List<Shard> sorted = topics.shards(topics.ids(topicNames()));
+    sorted.sort(null);
+    return sorted;
   }
 
   /** How the shards are owned now, compared with the plan. */
@@ -243,15 +349,17 @@ public final class GroupState {
     return Targets.status(this, topics);
   }
 
+  // ---- What members are told
+
   /** What a member owns, by another dispatcher's count or this one's, may have changed. */
   void assignmentChanged(String member) {
     changed.add(member);
-    agenda.tell(name);
+    all.dirty.tell(name);
   }
 
   /** The members to be told, each once. */
   Set<String> takeChanged() {
-    Set<String> taken = Set.copyOf(changed);
+    Set<String> taken = new TreeSet<>(changed);
     changed.clear();
     return taken;
   }
@@ -265,25 +373,22 @@ public final class GroupState {
     given.put(assignment.member(), assignment);
   }
 
-  void forgetGiven(String member) {
-    given.remove(member);
-  }
-
   List<Assignment.Owned> owned(Member member, Topics topics) {
     List<Assignment.Owned> owned = new ArrayList<>();
-    for (Shard shard : book.ownedBy(member.instance())) {
-      Lease lease = book.get(shard);
+    for (Shard shard : shards.ownedBy(member.instance())) {
+      ShardState state = shards.state(shard);
+      Lease held = state.lease();
       String topic = topics.name(shard.topicId());
-      if (topic != null && !takenAway.contains(shard)) {
-        boolean draining = lease.drain() != null;
+      if (topic != null && !state.takenAway) {
+        boolean draining = held.drain() != null;
         owned.add(
             new Assignment.Owned(
                 topic,
                 shard,
-                lease.epoch(),
+                held.epoch(),
                 draining,
-                draining ? lease.drain().deadlineMillis() : 0,
-                book.committedAtGrant(shard)));
+                draining ? held.drain().deadlineMillis() : 0,
+                state.committedAtGrant()));
       }
     }
     return owned;

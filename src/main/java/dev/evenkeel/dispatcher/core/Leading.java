@@ -2,7 +2,6 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Election;
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
@@ -31,14 +30,12 @@ import java.util.function.Predicate;
  */
 final class Leading {
   private final GroupState group;
-  private final KnownGroupLeases leases;
 
   /** Who shall lead, by the last plan; or null. */
   private Election.Candidate elected;
 
-  Leading(GroupState group, KnownGroupLeases leases) {
+  Leading(GroupState group) {
     this.group = group;
-    this.leases = leases;
   }
 
   /** Whether the group is in mode singleton. */
@@ -46,18 +43,13 @@ final class Leading {
     return group.info() != null && group.info().policy().isSingleton();
   }
 
-  /** The group's lease. */
-  GroupLease lease() {
-    return leases.of(group.name());
-  }
-
   /** Name of the lease's holder if it is there, or null. */
   String leader() {
-    String holder = lease().holder();
+    String holder = group.lease().holder();
     Member member = holder == null ? null : group.members().live(holder);
     boolean there =
         member != null && holds(member.instance())
-            || lease().held() && group.members().isGhost(lease().instance());
+            || group.lease().held() && group.members().isGhost(group.lease().instance());
     return there ? holder : null;
   }
 
@@ -82,12 +74,12 @@ final class Leading {
     }
     // A leader that was not heard yet is waited for: a change of the dispatcher moves nothing.
     for (UnheardMember ghost : group.members().ghosts()) {
-      if (ghost.instance().equals(lease().instance())) {
+      if (ghost.instance().equals(group.lease().instance())) {
         candidates.add(
             new Election.Candidate(ghost.name(), ghost.instance(), Long.MAX_VALUE, 0, false));
       }
     }
-    elected = Election.elect(lease(), candidates);
+    elected = Election.elect(group.lease(), candidates);
   }
 
   /** All shards to the elected member. Of a leader that is stuck they are taken at once. */
@@ -102,8 +94,8 @@ final class Leading {
     topics.shards(read).forEach(shard -> owners.put(shard, elected.name()));
     for (Member other : group.members().live()) {
       if (!elected(other) && group.stuck().passedOver(other.instance())) {
-        for (Shard shard : group.book().ownedBy(other.instance())) {
-          taken.put(shard, group.book().get(shard).epoch());
+        for (Shard shard : group.shards().ownedBy(other.instance())) {
+          taken.put(shard, group.shards().get(shard).epoch());
         }
       }
     }
@@ -117,7 +109,7 @@ final class Leading {
 
   /** Whether the lease is that run's. */
   private boolean holds(String instance) {
-    return lease().held() && lease().instance().equals(instance);
+    return group.lease().held() && group.lease().instance().equals(instance);
   }
 
   /**
@@ -140,8 +132,8 @@ final class Leading {
         member,
         topics,
         lease -> {
-          ShardResets.Wish wish = group.resets().get(lease.shard());
-          return wish != null && wish.force();
+          GroupReset reset = group.shards().state(lease.shard()).reset;
+          return reset != null && reset.force;
         });
   }
 
@@ -151,9 +143,9 @@ final class Leading {
       return false;
     }
     boolean any = false;
-    for (Shard shard : group.book().ownedBy(member.instance())) {
-      Lease lease = group.book().get(shard);
-      if (topics.has(shard) && lease.groupTerm() == lease().term()) {
+    for (Shard shard : group.shards().ownedBy(member.instance())) {
+      Lease lease = group.shards().get(shard);
+      if (topics.has(shard) && lease.groupTerm() == group.lease().term()) {
         if (!goes.test(lease)) {
           return false;
         }
@@ -165,8 +157,8 @@ final class Leading {
 
   private boolean gaveAllBack() {
     boolean any = false;
-    for (Lease lease : group.book().all()) {
-      if (lease.groupTerm() == lease().term()) {
+    for (Lease lease : group.shards().leases()) {
+      if (lease.groupTerm() == group.lease().term()) {
         if (lease.owned()) {
           return false;
         }
@@ -185,7 +177,7 @@ final class Leading {
         && lease != null
         && lease.owned()
         && holds(lease.instance())
-        && lease.groupTerm() < lease().term();
+        && lease.groupTerm() < group.lease().term();
   }
 
   /** What a member is told of it; null: it does not lead. */
@@ -195,13 +187,13 @@ final class Leading {
     }
     boolean whole = true;
     for (Shard shard : topics.shards(topics.ids(member.beat().topics()))) {
-      Lease lease = group.book().get(shard);
+      Lease lease = group.shards().get(shard);
       whole &=
           lease != null
               && lease.owned()
               && member.instance().equals(lease.instance())
-              && lease.groupTerm() == lease().term()
-              && !group.takenAway.contains(shard);
+              && lease.groupTerm() == group.lease().term()
+              && !group.shards().state(shard).takenAway;
     }
     // Without wishes, too: the dispatcher that knew of a reset may have died.
     boolean ending =
@@ -209,6 +201,6 @@ final class Leading {
             || gaveAllBack()
             || givesBackToReset(member, topics)
             || givesBack(member, topics, lease -> lease.drain() != null);
-    return new Assignment.Lead(lease().term(), whole, ending);
+    return new Assignment.Lead(group.lease().term(), whole, ending);
   }
 }

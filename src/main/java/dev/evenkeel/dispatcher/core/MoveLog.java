@@ -17,7 +17,7 @@ import java.util.Set;
 /**
  * The recent moves, those of former dispatchers among them: as many as the meta log keeps, given up
  * as {@link MoveShares} says. Their figures come after them. What is not in the meta log yet is
- * taken from here to be recorded, see {@link MoveWrites}.
+ * taken from here to be recorded, see {@link MoveRecorder}.
  */
 public final class MoveLog {
   public static final int MAX = Limits.MOVES_KEPT_MAX;
@@ -27,7 +27,7 @@ public final class MoveLog {
 
   private record Place(String group, Shard shard) {}
 
-  private final Map<MoveRecord.Key, Move> moves = new LinkedHashMap<>();
+  private final Map<MoveRecord.Key, MoveRecord> moves = new LinkedHashMap<>();
   private final Map<Place, Long> newest = new HashMap<>();
   private final Set<MoveRecord.Key> unwritten = new LinkedHashSet<>();
   private final MoveTally tally = new MoveTally();
@@ -40,18 +40,17 @@ public final class MoveLog {
    */
   void recall(List<MoveRecord> oldestFirst) {
     for (MoveRecord move : oldestFirst) {
-      put(move.key(), Move.of(move));
+      put(move);
     }
     shrink();
     revision++;
   }
 
   /** A move that was not here before; one with the same key is of a former life of the group. */
-  void add(Shard shard, Move move) {
-    MoveRecord.Key key = key(shard, move);
-    moves.remove(key);
-    put(key, move);
-    unwritten.add(key);
+  void add(MoveRecord move) {
+    moves.remove(move.key());
+    put(move);
+    unwritten.add(move.key());
     tally.made(move);
     if (moves.size() > MAX + SLACK) {
       shrink();
@@ -59,22 +58,22 @@ public final class MoveLog {
     revision++;
   }
 
-  private void put(MoveRecord.Key key, Move move) {
-    moves.put(key, move);
-    newest.merge(new Place(key.group(), key.shard()), key.epoch(), Math::max);
+  private void put(MoveRecord move) {
+    moves.put(move.key(), move);
+    newest.merge(new Place(move.group(), move.shard()), move.epoch(), Math::max);
   }
 
-  private static MoveRecord.Key key(Shard shard, Move move) {
-    return new MoveRecord.Key(move.group(), shard, move.epoch());
+  /** What is too much if so many are to be kept. */
+  private Set<MoveRecord> surplus(int max) {
+    List<MoveRecord> oldestFirst = new ArrayList<>(moves.values());
+    List<String> groups = oldestFirst.stream().map(MoveRecord::group).toList();
+    Set<MoveRecord> surplus = new LinkedHashSet<>();
+    MoveShares.surplus(groups, max).forEach(index -> surplus.add(oldestFirst.get(index)));
+    return surplus;
   }
 
   private void shrink() {
-    List<MoveRecord.Key> keys = new ArrayList<>(moves.keySet());
-    List<String> groups = new ArrayList<>(keys.size());
-    keys.forEach(key -> groups.add(key.group()));
-    for (int index : MoveShares.surplus(groups, MAX)) {
-      forget(keys.get(index));
-    }
+    surplus(MAX).forEach(move -> forget(move.key()));
   }
 
   private void forget(MoveRecord.Key key) {
@@ -94,29 +93,28 @@ public final class MoveLog {
   }
 
   /** The move that gave {@code shard} its {@code epoch}, or null. */
-  Move find(String group, Shard shard, long epoch) {
+  MoveRecord find(String group, Shard shard, long epoch) {
     return moves.get(new MoveRecord.Key(group, shard, epoch));
   }
 
   /** Who had {@code shard} before {@code epoch}, or null if that is not known. */
   String ownerBefore(String group, Shard shard, long epoch) {
-    Move before = find(group, shard, epoch - 1);
+    MoveRecord before = find(group, shard, epoch - 1);
     return before == null ? null : before.to();
   }
 
   /** The last move of a shard that is known here, or null. */
-  Move last(String group, Shard shard) {
+  MoveRecord last(String group, Shard shard) {
     Long epoch = newest.get(new Place(group, shard));
     return epoch == null ? null : find(group, shard, epoch);
   }
 
   /** Puts {@code move} in the place of what it was. */
-  void replace(Shard shard, Move move) {
-    MoveRecord.Key key = key(shard, move);
-    Move former = moves.replace(key, move);
+  void replace(MoveRecord move) {
+    MoveRecord former = moves.replace(move.key(), move);
     if (former != null && !former.equals(move)) {
       revision++;
-      unwritten.add(key);
+      unwritten.add(move.key());
       tally.learned(former, move);
     }
   }
@@ -126,15 +124,8 @@ public final class MoveLog {
     List<MoveRecord> taken = new ArrayList<>();
     for (Iterator<MoveRecord.Key> each = unwritten.iterator();
         each.hasNext() && taken.size() < max; ) {
-      MoveRecord.Key key = each.next();
+      taken.add(moves.get(each.next()));
       each.remove();
-      Move move = moves.get(key);
-      if (move.topic() == null) {
-        // Its topic went in the same moment: nobody can say what moved.
-        tally.unrecorded(1);
-      } else {
-        taken.add(move.record(key.shard()));
-      }
     }
     return taken;
   }
@@ -170,8 +161,8 @@ public final class MoveLog {
    *
    * @param group null: of all groups
    */
-  public List<Move> recent(String group, int limit) {
-    List<Move> newestFirst = new ArrayList<>(moves.values());
+  public List<MoveRecord> recent(String group, int limit) {
+    List<MoveRecord> newestFirst = new ArrayList<>(moves.values());
     Collections.reverse(newestFirst);
     return newestFirst.stream()
         .filter(move -> group == null || group.equals(move.group()))
@@ -180,15 +171,10 @@ public final class MoveLog {
   }
 
   /** Newest first, with room for every group as {@link MoveShares} gives it. */
-  public List<Move> recentOfEach(int limit) {
-    List<Move> oldestFirst = new ArrayList<>(moves.values());
-    List<String> groups = new ArrayList<>(oldestFirst.size());
-    oldestFirst.forEach(move -> groups.add(move.group()));
-    for (int index : MoveShares.surplus(groups, limit)) {
-      oldestFirst.set(index, null);
-    }
-    oldestFirst.removeIf(move -> move == null);
-    Collections.reverse(oldestFirst);
-    return oldestFirst;
+  public List<MoveRecord> recentOfEach(int limit) {
+    List<MoveRecord> newestFirst = new ArrayList<>(moves.values());
+    newestFirst.removeAll(surplus(limit));
+    Collections.reverse(newestFirst);
+    return newestFirst;
   }
 }

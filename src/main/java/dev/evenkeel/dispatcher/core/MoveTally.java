@@ -1,10 +1,10 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.protocol.MoveRecord;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.function.LongConsumer;
 
 /**
  * What the moves of one dispatcher come to since somebody looked last. Moves of its predecessors
@@ -14,13 +14,12 @@ public final class MoveTally {
   /** Most durations that wait to be taken; the newest. */
   static final int DURATIONS_MAX = 1_000;
 
-  private final Map<Cause, Long> byCause = new EnumMap<>(Cause.class);
-  private long ofUnknownCause;
+  private final Map<Cause, Long> byCause = new HashMap<>();
   private long redelivered;
   private long capped;
   private long unrecorded;
-  private Durations pauses = new Durations();
-  private Durations releases = new Durations();
+  private final Deque<Long> pauses = new ArrayDeque<>();
+  private final Deque<Long> releases = new ArrayDeque<>();
 
   /** Takes what was counted. */
   public interface Sink {
@@ -42,31 +41,35 @@ public final class MoveTally {
     void unrecorded(long moves);
   }
 
-  void made(Move move) {
-    if (move.cause() == null) {
-      ofUnknownCause++;
-    } else {
-      byCause.merge(move.cause(), 1L, Long::sum);
-    }
+  void made(MoveRecord move) {
+    byCause.merge(Cause.ofWord(move.reason()), 1L, Long::sum);
     capped += move.capped() ? 1 : 0;
-    learned(null, move);
+    if (move.releaseMillis() != null) {
+      add(releases, move.releaseMillis());
+    }
+    if (move.pauseMillis() != null) {
+      add(pauses, move.pauseMillis());
+    }
+    redelivered += move.redelivered() == null ? 0 : move.redelivered();
   }
 
-  /**
-   * @param before null: nothing was known
-   */
-  void learned(Move before, Move now) {
-    if ((before == null || before.pauseMillis() == null) && now.pauseMillis() != null) {
-      pauses.add(now.pauseMillis());
+  /** Figures of a move became known. */
+  void learned(MoveRecord before, MoveRecord now) {
+    if (before.pauseMillis() == null && now.pauseMillis() != null) {
+      add(pauses, now.pauseMillis());
     }
-    if ((before == null || before.releaseMillis() == null) && now.releaseMillis() != null) {
-      releases.add(now.releaseMillis());
-    }
-    long counted = before == null || before.redelivered() == null ? 0 : before.redelivered();
+    long counted = before.redelivered() == null ? 0 : before.redelivered();
     if (now.redelivered() != null) {
       // A counter cannot go back.
       redelivered += Math.max(0, now.redelivered() - counted);
     }
+  }
+
+  private static void add(Deque<Long> newest, long millis) {
+    if (newest.size() == DURATIONS_MAX) {
+      newest.removeFirst();
+    }
+    newest.addLast(millis);
   }
 
   void unrecorded(long moves) {
@@ -77,32 +80,15 @@ public final class MoveTally {
   public void drainTo(Sink sink) {
     byCause.forEach(sink::moves);
     byCause.clear();
-    sink.moves(null, ofUnknownCause);
-    ofUnknownCause = 0;
     sink.redelivered(redelivered);
-    redelivered = 0;
     sink.capped(capped);
-    capped = 0;
     sink.unrecorded(unrecorded);
+    redelivered = 0;
+    capped = 0;
     unrecorded = 0;
     pauses.forEach(sink::pause);
-    pauses = new Durations();
+    pauses.clear();
     releases.forEach(sink::release);
-    releases = new Durations();
-  }
-
-  private static final class Durations {
-    private final Deque<Long> newest = new ArrayDeque<>();
-
-    void add(long millis) {
-      if (newest.size() == DURATIONS_MAX) {
-        newest.removeFirst();
-      }
-      newest.addLast(millis);
-    }
-
-    void forEach(LongConsumer each) {
-      newest.forEach(each::accept);
-    }
+    releases.clear();
   }
 }

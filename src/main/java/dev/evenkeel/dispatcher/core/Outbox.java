@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,13 @@ final class Outbox {
 
   void refuse(long request, Refusal refusal, String detail) {
     actions.add(new DispatcherAction.Refuse(request, refusal, detail));
+  }
+
+  /** Returns the number of the request. */
+  long writeMeta(MetaCommand command) {
+    long id = nextId();
+    actions.add(new DispatcherAction.WriteMeta(id, command));
+    return id;
   }
 
   List<DispatcherAction> take() {

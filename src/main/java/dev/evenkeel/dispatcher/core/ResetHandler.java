@@ -4,8 +4,8 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
-import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,30 +22,13 @@ final class ResetHandler {
   /** Requests that wait. */
   static final int REQUESTS_MAX = 100;
 
-  private static final class Pending {
-    final GroupState group;
-    final Map<Shard, Lease> done = new LinkedHashMap<>();
-    final Map<Shard, String> names = new HashMap<>();
-    final long untilMillis;
+  private record Pending(GroupState group, GroupReset reset) {}
 
-    Pending(GroupState group, List<Shard> shards, TopicView view, long untilMillis) {
-      this.group = group;
-      shards.forEach(shard -> done.put(shard, null));
-      // A topic that is deleted meanwhile has no name any more.
-      shards.forEach(shard -> names.put(shard, name(view, shard)));
-      this.untilMillis = untilMillis;
-    }
-  }
-
-  private final Groups groups;
-  private final TopicView view;
-  private final Outbox out;
+  private final DispatcherState all;
   private final Map<Long, Pending> pending = new LinkedHashMap<>();
 
-  ResetHandler(Groups groups, TopicView view, Outbox out) {
-    this.groups = groups;
-    this.view = view;
-    this.out = out;
+  ResetHandler(DispatcherState all) {
+    this.all = all;
   }
 
   /**
@@ -54,61 +37,63 @@ final class ResetHandler {
    */
   void ask(
       long request, String name, List<Shard> shards, StartAt to, boolean force, long nowMillis) {
-    Group group = groups.get(name);
-    if (group == null || group.state().info() == null) {
-      out.refuse(request, Refusal.UNKNOWN_GROUP, "there is no group '" + name + "'");
+    GroupState group = all.get(name);
+    if (group == null || group.info() == null) {
+      all.out.refuse(request, Refusal.UNKNOWN_GROUP, "there is no group '" + name + "'");
       return;
     }
-    GroupState state = group.state();
-    if (pending.size() >= REQUESTS_MAX || state.resets().any(shards)) {
-      out.refuse(request, Refusal.OVERLOADED, "another reset is under way: try again later");
+    if (pending.size() >= REQUESTS_MAX || group.plan().resets(shards)) {
+      all.out.refuse(request, Refusal.OVERLOADED, "another reset is under way: try again later");
       return;
     }
+    boolean forced = force || group.memberless();
     for (Shard shard : shards) {
-      if (!view.topics().has(shard)) {
-        out.refuse(request, Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
+      if (!all.topics().has(shard)) {
+        all.out.refuse(request, Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
         return;
       }
-      String owned = owned(state, shard, nowMillis);
-      if (owned != null && !force && !state.memberless()) {
-        out.refuse(request, Refusal.GROUP_ACTIVE, owned);
+      String owned = owned(group, shard, nowMillis);
+      if (owned != null && !forced) {
+        all.out.refuse(request, Refusal.GROUP_ACTIVE, owned);
         return;
       }
     }
-    pending.put(request, new Pending(state, shards, view, nowMillis + PATIENCE_MILLIS));
-    ShardResets.Wish wish = new ShardResets.Wish(request, to, force || state.memberless());
-    shards.forEach(shard -> state.resets().ask(shard, wish));
-    group.plan().retarget();
+    Map<Shard, String> names = new LinkedHashMap<>();
+    // A topic that is deleted meanwhile has no name any more.
+    shards.forEach(shard -> names.put(shard, all.topics().name(shard)));
+    GroupReset reset = new GroupReset(names, to, forced, nowMillis + PATIENCE_MILLIS);
+    pending.put(request, new Pending(group, reset));
+    group.plan().reset(reset);
   }
 
   /** Why a shard cannot be reset without force, or null. */
-  private String owned(GroupState state, Shard shard, long nowMillis) {
-    Lease lease = state.book().get(shard);
-    return switch (state.owner(lease)) {
+  private String owned(GroupState group, Shard shard, long nowMillis) {
+    Lease lease = group.shards().get(shard);
+    return switch (group.owner(lease)) {
       case NONE -> null;
       case ALIVE, UNHEARD ->
           "'"
               + lease.owner()
               + "' owns shard "
-              + name(view, shard)
+              + all.topics().name(shard)
               + ": stop the group's consumers, or use force, which takes it from them";
       case DEAD ->
-          nowMillis >= state.lockedUntilMillis(lease)
+          nowMillis >= group.lockedUntilMillis(lease)
               ? null
               : "'"
                   + lease.owner()
                   + "' was lost and has "
-                  + left(state.lockedUntilMillis(lease), nowMillis)
+                  + left(group.lockedUntilMillis(lease), nowMillis)
                   + " of its crash lock time left to give shard "
-                  + name(view, shard)
+                  + all.topics().name(shard)
                   + " back: try again after that, or use force, which waits for it";
     };
   }
 
   /** What a shard that is to be reset waits for. */
-  private static String waitsFor(GroupState state, Shard shard, long nowMillis) {
-    Lease lease = state.book().get(shard);
-    return switch (state.owner(lease)) {
+  private static String waitsFor(GroupState group, Shard shard, long nowMillis) {
+    Lease lease = group.shards().get(shard);
+    return switch (group.owner(lease)) {
       case NONE -> "the log has not answered yet";
       case ALIVE ->
           "'"
@@ -122,7 +107,7 @@ final class ResetHandler {
           "'"
               + lease.owner()
               + "' was lost and has "
-              + left(state.lockedUntilMillis(lease), nowMillis)
+              + left(group.lockedUntilMillis(lease), nowMillis)
               + " of its crash lock time left to give it back";
     };
   }
@@ -132,78 +117,42 @@ final class ResetHandler {
     return (Math.max(0, untilMillis - nowMillis) + 999) / 1_000 + " s";
   }
 
-  private static String name(TopicView view, Shard shard) {
-    return view.topics().name(shard.topicId()) + "/" + shard.shard();
-  }
-
   /** Answers requests that are over. */
   void settle(long nowMillis) {
-    if (pending.isEmpty()) {
-      return;
-    }
-    for (Group group : groups.all()) {
-      for (ShardResets.Outcome outcome : group.state().resets().take()) {
-        settle(group, outcome);
+    Iterator<Map.Entry<Long, Pending>> each = pending.entrySet().iterator();
+    while (each.hasNext()) {
+      Map.Entry<Long, Pending> next = each.next();
+      GroupReset reset = next.getValue().reset();
+      GroupState group = next.getValue().group();
+      if (reset.refused() != null) {
+        group.plan().giveUp(reset);
+        all.out.refuse(next.getKey(), reset.refused().refusal(), reset.refused().detail());
+      } else if (!all.has(group)) {
+        all.out.refuse(
+            next.getKey(),
+            Refusal.UNKNOWN_GROUP,
+            "group '" + group.name() + "' was forgotten during the reset");
+      } else if (!reset.leases().containsValue(null) || nowMillis >= reset.untilMillis) {
+        Map<Shard, String> waits = new HashMap<>();
+        reset
+            .leases()
+            .forEach(
+                (shard, lease) -> {
+                  if (lease == null) {
+                    waits.put(shard, waitsFor(group, shard, nowMillis));
+                  }
+                });
+        all.out.add(new DispatcherAction.ResetDone(next.getKey(), reset.leases(), waits));
+      } else {
+        continue;
       }
-    }
-    List<Map.Entry<Long, Pending>> lost =
-        pending.entrySet().stream().filter(each -> gone(each.getValue().group)).toList();
-    for (Map.Entry<Long, Pending> each : lost) {
-      pending.remove(each.getKey());
-      out.refuse(
-          each.getKey(),
-          Refusal.UNKNOWN_GROUP,
-          "group '" + each.getValue().group.name() + "' was forgotten during the reset");
-    }
-    List<Long> over = new ArrayList<>();
-    pending.forEach(
-        (request, each) -> {
-          if (!each.done.containsValue(null) || nowMillis >= each.untilMillis) {
-            over.add(request);
-          }
-        });
-    for (long request : over) {
-      Pending each = pending.remove(request);
-      each.group.resets().answered(request);
-      Map<Shard, String> waits = new HashMap<>();
-      each.done.forEach(
-          (shard, lease) -> {
-            if (lease == null) {
-              waits.put(shard, waitsFor(each.group, shard, nowMillis));
-            }
-          });
-      out.add(new DispatcherAction.ResetDone(request, each.done, waits));
-    }
-  }
-
-  /** Whether the group was forgotten, and perhaps made anew. */
-  private boolean gone(GroupState state) {
-    Group group = groups.get(state.name());
-    return group == null || group.state() != state;
-  }
-
-  private void settle(Group group, ShardResets.Outcome outcome) {
-    Pending request = pending.get(outcome.request());
-    if (request == null) {
-      return;
-    }
-    if (outcome.lease() != null) {
-      request.done.put(outcome.shard(), outcome.lease());
-    } else {
-      pending.remove(outcome.request());
-      group.state().resets().giveUp(outcome.request());
-      // Owners that were asked to let go for it keep their shards.
-      group.plan().retarget();
-      out.refuse(
-          outcome.request(),
-          outcome.refusal(),
-          request.names.get(outcome.shard()) + ": " + outcome.detail());
+      each.remove();
     }
   }
 
   /** Refuses what still waits. */
   void stop(Refusal refusal, String detail) {
-    pending.keySet().forEach(request -> out.refuse(request, refusal, detail));
+    pending.keySet().forEach(request -> all.out.refuse(request, refusal, detail));
     pending.clear();
   }
 }

@@ -15,7 +15,16 @@ import dev.evenkeel.protocol.Lease;
  *           deadline grant
  * </pre>
  *
- * An unsettled group (with runs not heard yet) starts, redirects and ends no drain.
+ * An unsettled group (with runs not heard yet) starts, redirects and ends no drain. If the group is
+ * to be set to another place on the shard, nobody is its target until that is done:
+ *
+ * <pre>
+ * owner     forced                                        not forced
+ * NONE      reset                                         reset
+ * DEAD      past its lock time reset                      past its lock time reset, before refuse
+ * UNHEARD   wait                                          refuse
+ * ALIVE     drain to anybody, past the deadline reset     refuse
+ * </pre>
  */
 public sealed interface ShardStep {
   /** Who holds the lease. */
@@ -37,7 +46,16 @@ public sealed interface ShardStep {
    */
   record GrantTo(String member, boolean capped) implements ShardStep {}
 
+  /**
+   * @param drain null: the hand-over is called off
+   */
   record DrainTo(Drain drain) implements ShardStep {}
+
+  /** The group is set to another place: whoever owns the shard is fenced. */
+  record Reset() implements ShardStep {}
+
+  /** No reset: somebody owns the shard, or may come back to it. */
+  record Refuse() implements ShardStep {}
 
   /** Clocks of dispatchers that differ by less are left as they are. */
   long CLOCKS_APART_MILLIS_MAX = 1_000;
@@ -72,14 +90,49 @@ public sealed interface ShardStep {
   }
 
   /**
-   * A drain as it may be: nobody waits for longer than the lock time. A deadline that is further
-   * away was set by a dispatcher whose clock was ahead of this one's.
+   * The next step of one shard that the group shall be reset on.
+   *
+   * @param lease null if the shard has none
+   * @param force whoever owns it loses it
+   * @param lockTimeMillis how long a live owner may take to let go
+   * @param lockedUntilMillis until then a dead owner's release may still come
    */
-  static Drain bounded(Drain drain, long lockTimeMillis, long nowMillis) {
-    long latest = nowMillis + lockTimeMillis;
-    return drain.deadlineMillis() <= latest + CLOCKS_APART_MILLIS_MAX
-        ? drain
-        : new Drain(drain.to(), latest);
+  static ShardStep reset(
+      Lease lease,
+      Owner owner,
+      boolean force,
+      long lockTimeMillis,
+      long lockedUntilMillis,
+      long nowMillis) {
+    if (owner == Owner.NONE || owner == Owner.DEAD && nowMillis >= lockedUntilMillis) {
+      return new Reset();
+    }
+    if (!force) {
+      return new Refuse();
+    }
+    if (owner != Owner.ALIVE) {
+      return owner == Owner.DEAD ? new Wait(lockedUntilMillis) : IDLE;
+    }
+    String to = lease.drain() == null ? "" : lease.drain().to();
+    ShardStep drain = drain(lease.drain(), to, lockTimeMillis, nowMillis);
+    return drain == null ? new Reset() : drain;
+  }
+
+  /** What is to be done until the owner has let go to that heir, or null if its time is over. */
+  private static ShardStep drain(Drain drain, String to, long lockTimeMillis, long nowMillis) {
+    long latestMillis = nowMillis + lockTimeMillis;
+    if (drain == null) {
+      return new DrainTo(new Drain(to, latestMillis));
+    }
+    // Nobody waits for longer than the lock time. A deadline that is further away was set by a
+    // dispatcher whose clock was ahead of this one's.
+    boolean tooLate = drain.deadlineMillis() > latestMillis + CLOCKS_APART_MILLIS_MAX;
+    long deadlineMillis = tooLate ? latestMillis : drain.deadlineMillis();
+    if (tooLate || !drain.to().equals(to)) {
+      // The deadline stays: redirecting again and again must not put it off.
+      return new DrainTo(new Drain(to, deadlineMillis));
+    }
+    return deadlineMillis <= nowMillis ? null : new Wait(deadlineMillis);
   }
 
   private static ShardStep stay(Lease lease) {
@@ -88,27 +141,16 @@ public sealed interface ShardStep {
 
   private static ShardStep move(
       Lease lease, String target, boolean targetLive, long lockTimeMillis, long nowMillis) {
-    String to = target == null ? "" : target;
-    Drain drain = lease.drain();
     if (target != null && !targetLive) {
       return IDLE;
     }
-    if (drain == null) {
-      return new DrainTo(new Drain(to, nowMillis + lockTimeMillis));
-    }
-    Drain bounded = bounded(drain, lockTimeMillis, nowMillis);
-    if (!drain.to().equals(to)) {
-      // The deadline stays: redirecting again and again must not put it off.
-      return new DrainTo(new Drain(to, bounded.deadlineMillis()));
-    }
-    if (bounded != drain) {
-      return new DrainTo(bounded);
+    ShardStep drain = drain(lease.drain(), target == null ? "" : target, lockTimeMillis, nowMillis);
+    if (drain instanceof DrainTo) {
+      return drain;
     }
     if (target == null) {
       return IDLE;
     }
-    return drain.deadlineMillis() <= nowMillis
-        ? new GrantTo(target, true)
-        : new Wait(drain.deadlineMillis());
+    return drain == null ? new GrantTo(target, true) : drain;
   }
 }

@@ -28,9 +28,14 @@ import java.util.TreeMap;
  */
 record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
 
+  /** Before the first plan. */
+  static Targets none() {
+    return new Targets(Map.of(), Map.of());
+  }
+
   static Targets of(GroupState group, Topics topics, Assignor assignor) {
     if (group.ownsNothing()) {
-      return new Targets(Map.of(), Map.of());
+      return none();
     }
     if (group.heldAsAWhole()) {
       return new Targets(whole(group, topics), Map.of());
@@ -60,8 +65,8 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     Map<Shard, Long> taken = new HashMap<>();
     for (Member member : group.members().live()) {
       if (group.stuck().stuck(member.instance())) {
-        for (Shard shard : group.book().ownedBy(member.instance())) {
-          long epoch = group.book().get(shard).epoch();
+        for (Shard shard : group.shards().ownedBy(member.instance())) {
+          long epoch = group.shards().get(shard).epoch();
           if (group.stuck().abandoned(member.instance(), shard, epoch)) {
             taken.put(shard, epoch);
           }
@@ -75,7 +80,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   private static void keepUntilTheyLeave(GroupState group, Map<Shard, String> owners) {
     for (Member member : group.members().live()) {
       if (group.leavers().include(member)) {
-        for (Shard shard : group.book().ownedBy(member.instance())) {
+        for (Shard shard : group.shards().ownedBy(member.instance())) {
           owners.putIfAbsent(shard, member.name());
         }
       }
@@ -85,8 +90,8 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   /** All to the holder, as soon as it holds the group's lease. */
   private static Map<Shard, String> whole(GroupState group, Topics topics) {
     Map<Shard, String> owners = new HashMap<>();
-    if (group.holder != null && group.groupTerm > 0) {
-      group.shards(topics).forEach(shard -> owners.put(shard, group.holder.name()));
+    if (group.holder() != null && group.holderTerm() > 0) {
+      group.shards(topics).forEach(shard -> owners.put(shard, group.holder().name()));
     }
     return owners;
   }
@@ -99,7 +104,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     List<Snapshot.Held> held = new ArrayList<>();
     group.shards(topics).forEach(shard -> held.add(held(group, shard, false)));
     Snapshot snapshot = new Snapshot(members(subscriptions(group, topics)), held);
-    return Planner.status(snapshot, group.target);
+    return Planner.status(snapshot, group.plan().targets().owners());
   }
 
   /**
@@ -132,8 +137,8 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
         readers.remove(member.name());
       }
       int share = 0;
-      for (Shard shard : group.book().ownedBy(member.instance())) {
-        Lease lease = group.book().get(shard);
+      for (Shard shard : group.shards().ownedBy(member.instance())) {
+        Lease lease = group.shards().get(shard);
         if (taken.containsKey(shard) || !served.contains(shard.topicId())) {
           continue;
         }
@@ -173,7 +178,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   }
 
   private static Snapshot.Held held(GroupState group, Shard shard, boolean taken) {
-    Lease lease = group.book().get(shard);
+    Lease lease = group.shards().get(shard);
     ShardStep.Owner owner = group.owner(lease);
     boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
     String heir = lease == null || lease.drain() == null ? "" : lease.drain().to();
@@ -188,8 +193,8 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   private static Map<String, Set<Integer>> subscriptions(GroupState group, Topics topics) {
     Map<String, Set<Integer>> subscriptions = new TreeMap<>();
     if (group.heldAsAWhole()) {
-      if (group.holder != null) {
-        subscriptions.put(group.holder.name(), topics.ids(group.topicNames()));
+      if (group.holder() != null) {
+        subscriptions.put(group.holder().name(), topics.ids(group.topicNames()));
       }
       return subscriptions;
     }

@@ -38,6 +38,11 @@ public final class Topics {
     return topic == null ? null : topic.name();
   }
 
+  /** For people. */
+  String name(Shard shard) {
+    return name(shard.topicId()) + "/" + shard.shard();
+  }
+
   boolean has(Shard shard) {
     TopicInfo topic = byId.get(shard.topicId());
     return topic != null && shard.shard() < topic.shards();

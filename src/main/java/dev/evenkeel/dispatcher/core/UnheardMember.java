@@ -27,6 +27,11 @@ public record UnheardMember(
     long timeoutMillis,
     Heartbeat.Wishes wishes) {
 
+  /** Whether it reads the topic, as far as that is known. */
+  boolean mayRead(String topic) {
+    return topics == null || topics.contains(topic);
+  }
+
   /** One that asks for nothing out of the ordinary. */
   public UnheardMember(
       String group,

@@ -1,11 +1,10 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * Heartbeats that cannot be answered before the topics were read, or the group was recorded. At
@@ -27,12 +26,9 @@ final class WaitingHeartbeats {
    */
   private record Waiting(Held held, boolean forGroup, Long notReadBy) {}
 
-  private final int max;
-  private final Map<String, Waiting> byInstance = new LinkedHashMap<>();
+  static final int MAX = 10_000;
 
-  WaitingHeartbeats(int max) {
-    this.max = max;
-  }
+  private final Map<String, Waiting> byInstance = new LinkedHashMap<>();
 
   /**
    * @return the one that gives way, or null
@@ -47,7 +43,7 @@ final class WaitingHeartbeats {
 
   private Held put(Waiting waiting) {
     String instance = waiting.held().beat().instance();
-    if (byInstance.size() >= max && !byInstance.containsKey(instance)) {
+    if (byInstance.size() >= MAX && !byInstance.containsKey(instance)) {
       return waiting.held();
     }
     Waiting former = byInstance.put(instance, waiting);
@@ -56,15 +52,7 @@ final class WaitingHeartbeats {
 
   /** Those that waited for this read of the topics. */
   List<Held> topicsRead(long id) {
-    List<Held> done = new ArrayList<>();
-    for (Iterator<Waiting> each = byInstance.values().iterator(); each.hasNext(); ) {
-      Waiting waiting = each.next();
-      if (!waiting.forGroup() && (waiting.notReadBy() == null || waiting.notReadBy() != id)) {
-        done.add(waiting.held());
-        each.remove();
-      }
-    }
-    return done;
+    return take(each -> !each.forGroup() && (each.notReadBy() == null || each.notReadBy() != id));
   }
 
   /** Whether somebody waits for another read of the topics. */
@@ -74,21 +62,16 @@ final class WaitingHeartbeats {
 
   /** Those that waited for the record of this group. */
   List<Held> ofGroup(String group) {
-    List<Held> done = new ArrayList<>();
-    for (Iterator<Waiting> each = byInstance.values().iterator(); each.hasNext(); ) {
-      Waiting waiting = each.next();
-      if (waiting.forGroup() && waiting.held().beat().group().equals(group)) {
-        done.add(waiting.held());
-        each.remove();
-      }
-    }
-    return done;
+    return take(each -> each.forGroup() && each.held().beat().group().equals(group));
   }
 
   List<Held> all() {
-    List<Held> all = new ArrayList<>();
-    byInstance.values().forEach(waiting -> all.add(waiting.held()));
-    byInstance.clear();
-    return all;
+    return take(each -> true);
+  }
+
+  private List<Held> take(Predicate<Waiting> which) {
+    List<Waiting> taken = byInstance.values().stream().filter(which).toList();
+    byInstance.values().removeAll(taken);
+    return taken.stream().map(Waiting::held).toList();
   }
 }

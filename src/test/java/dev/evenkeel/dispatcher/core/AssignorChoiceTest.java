@@ -154,7 +154,7 @@ class AssignorChoiceTest {
     bench.pass(6_000, a, b);
     bench.release(0);
     assertThat(bench.owners()).isEqualTo("babb");
-    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.ASSIGNOR);
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.ASSIGNOR.word());
   }
 
   @Test

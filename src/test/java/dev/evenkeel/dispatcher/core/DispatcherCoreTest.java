@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -59,10 +60,10 @@ class DispatcherCoreTest {
       assertThat(bench.lease(2).epoch()).isEqualTo(2);
       assertThat(bench.told.get("b1").shards()).hasSize(2);
 
-      Move move = bench.core.moves().recent("g", 1).get(0);
+      MoveRecord move = bench.core.moves().recent("g", 1).get(0);
       assertThat(move.from()).isEqualTo("a");
       assertThat(move.to()).isEqualTo("b");
-      assertThat(move.cause()).isEqualTo(Cause.JOIN);
+      assertThat(move.reason()).isEqualTo(Cause.JOIN.word());
       assertThat(move.releaseMillis()).isEqualTo(700);
     }
 
@@ -77,7 +78,7 @@ class DispatcherCoreTest {
       assertThat(bench.owners()).isEqualTo("aa");
       bench.pass(2_000, a, b);
       assertThat(bench.owners()).isEqualTo("ab");
-      assertThat(bench.core.moves().recent(null, 1).get(0).cause()).isEqualTo(Cause.CAP);
+      assertThat(bench.core.moves().recent(null, 1).get(0).reason()).isEqualTo(Cause.CAP.word());
     }
 
     @Test
@@ -186,7 +187,8 @@ class DispatcherCoreTest {
       assertThat(bench.owners()).isEqualTo("ab");
       bench.pass(1_000, a);
       assertThat(bench.owners()).isEqualTo("aa");
-      assertThat(bench.core.moves().recent(null, 1).get(0).cause()).isEqualTo(Cause.TIMEOUT);
+      assertThat(bench.core.moves().recent(null, 1).get(0).reason())
+          .isEqualTo(Cause.TIMEOUT.word());
     }
 
     @Test
@@ -199,7 +201,8 @@ class DispatcherCoreTest {
       bench.release(1);
       bench.run(bench.core.clusterMembers(Set.of("c1"), bench.now));
       assertThat(bench.owners()).isEqualTo("aa");
-      assertThat(bench.core.moves().recent(null, 1).get(0).cause()).isEqualTo(Cause.MEMBER_LEFT);
+      assertThat(bench.core.moves().recent(null, 1).get(0).reason())
+          .isEqualTo(Cause.MEMBER_LEFT.word());
       assertThat(bench.refusal(b)).isEqualTo(Refusal.UNAVAILABLE);
     }
 
@@ -236,7 +239,8 @@ class DispatcherCoreTest {
       assertThat(bench.owners()).isEqualTo("aa");
       assertThat(bench.lease(0).instance()).isEqualTo("y");
       assertThat(bench.lease(0).epoch()).isEqualTo(2);
-      assertThat(bench.core.moves().recent(null, 1).get(0).cause()).isEqualTo(Cause.REPLACED);
+      assertThat(bench.core.moves().recent(null, 1).get(0).reason())
+          .isEqualTo(Cause.REPLACED.word());
       assertThat(bench.refusal(first)).isEqualTo(Refusal.MEMBER_REPLACED);
       bench.send(Bench.leaving(second));
       assertThat(bench.refusal(first)).isEqualTo(Refusal.MEMBER_REPLACED);
@@ -601,7 +605,7 @@ class DispatcherCoreTest {
           core.metaWritten(declare.id(), declared, 1_000).stream()
               .filter(action -> action instanceof DispatcherAction.Write)
               .count();
-      assertThat(writes).isEqualTo(DispatcherSettings.DEFAULT.writesInFlightMax());
+      assertThat(writes).isEqualTo(DispatcherSettings.WRITES_IN_FLIGHT_MAX);
       assertThat(core.tick(10_000)).noneMatch(action -> action instanceof DispatcherAction.Write);
     }
   }

@@ -9,6 +9,7 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -70,9 +71,9 @@ class GroupHolderTest {
     bench.send(second);
     assertThat(bench.owners()).isEqualTo("dispatcher@n2".repeat(3));
     assertThat(bench.lease(0).groupTerm()).isEqualTo(2);
-    Move move = bench.core.moves().recent("g", 1).get(0);
+    MoveRecord move = bench.core.moves().recent("g", 1).get(0);
     assertThat(move.from()).isEqualTo("dispatcher@n1");
-    assertThat(move.cause()).isEqualTo(Cause.DISPATCHER);
+    assertThat(move.reason()).isEqualTo(Cause.DISPATCHER.word());
     Reply late =
         bench.log.apply(
             new DataCommand.Grant("g", new Shard(1, 0), "dispatcher@n1", "d1", 2, null, 1));

@@ -59,7 +59,7 @@ class HandoverEdgesTest {
     Reply late = bench.log.apply(new DataCommand.Release("g", new Shard(1, 2), epoch, 9, -1, null));
     assertThat(((Reply.Refused) late).refusal()).isEqualTo(Refusal.FENCED);
     assertThat(bench.owners()).isEqualTo("aabb");
-    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.CAP);
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.CAP.word());
     everyoneKnows("a", "b");
   }
 
@@ -306,7 +306,7 @@ class HandoverEdgesTest {
     assertThat(bench.owners()).isEqualTo("babb");
     bench.pass(1_000, b);
     assertThat(bench.owners()).isEqualTo("bbbb");
-    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.TIMEOUT);
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.TIMEOUT.word());
   }
 
   @Test

@@ -33,7 +33,7 @@ class IgnoredAssignmentTest {
     bench.send(b);
     bench.pass(5_000, a, b);
     assertThat(bench.owners()).isEqualTo("bb");
-    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.STUCK);
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.STUCK.word());
     bench.pass(20_000, a, b);
     assertThat(bench.owners()).isEqualTo("bb");
   }

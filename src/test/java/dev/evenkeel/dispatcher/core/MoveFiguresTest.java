@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,7 @@ class MoveFiguresTest {
         beat.withMarks(List.of(new ShardProgress(SHARD, epoch, begun, fetchedAgo, endedAgo))));
   }
 
-  private Move last() {
+  private MoveRecord last() {
     return bench.core.moves().recent("g", 1).get(0);
   }
 
@@ -90,7 +91,7 @@ class MoveFiguresTest {
       bench.pass(1_000, b);
     }
     assertThat(bench.owners()).isEqualTo("b");
-    assertThat(last().cause()).isEqualTo(Cause.TIMEOUT);
+    assertThat(last().reason()).isEqualTo(Cause.TIMEOUT.word());
     assertThat(last().redelivered()).isEqualTo(42 - bench.lease(0).committed());
     assertThat(last().pauseMillis()).isNull();
     long grantedMillis = last().timeMillis();

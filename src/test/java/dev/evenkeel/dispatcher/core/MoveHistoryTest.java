@@ -71,7 +71,7 @@ class MoveHistoryTest {
     return counts;
   }
 
-  private List<Move> moves() {
+  private List<MoveRecord> moves() {
     return bench.core.moves().recent("g", MoveLog.MAX);
   }
 
@@ -114,7 +114,7 @@ class MoveHistoryTest {
     assertThat(first.releases).containsExactly(300L, 300L);
     assertThat(first.pauses).containsExactly(30L);
     settle();
-    List<Move> before = moves();
+    List<MoveRecord> before = moves();
     assertThat(before).hasSize(6);
     assertThat(before.get(1).pauseMillis()).isEqualTo(30);
     bench.clear();
@@ -149,7 +149,7 @@ class MoveHistoryTest {
   void aMoveThatWasNotRecordedInTimeIsFoundByTheNextOne() {
     bench.send(a);
     settle();
-    List<Move> before = moves();
+    List<MoveRecord> before = moves();
     // Another dispatcher granted it and died.
     bench.log.apply(
         new DataCommand.Grant("g", SHARD, "b", "b1", bench.lease(0).epoch(), StartAt.EARLIEST));
@@ -157,11 +157,11 @@ class MoveHistoryTest {
     bench.activate(List.of());
     assertThat(moves()).hasSize(5);
     assertThat(moves().subList(1, 5)).isEqualTo(before);
-    Move found = moves().get(0);
+    MoveRecord found = moves().get(0);
     assertThat(found.from()).isEqualTo("a");
     assertThat(found.to()).isEqualTo("b");
     assertThat(found.epoch()).isEqualTo(2);
-    assertThat(found.cause()).isNull();
+    assertThat(found.reason()).isNull();
     assertThat(found.timeMillis()).isEqualTo(bench.now);
     assertThat(found.redelivered()).isNull();
     Counts counts = counts();
@@ -183,8 +183,8 @@ class MoveHistoryTest {
     bench.activate(List.of());
     bench.send(a);
     settle();
-    Move move = moves().get(0);
-    assertThat(move.shard()).isZero();
+    MoveRecord move = moves().get(0);
+    assertThat(move.shard()).isEqualTo(SHARD);
     assertThat(move.epoch()).isEqualTo(epoch + 1);
     assertThat(move.from()).isEqualTo("a");
     assertThat(move.releaseMillis()).isNull();
@@ -219,9 +219,9 @@ class MoveHistoryTest {
     lossy.loseAnswers = false;
     assertThat(lossy.lease(0).owner()).isEqualTo("a");
     lossy.pass(1_000, lossy.beat("a"));
-    List<Move> moves = core.moves().recent("g", 9);
+    List<MoveRecord> moves = core.moves().recent("g", 9);
     assertThat(moves).hasSize(1);
-    assertThat(moves.get(0).cause()).isEqualTo(Cause.JOIN);
+    assertThat(moves.get(0).reason()).isEqualTo(Cause.JOIN.word());
     assertThat(moves.get(0).to()).isEqualTo("a");
     assertThat(moves.get(0).epoch()).isEqualTo(1);
   }
@@ -276,7 +276,7 @@ class MoveHistoryTest {
     settle();
     bench.activate(List.of());
     assertThat(moves().get(0).capped()).isTrue();
-    assertThat(moves().get(0).cause()).isEqualTo(Cause.CAP);
+    assertThat(moves().get(0).reason()).isEqualTo(Cause.CAP.word());
     assertThat(moves().get(3).capped()).isFalse();
   }
 
@@ -300,14 +300,14 @@ class MoveHistoryTest {
   void theLogOfMovesIsBoundedAndFair() {
     MoveLog log = new MoveLog();
     for (int i = 0; i < 200; i++) {
-      log.add(new Shard(1, i), move("small", i, 1));
+      log.add(move("small", i, 1));
     }
     for (int i = 0; i < 10_000; i++) {
-      log.add(new Shard(1, i), move("busy", i, 1));
+      log.add(move("busy", i, 1));
     }
     assertThat(log.recent(null, Integer.MAX_VALUE)).hasSize(Limits.MOVES_KEPT_MAX);
     assertThat(log.recent("small", 500)).hasSize(200);
-    assertThat(log.recent("busy", 1).get(0).shard()).isEqualTo(9_999);
+    assertThat(log.recent("busy", 1).get(0).shard().shard()).isEqualTo(9_999);
     assertThat(log.recentOfEach(100).stream().filter(m -> m.group().equals("small"))).hasSize(50);
     assertThat(log.last("busy", new Shard(1, 0))).isNull();
     Counts counts = new Counts();
@@ -321,7 +321,20 @@ class MoveHistoryTest {
     assertThat(taken + counts.unrecorded).isEqualTo(10_200);
   }
 
-  private static Move move(String group, int shard, long epoch) {
-    return new Move(1, group, "t", shard, null, "m", Cause.JOIN, null, epoch, 0L, null, 0L);
+  private static MoveRecord move(String group, int shard, long epoch) {
+    return new MoveRecord(
+        1,
+        group,
+        "t",
+        new Shard(1, shard),
+        null,
+        "m",
+        Cause.JOIN.word(),
+        null,
+        null,
+        0L,
+        false,
+        epoch,
+        0L);
   }
 }

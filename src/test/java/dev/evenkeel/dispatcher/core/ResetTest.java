@@ -75,7 +75,7 @@ class ResetTest {
     assertThat(bench.told.get("a1").shards())
         .anyMatch(
             owned -> owned.shard().shard() == 2 && owned.epoch() == 3 && owned.committed() == 5);
-    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.RESET);
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.RESET.word());
   }
 
   @Test
@@ -256,7 +256,7 @@ class ResetTest {
     bench.run(bench.core.topicsChanged(bench.now));
     assertThat(refused(waiting).refusal()).isEqualTo(Refusal.UNKNOWN_SHARD);
     assertThat(refused(waiting).detail()).isEqualTo("t/1: the topic was deleted");
-    assertThat(bench.core.find("g").resets().any(List.of(new Shard(1, 0), new Shard(1, 1))))
+    assertThat(bench.core.find("g").plan().resets(List.of(new Shard(1, 0), new Shard(1, 1))))
         .isFalse();
     bench.pass(60_000, a);
     for (int i = 0; i < 4; i++) {

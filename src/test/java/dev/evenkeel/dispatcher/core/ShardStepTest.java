@@ -33,8 +33,8 @@ class ShardStepTest {
     assertThat(alive(draining, "b", 100)).isEqualTo(new ShardStep.DrainTo(bounded));
     assertThat(alive(draining, "c", 100)).isEqualTo(new ShardStep.DrainTo(new Drain("c", 150)));
     assertThat(alive(OWNED.draining(bounded), "b", 120)).isEqualTo(new ShardStep.Wait(150));
-    assertThat(ResetStep.next(draining, ShardStep.Owner.ALIVE, true, 50, 0, 100))
-        .isEqualTo(new ResetStep.DrainIt(bounded));
+    assertThat(ShardStep.reset(draining, ShardStep.Owner.ALIVE, true, 50, 0, 100))
+        .isEqualTo(new ShardStep.DrainTo(bounded));
   }
 
   @Test

@@ -75,7 +75,7 @@ class SingletonTest {
     assertThat(bench.owners()).isEqualTo("bbb");
     assertThat(bench.log.groupLeases.get("g").heldBy("b1", 2)).isTrue();
     assertThat(bench.lease(0).groupTerm()).isEqualTo(2);
-    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.TIMEOUT);
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.TIMEOUT.word());
     assertThat(lead(a)).as("back, and not the leader any more").isNull();
   }
 
@@ -94,7 +94,7 @@ class SingletonTest {
     assertThat(bench.owners()).isEqualTo("bbb");
     assertThat(term()).isEqualTo(2);
     assertThat(lead(b)).isEqualTo(new Assignment.Lead(2, true, false));
-    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.RESIGNED);
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.RESIGNED.word());
     bench.pass(10_000, resigned(a, 1), b);
     assertThat(bench.owners()).as("it is not elected again").isEqualTo("bbb");
     bench.pass(6_000, resigned(a, 1));

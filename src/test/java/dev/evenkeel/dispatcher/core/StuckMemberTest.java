@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,9 +91,9 @@ class StuckMemberTest {
     assertThat(bench.writes()).containsExactly("Grant 1");
     assertThat(bench.lease(1).epoch()).isEqualTo(2);
     assertThat(bench.told.get("a1").shards()).hasSize(1);
-    Move move = bench.core.moves().recent("g", 1).get(0);
-    assertThat(move.cause()).isEqualTo(Cause.STUCK);
-    assertThat(Cause.wordOf(move.cause())).isEqualTo("member stuck");
+    MoveRecord move = bench.core.moves().recent("g", 1).get(0);
+    assertThat(move.reason()).isEqualTo(Cause.STUCK.word());
+    assertThat(move.reason()).isEqualTo("member stuck");
     assertThat(move.from()).isEqualTo("a");
   }
 
@@ -128,7 +129,7 @@ class StuckMemberTest {
     bench.release(0);
     bench.release(1);
     assertThat(bench.owners()).isEqualTo("aacc");
-    assertThat(bench.core.moves().recent("g", 1).get(0).cause()).isEqualTo(Cause.RECOVERED);
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo(Cause.RECOVERED.word());
   }
 
   @Test

@@ -248,10 +248,10 @@ class TopicForgettingTest {
     Heartbeat again = Bench.in(bench.beat("b"), "sharded", List.of("t", "u"), null);
     bench.send(again);
     bench.pass(1_000, again);
-    assertThat(bench.core.find("g").book().get(U).owner()).isEqualTo("b");
+    assertThat(bench.core.find("g").shards().get(U).owner()).isEqualTo("b");
     bench.clear();
     bench.answerNextForget();
-    assertThat(bench.core.find("g").book().get(U).owner()).isEqualTo("b");
+    assertThat(bench.core.find("g").shards().get(U).owner()).isEqualTo("b");
     assertThat(bench.actions).isEmpty();
   }
 

@@ -14,10 +14,10 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
-class KnownLeasesTest {
+class GroupShardsTest {
   private static final Shard SHARD = new Shard(1, 0);
 
-  private final KnownLeases book = new KnownLeases();
+  private final GroupShards book = new GroupShards();
 
   private static Lease owned(long epoch, String owner) {
     return new Lease("g", SHARD, epoch, owner, owner + "1", 10, -1, null, null);
@@ -36,7 +36,7 @@ class KnownLeasesTest {
     }
     Lease last = history.get(history.size() - 1);
     Collections.shuffle(history, random);
-    KnownLeases shuffled = new KnownLeases();
+    GroupShards shuffled = new GroupShards();
     for (Lease lease : history) {
       if (random.nextBoolean()) {
         shuffled.hinted(LeaseChange.of(lease));

@@ -1,0 +1,36 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.protocol.Reply;
+
+/**
+ * A group, or a topic of it, that {@link Forgetting} forgets: from the first step until it is over.
+ */
+final class Deletion {
+  enum Step {
+    RAISE,
+    RECORD,
+    DROP
+  }
+
+  final GroupState group;
+
+  /** Null: the whole group. */
+  final String topic;
+
+  /** The highest epoch that is known of what is to go, or that a data group has answered. */
+  long epochMax = 1;
+
+  Step step;
+  boolean recordGone;
+
+  /** All is gone, or it was refused. */
+  boolean over;
+
+  /** Why the record stayed, if it is over for that; else null. */
+  Reply.Refused refused;
+
+  Deletion(GroupState group, String topic) {
+    this.group = group;
+    this.topic = topic;
+  }
+}

@@ -1,0 +1,116 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/** What all parts of the core share: the groups, the topics, the moves, and what is to be done. */
+final class DispatcherState {
+  final DispatcherSettings settings;
+  final Outbox out = new Outbox();
+  final TopicView view = new TopicView(out);
+  final DirtyGroups dirty = new DirtyGroups();
+  final WaitingHeartbeats waiting = new WaitingHeartbeats();
+  final MoveLog moves = new MoveLog();
+
+  /** Runs of members that have ended, in whatever group. */
+  final EndedRuns endings = new EndedRuns();
+
+  private final Function<String, Assignor> assignors;
+  private final Map<String, GroupState> groups = new TreeMap<>();
+
+  /** Where shards ended when their leaders were last asked. */
+  private final Map<Shard, Long> ends = new HashMap<>();
+
+  DispatcherState(DispatcherSettings settings, Function<String, Assignor> assignors) {
+    this.settings = settings;
+    this.assignors = assignors;
+  }
+
+  Topics topics() {
+    return view.topics();
+  }
+
+  /** The assignor of that name, or null. */
+  Assignor assignor(String name) {
+    return assignors.apply(name);
+  }
+
+  // ---- Groups
+
+  /** The group, or null if it was never heard of. */
+  GroupState get(String name) {
+    return groups.get(name);
+  }
+
+  /** The group, made if need be. */
+  GroupState make(String name) {
+    return groups.computeIfAbsent(name, fresh -> new GroupState(fresh, this));
+  }
+
+  /** Whether this is a group still, and not one that was forgotten, and perhaps made anew. */
+  boolean has(GroupState group) {
+    return groups.get(group.name()) == group;
+  }
+
+  /** All groups that this dispatcher has heard of, by name. */
+  Collection<GroupState> all() {
+    return groups.values();
+  }
+
+  void remove(String name) {
+    groups.remove(name);
+    dirty.windowOver(name);
+  }
+
+  void removeBlank() {
+    groups.values().removeIf(GroupState::blank);
+  }
+
+  /** Live members of all groups. */
+  int memberCount() {
+    return groups.values().stream().mapToInt(group -> group.members().live().size()).sum();
+  }
+
+  /** A group that is declared or has members, or null. */
+  GroupState find(String name) {
+    GroupState group = groups.get(name);
+    return group == null || group.info() == null && group.members().isEmpty() ? null : group;
+  }
+
+  /** All that {@link #find} finds, by name. */
+  List<GroupState> found() {
+    List<GroupState> found = new ArrayList<>(groups.values());
+    found.removeIf(group -> find(group.name()) == null);
+    return found;
+  }
+
+  // ---- Ends of shards
+
+  void read(List<ShardStatus> statuses) {
+    statuses.forEach(status -> ends.put(status.shard(), status.endOffset()));
+  }
+
+  /** Ends of shards that are no more are forgotten. */
+  void topicsChanged() {
+    ends.keySet().removeIf(shard -> !topics().has(shard));
+  }
+
+  /**
+   * Messages of a shard that a group has not consumed; null if that is unknown.
+   *
+   * @param lease of the group, or null if it has none
+   */
+  Long lag(Shard shard, Lease lease) {
+    Long end = ends.get(shard);
+    return end == null || lease == null ? null : (Long) Math.max(0, end - lease.committed());
+  }
+}

@@ -1,0 +1,151 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.protocol.Generation;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The shards of one group, with their leases as far as the dispatcher knows them: the highest epoch
+ * seen wins, and within an epoch a release is final. A lease may be behind the log, never ahead of
+ * it; the log's compare and set makes up for that.
+ *
+ * <p>A read that began before the answer to a write came is older than that answer. So reads carry
+ * the {@link #mark()} of their beginning.
+ */
+public final class GroupShards {
+  private final TreeMap<Shard, ShardState> states = new TreeMap<>();
+  private final Map<String, TreeSet<Shard>> byInstance = new HashMap<>();
+  private long sequence;
+
+  /** What is known of a shard; made if need be. */
+  ShardState state(Shard shard) {
+    return states.computeIfAbsent(shard, ShardState::new);
+  }
+
+  Collection<ShardState> states() {
+    return states.values();
+  }
+
+  /** Forgets shards that are no more, and of which nothing is known or under way. */
+  void retain(Topics topics) {
+    states.values().removeIf(state -> state.blank() && !topics.has(state.shard));
+  }
+
+  /** A point in the order of what came in. */
+  long mark() {
+    return sequence;
+  }
+
+  /** The answer to a write of our own. Returns whether it is news. */
+  boolean answered(Lease lease) {
+    ShardState state = state(lease.shard());
+    state.writtenAt(++sequence);
+    state.doubtedAt(Long.MAX_VALUE);
+    return replace(state, state.merged(lease));
+  }
+
+  /** A broker's hint; it knows nothing of a drain. Returns whether it is news. */
+  boolean hinted(LeaseChange change) {
+    ShardState state = state(change.shard());
+    Lease known = state.lease();
+    if (known != null && change.epoch() < known.epoch()) {
+      return false;
+    }
+    boolean sameEpoch = known != null && change.epoch() == known.epoch();
+    if (!sameEpoch || change.owner() == null) {
+      state.writtenAt(++sequence);
+    }
+    return replace(
+        state,
+        state.merged(
+            new Lease(
+                change.group(),
+                change.shard(),
+                change.epoch(),
+                change.owner(),
+                change.instance(),
+                change.committed(),
+                sameEpoch ? known.stateOffset() : -1,
+                sameEpoch ? known.state() : null,
+                sameEpoch ? known.drain() : null,
+                sameEpoch ? known.groupTerm() : change.groupTerm(),
+                known == null ? Generation.FIRST : known.generation(),
+                change.ownerTimeoutMillis())));
+  }
+
+  /**
+   * What a read that began at {@code mark} found. Returns whether it is news.
+   *
+   * @param lease null if there is none
+   */
+  boolean read(Shard shard, Lease lease, long mark) {
+    ShardState state = state(shard);
+    if (state.newerThan(mark)) {
+      return false;
+    }
+    state.writtenAt(0);
+    if (state.believes(mark)) {
+      // The log refused what was known here: whatever it says now is right.
+      state.doubtedAt(Long.MAX_VALUE);
+      return replace(state, lease);
+    }
+    return replace(state, lease == null ? null : state.merged(lease));
+  }
+
+  /** The log disagreed: the next read that begins from now on is believed, whatever it says. */
+  void doubt(Shard shard) {
+    state(shard).doubtedAt(++sequence);
+  }
+
+  /**
+   * The log has dropped it. What was read before is older than that. Returns whether it is news.
+   */
+  boolean forget(Shard shard) {
+    ShardState state = state(shard);
+    state.writtenAt(++sequence);
+    state.doubtedAt(Long.MAX_VALUE);
+    return replace(state, null);
+  }
+
+  private boolean replace(ShardState state, Lease lease) {
+    Lease former = state.lease();
+    if (former != null && former.owned()) {
+      byInstance.computeIfPresent(
+          former.instance(),
+          (instance, owned) -> owned.remove(state.shard) && owned.isEmpty() ? null : owned);
+    }
+    if (lease != null && lease.owned()) {
+      byInstance.computeIfAbsent(lease.instance(), fresh -> new TreeSet<>()).add(state.shard);
+    }
+    return state.replace(lease);
+  }
+
+  /** The lease, or null if none is known. */
+  public Lease get(Shard shard) {
+    ShardState state = states.get(shard);
+    return state == null ? null : state.lease();
+  }
+
+  /** All leases that are known, by shard. */
+  List<Lease> leases() {
+    return states.values().stream().map(ShardState::lease).filter(lease -> lease != null).toList();
+  }
+
+  /** Whether no lease is known. */
+  boolean isEmpty() {
+    return states.values().stream().allMatch(state -> state.lease() == null);
+  }
+
+  /** Shards that a run of a member owns, sorted. */
+  public Set<Shard> ownedBy(String instance) {
+    return byInstance.getOrDefault(instance, new TreeSet<>());
+  }
+}

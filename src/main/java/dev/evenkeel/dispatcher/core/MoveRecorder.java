@@ -1,0 +1,229 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.dispatcher.core.ShardState.OwnerProgress;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Records moves, and writes them into the meta log so that the next dispatcher knows them.
+ *
+ * <p>A move is known when the log takes its grant. A lease with a higher epoch than the last move
+ * of its shard shows a move that nobody recorded: a grant whose answer was lost, one of another
+ * dispatcher, or one whose dispatcher died before it could tell. Of a shard without recorded moves
+ * nothing is said as long as it stays as it was found: before there was a history, and when it was
+ * pushed out, leases look the same. Nor of a lease that nobody holds: who did is not known.
+ *
+ * <p>The figures of a move come with the heartbeats of the old owner and of the new one, in any
+ * order. Ages become times of the dispatcher's clock when they arrive, so only the way of a
+ * heartbeat, about the same for both owners, is in the figures. What was forgotten is unknown.
+ *
+ * <p>It writes one command at a time, at most one every {@link #PAUSE_MILLIS}. Nothing waits for
+ * it. What was not taken, or perhaps not, is written again, which changes nothing if it was.
+ */
+final class MoveRecorder {
+  static final long PAUSE_MILLIS = 250;
+
+  /** Of how many runs of members it is remembered when they were heard last. */
+  static final int MEMBERS_MAX = 20_000;
+
+  private final DispatcherState all;
+  private final Map<String, Long> heardMillis = new NewestMap<>(MEMBERS_MAX);
+  private List<MoveRecord> batch;
+  private long batchId;
+  private long notBeforeMillis;
+
+  MoveRecorder(DispatcherState all) {
+    this.all = all;
+  }
+
+  // ---- Moves
+
+  /**
+   * The log has taken a grant.
+   *
+   * @param before the lease as it was, or null
+   */
+  void granted(ShardState shard, MoveRecord move, Lease before) {
+    boolean owned = before != null && before.owned();
+    OwnerProgress former = before == null ? null : shard.progress(move.epoch() - 1);
+    if (former != null && former.endedMillis == null && owned && !move.capped()) {
+      // It is dead, and cannot tell: its last sign of life is the latest that is known.
+      former.endedMillis = heardMillis.get(before.instance());
+    }
+    // Who let go in good order had nothing running, and nothing was ever handed out at first.
+    boolean released = before == null || !owned && before.epoch() == move.epoch() - 1;
+    all.moves.add(withFigures(move, null, released ? 0L : null));
+    refresh(move.group(), shard, move.epoch());
+  }
+
+  /**
+   * The lease of a shard is another one.
+   *
+   * @param before what it was, or null
+   */
+  void look(GroupState group, ShardState shard, Lease before, long nowMillis) {
+    Lease now = shard.lease();
+    if (now == null || !now.owned() || group.plan().grants(shard)) {
+      // While a grant of ours is on its way, its answer will tell.
+      return;
+    }
+    if (all.moves.find(group.name(), shard.shard, now.epoch()) != null) {
+      return;
+    }
+    ShardState.Request unsure = shard.unsure;
+    shard.unsure = null;
+    if (unsure != null && unsure.made(now)) {
+      found(group, shard, unsure.from(), unsure.cause(), nowMillis);
+      return;
+    }
+    MoveRecord last = all.moves.last(group.name(), shard.shard);
+    boolean sawBefore = before != null && before.epoch() < now.epoch();
+    if (last == null ? sawBefore : last.epoch() < now.epoch()) {
+      String from = all.moves.ownerBefore(group.name(), shard.shard, now.epoch());
+      found(group, shard, from, null, nowMillis);
+    }
+  }
+
+  private void found(GroupState group, ShardState state, String from, Cause cause, long nowMillis) {
+    Shard shard = state.shard;
+    Lease lease = state.lease();
+    String topic = all.topics().name(shard.topicId());
+    if (topic != null) {
+      String reason = cause == null ? null : cause.word();
+      all.moves.add(
+          new MoveRecord(
+              nowMillis,
+              group.name(),
+              topic,
+              shard,
+              from,
+              lease.owner(),
+              reason,
+              null,
+              null,
+              null,
+              cause == Cause.CAP,
+              lease.epoch(),
+              null));
+      refresh(group.name(), state, lease.epoch());
+    }
+  }
+
+  // ---- Figures
+
+  /** Takes in what a heartbeat of a member of {@code group} tells. */
+  void heard(GroupState group, Heartbeat beat, long nowMillis) {
+    heardMillis.put(beat.instance(), nowMillis);
+    for (ShardProgress mark : beat.marks()) {
+      Lease lease = group.shards().get(mark.shard());
+      // An epoch that was never granted is a mistake of the sender, and would push out others.
+      if (lease != null && mark.epoch() > 0 && mark.epoch() <= lease.epoch()) {
+        heard(group.name(), group.shards().state(mark.shard()), mark, nowMillis);
+      }
+    }
+  }
+
+  private void heard(String group, ShardState shard, ShardProgress mark, long nowMillis) {
+    OwnerProgress told = shard.progress(mark.epoch());
+    if (told == null) {
+      return;
+    }
+    Long begun = mark.begunOffset();
+    if (begun != null && (told.begunOffset == null || begun > told.begunOffset)) {
+      told.begunOffset = begun;
+    }
+    if (told.fetchedMillis == null && mark.fetchedAgoMillis() != null) {
+      told.fetchedMillis = nowMillis - Math.max(0, mark.fetchedAgoMillis());
+    }
+    if (told.endedMillis == null && mark.endedAgoMillis() != null) {
+      told.endedMillis = nowMillis - Math.max(0, mark.endedAgoMillis());
+    }
+    refresh(group, shard, mark.epoch());
+    refresh(group, shard, mark.epoch() + 1);
+  }
+
+  private void refresh(String group, ShardState shard, long epoch) {
+    MoveRecord move = all.moves.find(group, shard.shard, epoch);
+    if (move == null || epoch <= 1) {
+      return;
+    }
+    OwnerProgress from = shard.progress(epoch - 1);
+    OwnerProgress to = shard.progress(epoch);
+    Long pause = move.pauseMillis();
+    if (pause == null
+        && from != null
+        && to != null
+        && from.endedMillis != null
+        && to.fetchedMillis != null) {
+      pause = Math.max(0, to.fetchedMillis - from.endedMillis);
+    }
+    Long redelivered = move.redelivered();
+    if (from != null && from.begunOffset != null && move.committed() != null) {
+      redelivered = Math.max(0, from.begunOffset - move.committed());
+    }
+    if (!Objects.equals(pause, move.pauseMillis())
+        || !Objects.equals(redelivered, move.redelivered())) {
+      all.moves.replace(withFigures(move, pause, redelivered));
+    }
+  }
+
+  private static MoveRecord withFigures(MoveRecord move, Long pauseMillis, Long redelivered) {
+    return new MoveRecord(
+        move.timeMillis(),
+        move.group(),
+        move.topic(),
+        move.shard(),
+        move.from(),
+        move.to(),
+        move.reason(),
+        pauseMillis,
+        move.releaseMillis(),
+        redelivered,
+        move.capped(),
+        move.epoch(),
+        move.committed());
+  }
+
+  // ---- The meta log
+
+  /** Writes what there is, if it is time. */
+  void pump(long nowMillis) {
+    if (batch == null && all.moves.unwritten() > 0 && nowMillis >= notBeforeMillis) {
+      batch = all.moves.takeUnwritten(Limits.MOVES_A_COMMAND_MAX);
+      notBeforeMillis = nowMillis + PAUSE_MILLIS;
+      batchId = all.out.writeMeta(new MetaCommand.RecordMoves(batch));
+    }
+  }
+
+  /**
+   * A command was answered.
+   *
+   * @return whether it was one of these
+   */
+  boolean written(long id, Reply reply, long nowMillis) {
+    if (batch == null || id != batchId) {
+      return false;
+    }
+    List<MoveRecord> answered = batch;
+    batch = null;
+    if (reply instanceof Reply.Refused refused) {
+      notBeforeMillis = nowMillis + all.settings.retryMillis();
+      if (refused.refusal().retriable()) {
+        all.moves.untake(answered);
+      } else {
+        // It would be refused again, and keep all others waiting.
+        all.moves.tally().unrecorded(answered.size());
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,20 @@
+package dev.evenkeel.dispatcher.core;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** A map with at most so many entries: with one more, the one that was put or used first goes. */
+final class NewestMap<K, V> extends LinkedHashMap<K, V> {
+  private static final long serialVersionUID = 1L;
+  private final int max;
+
+  NewestMap(int max) {
+    super(16, 0.75f, true);
+    this.max = max;
+  }
+
+  @Override
+  protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+    return size() > max;
+  }
+}

@@ -1,0 +1,255 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+
+/**
+ * Reads the leases of shards from the log, sends the requests there that move shards, and does what
+ * follows when a lease is another one. At most one read of a scope is on its way for the dispatcher
+ * itself; those of people who look come on top.
+ */
+final class ShardLeases {
+  /** The scope of all groups; no group has an empty name. */
+  private static final String ALL = "";
+
+  /**
+   * @param marks of the groups' shards when it began, by group
+   */
+  private record Read(String scope, Map<String, Long> marks) {}
+
+  private record Write(GroupState group, ShardState shard) {}
+
+  private final DispatcherState all;
+  private final MoveRecorder moves;
+  private final GroupLeases groupLeases;
+  private final Map<Long, Read> reads = new HashMap<>();
+  private final Set<String> readAgain = new HashSet<>();
+  private final Map<Long, Write> writes = new HashMap<>();
+
+  ShardLeases(DispatcherState all, MoveRecorder moves, GroupLeases groupLeases) {
+    this.all = all;
+    this.moves = moves;
+    this.groupLeases = groupLeases;
+  }
+
+  // ---- Reads
+
+  /** Reads all leases of all groups. */
+  void readAll() {
+    read(ALL);
+  }
+
+  /** Reads the leases of a group, once more if that is being done: what is asked for is later. */
+  private void read(String scope) {
+    if (reads.values().stream().anyMatch(read -> scope.equals(read.scope()))) {
+      readAgain.add(scope);
+    } else {
+      all.out.add(begin(scope));
+    }
+  }
+
+  /**
+   * @param group null: of all groups
+   */
+  DispatcherAction.ReadLeases look(String group) {
+    return begin(group == null ? ALL : group);
+  }
+
+  private DispatcherAction.ReadLeases begin(String scope) {
+    long id = all.out.nextId();
+    Map<String, Long> marks = new HashMap<>();
+    all.all().forEach(group -> marks.put(group.name(), group.shards().mark()));
+    reads.put(id, new Read(scope, marks));
+    return new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope);
+  }
+
+  /**
+   * @param statuses of the shards whose leaders answered; null if none did
+   */
+  void read(long id, List<ShardStatus> statuses, long nowMillis) {
+    Read read = reads.remove(id);
+    if (read == null) {
+      return;
+    }
+    if (statuses != null) {
+      learn(statuses, read, nowMillis);
+    }
+    if (readAgain.remove(read.scope())) {
+      read(read.scope());
+    }
+  }
+
+  /** Takes in what was read before there were any groups. */
+  void first(List<ShardStatus> statuses, long nowMillis) {
+    learn(statuses, new Read(ALL, Map.of()), nowMillis);
+  }
+
+  private void learn(List<ShardStatus> statuses, Read read, long nowMillis) {
+    all.read(statuses);
+    Set<Shard> covered = new HashSet<>();
+    Map<String, Map<Shard, Lease>> found = new HashMap<>();
+    for (ShardStatus status : statuses) {
+      covered.add(status.shard());
+      for (Lease lease : status.leases()) {
+        found.computeIfAbsent(lease.group(), name -> new HashMap<>()).put(lease.shard(), lease);
+      }
+    }
+    Set<String> names = new TreeSet<>();
+    if (read.scope().equals(ALL)) {
+      all.all().forEach(group -> names.add(group.name()));
+      names.addAll(found.keySet());
+    } else {
+      names.add(read.scope());
+    }
+    for (String name : names) {
+      GroupState group = all.make(name);
+      Map<Shard, Lease> leases = found.getOrDefault(name, Map.of());
+      long mark = read.marks().getOrDefault(name, 0L);
+      // A shard whose leader answered, and told of no lease, has none.
+      Set<Shard> shards = new TreeSet<>(leases.keySet());
+      group.shards().leases().forEach(lease -> shards.add(lease.shard()));
+      shards.retainAll(covered);
+      for (Shard shard : shards) {
+        learn(group, shard, known -> known.read(shard, leases.get(shard), mark), nowMillis);
+      }
+    }
+  }
+
+  // ---- Requests that move shards
+
+  /** Sends what the plans want now. */
+  void pump(long nowMillis) {
+    for (String name : all.dirty.takePumps(nowMillis)) {
+      GroupState group = all.get(name);
+      if (group != null) {
+        Member needsLease =
+            group.plan().pump(nowMillis, (shard, command) -> write(group, shard, command));
+        if (needsLease != null) {
+          groupLeases.ask(group, needsLease, nowMillis);
+        }
+      }
+    }
+  }
+
+  private void write(GroupState group, ShardState shard, DataCommand command) {
+    long id = all.out.nextId();
+    writes.put(id, new Write(group, shard));
+    all.out.add(new DispatcherAction.Write(id, shard.shard, command));
+  }
+
+  void written(long id, Reply reply, long nowMillis) {
+    Write write = writes.remove(id);
+    if (write == null) {
+      return;
+    }
+    if (reply instanceof Reply.OfLease of) {
+      taken(write.group(), write.shard(), of.lease(), nowMillis);
+    } else {
+      failed(
+          write.group(), write.shard(), reply instanceof Reply.Refused no ? no : null, nowMillis);
+    }
+  }
+
+  private void taken(GroupState group, ShardState shard, Lease lease, long nowMillis) {
+    // As it was when it was decided: a broker's hint of the grant may have come before the answer.
+    Lease decidedOn = shard.request.decidedOn();
+    MoveRecord move = group.plan().taken(shard, lease, nowMillis);
+    if (move != null) {
+      moves.granted(shard, move, decidedOn);
+    }
+    learn(group, shard.shard, known -> known.answered(lease), nowMillis);
+  }
+
+  private void failed(GroupState group, ShardState shard, Reply.Refused refused, long nowMillis) {
+    Refusal refusal = refused == null ? Refusal.INVALID : refused.refusal();
+    if (refusal == Refusal.FENCED) {
+      group.shards().doubt(shard.shard);
+    } else if (refusal == Refusal.UNKNOWN_SHARD) {
+      all.view.read();
+    }
+    group.plan().failed(shard, refused, nowMillis);
+    moves.look(group, shard, shard.lease(), nowMillis);
+    read(group.name());
+  }
+
+  // ---- What is learned of leases
+
+  /** A broker says that a lease changed. */
+  void hinted(LeaseChange change, long nowMillis) {
+    GroupState group = all.get(change.group());
+    if (group != null) {
+      learn(group, change.shard(), known -> known.hinted(change), nowMillis);
+    }
+  }
+
+  /** The log has dropped the lease. */
+  void forgotten(GroupState group, Shard shard, long nowMillis) {
+    learn(group, shard, known -> known.forget(shard), nowMillis);
+  }
+
+  /**
+   * Every change of a lease comes this way.
+   *
+   * @param telling tells the group's shards of it, and whether that is news
+   */
+  private void learn(
+      GroupState group, Shard shard, Predicate<GroupShards> telling, long nowMillis) {
+    Lease before = group.shards().get(shard);
+    if (!telling.test(group.shards())) {
+      return;
+    }
+    ShardState state = group.shards().state(shard);
+    Lease after = state.lease();
+    group.plan().leaseChanged(before, state, nowMillis);
+    moves.look(group, state, before, nowMillis);
+    for (Lease lease : new Lease[] {before, after}) {
+      if (lease != null && lease.owned()) {
+        group.assignmentChanged(lease.owner());
+      }
+    }
+    if (after != null
+        && after.owned()
+        && !after.owner().startsWith(Names.DISPATCHER_HOLDER)
+        && group.members().sighted(unheard(after, nowMillis))) {
+      group.plan().retarget();
+    }
+    String topic = all.topics().name(shard.topicId());
+    if (topic != null) {
+      all.out.add(new DispatcherAction.Ownership(group.name(), topic, shard, after));
+    }
+  }
+
+  /**
+   * An owner perhaps never heard of: another dispatcher made it one, or this one is new. It may
+   * start handlers for its own timeout, which the log knows, also if nobody else does.
+   */
+  private UnheardMember unheard(Lease lease, long nowMillis) {
+    long timeoutMillis = Math.max(all.settings.memberTimeoutMillis(), lease.ownerTimeoutMillis());
+    return new UnheardMember(
+        lease.group(),
+        lease.owner(),
+        lease.instance(),
+        null,
+        null,
+        null,
+        null,
+        nowMillis + timeoutMillis,
+        timeoutMillis,
+        Heartbeat.Wishes.NONE);
+  }
+}

@@ -1,0 +1,239 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import java.util.Objects;
+import java.util.TreeMap;
+
+/**
+ * All that the dispatcher knows of one shard of one group. The {@link GroupShards} write the lease,
+ * the {@link GroupPlan} what is under way, and the {@link MoveRecorder} what owners tell.
+ */
+final class ShardState {
+  /** Of how many epochs it is remembered what their owners told. */
+  static final int EPOCHS_MAX = 3;
+
+  /**
+   * A request to the log.
+   *
+   * @param from who owned the shard before, or null
+   * @param cause null if unknown
+   * @param reset that it is part of, or null
+   * @param decidedOn the lease as it was known then, or null
+   */
+  record Request(DataCommand command, String from, Cause cause, GroupReset reset, Lease decidedOn) {
+    /** Whether it is the grant that made this lease. */
+    boolean made(Lease lease) {
+      // Without a lease before, it begins wherever the log says.
+      return command instanceof DataCommand.Grant grant
+          && (grant.expectedEpoch() == 0 || lease.epoch() == grant.expectedEpoch() + 1)
+          && grant.instance().equals(lease.instance());
+    }
+  }
+
+  /**
+   * A hand-over that this dispatcher began or saw begin.
+   *
+   * @param cause null if the owner let go unasked
+   * @param drainedMillis null if the owner let go unasked
+   * @param releasedMillis null until the owner let go
+   */
+  private record Handover(String from, Cause cause, Long drainedMillis, Long releasedMillis) {}
+
+  /** What one owner has told of its time with the shard. Unknown is null. */
+  static final class OwnerProgress {
+    Long begunOffset;
+    Long fetchedMillis;
+    Long endedMillis;
+  }
+
+  final Shard shard;
+
+  // The lease, and how sure that is: points in the order of what came in, see GroupShards.
+  private Lease lease;
+  private long committedAtGrant = -1;
+  private long writtenAt;
+  private long doubtedAt = Long.MAX_VALUE;
+
+  /** The request that is on its way, or null. */
+  Request request;
+
+  /** A grant that got no answer, and may have been taken; or null. */
+  Request unsure;
+
+  /** The reset that is to be made, or null. */
+  GroupReset reset;
+
+  /** After a failed request nothing is asked before that. */
+  long pausedUntilMillis;
+
+  /** When to look at it again if nothing happens. */
+  long wakeMillis = Long.MAX_VALUE;
+
+  /** The last epoch whose owner was asked to let go. */
+  long askedEpoch = -1;
+
+  /** Mode singleton: its grant waits until the elected member has the group's lease. */
+  boolean waitsForLead;
+
+  /**
+   * Another run is being granted the shard of a run that was given up. Should that be heard again
+   * before the log answers, it is not told that it owns the shard.
+   */
+  boolean takenAway;
+
+  private Handover handover;
+
+  /** By epoch. */
+  private final TreeMap<Long, OwnerProgress> progress = new TreeMap<>();
+
+  ShardState(Shard shard) {
+    this.shard = shard;
+  }
+
+  // ---- The lease
+
+  /** The lease, or null if none is known. */
+  Lease lease() {
+    return lease;
+  }
+
+  /** Epoch of the lease; 0 if there is none. */
+  long epoch() {
+    return lease == null ? 0 : lease.epoch();
+  }
+
+  /**
+   * The committed offset when the present epoch was first seen here. Until the owner of that epoch
+   * commits, it is what the grant found.
+   */
+  long committedAtGrant() {
+    return committedAtGrant;
+  }
+
+  /** Something that is told from now on is newer than what was read before {@code at}. */
+  void writtenAt(long at) {
+    writtenAt = at;
+  }
+
+  /** The log disagreed: a read that begins later than {@code at} is believed whatever it says. */
+  void doubtedAt(long at) {
+    doubtedAt = at;
+  }
+
+  /** Whether what a read that began at {@code mark} says is older than what is known. */
+  boolean newerThan(long mark) {
+    return writtenAt > mark;
+  }
+
+  /** Whether a read that began at {@code mark} is right whatever it says. */
+  boolean believes(long mark) {
+    return doubtedAt <= mark;
+  }
+
+  /** What is known after {@code told} was heard of: the highest epoch, and there a release. */
+  Lease merged(Lease told) {
+    if (lease == null || told.epoch() > lease.epoch()) {
+      return told;
+    }
+    if (told.epoch() < lease.epoch() || !lease.owned() && told.owned()) {
+      return lease;
+    }
+    return told.committed() >= lease.committed() ? told : told.committedAt(lease.committed());
+  }
+
+  /**
+   * Takes it for the lease; null: there is none.
+   *
+   * @return whether that is news. Progress is none: it moves no shard and alters no assignment
+   */
+  boolean replace(Lease next) {
+    Lease former = lease;
+    lease = next;
+    if (next == null) {
+      committedAtGrant = -1;
+      return former != null;
+    }
+    if (former == null || former.epoch() != next.epoch()) {
+      committedAtGrant = next.committed();
+      return true;
+    }
+    return !Objects.equals(former.instance(), next.instance())
+        || !Objects.equals(former.drain(), next.drain());
+  }
+
+  /** Nothing is known or under way. */
+  boolean blank() {
+    return lease == null && request == null && reset == null;
+  }
+
+  // ---- The hand-over
+
+  /**
+   * The log has taken a drain, or the owner has said that it lets go; a drain that redirects goes
+   * on with the hand-over that it redirects.
+   */
+  void handoverBegun(String from, Cause cause, long nowMillis) {
+    if (handover == null) {
+      handover = new Handover(from, cause, nowMillis, null);
+    }
+  }
+
+  /** The owner let go, or a former one had. */
+  void released(long nowMillis) {
+    if (handover != null && handover.releasedMillis() == null) {
+      handover =
+          new Handover(handover.from(), handover.cause(), handover.drainedMillis(), nowMillis);
+    }
+  }
+
+  /** The owner let go, asked or not. */
+  void letGo(String from, long nowMillis) {
+    if (handover == null) {
+      handover = new Handover(from, null, null, nowMillis);
+    }
+  }
+
+  /** It was called off, or another dispatcher ended it. */
+  void handoverDropped() {
+    handover = null;
+  }
+
+  /**
+   * The log has taken a grant, which ends it.
+   *
+   * @return how long the release took, in milliseconds, or null if there was none or it is unknown
+   */
+  Long handoverEnded() {
+    Handover ended = handover;
+    handover = null;
+    return ended == null || ended.drainedMillis() == null || ended.releasedMillis() == null
+        ? null
+        : ended.releasedMillis() - ended.drainedMillis();
+  }
+
+  /** Whom a grant takes it from, or null. */
+  String formerOwner() {
+    if (lease != null && lease.owned()) {
+      return lease.owner();
+    }
+    return handover == null ? null : handover.from();
+  }
+
+  /** Why the hand-over began; {@code otherwise} if there is none. */
+  Cause handoverCause(Cause otherwise) {
+    return handover == null || handover.cause() == null ? otherwise : handover.cause();
+  }
+
+  // ---- What owners tell
+
+  /** Of the owner at that epoch, made if need be; null if it is older than those kept. */
+  OwnerProgress progress(long epoch) {
+    OwnerProgress of = progress.computeIfAbsent(epoch, fresh -> new OwnerProgress());
+    if (progress.size() > EPOCHS_MAX) {
+      progress.pollFirstEntry();
+    }
+    return progress.get(epoch) == of ? of : null;
+  }
+}
