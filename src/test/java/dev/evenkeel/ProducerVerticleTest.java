@@ -1,5 +1,6 @@
 package dev.evenkeel;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,12 +11,10 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.client.internal.produce.FakeBroker;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.DeploymentOptions;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.json.JsonObject;
 import java.util.Base64;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +35,7 @@ class ProducerVerticleTest {
 
   @AfterEach
   void close() {
-    result(vertx.close());
+    await(vertx.close());
   }
 
   @Test
@@ -46,25 +45,25 @@ class ProducerVerticleTest {
         new JsonObject()
             .put("key", "k")
             .put("payloadBase64", Base64.getEncoder().encodeToString(NUMBER));
-    JsonObject at = (JsonObject) result(vertx.eventBus().request("in", message)).body();
+    JsonObject at = (JsonObject) await(vertx.eventBus().request("in", message)).body();
     assertThat(broker.messages(at.getInteger("shard"))).containsExactly(5);
     assertThat(at.getLong("offset")).isZero();
     JsonObject later = message.copy().put("deliverAfterMs", 60_000);
-    JsonObject waits = (JsonObject) result(vertx.eventBus().request("in", later)).body();
+    JsonObject waits = (JsonObject) await(vertx.eventBus().request("in", later)).body();
     assertThat(waits.containsKey("offset")).isTrue();
     assertThat(waits.getValue("offset")).isNull();
     assertThat(broker.dues).hasSize(1);
     JsonObject wrong = message.copy().put("deliverAfterMs", "soon");
-    assertThatThrownBy(() -> result(vertx.eventBus().request("in", wrong)))
+    assertThatThrownBy(() -> await(vertx.eventBus().request("in", wrong)))
         .hasMessageContaining("deliverAfterMs");
-    result(vertx.undeploy(id));
+    await(vertx.undeploy(id));
   }
 
   @Test
   void refusesWhatIsNotAMessage() {
     deploy(new JsonObject().put("topic", "t").put("address", "in"));
     assertThatThrownBy(
-            () -> result(vertx.eventBus().request("in", new JsonObject().put("key", "k"))))
+            () -> await(vertx.eventBus().request("in", new JsonObject().put("key", "k"))))
         .isInstanceOfSatisfying(
             ReplyException.class,
             failure -> assertThat(failure.failureCode()).isEqualTo(1 + Refusal.INVALID.ordinal()))
@@ -78,19 +77,6 @@ class ProducerVerticleTest {
   }
 
   private String deploy(JsonObject config) {
-    return result(vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config)));
-  }
-
-  private static <T> T result(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-    } catch (java.util.concurrent.ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new AssertionError(e.getCause());
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
+    return await(vertx.deployVerticle(NAME, new DeploymentOptions().setConfig(config)));
   }
 }

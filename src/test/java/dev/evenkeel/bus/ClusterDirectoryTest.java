@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -14,7 +15,6 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -39,7 +39,7 @@ class ClusterDirectoryTest {
   @AfterEach
   void close() {
     directory.close();
-    result(vertx.close());
+    await(vertx.close());
   }
 
   @Test
@@ -69,7 +69,7 @@ class ClusterDirectoryTest {
       await().until(() -> questions.get() > asked + 1);
       assertThat(waits.isComplete()).as("of a node that answers").isFalse();
       other.complete(Buffer.buffer());
-      assertThat(result(waits)).isEqualTo(Buffer.buffer());
+      assertThat(await(waits)).isEqualTo(Buffer.buffer());
     } finally {
       fresh.close();
     }
@@ -79,7 +79,7 @@ class ClusterDirectoryTest {
   void asksAndRemembers() {
     assertThat(directory.current()).isNull();
     assertThat(directory.leaderOf(new Shard(1, 0))).isNull();
-    assertThat(result(directory.view())).isEqualTo(view);
+    assertThat(await(directory.view())).isEqualTo(view);
     // An answer would come later only.
     Future<ClusterView> known = directory.view();
     assertThat(known.isComplete()).isTrue();
@@ -109,13 +109,13 @@ class ClusterDirectoryTest {
           answer.complete(view.toJson().toBuffer());
           fresh.close();
         });
-    assertThat(result(one.future())).isSameAs(result(two.future()));
+    assertThat(await(one.future())).isSameAs(await(two.future()));
     assertThat(requests).hasValue(1);
   }
 
   @Test
   void takesHintsAtOnce() {
-    result(directory.view());
+    await(directory.view());
     // Nobody tells it otherwise any more, however long this takes.
     link.become(Link.State.LOST);
     directory.leaderHint(1, "b");
@@ -129,7 +129,7 @@ class ClusterDirectoryTest {
 
   @Test
   void readsAgainWhenTopicsChangeOrTheLinkComesBack() {
-    result(directory.view());
+    await(directory.view());
     view = view("a", 9);
     link.publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
     await().until(() -> directory.current().topic("t").shards() == 9);
@@ -142,7 +142,7 @@ class ClusterDirectoryTest {
   void takesAnnouncedLeadersAtOnceButNotThoseOfAnEarlierTerm() {
     AtomicInteger told = new AtomicInteger();
     directory.onLeader(told::incrementAndGet);
-    result(directory.view());
+    await(directory.view());
     Shard shard = new Shard(1, 1);
     Promise<String> answer = Promise.promise();
     Future<String> waiting = directory.whileLeads(0, "a", answer.future());
@@ -154,7 +154,7 @@ class ClusterDirectoryTest {
     assertThat(told).hasValue(1);
     assertThat(directory.leaderOf(shard)).isEqualTo("b");
     // A node that does not know of the change yet is asked.
-    result(directory.refresh());
+    await(directory.refresh());
     assertThat(directory.leaderOf(shard)).isEqualTo("b");
     link.publish(Addresses.LEADER_CHANGES, Buffer.buffer("nonsense"));
     assertThat(directory.leaderOf(shard)).isEqualTo("b");
@@ -174,7 +174,7 @@ class ClusterDirectoryTest {
             asked.incrementAndGet() == 1
                 ? Promise.<Buffer>promise().future()
                 : Future.succeededFuture(view.toJson().toBuffer()));
-    assertThat(result(directory.refresh())).isEqualTo(view);
+    assertThat(await(directory.refresh())).isEqualTo(view);
     assertThat(asked).hasValueGreaterThanOrEqualTo(2);
   }
 
@@ -186,9 +186,9 @@ class ClusterDirectoryTest {
         body ->
             Future.succeededFuture(
                 (asked.incrementAndGet() == 1 ? behind : view).toJson().toBuffer()));
-    assertThat(result(directory.refresh())).as("another is asked").isEqualTo(view);
+    assertThat(await(directory.refresh())).as("another is asked").isEqualTo(view);
     link.serve(Addresses.VIEW, body -> Future.succeededFuture(behind.toJson().toBuffer()));
-    ClusterView merged = result(directory.refresh());
+    ClusterView merged = await(directory.refresh());
     assertThat(merged.topics()).isEqualTo(view.topics());
     assertThat(merged.caughtUp()).isTrue();
     assertThat(merged.metaLeader()).isEqualTo("b");
@@ -230,19 +230,19 @@ class ClusterDirectoryTest {
   @Test
   void topicsOfALaterEntryCountAlsoIfAnOlderViewComesAfterThem() {
     view = at(9, view("a", 9));
-    result(directory.refresh());
+    await(directory.refresh());
     view = at(4, view("b", 4));
-    ClusterView merged = result(directory.refresh());
+    ClusterView merged = await(directory.refresh());
     assertThat(merged.topic("t").shards()).isEqualTo(9);
     assertThat(merged.metaIndex()).isEqualTo(9);
     assertThat(merged.metaLeader()).isEqualTo("b");
     view = at(-1, view("a", 5));
-    assertThat(result(directory.refresh()).topic("t").shards()).as("unknown index").isEqualTo(5);
+    assertThat(await(directory.refresh()).topic("t").shards()).as("unknown index").isEqualTo(5);
     view = at(9, view("a", 9));
-    result(directory.refresh());
+    await(directory.refresh());
     ClusterView other = view("a", 4);
     view = known("another cluster", other, other.topics(), true, 4);
-    assertThat(result(directory.refresh()).topic("t").shards()).isEqualTo(4);
+    assertThat(await(directory.refresh()).topic("t").shards()).isEqualTo(4);
   }
 
   @Test
@@ -254,17 +254,17 @@ class ClusterDirectoryTest {
             asked.incrementAndGet() == 1
                 ? Future.succeededFuture(behind.toJson().toBuffer())
                 : Future.failedFuture("gone"));
-    assertThat(result(directory.refresh()).metaLeader()).as("rather than a failure").isEqualTo("b");
+    assertThat(await(directory.refresh()).metaLeader()).as("rather than a failure").isEqualTo("b");
   }
 
   @Test
   void aFailureKeepsWhatIsKnown() {
-    result(directory.view());
+    await(directory.view());
     link.become(Link.State.LOST);
-    assertThatThrownBy(() -> result(directory.refresh())).isInstanceOf(RefusedException.class);
-    assertThat(result(directory.view())).isEqualTo(view);
+    assertThatThrownBy(() -> await(directory.refresh())).isInstanceOf(RefusedException.class);
+    assertThat(await(directory.view())).isEqualTo(view);
     directory.close();
-    assertThatThrownBy(() -> result(directory.refresh())).hasMessageContaining("closed");
+    assertThatThrownBy(() -> await(directory.refresh())).hasMessageContaining("closed");
   }
 
   private static ClusterView view(String leader, int shards) {
@@ -277,18 +277,5 @@ class ClusterDirectoryTest {
         List.of(
             new TopicInfo(
                 1, "t", shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_700_000_000_000L)));
-  }
-
-  private static <T> T result(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-    } catch (java.util.concurrent.ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new AssertionError(e.getCause());
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -12,7 +13,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,16 +24,16 @@ class VertxLinkTest {
 
   @AfterEach
   void close() {
-    result(vertx.close());
+    await(vertx.close());
   }
 
   @Test
   void asksAndIsAnswered() {
     vertx.eventBus().consumer("echo", message -> message.reply(message.body()));
     vertx.eventBus().consumer("json", message -> message.reply(new JsonObject().put("a", 1)));
-    assertThat(result(link.request("echo", Buffer.buffer("x"), PATIENCE_MILLIS)).toString())
+    assertThat(await(link.request("echo", Buffer.buffer("x"), PATIENCE_MILLIS)).toString())
         .isEqualTo("x");
-    assertThat(result(link.request("json", Buffer.buffer(), PATIENCE_MILLIS)).toString())
+    assertThat(await(link.request("json", Buffer.buffer(), PATIENCE_MILLIS)).toString())
         .isEqualTo("{\"a\":1}");
     assertThat(link.clusterMember()).isEqualTo("me");
   }
@@ -51,7 +51,7 @@ class VertxLinkTest {
   void listensUntilTold() {
     List<String> heard = new CopyOnWriteArrayList<>();
     Link.Listening listening = link.listen("here", body -> heard.add(body.toString()));
-    result(listening.registered());
+    await(listening.registered());
     vertx.eventBus().publish("here", Buffer.buffer("1"));
     await().until(() -> heard.contains("1"));
     listening.end();
@@ -70,8 +70,8 @@ class VertxLinkTest {
                   case "throws" -> throw new RefusedException(Refusal.INVALID, "nonsense");
                   default -> Future.succeededFuture(request.copy().appendString("!"));
                 });
-    result(serving.registered());
-    assertThat(result(link.request("here", Buffer.buffer("x"), PATIENCE_MILLIS)).toString())
+    await(serving.registered());
+    assertThat(await(link.request("here", Buffer.buffer("x"), PATIENCE_MILLIS)).toString())
         .isEqualTo("x!");
     answered("fails", Refusal.FENCED);
     answered("throws", Refusal.INVALID);
@@ -80,7 +80,7 @@ class VertxLinkTest {
   }
 
   private void answered(String request, Refusal refusal) {
-    Buffer answer = result(link.request("here", Buffer.buffer(request), PATIENCE_MILLIS));
+    Buffer answer = await(link.request("here", Buffer.buffer(request), PATIENCE_MILLIS));
     assertThatThrownBy(() -> Frames.answerBody(answer))
         .isInstanceOfSatisfying(
             RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
@@ -97,7 +97,7 @@ class VertxLinkTest {
     refused("nobody", Refusal.UNAVAILABLE);
     link.nodesInSight(1);
     assertThat(link.state()).isEqualTo(Link.State.LOST);
-    result(link.close());
+    await(link.close());
     await().until(() -> states.equals(List.of(Link.State.LOST, Link.State.CLOSED)));
   }
 
@@ -106,24 +106,8 @@ class VertxLinkTest {
   }
 
   private void refused(String address, Refusal refusal, long timeoutMillis) {
-    assertThatThrownBy(() -> result(link.request(address, Buffer.buffer("x"), timeoutMillis)))
+    assertThatThrownBy(() -> await(link.request(address, Buffer.buffer("x"), timeoutMillis)))
         .isInstanceOfSatisfying(
             RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
-  }
-
-  private static <T> T result(Future<T> future) {
-    try {
-      return future
-          .toCompletionStage()
-          .toCompletableFuture()
-          .get(2 * PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-    } catch (java.util.concurrent.ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new AssertionError(e.getCause());
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
   }
 }

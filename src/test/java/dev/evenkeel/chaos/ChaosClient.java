@@ -1,5 +1,7 @@
 package dev.evenkeel.chaos;
 
+import static dev.evenkeel.Futures.await;
+
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConnectionState;
@@ -27,8 +29,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
@@ -308,17 +308,13 @@ public final class ChaosClient {
     while (true) {
       try {
         return await(start.get());
-      } catch (ExecutionException e) {
-        if (!(e.getCause() instanceof RefusedException refused && refused.refusal().retriable())) {
-          throw e;
+      } catch (RefusedException refused) {
+        if (!refused.refusal().retriable()) {
+          throw refused;
         }
         System.out.println("starts again: " + refused);
         Thread.sleep(200);
       }
     }
-  }
-
-  private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(1_000, TimeUnit.SECONDS);
   }
 }

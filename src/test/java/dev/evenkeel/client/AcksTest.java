@@ -1,5 +1,6 @@
 package dev.evenkeel.client;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -17,8 +18,6 @@ import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +31,7 @@ class AcksTest {
   @AfterEach
   void close() throws Exception {
     directory.close();
-    result(vertx.close());
+    await(vertx.close());
   }
 
   @Test
@@ -50,7 +49,7 @@ class AcksTest {
     assertThat(sends.get(24).isComplete()).isFalse();
     assertThat(producer.pendingMessages()).isEqualTo(25);
     broker.release();
-    result(producer.flush());
+    await(producer.flush());
     assertThat(sends).allMatch(Future::succeeded);
     assertThat(producer.failedMessages()).isZero();
     assertThat(stored()).isEqualTo(25);
@@ -62,20 +61,20 @@ class AcksTest {
     Producer producer = start(options(Acks.NONE));
     List<Throwable> heard = new ArrayList<>();
     producer.exceptionHandler(heard::add);
-    result(producer.send("k", payload(1)));
-    result(producer.flush());
+    await(producer.send("k", payload(1)));
+    await(producer.flush());
     broker.hold();
     for (int i = 0; i < 5; i++) {
-      result(producer.send("k" + i, payload(1)));
+      await(producer.send("k" + i, payload(1)));
     }
     broker.topics = List.of();
     broker.release();
-    result(producer.flush());
+    await(producer.flush());
     assertThat(producer.failedMessages()).isEqualTo(5);
     assertThat(heard)
         .isNotEmpty()
         .allMatch(failure -> ((RefusedException) failure).refusal() == Refusal.UNKNOWN_TOPIC);
-    result(producer.close());
+    await(producer.close());
     assertThat(producer.failedMessages()).isEqualTo(5);
   }
 
@@ -91,8 +90,8 @@ class AcksTest {
     assertThat(flushed.isComplete()).isFalse();
     assertThat(producer.pendingMessages()).isEqualTo(1);
     broker.missing = List.of();
-    assertThat(result(sent).offset()).isZero();
-    result(flushed);
+    assertThat(await(sent).offset()).isZero();
+    await(flushed);
     assertThat(producer.pendingMessages()).isZero();
   }
 
@@ -108,7 +107,7 @@ class AcksTest {
     assertThat(flushed.isComplete()).isFalse();
     Future<Void> closed = producer.close();
     broker.missing = List.of();
-    result(closed);
+    await(closed);
     assertThat(sent.succeeded()).isTrue();
     assertThat(flushed.succeeded()).isTrue();
   }
@@ -124,7 +123,7 @@ class AcksTest {
     await().until(() -> broker.replicaQuestions > asked + 1);
     assertThat(sent.isComplete()).isFalse();
     broker.missing = List.of();
-    assertThat(result(sent).offset()).isZero();
+    assertThat(await(sent).offset()).isZero();
     assertThat(stored()).isEqualTo(1);
   }
 
@@ -160,7 +159,7 @@ class AcksTest {
       sends++;
       // One whose time was over before the answer came is there as well.
     } while (last.cause() instanceof ReplicasMissingException && sends < 100);
-    assertThat(result(last).offset()).isEqualTo(before + 1 + sends);
+    assertThat(await(last).offset()).isEqualTo(before + 1 + sends);
   }
 
   private static ReplicasMissingException missing(Future<Position> sent) {
@@ -218,17 +217,6 @@ class AcksTest {
   }
 
   private Producer start(ProducerOptions options) throws Exception {
-    return result(Producers.start(link, directory, options));
-  }
-
-  private static <T> T result(Future<T> future) throws Exception {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw e;
-    }
+    return await(Producers.start(link, directory, options));
   }
 }

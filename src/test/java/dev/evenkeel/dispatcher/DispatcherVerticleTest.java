@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
@@ -45,7 +46,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,7 +64,7 @@ class DispatcherVerticleTest {
     LocalObjects.put(vertx, MeterRegistry.class, registry);
     LocalObjects.put(vertx, LogNode.class, node);
     LocalObjects.put(vertx, ClusterMember.class, cluster);
-    get(
+    await(
         vertx.deployVerticle(
             DispatcherVerticle.class.getName(),
             new DeploymentOptions()
@@ -80,11 +80,7 @@ class DispatcherVerticleTest {
 
   @AfterEach
   void stop() throws Exception {
-    get(vertx.close());
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    await(vertx.close());
   }
 
   /**
@@ -168,7 +164,7 @@ class DispatcherVerticleTest {
 
     void leave() throws Exception {
       silence();
-      assertThat(get(beat(true)).shards()).isEmpty();
+      assertThat(await(beat(true)).shards()).isEmpty();
     }
 
     boolean toldDraining(int shard) {
@@ -203,10 +199,10 @@ class DispatcherVerticleTest {
 
   private Refusal refusal(Future<?> future) {
     try {
-      get(future);
+      await(future);
       return null;
-    } catch (Exception e) {
-      return ((RefusedException) e.getCause()).refusal();
+    } catch (RefusedException e) {
+      return e.refusal();
     }
   }
 
@@ -230,7 +226,7 @@ class DispatcherVerticleTest {
   }
 
   private PrometheusText text() throws Exception {
-    get(Meters.of(vertx).refresh());
+    await(Meters.of(vertx).refresh());
     return PrometheusText.parse(registry.scrape());
   }
 
@@ -329,10 +325,10 @@ class DispatcherVerticleTest {
     await().until(() -> owners().equals("aabb"));
     assertThat(lease(0).epoch()).isEqualTo(1);
     assertThat(lease(2).epoch()).isEqualTo(2);
-    assertThat(get(b.beat(false)).shards()).hasSize(2);
+    assertThat(await(b.beat(false)).shards()).hasSize(2);
 
     JsonObject group =
-        (JsonObject) get(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
+        (JsonObject) await(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
     assertThat(group.getJsonObject("level").getMap())
         .containsOnlyKeys(
             "range", "strategy", "gap", "round", "holder", "heldMs", "setAside", "bars")
@@ -361,14 +357,14 @@ class DispatcherVerticleTest {
     assertThat(third.containsKey("nextOwner")).isTrue();
     assertThat(third.getValue("nextOwner")).isNull();
 
-    JsonArray groups = (JsonArray) get(ask(Addresses.groups("n1"), new JsonObject()));
+    JsonArray groups = (JsonArray) await(ask(Addresses.groups("n1"), new JsonObject()));
     assertThat(groups.getJsonObject(0).getInteger("members")).isEqualTo(2);
 
     b.leave();
     await().until(() -> owners().equals("aaaa"));
     JsonArray moves =
         (JsonArray)
-            get(
+            await(
                 ask(
                     Addresses.groups("n1"),
                     new JsonObject().put("rebalances", "g").put("limit", 2)));
@@ -385,12 +381,12 @@ class DispatcherVerticleTest {
   }
 
   private JsonObject dedup() throws Exception {
-    return ((JsonObject) get(ask(Addresses.groups("n1"), new JsonObject().put("group", "g"))))
+    return ((JsonObject) await(ask(Addresses.groups("n1"), new JsonObject().put("group", "g"))))
         .getJsonObject("dedup");
   }
 
   private JsonObject group() throws Exception {
-    return (JsonObject) get(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
+    return (JsonObject) await(ask(Addresses.groups("n1"), new JsonObject().put("group", "g")));
   }
 
   @Test
@@ -540,7 +536,8 @@ class DispatcherVerticleTest {
 
   private JsonArray moves() throws Exception {
     return (JsonArray)
-        get(ask(Addresses.groups("n1"), new JsonObject().put("rebalances", "g").put("limit", 99)));
+        await(
+            ask(Addresses.groups("n1"), new JsonObject().put("rebalances", "g").put("limit", 99)));
   }
 
   private double counted() {
@@ -594,8 +591,8 @@ class DispatcherVerticleTest {
     FakeCluster.Table registry = (FakeCluster.Table) cluster.registry();
     FakeCluster.Table ownership = (FakeCluster.Table) cluster.ownership();
     await().until(() -> registry.entries.size() == 1 && ownership.entries.size() == 4);
-    get(registry.clear());
-    get(ownership.clear());
+    await(registry.clear());
+    await(ownership.clear());
     await().until(() -> registry.entries.containsKey("g/a") && ownership.entries.size() == 4);
     assertThat(ownership.entries.get("g/t/0").getString("owner")).isEqualTo("a");
     assertThat(lease(0).epoch()).isEqualTo(1);
@@ -606,13 +603,13 @@ class DispatcherVerticleTest {
     lead(1);
     TestMember a = new TestMember("a");
     await().until(() -> owners().equals("aaaa"));
-    Assignment before = get(a.beat(false));
+    Assignment before = await(a.beat(false));
     node.lead(new Leadership("n2", 2, false));
     assertThat(refusal(a.beat(false))).isEqualTo(Refusal.NOT_LEADER);
-    get(cluster.registry().clear());
+    await(cluster.registry().clear());
     lead(3);
     await().until(() -> refusal(a.beat(false)) == null);
-    Assignment after = get(a.beat(false));
+    Assignment after = await(a.beat(false));
     assertThat(after.laterThan(before.term(), before.revision())).isTrue();
     assertThat(after.shards()).isEqualTo(before.shards());
   }
@@ -671,17 +668,17 @@ class DispatcherVerticleTest {
   void groupLeasesAreReadTakenAndLetGo() throws Exception {
     Promise<Brokers> made = Promise.promise();
     vertx.runOnContext(go -> made.complete(new Brokers(vertx, "n1", 60_000)));
-    Brokers brokers = get(made.future());
-    assertThat(get(brokers.groupLeases())).isEmpty();
+    Brokers brokers = await(made.future());
+    assertThat(await(brokers.groupLeases())).isEmpty();
     GroupLease held = new GroupLease("g", 1, "dispatcher@n1", "i");
-    assertThat(get(brokers.grantGroupLease("g", "dispatcher@n1", "i", 0)))
+    assertThat(await(brokers.grantGroupLease("g", "dispatcher@n1", "i", 0)))
         .isEqualTo(new Reply.OfGroupLease(held));
-    assertThat(get(brokers.groupLeases())).containsExactly(held);
-    assertThat(get(brokers.grantGroupLease("g", "dispatcher@n2", "j", 0)))
+    assertThat(await(brokers.groupLeases())).containsExactly(held);
+    assertThat(await(brokers.grantGroupLease("g", "dispatcher@n2", "j", 0)))
         .isInstanceOfSatisfying(
             Reply.Refused.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.FENCED));
-    assertThat(get(brokers.releaseGroupLease("g", "i", 1)))
+    assertThat(await(brokers.releaseGroupLease("g", "i", 1)))
         .isEqualTo(new Reply.OfGroupLease(held.released()));
   }
 }

@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Futures.await;
+
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
@@ -33,9 +35,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 
@@ -58,7 +57,7 @@ final class AckWatch implements AutoCloseable {
   AckWatch(Trio trio, String topic) {
     this.topic = topic;
     client =
-        result(
+        await(
             Evenkeel.connect(
                 new ClientOptions()
                     .setSeeds(trio.nodes.stream().map(Node::cluster).toList())
@@ -73,7 +72,7 @@ final class AckWatch implements AutoCloseable {
       acksNanos.add(new ArrayList<>());
     }
     producer =
-        result(
+        await(
             client.producer(
                 new ProducerOptions().setTopic(topic).setLingerMillis(0),
                 (message, count) -> Integer.parseInt(text(message.key()))));
@@ -111,7 +110,7 @@ final class AckWatch implements AutoCloseable {
             () -> {
               view[0] =
                   ClusterView.fromJson(
-                      result(
+                      await(
                               EvenkeelClientImpl.linkOf(client)
                                   .request(Addresses.VIEW, Buffer.buffer(), 1_000))
                           .toJsonObject());
@@ -196,7 +195,7 @@ final class AckWatch implements AutoCloseable {
   }
 
   private Reply ask(String node, Buffer request) {
-    return result(
+    return await(
         EvenkeelClientImpl.linkOf(client)
             .request(Addresses.control(node), request, 3_000)
             .map(answer -> ReplyCodec.decode(Frames.answerBody(answer)))
@@ -228,20 +227,12 @@ final class AckWatch implements AutoCloseable {
   /** Sends no more, and waits for what is on its way. */
   void finish() {
     client.vertx().cancelTimer(timer);
-    result(producer.close());
+    await(producer.close());
   }
 
   @Override
   public void close() {
     client.vertx().cancelTimer(timer);
-    result(client.close());
-  }
-
-  private static <T> T result(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(150, TimeUnit.SECONDS);
-    } catch (InterruptedException | TimeoutException | ExecutionException e) {
-      throw new AssertionError(e);
-    }
+    await(client.close());
   }
 }

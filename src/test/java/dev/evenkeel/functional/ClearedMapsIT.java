@@ -1,12 +1,12 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.HostPort;
-import io.vertx.core.Future;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ class ClearedMapsIT {
       awaitOwners(node, 3, 3);
       List<Long> epochs = epochs(node);
       ClusterMember other =
-          get(
+          await(
               ClusterMembers.client(
                   new ClientSettings(
                       List.of(HostPort.parse(node.cluster())), null, "evenkeel", 20_000)));
@@ -44,18 +44,18 @@ class ClearedMapsIT {
           node.produce("p", input, "t", "--key-regex", Lines.KEY_REGEX, "--rate", "10000");
       try {
         while (producer.process.isAlive()) {
-          get(other.registry().clear());
-          get(other.ownership().clear());
+          await(other.registry().clear());
+          await(other.ownership().clear());
           assertThat(producer.process.waitFor(200, TimeUnit.MILLISECONDS)).isIn(true, false);
         }
         assertThat(producer.await().status()).isZero();
         // The dispatcher writes the hints anew.
         Awaitility.await()
             .atMost(Duration.ofSeconds(30))
-            .until(() -> get(other.registry().all()).size() == 2);
+            .until(() -> await(other.registry().all()).size() == 2);
         assertThat(epochs(node)).isEqualTo(epochs);
       } finally {
-        get(other.close());
+        await(other.close());
       }
       node.awaitConsumed("g", LINES);
       for (Jar.Running consumer : consumers) {
@@ -83,9 +83,5 @@ class ClearedMapsIT {
               return owners.stream().filter("a"::equals).count() == a
                   && owners.stream().filter("b"::equals).count() == b;
             });
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 }

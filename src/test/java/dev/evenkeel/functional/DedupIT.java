@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
@@ -26,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -108,7 +108,7 @@ class DedupIT {
   void a_killed_consumer_and_a_lost_map_cost_runs_and_nothing_else() throws Exception {
     try {
       ClusterMember other =
-          get(
+          await(
               ClusterMembers.client(
                   new ClientSettings(
                       List.of(HostPort.parse(node.cluster())), null, "evenkeel", 60_000)));
@@ -122,7 +122,7 @@ class DedupIT {
                   members.remove("c").kill();
                 } else if (sent >= MESSAGES * 3 / 4 && !mapLost) {
                   // As nobody is alive, every place is taken away, if there is one at the moment.
-                  mapLost = get(other.dedup().sweep(Set.of())) > 0;
+                  mapLost = await(other.dedup().sweep(Set.of())) > 0;
                 }
               });
       assertThat(mapLost).isTrue();
@@ -137,7 +137,7 @@ class DedupIT {
                     .isGreaterThanOrEqualTo(check.overlaps().size());
               });
       report("one killed, map lost", check, dedup());
-      get(other.close());
+      await(other.close());
       stopAll();
     } finally {
       close();
@@ -212,9 +212,9 @@ class DedupIT {
     }
     SplittableRandom random = new SplittableRandom(11);
     EvenkeelClient client =
-        get(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+        await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
     try {
-      Producer producer = get(client.producer(new ProducerOptions().setTopic(topic)));
+      Producer producer = await(client.producer(new ProducerOptions().setTopic(topic)));
       List<Future<?>> acks = new ArrayList<>();
       long begin = System.nanoTime();
       for (int sent = 0; sent < MESSAGES; sent++) {
@@ -226,9 +226,9 @@ class DedupIT {
         DedupMember.append(file, DedupCheck.PRODUCED, payload, "-");
         acks.add(producer.send(null, payload.getBytes(StandardCharsets.US_ASCII)));
       }
-      get(Future.all(acks));
+      await(Future.all(acks));
     } finally {
-      get(client.close());
+      await(client.close());
     }
   }
 
@@ -257,13 +257,5 @@ class DedupIT {
     if (file != null) {
       file.close();
     }
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return get(future.toCompletionStage());
-  }
-
-  private static <T> T get(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 }

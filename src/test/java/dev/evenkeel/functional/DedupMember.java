@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Futures.await;
+
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
@@ -105,9 +107,5 @@ public final class DedupMember {
     } catch (InterruptedException e) {
       Runtime.getRuntime().halt(1);
     }
-  }
-
-  private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(SECONDS_MAX, TimeUnit.SECONDS);
   }
 }

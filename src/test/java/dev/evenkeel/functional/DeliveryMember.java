@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Futures.await;
+
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerHandler;
@@ -137,9 +139,5 @@ public final class DeliveryMember {
       context.commit(Buffer.buffer(Long.toString(sum)));
       return pause(vertx, delivery);
     }
-  }
-
-  private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(SECONDS_MAX, TimeUnit.SECONDS);
   }
 }

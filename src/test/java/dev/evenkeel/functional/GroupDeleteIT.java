@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,7 +16,6 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -37,22 +37,18 @@ class GroupDeleteIT {
   @BeforeAll
   static void start() throws Exception {
     node = new Node(directory.resolve("node")).start();
-    client = get(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+    client = await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
   }
 
   @AfterAll
   static void stop() throws Exception {
-    get(client.close());
+    await(client.close());
     node.close();
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(90, TimeUnit.SECONDS);
   }
 
   private static Consumer join(
       String group, String member, ConsumerOptions.Mode mode, String... topics) throws Exception {
-    return get(
+    return await(
         client.consumer(
             new ConsumerOptions()
                 .setGroup(group)
@@ -105,13 +101,13 @@ class GroupDeleteIT {
                     ? a.consumed() + b.consumed() == 12
                     : a.consumed() + b.consumed() == 6);
     assertThat(topics(group)).containsExactlyInAnyOrder(kept, old);
-    assertThat(get(a.unsubscribe(old))).as("b reads it").isFalse();
+    assertThat(await(a.unsubscribe(old))).as("b reads it").isFalse();
     assertThat(topics(group)).containsExactlyInAnyOrder(kept, old);
-    assertThat(get(b.unsubscribe(old))).isTrue();
+    assertThat(await(b.unsubscribe(old))).isTrue();
     assertThat(topics(group)).containsExactly(kept);
-    assertThatThrownBy(() -> get(b.unsubscribe(old)))
+    assertThatThrownBy(() -> await(b.unsubscribe(old)))
         .hasMessageContaining("does not read topic '" + old + "': it reads " + kept);
-    assertThatThrownBy(() -> get(b.unsubscribe(kept)))
+    assertThatThrownBy(() -> await(b.unsubscribe(kept)))
         .hasMessageContaining("reads no other topic than '" + kept + "'");
 
     long before = a.consumed() + b.consumed();
@@ -138,7 +134,7 @@ class GroupDeleteIT {
                               : a.consumed() + b.consumed() + c.consumed() - all)
                       .isGreaterThanOrEqualTo(4));
     }
-    get(Future.join(a.close(), b.close(), c.close()));
+    await(Future.join(a.close(), b.close(), c.close()));
   }
 
   @Test
@@ -166,7 +162,7 @@ class GroupDeleteIT {
     assertThat(delete("nobody?dryRun=true").statusCode()).isEqualTo(404);
     assertThat(delete("billing?dryRun=yes").body()).contains("'yes': write true or false");
 
-    get(both.close());
+    await(both.close());
     Consumer one = join("billing", "m", ConsumerOptions.Mode.SHARDED, "orders");
     node.send("audit", List.of("c", "d"));
     node.awaitConsumed("other", 4);
@@ -206,10 +202,10 @@ class GroupDeleteIT {
         .contains("deleted topic audit of group billing");
     assertThat(topics("billing")).containsExactly("orders");
     assertThat(describe("billing").getString("status")).isEqualTo("OK");
-    get(one.close());
+    await(one.close());
     assertThat(node.admin("group", "delete", "billing").out()).contains("deleted group billing");
     assertThat(node.get("/api/groups/billing").statusCode()).isEqualTo(404);
     assertThat(topics("other")).containsExactly("audit");
-    get(other.close());
+    await(other.close());
   }
 }

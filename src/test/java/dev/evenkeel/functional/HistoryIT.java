@@ -1,5 +1,6 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.ClusterView;
@@ -7,13 +8,11 @@ import dev.evenkeel.history.History;
 import dev.evenkeel.history.HistoryClients;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
-import io.vertx.core.Future;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -81,7 +80,7 @@ class HistoryIT {
           history.transfer(id + " is back");
         }
         awaitMore(clients);
-        result(clients.finish());
+        await(clients.finish());
         System.err.println("HistoryIT: " + history.summary());
       }
     }
@@ -95,9 +94,5 @@ class HistoryIT {
         .atMost(Duration.ofSeconds(150))
         .pollInterval(Duration.ofMillis(20))
         .until(() -> clients.taken() >= goal);
-  }
-
-  private static void result(Future<Void> future) throws Exception {
-    future.toCompletionStage().toCompletableFuture().get(120, TimeUnit.SECONDS);
   }
 }

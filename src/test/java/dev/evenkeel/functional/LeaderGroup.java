@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Futures;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 
 /**
@@ -45,8 +45,8 @@ final class LeaderGroup implements AutoCloseable {
   LeaderGroup(Path directory, Node node) throws Exception {
     this.directory = directory;
     this.node = node;
-    client = get(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
-    producer = get(client.producer(new ProducerOptions().setTopic(TOPIC)));
+    client = Futures.await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(node.cluster()))));
+    producer = Futures.await(client.producer(new ProducerOptions().setTopic(TOPIC)));
   }
 
   void start(String member) {
@@ -116,7 +116,7 @@ final class LeaderGroup implements AutoCloseable {
 
   /** Waits until everything that was sent has become a row that was taken. */
   void awaitAllDone() throws Exception {
-    get(Future.all(acks));
+    Futures.await(Future.all(acks));
     await(
         "rows of all messages",
         () -> {
@@ -156,10 +156,6 @@ final class LeaderGroup implements AutoCloseable {
     // At once, held ones too.
     members.values().forEach(running -> running.process.destroyForcibly());
     database.close();
-    get(client.close());
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    Futures.await(client.close());
   }
 }

@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static dev.evenkeel.Futures.await;
+
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
@@ -106,9 +108,5 @@ public final class LevelMember {
     } catch (InterruptedException e) {
       Runtime.getRuntime().halt(1);
     }
-  }
-
-  private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(SECONDS_MAX, TimeUnit.SECONDS);
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus.meters;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -12,7 +13,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
@@ -26,11 +26,7 @@ class MetersTest {
 
   @AfterEach
   void close() throws Exception {
-    get(vertx.close());
-  }
-
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    await(vertx.close());
   }
 
   private PrometheusText text() {
@@ -128,12 +124,12 @@ class MetersTest {
               asked.incrementAndGet();
               return silent.future();
             });
-    get(Future.all(meters.refresh(), meters.refresh()));
+    await(Future.all(meters.refresh(), meters.refresh()));
     // Within a second of its begin it is the same; the silent part alone took that long.
     await()
         .until(
             () -> {
-              get(meters.refresh());
+              await(meters.refresh());
               return reads.get() >= 2;
             });
     assertThat(asked).as("still under way: not asked again").hasValue(1);
@@ -141,7 +137,7 @@ class MetersTest {
     await()
         .until(
             () -> {
-              get(meters.refresh());
+              await(meters.refresh());
               return asked.get() >= 2;
             });
     assertThat(text().value("evenkeel_metrics_age_seconds", "part", "failing")).isPositive();

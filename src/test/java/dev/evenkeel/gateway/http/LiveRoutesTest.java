@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -28,7 +29,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -76,13 +76,13 @@ class LiveRoutesTest {
             });
     WebVerticle web = new WebVerticle();
     JsonObject config = new JsonObject().put("port", 0).put("node", "n7");
-    deployment = get(vertx.deployVerticle(web, new DeploymentOptions().setConfig(config)));
+    deployment = await(vertx.deployVerticle(web, new DeploymentOptions().setConfig(config)));
     port = web.actualPort();
   }
 
   @AfterEach
   void stop() throws Exception {
-    get(vertx.close());
+    await(vertx.close());
   }
 
   private JsonObject answer(int look) {
@@ -102,10 +102,6 @@ class LiveRoutesTest {
     return new JsonObject().put("facts", facts).put("tag", "t").put("moves", new JsonArray());
   }
 
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-  }
-
   private static WebSocketClientOptions clientOptions() {
     return new WebSocketClientOptions()
         .setMaxConnections(1_000)
@@ -118,7 +114,7 @@ class LiveRoutesTest {
   }
 
   private WebSocket connect() throws Exception {
-    return get(client.connect(at("/ws/live")));
+    return await(client.connect(at("/ws/live")));
   }
 
   /** One who takes what comes from the first frame on. */
@@ -130,7 +126,7 @@ class LiveRoutesTest {
         throws Exception {
       ClientWebSocket opening = client.webSocket();
       opening.textMessageHandler(text -> frames.add(new JsonObject(part.apply(text))));
-      get(opening.connect(where));
+      await(opening.connect(where));
       socket = opening;
     }
 
@@ -241,7 +237,7 @@ class LiveRoutesTest {
     int told = all.get(0).frames.size();
     assertThat(looks.get()).isLessThan(2 * told + 10);
     for (Viewer viewer : all) {
-      get(viewer.socket.close());
+      await(viewer.socket.close());
     }
     int[] before = {-1};
     await()
@@ -253,23 +249,21 @@ class LiveRoutesTest {
   void pagesOfOthersAndTooManyAreRefused() throws Exception {
     Future<WebSocket> other =
         client.connect(at("/ws/live").addHeader("Origin", "http://evil.example"));
-    assertThatThrownBy(() -> get(other))
-        .cause()
+    assertThatThrownBy(() -> await(other))
         .isInstanceOfSatisfying(
             UpgradeRejectedException.class, e -> assertThat(e.getStatus()).isEqualTo(403));
     String own = "http://127.0.0.1:" + port;
-    WebSocket first = get(client.connect(at("/ws/live").addHeader("Origin", own)));
+    WebSocket first = await(client.connect(at("/ws/live").addHeader("Origin", own)));
     for (int i = 1; i < LiveHub.WATCHERS_MAX; i++) {
       connect();
     }
     assertThatThrownBy(this::connect)
-        .cause()
         .isInstanceOfSatisfying(
             UpgradeRejectedException.class, e -> assertThat(e.getStatus()).isEqualTo(503));
-    get(first.close());
+    await(first.close());
     await().ignoreExceptions().until(() -> connect() != null);
     var plain = WebClient.create(vertx).get(port, "127.0.0.1", "/ws/live").send();
-    assertThat(get(plain).statusCode()).isEqualTo(426);
+    assertThat(await(plain).statusCode()).isEqualTo(426);
   }
 
   @Test
@@ -279,7 +273,7 @@ class LiveRoutesTest {
     await().until(talker::isClosed);
     WebSocket watcher = connect();
     watcher.writeTextMessage("hello");
-    get(vertx.undeploy(deployment));
+    await(vertx.undeploy(deployment));
     await().until(() -> watcher.closeStatusCode() != null);
     assertThat(watcher.closeStatusCode()).isEqualTo((short) 1001);
   }

@@ -1,7 +1,8 @@
 package dev.evenkeel.gateway.page;
 
+import static dev.evenkeel.Futures.await;
+
 import dev.evenkeel.gateway.http.PageRoutes;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
@@ -12,9 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 
 /**
@@ -197,14 +196,6 @@ public final class FakeLive implements AutoCloseable {
       } else {
         target.put(entry.getKey(), value);
       }
-    }
-  }
-
-  private static <T> T await(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-    } catch (InterruptedException | TimeoutException | ExecutionException e) {
-      throw new AssertionError(e);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.member;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.ClusterDirectory;
@@ -17,7 +18,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
@@ -42,10 +42,6 @@ class ConsumerStreamTest {
   void end() throws Exception {
     directory.close();
     await(vertx.close());
-  }
-
-  private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
   }
 
   private ConsumerStream stream(ConsumerStream.Finishing finishing) throws Exception {

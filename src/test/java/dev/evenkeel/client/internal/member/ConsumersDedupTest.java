@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.member;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -22,7 +23,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -47,14 +47,6 @@ class ConsumersDedupTest {
   void end() {
     directory.close();
     await(vertx.close());
-  }
-
-  private static <T> T await(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
   }
 
   private static ConsumerOptions options() {
@@ -311,13 +303,13 @@ class ConsumersDedupTest {
                         delivery -> Future.succeededFuture(),
                         "run",
                         id -> null)))
-        .hasRootCauseInstanceOf(RefusedException.class)
+        .isInstanceOf(RefusedException.class)
         .hasMessageContaining("not of this program");
   }
 
   private void refused(ConsumerOptions options, String why) {
     assertThatThrownBy(() -> start(options, delivery -> Future.succeededFuture()))
-        .hasRootCauseInstanceOf(RefusedException.class)
+        .isInstanceOf(RefusedException.class)
         .hasMessageContaining(why);
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.member;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.ClusterDirectory;
@@ -51,14 +52,6 @@ class ConsumersTest {
   void end() {
     directory.close();
     await(vertx.close());
-  }
-
-  private static <T> T await(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
   }
 
   private static Throwable failure(Future<?> future) {

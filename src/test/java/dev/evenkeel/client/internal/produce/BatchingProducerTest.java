@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.produce;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -28,7 +29,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -46,7 +46,7 @@ class BatchingProducerTest {
   @AfterEach
   void close() {
     directory.close();
-    result(vertx.close());
+    await(vertx.close());
   }
 
   @Test
@@ -58,7 +58,7 @@ class BatchingProducerTest {
     }
     int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
     for (int i = 0; i < sends.size(); i++) {
-      assertThat(result(sends.get(i))).isEqualTo(new Position(shard, i));
+      assertThat(await(sends.get(i))).isEqualTo(new Position(shard, i));
     }
     assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 2_000).boxed().toList());
     assertThat(broker.appends).isLessThan(500);
@@ -88,9 +88,9 @@ class BatchingProducerTest {
     Future<Position> another = producer.send("other", payload(3));
     Future<Void> flushed = producer.flush();
     broker.release();
-    result(sameBatch);
-    result(another);
-    result(flushed);
+    await(sameBatch);
+    await(another);
+    await(flushed);
     assertThat(reported).containsExactly(failure);
   }
 
@@ -104,18 +104,18 @@ class BatchingProducerTest {
         .hasMessageContaining("does not know the topics yet");
     Future<Producer> starting = Producers.start(link, directory, options());
     vertx.setTimer(300, id -> broker.behind = false);
-    Producer producer = result(starting);
+    Producer producer = await(starting);
     broker.behind = true;
-    result(directory.refresh());
-    assertThat(result(producer.send("key", payload(0))).offset()).isZero();
+    await(directory.refresh());
+    assertThat(await(producer.send("key", payload(0))).offset()).isZero();
   }
 
   @Test
   void messagesWithoutAKeyGoAround() {
     Producer producer = start(options());
-    int first = result(producer.send(null, payload(0))).shard();
+    int first = await(producer.send(null, payload(0))).shard();
     for (int i = 1; i < 8; i++) {
-      assertThat(result(producer.send(null, payload(i))).shard())
+      assertThat(await(producer.send(null, payload(i))).shard())
           .isEqualTo((first + i) % broker.shards);
     }
   }
@@ -123,11 +123,11 @@ class BatchingProducerTest {
   @Test
   void aUsersRouterDecides() {
     Producer producer =
-        result(Producers.start(link, directory, options(), (message, shards) -> shards - 1));
-    assertThat(result(producer.send("any", payload(1))).shard()).isEqualTo(broker.shards - 1);
+        await(Producers.start(link, directory, options(), (message, shards) -> shards - 1));
+    assertThat(await(producer.send("any", payload(1))).shard()).isEqualTo(broker.shards - 1);
     Producer wrong =
-        result(Producers.start(link, directory, options(), (message, shards) -> shards));
-    assertThatThrownBy(() -> result(wrong.send("any", payload(1))))
+        await(Producers.start(link, directory, options(), (message, shards) -> shards));
+    assertThatThrownBy(() -> await(wrong.send("any", payload(1))))
         .hasMessageContaining("the topic has 0 to 3");
     assertThat(wrong.pendingMessages()).isZero();
   }
@@ -136,20 +136,20 @@ class BatchingProducerTest {
   void aDelayedMessageGoesWithItsTimeAndHasNoPlaceYet() {
     Producer producer = start(options());
     long before = System.currentTimeMillis();
-    Position position = result(producer.send("key", payload(0), Duration.ofHours(1)));
+    Position position = await(producer.send("key", payload(0), Duration.ofHours(1)));
     assertThat(position.offset()).isEqualTo(-1);
     assertThat(broker.dues).hasSize(1);
     assertThat(broker.dues.get(0) % 10).isZero();
     assertThat(broker.dues.get(0))
         .isBetween(before + 3_600_000, System.currentTimeMillis() + 3_600_010);
     Message message = new Message(new byte[] {1}, null, 1, payload(1));
-    assertThat(result(producer.send(message, Duration.ZERO)).offset()).isNotNegative();
-    assertThat(result(producer.send(message, Duration.ofDays(-9))).offset()).isNotNegative();
-    assertThat(result(producer.sendAt(message, Instant.MIN)).offset()).isNotNegative();
+    assertThat(await(producer.send(message, Duration.ZERO)).offset()).isNotNegative();
+    assertThat(await(producer.send(message, Duration.ofDays(-9))).offset()).isNotNegative();
+    assertThat(await(producer.sendAt(message, Instant.MIN)).offset()).isNotNegative();
     assertThat(broker.dues).hasSize(1);
-    assertThatThrownBy(() -> result(producer.sendAt(message, Instant.MAX)))
+    assertThatThrownBy(() -> await(producer.sendAt(message, Instant.MAX)))
         .hasMessageContaining("30 days");
-    assertThatThrownBy(() -> result(producer.send(message, Duration.ofDays(31))))
+    assertThatThrownBy(() -> await(producer.send(message, Duration.ofDays(31))))
         .hasMessageContaining("30 days");
     assertThat(producer.pendingMessages()).isZero();
   }
@@ -157,9 +157,9 @@ class BatchingProducerTest {
   @Test
   void followsTheLeader() {
     Producer producer = start(options());
-    result(producer.send("k", payload(1)));
+    await(producer.send("k", payload(1)));
     broker.leader = "b";
-    assertThat(result(producer.send("k", payload(2))).offset()).isEqualTo(1);
+    assertThat(await(producer.send("k", payload(2))).offset()).isEqualTo(1);
   }
 
   @Test
@@ -169,7 +169,7 @@ class BatchingProducerTest {
     Future<Position> sent = producer.send("k", payload(1));
     assertThat(sent.isComplete()).isFalse();
     link.become(Link.State.CONNECTED);
-    assertThat(result(sent).offset()).isZero();
+    assertThat(await(sent).offset()).isZero();
   }
 
   @Test
@@ -183,9 +183,9 @@ class BatchingProducerTest {
     }
     refused(producer.send("k", payload(10)), Refusal.OVERLOADED);
     broker.release();
-    taken.forEach(BatchingProducerTest::result);
+    taken.forEach(each -> await(each));
     await().until(() -> producer.pendingMessages() == 0);
-    result(producer.send("k", payload(10)));
+    await(producer.send("k", payload(10)));
   }
 
   @Test
@@ -201,7 +201,7 @@ class BatchingProducerTest {
     Future<Void> flushed = producer.flush();
     assertThat(flushed.isComplete()).isFalse();
     broker.release();
-    result(flushed);
+    await(flushed);
     for (int i = 0; i < 200; i++) {
       assertThat(sends.get(i).result().offset()).isEqualTo(i);
     }
@@ -238,7 +238,7 @@ class BatchingProducerTest {
     broker.release();
     await().untilTrue(drained);
     assertThat(producer.writeQueueFull()).isFalse();
-    result(producer.end());
+    await(producer.end());
     assertThat(broker.messages(Murmur2.shard(new byte[] {1}, broker.shards)))
         .containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
   }
@@ -246,24 +246,24 @@ class BatchingProducerTest {
   @Test
   void aSecondOneOfTheSameNameFencesTheFirst() {
     Producer first = start(options().setName("p"));
-    result(first.send("k", payload(1)));
+    await(first.send("k", payload(1)));
     AtomicReference<Throwable> told = new AtomicReference<>();
     first.exceptionHandler(told::set);
     Producer second = start(options().setName("p"));
     refused(first.send("k", payload(2)), Refusal.PRODUCER_FENCED);
     await().until(() -> told.get() != null);
     refused(first.send("k", payload(3)), Refusal.PRODUCER_FENCED);
-    assertThat(result(second.send("k", payload(4))).offset()).isEqualTo(1);
-    result(first.close());
+    assertThat(await(second.send("k", payload(4))).offset()).isEqualTo(1);
+    await(first.close());
   }
 
   @Test
   void goesOnWhereTheLogHasForgottenIt() {
     Producer producer = start(options());
-    result(producer.send("k", payload(1)));
+    await(producer.send("k", payload(1)));
     broker.logs.forEach(SimLog::forgetProducer);
-    result(producer.send("k", payload(2)));
-    result(producer.send("k", payload(3)));
+    await(producer.send("k", payload(2)));
+    await(producer.send("k", payload(3)));
     int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
     assertThat(broker.messages(shard)).containsExactly(1, 2, 3);
   }
@@ -291,7 +291,7 @@ class BatchingProducerTest {
       ProducerOptions options =
           options().setDeliveryTimeoutMillis(timeoutMillis).setBatchesInFlight(1);
       try {
-        story.run(ownBroker, result(Producers.start(ownLink, ownDirectory, options)));
+        story.run(ownBroker, await(Producers.start(ownLink, ownDirectory, options)));
         return;
       } catch (HeldUp e) {
         if (timeoutMillis > 60_000) {
@@ -308,7 +308,7 @@ class BatchingProducerTest {
     if (sent.failed() && sent.cause().getMessage().contains("not acknowledged within")) {
       throw new HeldUp(sent.cause());
     }
-    return result(sent);
+    return await(sent);
   }
 
   /** One that was sent, and then given up. */
@@ -336,7 +336,7 @@ class BatchingProducerTest {
 
   @Test
   void anUnknownTopicIsRefused() {
-    assertThatThrownBy(() -> result(Producers.start(link, directory, options().setTopic("u"))))
+    assertThatThrownBy(() -> await(Producers.start(link, directory, options().setTopic("u"))))
         .isInstanceOfSatisfying(
             RefusedException.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC));
@@ -349,7 +349,7 @@ class BatchingProducerTest {
   @Test
   void badOptionsAreRefused() {
     assertThatThrownBy(
-            () -> result(Producers.start(link, directory, options().setBatchesInFlight(9))))
+            () -> await(Producers.start(link, directory, options().setBatchesInFlight(9))))
         .hasMessage("bad batchesInFlight 9: use 1 to 8");
   }
 
@@ -395,22 +395,22 @@ class BatchingProducerTest {
   void afterCloseNothingIsTaken() {
     Producer producer = start(options());
     Future<Position> last = producer.send("k", payload(1));
-    result(producer.close());
+    await(producer.close());
     assertThat(last.succeeded()).isTrue();
     refused(producer.send("k", payload(2)), Refusal.UNAVAILABLE);
-    result(producer.close());
+    await(producer.close());
   }
 
   @Test
   void usesShardsThatAreAdded() {
     Producer producer = start(options());
     broker.shards = 40;
-    result(directory.refresh());
+    await(directory.refresh());
     await()
         .until(
             () ->
                 IntStream.range(0, 50)
-                    .map(i -> result(producer.send("key" + i, payload(i))).shard())
+                    .map(i -> await(producer.send("key" + i, payload(i))).shard())
                     .anyMatch(shard -> shard >= 4));
   }
 
@@ -419,7 +419,7 @@ class BatchingProducerTest {
   }
 
   private Producer start(ProducerOptions options) {
-    return result(Producers.start(link, directory, options));
+    return await(Producers.start(link, directory, options));
   }
 
   private static byte[] payload(int number) {
@@ -431,21 +431,8 @@ class BatchingProducerTest {
   }
 
   private static void refused(Future<?> future, Refusal refusal) {
-    assertThatThrownBy(() -> result(future))
+    assertThatThrownBy(() -> await(future))
         .isInstanceOfSatisfying(
             RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal));
-  }
-
-  private static <T> T result(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-    } catch (java.util.concurrent.ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new AssertionError(e.getCause());
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
   }
 }

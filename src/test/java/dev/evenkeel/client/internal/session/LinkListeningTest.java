@@ -1,12 +1,11 @@
 package dev.evenkeel.client.internal.session;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -16,10 +15,6 @@ class LinkListeningTest {
   @AfterEach
   void close() throws Exception {
     await(application.close());
-  }
-
-  private static void await(Future<?> future) throws Exception {
-    future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
   }
 
   /** A consumer that is closed while there is no cluster ends what it listened at. */

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.session;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -22,7 +23,6 @@ import io.vertx.core.buffer.Buffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,10 +37,10 @@ class RejoiningLinkTest {
   @AfterEach
   void close() {
     if (link != null) {
-      result(link.close());
+      await(link.close());
     }
     if (node != null) {
-      result(node.close());
+      await(node.close());
     }
   }
 
@@ -50,9 +50,9 @@ class RejoiningLinkTest {
     link = connect();
     List<String> heard = new CopyOnWriteArrayList<>();
     Link.Listening listening = link.listen("here", body -> heard.add(body.toString()));
-    result(listening.registered());
+    await(listening.registered());
     List<Boolean> onLinksVertx = new CopyOnWriteArrayList<>();
-    result(
+    await(
         link.serve(
                 "served",
                 request -> {
@@ -65,10 +65,10 @@ class RejoiningLinkTest {
 
     for (int restart = 1; restart <= RESTARTS; restart++) {
       String text = "restart " + restart;
-      result(node.close());
+      await(node.close());
       await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
       assertThat(link.clusterMember()).isNull();
-      assertThatThrownBy(() -> result(link.request("echo", Buffer.buffer("x"), 1_000)))
+      assertThatThrownBy(() -> await(link.request("echo", Buffer.buffer("x"), 1_000)))
           .isInstanceOfSatisfying(
               RefusedException.class,
               refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE));
@@ -86,7 +86,7 @@ class RejoiningLinkTest {
               });
       // It sends before it is reached at all addresses, and is connected only then.
       await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
-      Buffer answer = result(VertxLink.send(node.vertx(), "served", Buffer.buffer(text), 30_000));
+      Buffer answer = await(VertxLink.send(node.vertx(), "served", Buffer.buffer(text), 30_000));
       assertThat(answer.toString()).isEqualTo(text + "!");
     }
     assertThat(onLinksVertx).hasSize(RESTARTS).containsOnly(true);
@@ -113,14 +113,14 @@ class RejoiningLinkTest {
                                 answered ->
                                     promise.complete(
                                         io.vertx.core.Vertx.currentContext() == context))));
-    assertThat(result(same)).isTrue();
+    assertThat(await(same)).isTrue();
   }
 
   @Test
   void aRequestToNobodyIsUnavailable() {
     startNode();
     link = connect();
-    assertThatThrownBy(() -> result(link.request("nobody", Buffer.buffer("x"), 30_000)))
+    assertThatThrownBy(() -> await(link.request("nobody", Buffer.buffer("x"), 30_000)))
         .isInstanceOfSatisfying(
             RefusedException.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE));
@@ -130,11 +130,11 @@ class RejoiningLinkTest {
   @Test
   void unansweredRequestsMakeItJoinAfresh() {
     startNode();
-    result(node.vertx().eventBus().consumer("silent", message -> {}).completion());
+    await(node.vertx().eventBus().consumer("silent", message -> {}).completion());
     link = connect();
     String before = link.clusterMember();
     for (int i = 0; i < 3; i++) {
-      assertThatThrownBy(() -> result(link.request("silent", Buffer.buffer("x"), 50)))
+      assertThatThrownBy(() -> await(link.request("silent", Buffer.buffer("x"), 50)))
           .isInstanceOfSatisfying(
               RefusedException.class,
               refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INDETERMINATE));
@@ -149,10 +149,10 @@ class RejoiningLinkTest {
   void closesWhileItIsLost() {
     startNode();
     link = connect();
-    result(node.close());
+    await(node.close());
     node = null;
     await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
-    result(link.close());
+    await(link.close());
     assertThat(link.state()).isEqualTo(Link.State.CLOSED);
   }
 
@@ -160,11 +160,11 @@ class RejoiningLinkTest {
   void withoutANodeConnectingFails() {
     ClientOptions options =
         new ClientOptions().setSeeds(List.of("127.0.0.1:" + port)).setConnectTimeoutMillis(200);
-    assertThatThrownBy(() -> result(Evenkeel.connect(options)))
+    assertThatThrownBy(() -> await(Evenkeel.connect(options)))
         .isInstanceOf(RefusedException.class)
         .hasMessageContaining("127.0.0.1:" + port);
     assertThatThrownBy(
-            () -> result(Evenkeel.connect(new ClientOptions().setSeeds(List.of("nonsense")))))
+            () -> await(Evenkeel.connect(new ClientOptions().setSeeds(List.of("nonsense")))))
         .hasMessageContaining("write HOST:PORT");
   }
 
@@ -172,30 +172,30 @@ class RejoiningLinkTest {
   void anApplicationsOwnVertxToldOfTheLoss() {
     startNode();
     ClusterMember own =
-        result(ClusterMembers.client(dev.evenkeel.cluster.ClientSettings.local(port)));
-    EvenkeelClient client = result(Evenkeel.with(own.vertx()));
+        await(ClusterMembers.client(dev.evenkeel.cluster.ClientSettings.local(port)));
+    EvenkeelClient client = await(Evenkeel.with(own.vertx()));
     assertThat(
-            result(EvenkeelClientImpl.linkOf(client).request("echo", Buffer.buffer("x"), 30_000))
+            await(EvenkeelClientImpl.linkOf(client).request("echo", Buffer.buffer("x"), 30_000))
                 .toString())
         .isEqualTo("x");
-    result(node.close());
+    await(node.close());
     node = null;
     await().atMost(LONG).until(() -> EvenkeelClientImpl.linkOf(client).state() == Link.State.LOST);
-    result(client.close());
-    result(own.close());
+    await(client.close());
+    await(own.close());
   }
 
   private String echo(String text) {
     try {
-      return result(link.request("echo", Buffer.buffer(text), 500)).toString();
+      return await(link.request("echo", Buffer.buffer(text), 500)).toString();
     } catch (RefusedException refused) {
       return refused.toString();
     }
   }
 
   private void startNode() {
-    node = result(ClusterMembers.node(NodeSettings.lone(port)));
-    result(
+    node = await(ClusterMembers.node(NodeSettings.lone(port)));
+    await(
         node.vertx()
             .eventBus()
             .consumer("echo", message -> message.reply(message.body()))
@@ -203,22 +203,6 @@ class RejoiningLinkTest {
   }
 
   private Link connect() {
-    return result(Evenkeel.link(new ClientOptions().setSeeds(List.of("127.0.0.1:" + port))));
-  }
-
-  private static <T> T result(Future<T> future) {
-    try {
-      return future
-          .toCompletionStage()
-          .toCompletableFuture()
-          .get(LONG.toSeconds(), TimeUnit.SECONDS);
-    } catch (java.util.concurrent.ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new AssertionError(e.getCause());
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
+    return await(Evenkeel.link(new ClientOptions().setSeeds(List.of("127.0.0.1:" + port))));
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.spool;
 
+import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -33,7 +34,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -53,9 +53,9 @@ class SpooledProducerTest {
 
   @AfterEach
   void close() {
-    started.forEach(producer -> result(producer.close()));
+    started.forEach(producer -> await(producer.close()));
     cluster.close();
-    result(vertx.close());
+    await(vertx.close());
   }
 
   @Test
@@ -63,13 +63,13 @@ class SpooledProducerTest {
     SpoolingProducer producer = start(options());
     broker.hold();
     SpoolingProducer.Receipt receipt = producer.submit(message(1));
-    result(receipt.spooled());
+    await(receipt.spooled());
     assertThat(receipt.acknowledged().isComplete()).isFalse();
     assertThat(producer.status().pendingMessages()).isEqualTo(1);
     broker.release();
-    assertThat(result(receipt.acknowledged()).offset()).isZero();
-    assertThat(result(producer.send(message(2))).offset()).isEqualTo(1);
-    result(producer.flush());
+    assertThat(await(receipt.acknowledged()).offset()).isZero();
+    assertThat(await(producer.send(message(2))).offset()).isEqualTo(1);
+    await(producer.flush());
     assertThat(producer.status().pendingMessages()).isZero();
     assertThat(sent()).containsExactly(1, 2);
   }
@@ -78,7 +78,7 @@ class SpooledProducerTest {
   void what_a_killed_program_left_is_sent_by_the_next_one_once_and_in_order() throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 500);
-    result(first.flush());
+    await(first.flush());
     broker.hold();
     sendAll(first, 500, 5_000);
     awaitWritten(first, 5_000);
@@ -88,7 +88,7 @@ class SpooledProducerTest {
     SpoolingProducer second = start(options().setSpool(image.toString()));
     assertThat(second.opened().messages()).isGreaterThanOrEqualTo(4_500);
     sendAll(second, 5_000, 6_000);
-    result(second.flush());
+    await(second.flush());
     assertThat(sent()).isEqualTo(IntStream.range(0, 6_000).boxed().toList());
     assertThat(second.status().lostMessages()).isZero();
   }
@@ -102,12 +102,12 @@ class SpooledProducerTest {
       awaitWritten(last, 100);
       Path image = image();
       // It is dead: later it would open the same epoch as one of its successors.
-      result(last.close());
+      await(last.close());
       last = start(options().setSpool(image.toString()));
     }
     broker.release();
     sendAll(last, 400, 450);
-    result(last.flush());
+    await(last.flush());
     assertThat(sent()).isEqualTo(IntStream.range(0, 450).boxed().toList());
   }
 
@@ -126,10 +126,10 @@ class SpooledProducerTest {
     }
     awaitWritten(producer, 20_000);
     broker.release();
-    result(producer.flush());
+    await(producer.flush());
     assertThat(sent()).isEqualTo(IntStream.range(0, 20_000).boxed().toList());
     for (int i = 0; i < some.size(); i++) {
-      assertThat(result(some.get(i)).offset()).isEqualTo(i * 1_000 + 999);
+      assertThat(await(some.get(i)).offset()).isEqualTo(i * 1_000 + 999);
     }
   }
 
@@ -139,7 +139,7 @@ class SpooledProducerTest {
     assertThat(first.opened().position()).isEqualTo(SourcePosition.START);
     SourcePosition middle = new SourcePosition(30, 3, 0, false);
     first.spoolAll(List.of(message(0), message(1), message(2)), middle);
-    result(first.close());
+    await(first.close());
     assertThatThrownBy(() -> start(options(), null)).hasMessageContaining("3 lines of /data/lines");
     Source other = new Source("/data/others", new byte[0]);
     assertThatThrownBy(() -> start(options(), other)).hasMessageContaining("go on with that file");
@@ -148,11 +148,11 @@ class SpooledProducerTest {
     SpoolingProducer second = start(options(), new Source(FILE.name(), new byte[] {1, 2, 3, 4}));
     assertThat(second.opened().position()).isEqualTo(middle);
     second.spoolAll(List.of(message(3)), new SourcePosition(40, 4, 0, true));
-    result(second.flush());
+    await(second.flush());
     assertThat(second.status().ackedMessages()).isEqualTo(4);
-    result(second.close());
+    await(second.close());
     assertThat(start(options(), FILE).opened().position().complete()).isTrue();
-    started.forEach(producer -> result(producer.close()));
+    started.forEach(producer -> await(producer.close()));
     assertThat(start(options(), other).opened().position()).isEqualTo(SourcePosition.START);
     assertThat(sent()).containsExactly(0, 1, 2, 3);
   }
@@ -177,7 +177,7 @@ class SpooledProducerTest {
     while (true) {
       Future<Void> spooled = producer.spool(new Message(new byte[] {1}, null, 0, large));
       try {
-        result(spooled);
+        await(spooled);
         taken++;
       } catch (RefusedException refused) {
         assertThat(refused.refusal()).isEqualTo(Refusal.OVERLOADED);
@@ -199,24 +199,24 @@ class SpooledProducerTest {
     broker.release();
     reader.join(60_000);
     assertThat(reader.isAlive()).isFalse();
-    result(producer.flush());
+    await(producer.flush());
     assertThat(producer.status().ackedMessages()).isEqualTo(taken + 1);
   }
 
   @Test
   void a_second_one_of_the_same_name_fences_the_first_whose_messages_stay() {
     SpoolingProducer first = start(options().setName("p"));
-    result(first.send(message(1)));
+    await(first.send(message(1)));
     Producer second =
-        result(Producers.start(link, cluster, new ProducerOptions().setTopic("t").setName("p")));
+        await(Producers.start(link, cluster, new ProducerOptions().setTopic("t").setName("p")));
     Future<Position> late = first.send(message(2));
-    assertThatThrownBy(() -> result(late))
+    assertThatThrownBy(() -> await(late))
         .isInstanceOfSatisfying(
             RefusedException.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.PRODUCER_FENCED));
-    assertThat(result(second.send(message(3))).offset()).isEqualTo(1);
+    assertThat(await(second.send(message(3))).offset()).isEqualTo(1);
     assertThat(first.status().pendingMessages()).isEqualTo(1);
-    assertThatThrownBy(() -> result(first.ended())).hasMessageContaining("taken this one's name");
+    assertThatThrownBy(() -> await(first.ended())).hasMessageContaining("taken this one's name");
   }
 
   @Test
@@ -224,10 +224,10 @@ class SpooledProducerTest {
       throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 10);
-    result(first.flush());
+    await(first.flush());
     broker.logs.forEach(SimLog::forgetProducer);
     sendAll(first, 10, 20);
-    result(first.flush());
+    await(first.flush());
     assertThat(sent()).isEqualTo(IntStream.range(0, 20).boxed().toList());
     // What is copied while it is written may not be readable.
     await().ignoreExceptions().until(this::allNoted);
@@ -235,18 +235,18 @@ class SpooledProducerTest {
     sendAll(first, 20, 30);
     awaitWritten(first, 10);
     Path image = image();
-    result(first.close());
+    await(first.close());
     broker.logs.forEach(SimLog::forgetProducer);
     broker.release();
     broker.logs.forEach(SimLog::forgetProducer);
     SpoolingProducer second = start(options().setSpool(image.toString()));
-    assertThatThrownBy(() -> result(second.ended())).hasMessageContaining("has forgotten");
+    assertThatThrownBy(() -> await(second.ended())).hasMessageContaining("has forgotten");
     assertThat(second.status().pendingMessages()).isEqualTo(11);
-    result(second.close());
+    await(second.close());
     SpoolingProducer third =
         start(options().setSpool(image.toString()).setSpoolResend(true).setBufferBytes(1));
-    result(third.send(message(30)));
-    result(third.flush());
+    await(third.send(message(30)));
+    await(third.flush());
     assertThat(sent()).endsWith(IntStream.rangeClosed(20, 30).boxed().toArray(Integer[]::new));
   }
 
@@ -254,18 +254,18 @@ class SpooledProducerTest {
   void killed_while_it_opened_a_new_epoch_it_goes_on_with_that_one() throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 10);
-    result(first.flush());
+    await(first.flush());
     await().ignoreExceptions().until(this::allNoted);
     broker.logs.forEach(SimLog::forgetProducer);
     Path image = imageWhileOpening(first, 10, 20);
     SpoolingProducer second = start(options().setSpool(image.toString()));
     sendAll(second, 20, 30);
-    result(second.flush());
+    await(second.flush());
     assertThat(sent()).isEqualTo(IntStream.range(0, 30).boxed().toList());
     // And the epoch that it has now is in the spool.
-    result(second.close());
+    await(second.close());
     SpoolingProducer third = start(options().setSpool(image.toString()));
-    result(third.send(message(30)));
+    await(third.send(message(30)));
     assertThat(sent()).isEqualTo(IntStream.rangeClosed(0, 30).boxed().toList());
   }
 
@@ -275,7 +275,7 @@ class SpooledProducerTest {
     SpoolingProducer first = start(options());
     Map<Integer, byte[]> keys = new HashMap<>();
     for (byte key = 0; keys.size() < 2; key++) {
-      result(first.send(new Message(new byte[] {key}, null, 0, payload(-1))));
+      await(first.send(new Message(new byte[] {key}, null, 0, payload(-1))));
       for (int group = 0; group < 2; group++) {
         if (broker.appended(group) > 0 && !keys.containsKey(group)) {
           keys.put(group, new byte[] {key});
@@ -284,13 +284,13 @@ class SpooledProducerTest {
     }
     broker.hold(0);
     first.spool(new Message(keys.get(0), null, 0, payload(1)));
-    result(first.send(new Message(keys.get(1), null, 0, payload(2))));
+    await(first.send(new Message(keys.get(1), null, 0, payload(2))));
     broker.logs.get(1).forgetProducer();
     first.spool(new Message(keys.get(1), null, 0, payload(3)));
     Path image = imageWhileOpening(first, 4, 5);
     broker.release();
     SpoolingProducer second = start(options().setSpool(image.toString()));
-    result(second.flush());
+    await(second.flush());
     assertThat(sent()).containsExactlyInAnyOrder(1, 2, 3, 4);
   }
 
@@ -302,7 +302,7 @@ class SpooledProducerTest {
     awaitWritten(producer, to - from);
     await().until(() -> broker.opens >= opened + broker.logs.size());
     Path image = image();
-    result(producer.close());
+    await(producer.close());
     broker.silentOpens = false;
     return image;
   }
@@ -320,23 +320,23 @@ class SpooledProducerTest {
   void it_is_told_when_the_log_has_more_than_the_spool() throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 10);
-    result(first.flush());
+    await(first.flush());
     Path image = image();
     sendAll(first, 10, 25);
-    result(first.flush());
-    result(first.close());
+    await(first.flush());
+    await(first.close());
     SpoolingProducer second = start(options().setSpool(image.toString()));
     await().until(() -> second.status().lostMessages() == 15);
-    result(second.send(message(99)));
+    await(second.send(message(99)));
     assertThat(sent()).hasSize(26).endsWith(99);
   }
 
   @Test
   void a_spool_of_another_topic_or_name_is_refused() {
-    result(start(options()).close());
+    await(start(options()).close());
     broker.topics = List.of("t", "u");
     // An answer that was under way already does not know the new one.
-    await().until(() -> result(cluster.refresh()).topic("u") != null);
+    await().until(() -> await(cluster.refresh()).topic("u") != null);
     assertThatThrownBy(() -> start(options().setTopic("u")))
         .hasMessageContaining("is of topic 't'");
     assertThatThrownBy(() -> start(options().setName("p")))
@@ -354,7 +354,7 @@ class SpooledProducerTest {
 
   private SpoolingProducer start(ProducerOptions options, Source source) {
     SpoolingProducer producer =
-        result(Producers.startSpooling(link, cluster, options, null, source));
+        await(Producers.startSpooling(link, cluster, options, null, source));
     started.add(producer);
     return producer;
   }
@@ -366,7 +366,7 @@ class SpooledProducerTest {
   }
 
   private static void awaitWritten(SpoolingProducer producer, int messages) {
-    result(producer.spool(message(-1)).compose(none -> Future.succeededFuture()));
+    await(producer.spool(message(-1)).compose(none -> Future.succeededFuture()));
     assertThat(producer.status().spooledMessages()).isGreaterThanOrEqualTo(messages);
   }
 
@@ -403,18 +403,5 @@ class SpooledProducerTest {
 
   private static byte[] payload(int number) {
     return ByteBuffer.allocate(4).putInt(number).array();
-  }
-
-  private static <T> T result(Future<T> future) {
-    try {
-      return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
-    } catch (java.util.concurrent.ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new AssertionError(e.getCause());
-    } catch (Exception e) {
-      throw new AssertionError(e);
-    }
   }
 }
