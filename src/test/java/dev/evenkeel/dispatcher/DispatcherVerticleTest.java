@@ -508,9 +508,9 @@ class DispatcherVerticleTest {
             new JsonObject().put("group", "g"),
             new JsonObject().put("live", "none"),
             new JsonObject().put("whatIfForgotten", new JsonObject().put("group", "g")))) {
-      shown.append(masked(get(ask(Addresses.groups("n1"), question)))).append("\n\n");
+      shown.append(masked(await(ask(Addresses.groups("n1"), question)))).append("\n\n");
     }
-    get(Meters.of(vertx).refresh());
+    await(Meters.of(vertx).refresh());
     registry
         .scrape()
         .lines()
