@@ -1,7 +1,10 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.protocol.Durations;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -16,11 +19,62 @@ final class Flags {
   /** Flags that have another name than the option. */
   private static final Map<String, String> OTHERS = Map.of("Seeds", "--cluster HOST:PORT");
 
+  /** {@code stallTimeoutMillis is 200: at least 1000 is needed}. */
+  private static final Pattern BOUND =
+      Pattern.compile("^(\\w+)Millis is (\\d+): at (least|most) (\\d+)");
+
+  private static final Pattern CONSTANT = Pattern.compile("\\b[A-Z]{3,}(_[A-Z]+)*\\b");
+
+  /** How the library names options when it refuses them, and how a command names these. */
+  private static final Map<String, String> OPTIONS = new LinkedHashMap<>();
+
+  static {
+    OPTIONS.put("^(?:a )?range of (\\d+)", "--range $1");
+    OPTIONS.put("^an? (strategy|assignor)\\b", "--$1");
+    OPTIONS.put("^delivery\\b", "--delivery");
+    OPTIONS.put("^rates\\b", "--rate and --key-rate");
+    OPTIONS.put("^offsets in a directory are", "--offsets and --on-damaged-offsets are");
+    OPTIONS.put("a directory of its own for its offsets", "--offsets DIR, where it keeps them");
+    OPTIONS.put("\\b(mode|order) (?=[a-z])", "--$1 ");
+    OPTIONS.put("(?<!-)\\bdedup\\b", "--dedup");
+    OPTIONS.put("\\bretryDelays(Millis)?\\b", "--retry-delays");
+    OPTIONS.put("\\bonFailure\\b", "--on-failure");
+    OPTIONS.put("\\brateBy\\b", "--rate-by");
+    OPTIONS.put("\\boverRate\\b", "--over-rate");
+    OPTIONS.put("\\bkeyRate\\b", "--key-rate");
+    OPTIONS.put("\\b(stall|dedup|stuck)TimeoutMillis\\b", "--$1-timeout");
+    OPTIONS.put("\\bcrashLockTimeMillis\\b", "--crash-lock-time");
+  }
+
   private Flags() {}
 
+  /** With flags for setters that the message advises. */
   static String named(String message) {
     Matcher setters = SETTER.matcher(message);
     return setters.replaceAll(each -> Matcher.quoteReplacement(flag(each.group(1))));
+  }
+
+  /** With flags for options that the message refuses. */
+  static String ofRefused(String message) {
+    String text = BOUND.matcher(message).replaceFirst(Flags::bound);
+    text = CONSTANT.matcher(text).replaceAll(each -> word(each.group()));
+    for (Map.Entry<String, String> each : OPTIONS.entrySet()) {
+      text = text.replaceAll(each.getKey(), each.getValue());
+    }
+    return text;
+  }
+
+  private static String bound(MatchResult found) {
+    return "%sMillis is %s: at %s %s"
+        .formatted(
+            found.group(1),
+            Durations.format(Long.parseLong(found.group(2))),
+            found.group(3),
+            Durations.format(Long.parseLong(found.group(4))));
+  }
+
+  private static String word(String constant) {
+    return constant.toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   private static String flag(String option) {

@@ -107,13 +107,13 @@ public final class OptionValues {
   }
 
   /**
-   * @throws CommandFailure wrong usage, with the message of the check that refused it
+   * @throws CommandFailure wrong usage, if the library's check refuses options
    */
   static void checked(Runnable check) {
     try {
       check.run();
     } catch (RefusedException e) {
-      throw CommandFailure.usage(e.getMessage());
+      throw CommandFailure.usage(Flags.ofRefused(e.getMessage()));
     }
   }
 }

@@ -34,15 +34,15 @@ class SmallPartsTest {
 
   @Test
   void whereAGroupBegins() {
-    assertThat(ConsumeCommand.start("earliest")).isEqualTo(StartAt.EARLIEST);
-    assertThat(ConsumeCommand.start("latest")).isEqualTo(StartAt.LATEST);
-    assertThat(ConsumeCommand.start("1700000000000")).isEqualTo(StartAt.timestamp(1700000000000L));
+    assertThat(ConsumeOptions.start("earliest")).isEqualTo(StartAt.EARLIEST);
+    assertThat(ConsumeOptions.start("latest")).isEqualTo(StartAt.LATEST);
+    assertThat(ConsumeOptions.start("1700000000000")).isEqualTo(StartAt.timestamp(1700000000000L));
     StartAt day = StartAt.timestamp(1769817600000L);
-    assertThat(ConsumeCommand.start("2026-01-31")).isEqualTo(day);
-    assertThat(ConsumeCommand.start("2026-01-31T00:00:00Z")).isEqualTo(day);
-    assertThat(ConsumeCommand.start("2026-01-31T00:00")).isEqualTo(day);
-    assertThat(ConsumeCommand.start("2026-01-31T01:00:00+01:00")).isEqualTo(day);
-    assertThatThrownBy(() -> ConsumeCommand.start("yesterday")).hasMessageContaining("earliest");
+    assertThat(ConsumeOptions.start("2026-01-31")).isEqualTo(day);
+    assertThat(ConsumeOptions.start("2026-01-31T00:00:00Z")).isEqualTo(day);
+    assertThat(ConsumeOptions.start("2026-01-31T00:00")).isEqualTo(day);
+    assertThat(ConsumeOptions.start("2026-01-31T01:00:00+01:00")).isEqualTo(day);
+    assertThatThrownBy(() -> ConsumeOptions.start("yesterday")).hasMessageContaining("earliest");
   }
 
   @Test

@@ -231,8 +231,8 @@ public final class OptionsCheck {
     if (options.getOnFailure() == ConsumerOptions.OnFailure.DEAD_LETTER) {
       throw new RefusedException(
           Refusal.INVALID,
-          "mode broadcast has no dead letters: use RETRY, which passes over what fails in the end,"
-              + " or STOP");
+          "onFailure DEAD_LETTER in mode broadcast: there are no dead letters, use RETRY, which"
+              + " passes over what fails in the end, or STOP");
     }
   }
 
