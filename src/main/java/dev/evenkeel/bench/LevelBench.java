@@ -4,6 +4,7 @@ import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.GroupPolicy;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -87,8 +88,8 @@ final class LevelBench extends GroupBenchmark {
       sharded = level ? sharded : outcome.perSecond();
       runs.add(
           new JsonObject()
-              .put("mode", mode.policy().mode())
-              .put("strategy", mode.policy().strategy())
+              .put("mode", OptionsCheck.policy(mode).mode())
+              .put("strategy", OptionsCheck.policy(mode).strategy())
               .put("range", level ? (Integer) mode.getRange() : null)
               .mergeIn(outcome.json())
               .put("ofSharded", Stats.rounded(outcome.perSecond() / sharded))

@@ -1,7 +1,6 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.client.ProducerOptions;
-import dev.evenkeel.client.internal.spool.log.SpoolSettings;
 import java.util.Arrays;
 import java.util.Locale;
 import picocli.CommandLine.Option;
@@ -82,7 +81,7 @@ final class SpoolOptions {
   private long limitBytes() {
     try {
       long bytes = ByteSizes.parse(limit);
-      if (bytes >= SpoolSettings.LIMIT_BYTES_MIN) {
+      if (bytes >= ProducerOptions.SPOOL_LIMIT_BYTES_MIN) {
         return bytes;
       }
     } catch (IllegalArgumentException e) {
@@ -92,7 +91,7 @@ final class SpoolOptions {
         "--spool-limit "
             + limit
             + ": it must be at least "
-            + ByteSizes.format(SpoolSettings.LIMIT_BYTES_MIN));
+            + ByteSizes.format(ProducerOptions.SPOOL_LIMIT_BYTES_MIN));
   }
 
   private ProducerOptions.SpoolFsync fsyncPolicy() {

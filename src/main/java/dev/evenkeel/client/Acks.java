@@ -1,8 +1,6 @@
 package dev.evenkeel.client;
 
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import java.util.Locale;
 
 /**
  * When a sent message counts as acknowledged. The log does the same for each: it commits on a
@@ -20,16 +18,11 @@ public enum Acks {
    * @throws RefusedException INVALID
    */
   public static Acks of(String text) {
-    for (Acks each : values()) {
-      if (each.text().equalsIgnoreCase(text)) {
-        return each;
-      }
-    }
-    throw new RefusedException(Refusal.INVALID, "acks '" + text + "': use none, majority or all");
+    return OptionValues.constantOf(Acks.class, "acks", text);
   }
 
   /** As it is written in settings. */
   public String text() {
-    return name().toLowerCase(Locale.ROOT);
+    return OptionValues.word(this);
   }
 }

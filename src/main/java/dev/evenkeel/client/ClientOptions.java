@@ -1,86 +1,78 @@
 package dev.evenkeel.client;
 
-import dev.evenkeel.Evenkeel;
 import dev.evenkeel.protocol.ClusterDefaults;
-import dev.evenkeel.protocol.Nearest;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
 
-/** How {@link Evenkeel#connect} finds a cluster; from and to JSON, in the way of Vert.x options. */
-public class ClientOptions {
-  private List<String> seeds = List.of(ClusterDefaults.HOST + ":" + ClusterDefaults.PORT);
-  private String host;
-  private String clusterName = ClusterDefaults.CLUSTER_NAME;
-  private long connectTimeoutMillis = ClusterDefaults.CONNECT_TIMEOUT_MILLIS;
+/**
+ * How {@code Evenkeel.connect} finds a cluster. From and to JSON, as Vert.x options are; the keys
+ * are the names of the setters.
+ */
+public final class ClientOptions extends OptionValues<ClientOptions> {
+  private static final Schema SCHEMA = new Schema("client option", "", "");
 
-  public ClientOptions() {}
+  private static final Option<List<String>> SEEDS =
+      SCHEMA.texts("seeds", List.of(ClusterDefaults.HOST + ":" + ClusterDefaults.PORT));
+  private static final Option<String> HOST = SCHEMA.text("host", null);
+  private static final Option<String> CLUSTER_NAME =
+      SCHEMA.text("clusterName", ClusterDefaults.CLUSTER_NAME);
+  private static final Option<Long> CONNECT_TIMEOUT =
+      SCHEMA.number(
+          "connectTimeoutMillis",
+          ClusterDefaults.CONNECT_TIMEOUT_MILLIS,
+          Long.MIN_VALUE,
+          Long.MAX_VALUE);
 
-  /**
-   * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key
-   */
-  public ClientOptions(JsonObject json) {
-    Nearest.requireKnown(
-        "client option", json.fieldNames(), new ClientOptions().toJson().fieldNames());
-    JsonArray array = json.getJsonArray("seeds");
-    if (array != null) {
-      List<String> texts = new ArrayList<>();
-      array.forEach(seed -> texts.add((String) seed));
-      seeds = List.copyOf(texts);
-    }
-    host = json.getString("host");
-    clusterName = json.getString("clusterName", clusterName);
-    connectTimeoutMillis = json.getLong("connectTimeoutMillis", connectTimeoutMillis);
+  /** Options with their defaults. */
+  public ClientOptions() {
+    super(SCHEMA);
   }
 
-  public JsonObject toJson() {
-    return new JsonObject()
-        .put("seeds", new JsonArray(new ArrayList<>(seeds)))
-        .put("host", host)
-        .put("clusterName", clusterName)
-        .put("connectTimeoutMillis", connectTimeoutMillis);
+  /**
+   * Options from JSON; what it leaves out has its default.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
+   */
+  public ClientOptions(JsonObject json) {
+    super(SCHEMA, json);
   }
 
   public List<String> getSeeds() {
-    return seeds;
+    return get(SEEDS);
   }
 
   /** Nodes to join by, as HOST:PORT; one that answers is enough. Default 127.0.0.1:5701. */
   public ClientOptions setSeeds(List<String> seeds) {
-    this.seeds = List.copyOf(seeds);
-    return this;
+    return set(SEEDS, List.copyOf(seeds));
   }
 
   public String getHost() {
-    return host;
+    return get(HOST);
   }
 
   /**
-   * The address of this machine that nodes can reach; it is listened on at free ports. Null, the
-   * default: the one by which the seed is reached.
+   * The address of this machine that nodes can reach; the client listens there on free ports. Null,
+   * the default: the address from which this machine reaches the seed.
    */
   public ClientOptions setHost(String host) {
-    this.host = host;
-    return this;
+    return set(HOST, host);
   }
 
   public String getClusterName() {
-    return clusterName;
+    return get(CLUSTER_NAME);
   }
 
+  /** The name of the cluster: only members with the same name find each other. */
   public ClientOptions setClusterName(String clusterName) {
-    this.clusterName = clusterName;
-    return this;
+    return set(CLUSTER_NAME, clusterName);
   }
 
   public long getConnectTimeoutMillis() {
-    return connectTimeoutMillis;
+    return get(CONNECT_TIMEOUT);
   }
 
-  /** How long the first connection is tried. A later one, after a loss, is tried for ever. */
+  /** How long the first connection is tried. After a loss, the client tries again for ever. */
   public ClientOptions setConnectTimeoutMillis(long connectTimeoutMillis) {
-    this.connectTimeoutMillis = connectTimeoutMillis;
-    return this;
+    return set(CONNECT_TIMEOUT, connectTimeoutMillis);
   }
 }

@@ -2,17 +2,21 @@ package dev.evenkeel.client;
 
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
-import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.StartAt;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.Set;
 
-/** Options of a {@link Consumer}, from and to JSON, in the way of Vert.x options. */
-public class ConsumerOptions {
+/**
+ * Options of a {@link Consumer}. From and to JSON, as Vert.x options are:
+ *
+ * <pre>{@code
+ * new ConsumerOptions().setGroup("billing").setTopics(List.of("orders")).setOrder(Order.KEY)
+ * }</pre>
+ *
+ * is {@code {"group": "billing", "topics": ["orders"], "order": "key"}}. The keys are the names of
+ * the setters, except that {@link #setStart} is {@code startKind} and {@code startValue}.
+ */
+public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   /** What is kept in order. */
   public enum Order {
     /** One message of a shard after another. */
@@ -114,625 +118,491 @@ public class ConsumerOptions {
   /** The longest of them: 7 days. */
   public static final long RETRY_DELAY_MILLIS_MAX = Limits.RETRY_DELAY_MILLIS_MAX;
 
-  /** Mode level: no member has finished over 100 messages more than another. */
-  public static final int DEFAULT_RANGE = GroupPolicy.RANGE_DEFAULT;
-
-  /** Mode level: who holds the others up for 10 s is set aside. */
-  public static final long DEFAULT_STALL_TIMEOUT_MILLIS = Limits.STALL_TIMEOUT_MILLIS_DEFAULT;
-
-  /** With dedup: a handler keeps its key for 60 s at most. */
-  public static final long DEFAULT_DEDUP_TIMEOUT_MILLIS = 60_000;
-
-  /** 16 handlers at once. */
-  public static final int DEFAULT_PARALLEL = 16;
-
-  public static final long DEFAULT_HEARTBEAT_MILLIS = 1_000;
-  public static final long DEFAULT_MEMBER_TIMEOUT_MILLIS = 5_000;
-
-  /** Longest time that a hand-over waits for the release: 50 s. */
-  public static final long DEFAULT_LOCK_TIME_MILLIS = 50_000;
-
-  /** Pulling pauses at so many messages, and resumes below half of it. */
-  public static final int DEFAULT_PENDING_MESSAGES_MAX = 3_000;
-
-  /** Pulling pauses at so many bytes, and resumes below half of it: 16 MiB. */
-  public static final int DEFAULT_PENDING_BYTES_MAX = 16 << 20;
-
-  public static final int DEFAULT_FETCH_BYTES_MAX = 1 << 20;
-  public static final int DEFAULT_FETCH_WAIT_MILLIS = 15_000;
-  public static final long DEFAULT_COMMIT_MILLIS = 5_000;
-  public static final int DEFAULT_COMMIT_MESSAGES = 1_000;
-
-  /** Messages of a shard that are handed out at once, at most. */
-  public static final int DEFAULT_HAND_OUT_MESSAGES = 32;
-
   /** The most that {@link #setHandOutMessages} takes. */
   public static final int HAND_OUT_MESSAGES_MAX = 65_536;
 
-  private String group;
-  private String member;
-  private List<String> topics = List.of();
-  private Mode mode = Mode.SHARDED;
-  private Integer range;
-  private Strategy strategy;
-  private Long stallTimeoutMillis;
-  private Dedup dedup = Dedup.OFF;
-  private Long dedupTimeoutMillis;
-  private String offsetsDirectory;
-  private OnDamagedOffsets onDamagedOffsets;
-  private Rate rate;
-  private Rate keyRate;
-  private RateBy rateBy;
-  private OverRate overRate;
-  private Order order;
-  private int parallel = DEFAULT_PARALLEL;
-  private StartAt start = StartAt.EARLIEST;
-  private long heartbeatMillis = DEFAULT_HEARTBEAT_MILLIS;
-  private long memberTimeoutMillis = DEFAULT_MEMBER_TIMEOUT_MILLIS;
-  private long lockTimeMillis = DEFAULT_LOCK_TIME_MILLIS;
-  private String assignor;
-  private Long stuckTimeoutMillis;
-  private long crashLockTimeMillis;
-  private int pendingMessagesMax = DEFAULT_PENDING_MESSAGES_MAX;
-  private int pendingBytesMax = DEFAULT_PENDING_BYTES_MAX;
-  private int fetchBytesMax = DEFAULT_FETCH_BYTES_MAX;
-  private int fetchWaitMillis = DEFAULT_FETCH_WAIT_MILLIS;
-  private long commitMillis = DEFAULT_COMMIT_MILLIS;
-  private int commitMessages = DEFAULT_COMMIT_MESSAGES;
-  private int handOutMessages = DEFAULT_HAND_OUT_MESSAGES;
-  private List<Long> retryDelaysMillis;
-  private OnFailure onFailure = OnFailure.RETRY;
-  private boolean breaker = true;
-  private boolean holdFailed;
-  private DeliveryPolicy delivery = DeliveryPolicy.AT_LEAST_ONCE;
+  private static final Schema SCHEMA =
+      new Schema(
+          "consumer option",
+          "%1$s is %2$d: at least %3$d is needed",
+          "%1$s is %2$d: at most %4$d is allowed");
 
-  public ConsumerOptions() {}
+  private static final Option<String> GROUP = SCHEMA.text("group", null);
+  private static final Option<String> MEMBER = SCHEMA.text("member", null);
+  private static final Option<List<String>> TOPICS = SCHEMA.texts("topics", List.of());
+  private static final Option<Mode> MODE = SCHEMA.constant("mode", Mode.class, Mode.SHARDED);
+  private static final Option<Integer> RANGE =
+      SCHEMA.integer("range", null, Integer.MIN_VALUE, Integer.MAX_VALUE);
+  private static final Option<Strategy> STRATEGY =
+      SCHEMA.constant("strategy", Strategy.class, null);
+  private static final Option<Long> STALL_TIMEOUT =
+      SCHEMA.number("stallTimeoutMillis", null, 1_000, 3_600_000);
+  private static final Option<Dedup> DEDUP = SCHEMA.constant("dedup", Dedup.class, Dedup.OFF);
+  private static final Option<Long> DEDUP_TIMEOUT =
+      SCHEMA.number("dedupTimeoutMillis", null, 1_000, 86_400_000);
+  private static final Option<String> OFFSETS_DIRECTORY = SCHEMA.text("offsetsDirectory", null);
+  private static final Option<OnDamagedOffsets> ON_DAMAGED_OFFSETS =
+      SCHEMA.constant("onDamagedOffsets", OnDamagedOffsets.class, null);
+  private static final Option<Rate> RATE =
+      SCHEMA.of("rate", null, json -> Rate.parse((String) json), Rate::toString);
+  private static final Option<Rate> KEY_RATE =
+      SCHEMA.of("keyRate", null, json -> Rate.parse((String) json), Rate::toString);
+  private static final Option<RateBy> RATE_BY = SCHEMA.constant("rateBy", RateBy.class, null);
+  private static final Option<OverRate> OVER_RATE =
+      SCHEMA.constant("overRate", OverRate.class, null);
+  private static final Option<Order> ORDER = SCHEMA.constant("order", Order.class, null);
+  private static final Option<Integer> PARALLEL =
+      SCHEMA.integer("parallel", 16, 1, Integer.MAX_VALUE);
+  private static final Option<StartAt.Kind> START_KIND =
+      SCHEMA.of(
+          "startKind",
+          StartAt.Kind.EARLIEST,
+          json -> constantOf(StartAt.Kind.class, "startKind", (String) json),
+          StartAt.Kind::name);
+  private static final Option<Long> START_VALUE =
+      SCHEMA.number("startValue", 0L, Long.MIN_VALUE, Long.MAX_VALUE);
+  private static final Option<Long> HEARTBEAT =
+      SCHEMA.number("heartbeatMillis", 1_000L, 10, Long.MAX_VALUE);
+  private static final Option<Long> MEMBER_TIMEOUT =
+      SCHEMA.number("memberTimeoutMillis", 5_000L, Long.MIN_VALUE, Long.MAX_VALUE);
+  private static final Option<Long> LOCK_TIME =
+      SCHEMA.number("lockTimeMillis", 50_000L, 0, Long.MAX_VALUE);
+  private static final Option<String> ASSIGNOR = SCHEMA.text("assignor", null);
+  private static final Option<Long> STUCK_TIMEOUT =
+      SCHEMA.number("stuckTimeoutMillis", null, 1_000, 86_400_000);
+  private static final Option<Long> CRASH_LOCK_TIME =
+      SCHEMA.number("crashLockTimeMillis", 0L, 0, 3_600_000);
+  private static final Option<Integer> PENDING_MESSAGES_MAX =
+      SCHEMA.integer("pendingMessagesMax", 3_000, 1, Integer.MAX_VALUE);
+  private static final Option<Integer> PENDING_BYTES_MAX =
+      SCHEMA.integer("pendingBytesMax", 16 << 20, 1, Integer.MAX_VALUE);
+  private static final Option<Integer> FETCH_BYTES_MAX =
+      SCHEMA.integer("fetchBytesMax", 1 << 20, 1, Limits.FETCH_BYTES_MAX);
+  private static final Option<Integer> FETCH_WAIT =
+      SCHEMA.integer("fetchWaitMillis", 15_000, 0, Limits.FETCH_WAIT_MILLIS_MAX);
+  private static final Option<Long> COMMIT =
+      SCHEMA.number("commitMillis", 5_000L, 1, Long.MAX_VALUE);
+  private static final Option<Integer> COMMIT_MESSAGES =
+      SCHEMA.integer("commitMessages", 1_000, 1, Integer.MAX_VALUE);
+  private static final Option<Integer> HAND_OUT_MESSAGES =
+      SCHEMA.integer("handOutMessages", 32, 1, HAND_OUT_MESSAGES_MAX);
+  private static final Option<List<Long>> RETRY_DELAYS =
+      SCHEMA.numbers("retryDelaysMillis", null, RETRY_DELAYS_MAX, 0, RETRY_DELAY_MILLIS_MAX);
+  private static final Option<OnFailure> ON_FAILURE =
+      SCHEMA.constant("onFailure", OnFailure.class, OnFailure.RETRY);
+  private static final Option<Boolean> BREAKER = SCHEMA.flag("breaker", true);
+  private static final Option<Boolean> HOLD_FAILED = SCHEMA.flag("holdFailed", false);
+  private static final Option<DeliveryPolicy> DELIVERY =
+      SCHEMA.constant("delivery", DeliveryPolicy.class, DeliveryPolicy.AT_LEAST_ONCE);
+
+  /** Options with their defaults. */
+  public ConsumerOptions() {
+    super(SCHEMA);
+  }
 
   /**
-   * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key
+   * Options from JSON; what it leaves out has its default.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
    */
   public ConsumerOptions(JsonObject json) {
-    Nearest.requireKnown("consumer option", json.fieldNames(), keys());
-    group = json.getString("group");
-    member = json.getString("member");
-    List<String> names = new ArrayList<>();
-    json.getJsonArray("topics", new JsonArray()).forEach(name -> names.add((String) name));
-    topics = List.copyOf(names);
-    mode = constant(Mode.class, json, "mode", mode);
-    range = json.getInteger("range");
-    strategy = constant(Strategy.class, json, "strategy", null);
-    stallTimeoutMillis = json.getLong("stallTimeoutMillis");
-    dedup = constant(Dedup.class, json, "dedup", dedup);
-    dedupTimeoutMillis = json.getLong("dedupTimeoutMillis");
-    offsetsDirectory = json.getString("offsetsDirectory");
-    onDamagedOffsets = constant(OnDamagedOffsets.class, json, "onDamagedOffsets", null);
-    rate = rate(json.getString("rate"));
-    keyRate = rate(json.getString("keyRate"));
-    rateBy = constant(RateBy.class, json, "rateBy", null);
-    overRate = constant(OverRate.class, json, "overRate", null);
-    order = constant(Order.class, json, "order", null);
-    parallel = json.getInteger("parallel", parallel);
-    start =
-        new StartAt(
-            StartAt.Kind.valueOf(json.getString("startKind", start.kind().name())),
-            json.getLong("startValue", start.value()));
-    heartbeatMillis = json.getLong("heartbeatMillis", heartbeatMillis);
-    memberTimeoutMillis = json.getLong("memberTimeoutMillis", memberTimeoutMillis);
-    lockTimeMillis = json.getLong("lockTimeMillis", lockTimeMillis);
-    assignor = json.getString("assignor");
-    stuckTimeoutMillis = json.getLong("stuckTimeoutMillis");
-    crashLockTimeMillis = json.getLong("crashLockTimeMillis", crashLockTimeMillis);
-    pendingMessagesMax = json.getInteger("pendingMessagesMax", pendingMessagesMax);
-    pendingBytesMax = json.getInteger("pendingBytesMax", pendingBytesMax);
-    fetchBytesMax = json.getInteger("fetchBytesMax", fetchBytesMax);
-    fetchWaitMillis = json.getInteger("fetchWaitMillis", fetchWaitMillis);
-    commitMillis = json.getLong("commitMillis", commitMillis);
-    commitMessages = json.getInteger("commitMessages", commitMessages);
-    handOutMessages = json.getInteger("handOutMessages", handOutMessages);
-    JsonArray delays = json.getJsonArray("retryDelaysMillis");
-    if (delays != null) {
-      retryDelaysMillis = delays.stream().map(delay -> ((Number) delay).longValue()).toList();
-    }
-    onFailure = constant(OnFailure.class, json, "onFailure", onFailure);
-    breaker = json.getBoolean("breaker", breaker);
-    holdFailed = json.getBoolean("holdFailed", holdFailed);
-    delivery = constant(DeliveryPolicy.class, json, "delivery", delivery);
-  }
-
-  /** Keys that {@link #ConsumerOptions(JsonObject)} takes. */
-  public static Set<String> keys() {
-    return new ConsumerOptions().toJson().fieldNames();
-  }
-
-  private static <E extends Enum<E>> E constant(
-      Class<E> type, JsonObject json, String key, E unset) {
-    String word = json.getString(key);
-    return word == null ? unset : Enum.valueOf(type, word.toUpperCase(Locale.ROOT));
-  }
-
-  private static Rate rate(String text) {
-    return text == null ? null : Rate.parse(text);
-  }
-
-  /** What was not set, and has no default of its own, is null. */
-  public JsonObject toJson() {
-    return new JsonObject()
-        .put("group", group)
-        .put("member", member)
-        .put("topics", new JsonArray(new ArrayList<>(topics)))
-        .put("mode", word(mode))
-        .put("range", range)
-        .put("strategy", word(strategy))
-        .put("stallTimeoutMillis", stallTimeoutMillis)
-        .put("dedup", word(dedup))
-        .put("dedupTimeoutMillis", dedupTimeoutMillis)
-        .put("offsetsDirectory", offsetsDirectory)
-        .put("onDamagedOffsets", word(onDamagedOffsets))
-        .put("rate", rate == null ? null : rate.toString())
-        .put("keyRate", keyRate == null ? null : keyRate.toString())
-        .put("rateBy", word(rateBy))
-        .put("overRate", word(overRate))
-        .put("order", word(order))
-        .put("parallel", parallel)
-        .put("startKind", start.kind().name())
-        .put("startValue", start.value())
-        .put("heartbeatMillis", heartbeatMillis)
-        .put("memberTimeoutMillis", memberTimeoutMillis)
-        .put("lockTimeMillis", lockTimeMillis)
-        .put("assignor", assignor)
-        .put("stuckTimeoutMillis", stuckTimeoutMillis)
-        .put("crashLockTimeMillis", crashLockTimeMillis)
-        .put("pendingMessagesMax", pendingMessagesMax)
-        .put("pendingBytesMax", pendingBytesMax)
-        .put("fetchBytesMax", fetchBytesMax)
-        .put("fetchWaitMillis", fetchWaitMillis)
-        .put("commitMillis", commitMillis)
-        .put("commitMessages", commitMessages)
-        .put("handOutMessages", handOutMessages)
-        .put(
-            "retryDelaysMillis",
-            retryDelaysMillis == null ? null : new JsonArray(new ArrayList<>(retryDelaysMillis)))
-        .put("onFailure", word(onFailure))
-        .put("breaker", breaker)
-        .put("holdFailed", holdFailed)
-        .put("delivery", word(delivery));
-  }
-
-  private static String word(Enum<?> constant) {
-    return constant == null ? null : constant.name().toLowerCase(Locale.ROOT);
-  }
-
-  /** What all members of the group must agree on. */
-  public GroupPolicy policy() {
-    return GroupPolicy.of(word(mode), range, word(strategy), word(dedup));
-  }
-
-  /** As set, else null. */
-  public Long givenDedupTimeoutMillis() {
-    return dedupTimeoutMillis;
-  }
-
-  /** As set, else null. */
-  public Long givenStallTimeoutMillis() {
-    return stallTimeoutMillis;
+    super(SCHEMA, json);
   }
 
   public String getGroup() {
-    return group;
+    return get(GROUP);
   }
 
-  /** Name of the group. */
+  /** Name of the group. It must be set. */
   public ConsumerOptions setGroup(String group) {
-    this.group = group;
-    return this;
+    return set(GROUP, group);
   }
 
   public String getMember() {
-    return member;
+    return get(MEMBER);
   }
 
-  /** Unique in the group; made up if null. */
+  /**
+   * Name of this member, unique in the group. A second member with the same name takes this one's
+   * place. Null, the default: a name is made up.
+   */
   public ConsumerOptions setMember(String member) {
-    this.member = member;
-    return this;
+    return set(MEMBER, member);
   }
 
   public List<String> getTopics() {
-    return topics;
+    return get(TOPICS);
   }
 
-  /** Names of topics to subscribe to. */
+  /** Names of the topics to subscribe to, at least one. */
   public ConsumerOptions setTopics(List<String> topics) {
-    this.topics = topics;
-    return this;
+    return set(TOPICS, topics);
   }
 
   public Mode getMode() {
-    return mode;
+    return get(MODE);
   }
 
   /** How the group consumes, by default SHARDED. All its members must agree. */
   public ConsumerOptions setMode(Mode mode) {
-    this.mode = mode;
-    return this;
+    return set(MODE, mode);
   }
 
-  /** By default {@link #DEFAULT_RANGE}. */
+  /** As set, by default 100 messages. */
   public int getRange() {
-    return range == null ? DEFAULT_RANGE : range;
+    return get(RANGE, GroupPolicy.RANGE_DEFAULT);
   }
 
   /**
-   * Mode LEVEL only: most messages that one member may have finished more than another, counted
-   * since the later of the two joined. From 1 to 1,000,000. All members must agree.
+   * Mode LEVEL only: the most messages that one member may have finished more than another, counted
+   * since the later of the two joined. From 1 to 1,000,000, by default 100. All members must agree.
    */
   public ConsumerOptions setRange(int range) {
-    this.range = range;
-    return this;
+    return set(RANGE, range);
   }
 
-  /** By default PULL. */
+  /** As set, by default PULL. */
   public Strategy getStrategy() {
-    return strategy == null ? Strategy.PULL : strategy;
+    return get(STRATEGY, Strategy.PULL);
   }
 
-  /** Mode LEVEL only: who moves the messages. All members must agree. */
+  /** Mode LEVEL only: who moves the messages, by default PULL. All members must agree. */
   public ConsumerOptions setStrategy(Strategy strategy) {
-    this.strategy = strategy;
-    return this;
+    return set(STRATEGY, strategy);
   }
 
-  /** By default {@link #DEFAULT_STALL_TIMEOUT_MILLIS}. */
+  /** As set, by default 10 seconds. */
   public long getStallTimeoutMillis() {
-    return stallTimeoutMillis == null ? DEFAULT_STALL_TIMEOUT_MILLIS : stallTimeoutMillis;
+    return get(STALL_TIMEOUT, Limits.STALL_TIMEOUT_MILLIS_DEFAULT);
   }
 
   /**
-   * Mode LEVEL only: if this member has finished nothing for so long while others wait for it, it
-   * is set aside: what it has in hand is dealt again, and it comes back as one that newly joined.
-   * From 1,000 to 3,600,000. It must be longer than the slowest message takes.
+   * Mode LEVEL only: if this member finishes nothing for this time while others wait for it, it is
+   * set aside: what it has in hand is dealt again, and it comes back as one that newly joined. From
+   * 1,000 to 3,600,000, by default 10 seconds. It must be longer than the slowest message takes.
    */
   public ConsumerOptions setStallTimeoutMillis(long stallTimeoutMillis) {
-    this.stallTimeoutMillis = stallTimeoutMillis;
-    return this;
+    return set(STALL_TIMEOUT, stallTimeoutMillis);
   }
 
   public Dedup getDedup() {
-    return dedup;
+    return get(DEDUP);
   }
 
   /**
    * What makes a message the same as another, by default OFF. All members must agree. A handler's
-   * {@link ConsumerHandler#dedupKey} goes before KEY and PAYLOAD. Not in mode LEVEL.
+   * {@link ConsumerHandler#dedupKey} goes before KEY and PAYLOAD. Mode SHARDED only.
    */
   public ConsumerOptions setDedup(Dedup dedup) {
-    this.dedup = dedup;
-    return this;
+    return set(DEDUP, dedup);
   }
 
-  /** By default {@link #DEFAULT_DEDUP_TIMEOUT_MILLIS}. */
+  /** As set, by default 60 seconds. */
   public long getDedupTimeoutMillis() {
-    return dedupTimeoutMillis == null ? DEFAULT_DEDUP_TIMEOUT_MILLIS : dedupTimeoutMillis;
+    return get(DEDUP_TIMEOUT, 60_000L);
   }
 
   /**
-   * With dedup only: a handler that has not ended for so long loses its key, and whoever waits for
-   * it goes on. From 1,000 to 86,400,000. It must be longer than the slowest message takes, or two
-   * of the same run at once.
+   * With dedup only: a handler that has not ended after this time loses its key, and the message
+   * that waits for it goes on. From 1,000 to 86,400,000, by default 60 seconds. It must be longer
+   * than the slowest message takes, or two of the same run at once.
    */
   public ConsumerOptions setDedupTimeoutMillis(long dedupTimeoutMillis) {
-    this.dedupTimeoutMillis = dedupTimeoutMillis;
-    return this;
+    return set(DEDUP_TIMEOUT, dedupTimeoutMillis);
   }
 
   public String getOffsetsDirectory() {
-    return offsetsDirectory;
+    return get(OFFSETS_DIRECTORY);
   }
 
   /**
-   * Mode BROADCAST only, and needed there: where this member keeps its offsets. It is made if it is
-   * not there. One directory serves one member of a group at a time; a member without a name goes
-   * by the one that its directory knows.
+   * Mode BROADCAST only, and needed there: where this member keeps its offsets. The consumer
+   * creates it. One directory serves one member of a group at a time; a member without a name takes
+   * the one that its directory knows.
    */
   public ConsumerOptions setOffsetsDirectory(String offsetsDirectory) {
-    this.offsetsDirectory = offsetsDirectory;
-    return this;
+    return set(OFFSETS_DIRECTORY, offsetsDirectory);
   }
 
-  /** By default REFUSE. */
+  /** As set, by default REFUSE. */
   public OnDamagedOffsets getOnDamagedOffsets() {
-    return onDamagedOffsets == null ? OnDamagedOffsets.REFUSE : onDamagedOffsets;
+    return get(ON_DAMAGED_OFFSETS, OnDamagedOffsets.REFUSE);
   }
 
-  /** Mode BROADCAST only: what becomes of a file of offsets that cannot be made sense of. */
+  /**
+   * Mode BROADCAST only: what happens to a file of offsets that cannot be read, by default REFUSE.
+   */
   public ConsumerOptions setOnDamagedOffsets(OnDamagedOffsets onDamagedOffsets) {
-    this.onDamagedOffsets = onDamagedOffsets;
-    return this;
-  }
-
-  /** As set, else null. */
-  public OnDamagedOffsets givenOnDamagedOffsets() {
-    return onDamagedOffsets;
+    return set(ON_DAMAGED_OFFSETS, onDamagedOffsets);
   }
 
   public Rate getRate() {
-    return rate;
+    return get(RATE);
   }
 
   /**
-   * How many messages this consumer begins at most; null, the default: as many as it can. Not in
-   * mode LEVEL, and not together with {@link #setDedup}, as all that follows about rates.
+   * How many messages this consumer begins at most; null, the default: no limit. Not in mode LEVEL,
+   * and not together with {@link #setDedup}; both hold for all options about rates.
    */
   public ConsumerOptions setRate(Rate rate) {
-    this.rate = rate;
-    return this;
+    return set(RATE, rate);
   }
 
   public Rate getKeyRate() {
-    return keyRate;
+    return get(KEY_RATE);
   }
 
   /**
-   * How many messages of a key and topic this consumer begins at most; null, the default: as many
-   * as it can. One over it waits for its turn while others pass, at most 1,000 of a shard.
+   * How many messages of a key and topic this consumer begins at most; null, the default: no limit.
+   * A message over the rate waits for its turn while others pass, at most 1,000 of a shard.
    */
   public ConsumerOptions setKeyRate(Rate keyRate) {
-    this.keyRate = keyRate;
-    return this;
+    return set(KEY_RATE, keyRate);
   }
 
-  /** By default KEY. */
+  /** As set, by default KEY. */
   public RateBy getRateBy() {
-    return rateBy == null ? RateBy.KEY : rateBy;
+    return get(RATE_BY, RateBy.KEY);
   }
 
-  /** Whose rate {@link #setKeyRate} is, by default KEY. */
+  /** What {@link #setKeyRate} counts, by default KEY. */
   public ConsumerOptions setRateBy(RateBy rateBy) {
-    this.rateBy = rateBy;
-    return this;
+    return set(RATE_BY, rateBy);
   }
 
-  /** By default WAIT. */
+  /** As set, by default WAIT. */
   public OverRate getOverRate() {
-    return overRate == null ? OverRate.WAIT : overRate;
+    return get(OVER_RATE, OverRate.WAIT);
   }
 
   /**
-   * What becomes of messages over {@link #setKeyRate}, by default WAIT. A dropped one counts as
-   * finished. Not with order SHARD, in which nothing passes one that waits.
+   * What happens to messages over {@link #setKeyRate}, by default WAIT. A dropped message counts as
+   * finished. With order SHARD nothing can be dropped, as no message passes one that waits.
    */
   public ConsumerOptions setOverRate(OverRate overRate) {
-    this.overRate = overRate;
-    return this;
+    return set(OVER_RATE, overRate);
   }
 
-  /** Whether any rate is set. */
-  public boolean hasRates() {
-    return rate != null || keyRate != null;
-  }
-
-  /** By default SHARD; in mode LEVEL NONE. */
+  /** As set, by default SHARD, in mode LEVEL NONE. */
   public Order getOrder() {
-    return order != null ? order : mode == Mode.LEVEL ? Order.NONE : Order.SHARD;
+    return get(ORDER, getMode() == Mode.LEVEL ? Order.NONE : Order.SHARD);
   }
 
-  /**
-   * @param order null: as the mode has it by default
-   */
+  /** What is kept in order; null, the default: SHARD, and in mode LEVEL NONE. */
   public ConsumerOptions setOrder(Order order) {
-    this.order = order;
-    return this;
+    return set(ORDER, order);
   }
 
   public int getParallel() {
-    return parallel;
+    return get(PARALLEL);
   }
 
-  /** Most handlers that run at once. */
+  /** Most handlers that run at once, by default 16. At least 1. */
   public ConsumerOptions setParallel(int parallel) {
-    this.parallel = parallel;
-    return this;
+    return set(PARALLEL, parallel);
   }
 
   public StartAt getStart() {
-    return start;
+    return new StartAt(get(START_KIND), get(START_VALUE));
   }
 
-  /** Where a new group begins. */
+  /** Where a new group begins, by default at the earliest message. */
   public ConsumerOptions setStart(StartAt start) {
-    this.start = start;
-    return this;
+    set(START_KIND, start.kind());
+    return set(START_VALUE, start.value());
   }
 
   public long getHeartbeatMillis() {
-    return heartbeatMillis;
+    return get(HEARTBEAT);
   }
 
+  /** Time between two heartbeats, by default 1 second. At least 10. */
   public ConsumerOptions setHeartbeatMillis(long heartbeatMillis) {
-    this.heartbeatMillis = heartbeatMillis;
-    return this;
+    return set(HEARTBEAT, heartbeatMillis);
   }
 
   public long getMemberTimeoutMillis() {
-    return memberTimeoutMillis;
+    return get(MEMBER_TIMEOUT);
   }
 
-  /** Silence after which the cluster gives the shards to others. */
+  /**
+   * Silence of this member after which the cluster gives its shards to others, by default 5
+   * seconds. At least two heartbeats and 1 second.
+   */
   public ConsumerOptions setMemberTimeoutMillis(long memberTimeoutMillis) {
-    this.memberTimeoutMillis = memberTimeoutMillis;
-    return this;
+    return set(MEMBER_TIMEOUT, memberTimeoutMillis);
   }
 
   public long getLockTimeMillis() {
-    return lockTimeMillis;
+    return get(LOCK_TIME);
   }
 
+  /**
+   * Longest time that a handover waits for this member to finish and release a shard, by default 50
+   * seconds. From 0. {@link Consumer#close} takes no longer either.
+   */
   public ConsumerOptions setLockTimeMillis(long lockTimeMillis) {
-    this.lockTimeMillis = lockTimeMillis;
-    return this;
+    return set(LOCK_TIME, lockTimeMillis);
   }
 
   public String getAssignor() {
-    return assignor;
+    return get(ASSIGNOR);
   }
 
   /**
-   * Name of what decides who of the group gets which shard: "sticky", "average", "consistent-hash",
-   * or another that the cluster's nodes have. Null: the one that the group has; a new group gets
-   * "sticky". It is refused with GROUP_MISMATCH if the group has other members and uses another.
+   * Name of the assignor, which decides which member gets which shard: "sticky", "average",
+   * "consistent-hash", or another that the cluster's nodes have. Null, the default: the one that
+   * the group has; a new group gets "sticky". If the group has other members and uses another, the
+   * consumer is refused with GROUP_MISMATCH.
    */
   public ConsumerOptions setAssignor(String assignor) {
-    this.assignor = assignor;
-    return this;
+    return set(ASSIGNOR, assignor);
   }
 
   public Long getStuckTimeoutMillis() {
-    return stuckTimeoutMillis;
+    return get(STUCK_TIMEOUT);
   }
 
   /**
-   * A shard of which something is in hand and nothing was finished for so long is given to another
-   * member, and this one gets none until it finishes something again. From 1,000 to 86,400,000;
-   * null: never, it is only shown after 30 s. It must be longer than the slowest message and {@link
-   * ConsumerHandler#onAssign} take.
+   * If something of a shard is in hand and nothing is finished for this time, another member gets
+   * the shard, and this one gets none until it finishes something again. From 1,000 to 86,400,000;
+   * null, the default: never, it is only shown after 30 s. It must be longer than the slowest
+   * message and {@link ConsumerHandler#onAssign} take.
    */
   public ConsumerOptions setStuckTimeoutMillis(Long stuckTimeoutMillis) {
-    this.stuckTimeoutMillis = stuckTimeoutMillis;
-    return this;
+    return set(STUCK_TIMEOUT, stuckTimeoutMillis);
   }
 
   public long getCrashLockTimeMillis() {
-    return crashLockTimeMillis;
+    return get(CRASH_LOCK_TIME);
   }
 
   /**
-   * How long the shards of this member, once it is taken for dead, wait for a release that may
-   * still come, before others get them. From 0, the default, to 3,600,000.
+   * Once this member is taken for dead, how long its shards wait for a release that may still come,
+   * before others get them. From 0, the default, to 3,600,000.
    */
   public ConsumerOptions setCrashLockTimeMillis(long crashLockTimeMillis) {
-    this.crashLockTimeMillis = crashLockTimeMillis;
-    return this;
+    return set(CRASH_LOCK_TIME, crashLockTimeMillis);
   }
 
   public int getPendingMessagesMax() {
-    return pendingMessagesMax;
-  }
-
-  public ConsumerOptions setPendingMessagesMax(int pendingMessagesMax) {
-    this.pendingMessagesMax = pendingMessagesMax;
-    return this;
-  }
-
-  public int getPendingBytesMax() {
-    return pendingBytesMax;
-  }
-
-  public ConsumerOptions setPendingBytesMax(int pendingBytesMax) {
-    this.pendingBytesMax = pendingBytesMax;
-    return this;
-  }
-
-  public int getFetchBytesMax() {
-    return fetchBytesMax;
-  }
-
-  public ConsumerOptions setFetchBytesMax(int fetchBytesMax) {
-    this.fetchBytesMax = fetchBytesMax;
-    return this;
-  }
-
-  public int getFetchWaitMillis() {
-    return fetchWaitMillis;
-  }
-
-  public ConsumerOptions setFetchWaitMillis(int fetchWaitMillis) {
-    this.fetchWaitMillis = fetchWaitMillis;
-    return this;
-  }
-
-  public long getCommitMillis() {
-    return commitMillis;
-  }
-
-  public ConsumerOptions setCommitMillis(long commitMillis) {
-    this.commitMillis = commitMillis;
-    return this;
-  }
-
-  public int getCommitMessages() {
-    return commitMessages;
+    return get(PENDING_MESSAGES_MAX);
   }
 
   /**
-   * How many finished messages of a shard may be uncommitted. A commit begins at half of them, and
-   * two commits of a shard are at least 50 ms apart.
+   * Most messages of all shards that are fetched and not finished, by default 3,000. At least 1.
+   * Fetching pauses at this limit and resumes below half of it. In addition, up to one batch per
+   * shard may be pending.
+   */
+  public ConsumerOptions setPendingMessagesMax(int pendingMessagesMax) {
+    return set(PENDING_MESSAGES_MAX, pendingMessagesMax);
+  }
+
+  public int getPendingBytesMax() {
+    return get(PENDING_BYTES_MAX);
+  }
+
+  /** The same limit in bytes, by default 16 MiB. At least 1. */
+  public ConsumerOptions setPendingBytesMax(int pendingBytesMax) {
+    return set(PENDING_BYTES_MAX, pendingBytesMax);
+  }
+
+  public int getFetchBytesMax() {
+    return get(FETCH_BYTES_MAX);
+  }
+
+  /** Most bytes of one fetch, by default 1 MiB. From 1 to 1 MiB. */
+  public ConsumerOptions setFetchBytesMax(int fetchBytesMax) {
+    return set(FETCH_BYTES_MAX, fetchBytesMax);
+  }
+
+  public int getFetchWaitMillis() {
+    return get(FETCH_WAIT);
+  }
+
+  /** Longest wait of one fetch for new messages, by default 15 seconds. From 0 to 15,000. */
+  public ConsumerOptions setFetchWaitMillis(int fetchWaitMillis) {
+    return set(FETCH_WAIT, fetchWaitMillis);
+  }
+
+  public long getCommitMillis() {
+    return get(COMMIT);
+  }
+
+  /** Progress is committed after this time at the latest, by default 5 seconds. At least 1. */
+  public ConsumerOptions setCommitMillis(long commitMillis) {
+    return set(COMMIT, commitMillis);
+  }
+
+  public int getCommitMessages() {
+    return get(COMMIT_MESSAGES);
+  }
+
+  /**
+   * Most finished messages of a shard that may be uncommitted, by default 1,000. At least 1. A
+   * commit begins at half of them, and two commits of a shard are at least 50 ms apart.
    */
   public ConsumerOptions setCommitMessages(int commitMessages) {
-    this.commitMessages = commitMessages;
-    return this;
+    return set(COMMIT_MESSAGES, commitMessages);
   }
 
   public int getHandOutMessages() {
-    return handOutMessages;
+    return get(HAND_OUT_MESSAGES);
   }
 
   /**
    * Most messages of one shard that are handed out at once, with those that failed and wait for
-   * their next try: from 1 to {@link #HAND_OUT_MESSAGES_MAX}. {@link #setParallel} bounds what runs
-   * of all shards together.
+   * their next attempt, by default 32. From 1 to {@link #HAND_OUT_MESSAGES_MAX}. {@link
+   * #setParallel} limits what runs of all shards together.
    */
   public ConsumerOptions setHandOutMessages(int handOutMessages) {
-    this.handOutMessages = handOutMessages;
-    return this;
+    return set(HAND_OUT_MESSAGES, handOutMessages);
   }
 
-  /** As set; else as {@link #getOnFailure} has it: the default pauses with RETRY, else none. */
+  /**
+   * As set; else {@link #DEFAULT_RETRY_DELAYS_MILLIS} if {@link #setOnFailure} says RETRY, and none
+   * otherwise.
+   */
   public List<Long> getRetryDelaysMillis() {
-    if (retryDelaysMillis != null) {
-      return retryDelaysMillis;
-    }
-    boolean again = onFailure == OnFailure.RETRY && delivery != DeliveryPolicy.AT_MOST_ONCE;
-    return again ? DEFAULT_RETRY_DELAYS_MILLIS : List.of();
+    boolean again =
+        getOnFailure() == OnFailure.RETRY && getDelivery() != DeliveryPolicy.AT_MOST_ONCE;
+    return get(RETRY_DELAYS, again ? DEFAULT_RETRY_DELAYS_MILLIS : List.of());
   }
 
   /**
    * Pauses before the second and all further attempts of a message: with n of them it is tried n +
    * 1 times. Each differs by up to a fifth, up or down. At most {@link #RETRY_DELAYS_MAX}, each
-   * from 0 to {@link #RETRY_DELAY_MILLIS_MAX}. In mode level they are the group's: of different
-   * members' those hold that give most attempts, of these the longest in all.
-   *
-   * @param retryDelaysMillis null: the default
+   * from 0 to {@link #RETRY_DELAY_MILLIS_MAX}. Null, the default: as {@link #getRetryDelaysMillis}
+   * says. In mode LEVEL they are the group's: of different members' delays those hold that give
+   * most attempts, of these the longest in all.
    */
   public ConsumerOptions setRetryDelaysMillis(List<Long> retryDelaysMillis) {
-    this.retryDelaysMillis = retryDelaysMillis == null ? null : List.copyOf(retryDelaysMillis);
-    return this;
+    return set(RETRY_DELAYS, retryDelaysMillis == null ? null : List.copyOf(retryDelaysMillis));
   }
 
   public OnFailure getOnFailure() {
-    return onFailure;
+    return get(ON_FAILURE);
   }
 
-  /** What becomes of a message that fails, by default RETRY. */
+  /** What happens to a message that fails, by default RETRY. */
   public ConsumerOptions setOnFailure(OnFailure onFailure) {
-    this.onFailure = onFailure;
-    return this;
+    return set(ON_FAILURE, onFailure);
   }
 
   public boolean isBreaker() {
-    return breaker;
+    return get(BREAKER);
   }
 
   /**
-   * Whether the consumer pauses while most messages fail at their first attempt, which is so by
-   * default: it tries one at a time then, and failures do not count.
+   * Whether the consumer pauses while most messages fail at their first attempt, by default true:
+   * it then tries one at a time, and failures do not count.
    */
   public ConsumerOptions setBreaker(boolean breaker) {
-    this.breaker = breaker;
-    return this;
+    return set(BREAKER, breaker);
   }
 
   public DeliveryPolicy getDelivery() {
-    return delivery;
+    return get(DELIVERY);
   }
 
   /**
@@ -741,21 +611,19 @@ public class ConsumerOptions {
    * handler that publishes through its context or makes use of state, which needs order SHARD.
    */
   public ConsumerOptions setDelivery(DeliveryPolicy delivery) {
-    this.delivery = delivery;
-    return this;
+    return set(DELIVERY, delivery);
   }
 
   public boolean isHoldFailed() {
-    return holdFailed;
+    return get(HOLD_FAILED);
   }
 
   /**
    * Whether a failed message keeps its place in the window until its next attempt, whatever the
-   * order. By default so only with order SHARD and with handlers that keep state; else the log
-   * keeps it, and it holds nothing up.
+   * order, by default false. Without it, it does so only with order SHARD and with handlers that
+   * keep state; else the log keeps it, and it holds nothing up.
    */
   public ConsumerOptions setHoldFailed(boolean holdFailed) {
-    this.holdFailed = holdFailed;
-    return this;
+    return set(HOLD_FAILED, holdFailed);
   }
 }

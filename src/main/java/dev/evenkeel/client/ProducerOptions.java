@@ -1,12 +1,13 @@
 package dev.evenkeel.client;
 
-import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonObject;
-import java.util.Locale;
-import java.util.Set;
 
-/** Options of a {@link Producer}, from and to JSON, in the way of Vert.x options. */
-public class ProducerOptions {
+/**
+ * Options of a {@link Producer}. From and to JSON, as Vert.x options are; the keys are the names of
+ * the setters.
+ */
+public final class ProducerOptions extends OptionValues<ProducerOptions> {
   /** When what was written is forced to the disk. */
   public enum SpoolFsync {
     /** Whenever the operating system likes: a crash of the machine may lose messages. */
@@ -25,319 +26,287 @@ public class ProducerOptions {
     FAIL
   }
 
-  /** Largest batch of one shard: 256 KiB. */
-  public static final int DEFAULT_BATCH_BYTES = 256 << 10;
+  /** The most that {@link #setSpoolFlushBytes} takes: 4 MiB. */
+  public static final int SPOOL_FLUSH_BYTES_MAX = 4 << 20;
 
-  /** How long a batch waits for more while another is in flight: 5 ms. */
-  public static final long DEFAULT_LINGER_MILLIS = 5;
+  /** The least that {@link #setSpoolLimitBytes} takes: 32 MiB. */
+  public static final long SPOOL_LIMIT_BYTES_MIN = 32L << 20;
 
-  /** Bytes taken and not yet acknowledged: 32 MiB. */
-  public static final long DEFAULT_BUFFER_BYTES = 32L << 20;
+  private static final String OUT_OF_BOUNDS = "bad %s %d: use %d to %d";
+  private static final Schema SCHEMA = new Schema("producer option", OUT_OF_BOUNDS, OUT_OF_BOUNDS);
 
-  /** Batches of a shard on their way at once: 4. */
-  public static final int DEFAULT_BATCHES_IN_FLIGHT = 4;
+  private static final Option<String> TOPIC = SCHEMA.text("topic", null);
+  private static final Option<String> NAME = SCHEMA.text("name", "");
+  private static final Option<Integer> BATCH_BYTES =
+      SCHEMA.integer("batchBytes", 256 << 10, 1, Limits.BATCH_BYTES_MAX);
+  private static final Option<Long> LINGER = SCHEMA.number("lingerMillis", 5L, 0, 60_000);
+  private static final Option<Long> BUFFER_BYTES =
+      SCHEMA.number("bufferBytes", 32L << 20, 1, Long.MAX_VALUE / 4);
+  private static final Option<Integer> BATCHES_IN_FLIGHT =
+      SCHEMA.integer("batchesInFlight", 4, 1, Limits.BATCHES_REMEMBERED);
+  private static final Option<Long> DELIVERY_TIMEOUT =
+      SCHEMA.number("deliveryTimeoutMillis", 120_000L, 1, Integer.MAX_VALUE);
+  private static final Option<Long> DISK_FULL_TIMEOUT =
+      SCHEMA.number("diskFullTimeoutMillis", 10_000L, 0, Integer.MAX_VALUE);
+  private static final Option<OnFull> ON_FULL =
+      SCHEMA.constant("onFull", OnFull.class, OnFull.WAIT);
+  private static final Option<Acks> ACKS = SCHEMA.constant("acks", Acks.class, Acks.MAJORITY);
+  private static final Option<Long> ACKS_TIMEOUT =
+      SCHEMA.number("acksTimeoutMillis", 10_000L, 1, Integer.MAX_VALUE);
+  private static final Option<String> SPOOL = SCHEMA.text("spool", "");
+  private static final Option<Long> SPOOL_LIMIT_BYTES =
+      SCHEMA.number("spoolLimitBytes", 1L << 30, SPOOL_LIMIT_BYTES_MIN, Long.MAX_VALUE / 4);
+  private static final Option<Long> SPOOL_FLUSH =
+      SCHEMA.number("spoolFlushMillis", 100L, 1, 60_000);
+  private static final Option<Integer> SPOOL_FLUSH_MESSAGES =
+      SCHEMA.integer("spoolFlushMessages", 1_000, 1, 1_000_000);
+  private static final Option<Long> SPOOL_FLUSH_BYTES =
+      SCHEMA.number("spoolFlushBytes", 1L << 20, 1, SPOOL_FLUSH_BYTES_MAX);
+  private static final Option<SpoolFsync> SPOOL_FSYNC =
+      SCHEMA.constant("spoolFsync", SpoolFsync.class, SpoolFsync.INTERVAL);
+  private static final Option<Long> SPOOL_FSYNC_MILLIS =
+      SCHEMA.number("spoolFsyncMillis", 1_000L, 1, 3_600_000);
+  private static final Option<Boolean> SPOOL_RESTART = SCHEMA.flag("spoolRestart", false);
+  private static final Option<Boolean> SPOOL_RESEND = SCHEMA.flag("spoolResend", false);
 
-  /** How long a batch is tried before its outcome is INDETERMINATE: 2 minutes. */
-  public static final long DEFAULT_DELIVERY_TIMEOUT_MILLIS = 120_000;
-
-  /** How long a batch is tried while the broker's disk is too full for it: 10 seconds. */
-  public static final long DEFAULT_DISK_FULL_TIMEOUT_MILLIS = 10_000;
-
-  /** How long {@link Acks#ALL} waits for all replicas once a majority has a message: 10 seconds. */
-  public static final long DEFAULT_ACKS_TIMEOUT_MILLIS = 10_000;
-
-  /** Bytes that a spool may have on the disk: 1 GiB. */
-  public static final long DEFAULT_SPOOL_LIMIT_BYTES = 1L << 30;
-
-  /** How long an accepted message may be in memory only: 100 ms. */
-  public static final long DEFAULT_SPOOL_FLUSH_MILLIS = 100;
-
-  /** Messages in memory after which they are written to the spool: 1,000. */
-  public static final int DEFAULT_SPOOL_FLUSH_MESSAGES = 1_000;
-
-  /** Bytes in memory after which they are written to the spool: 1 MiB. */
-  public static final long DEFAULT_SPOOL_FLUSH_BYTES = 1L << 20;
-
-  /** How often the spool is forced to the disk with {@link SpoolFsync#INTERVAL}: every second. */
-  public static final long DEFAULT_SPOOL_FSYNC_MILLIS = 1_000;
-
-  private String topic;
-  private String name = "";
-  private int batchBytes = DEFAULT_BATCH_BYTES;
-  private long lingerMillis = DEFAULT_LINGER_MILLIS;
-  private long bufferBytes = DEFAULT_BUFFER_BYTES;
-  private int batchesInFlight = DEFAULT_BATCHES_IN_FLIGHT;
-  private long deliveryTimeoutMillis = DEFAULT_DELIVERY_TIMEOUT_MILLIS;
-  private long diskFullTimeoutMillis = DEFAULT_DISK_FULL_TIMEOUT_MILLIS;
-  private OnFull onFull = OnFull.WAIT;
-  private Acks acks = Acks.MAJORITY;
-  private long acksTimeoutMillis = DEFAULT_ACKS_TIMEOUT_MILLIS;
-  private String spool = "";
-  private long spoolLimitBytes = DEFAULT_SPOOL_LIMIT_BYTES;
-  private long spoolFlushMillis = DEFAULT_SPOOL_FLUSH_MILLIS;
-  private int spoolFlushMessages = DEFAULT_SPOOL_FLUSH_MESSAGES;
-  private long spoolFlushBytes = DEFAULT_SPOOL_FLUSH_BYTES;
-  private SpoolFsync spoolFsync = SpoolFsync.INTERVAL;
-  private long spoolFsyncMillis = DEFAULT_SPOOL_FSYNC_MILLIS;
-  private boolean spoolRestart;
-  private boolean spoolResend;
-
-  public ProducerOptions() {}
+  /** Options with their defaults. */
+  public ProducerOptions() {
+    super(SCHEMA);
+  }
 
   /**
-   * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key
+   * Options from JSON; what it leaves out has its default.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
    */
   public ProducerOptions(JsonObject json) {
-    Nearest.requireKnown("producer option", json.fieldNames(), keys());
-    topic = json.getString("topic");
-    name = json.getString("name", name);
-    batchBytes = json.getInteger("batchBytes", batchBytes);
-    lingerMillis = json.getLong("lingerMillis", lingerMillis);
-    bufferBytes = json.getLong("bufferBytes", bufferBytes);
-    batchesInFlight = json.getInteger("batchesInFlight", batchesInFlight);
-    deliveryTimeoutMillis = json.getLong("deliveryTimeoutMillis", deliveryTimeoutMillis);
-    diskFullTimeoutMillis = json.getLong("diskFullTimeoutMillis", diskFullTimeoutMillis);
-    onFull = OnFull.valueOf(json.getString("onFull", onFull.name()).toUpperCase(Locale.ROOT));
-    acks = Acks.of(json.getString("acks", acks.text()));
-    acksTimeoutMillis = json.getLong("acksTimeoutMillis", acksTimeoutMillis);
-    spool = json.getString("spool", spool);
-    spoolLimitBytes = json.getLong("spoolLimitBytes", spoolLimitBytes);
-    spoolFlushMillis = json.getLong("spoolFlushMillis", spoolFlushMillis);
-    spoolFlushMessages = json.getInteger("spoolFlushMessages", spoolFlushMessages);
-    spoolFlushBytes = json.getLong("spoolFlushBytes", spoolFlushBytes);
-    spoolFsync =
-        SpoolFsync.valueOf(
-            json.getString("spoolFsync", spoolFsync.name()).toUpperCase(Locale.ROOT));
-    spoolFsyncMillis = json.getLong("spoolFsyncMillis", spoolFsyncMillis);
-    spoolRestart = json.getBoolean("spoolRestart", spoolRestart);
-    spoolResend = json.getBoolean("spoolResend", spoolResend);
-  }
-
-  /** Keys that {@link #ProducerOptions(JsonObject)} takes. */
-  public static Set<String> keys() {
-    return new ProducerOptions().toJson().fieldNames();
-  }
-
-  public JsonObject toJson() {
-    return new JsonObject()
-        .put("topic", topic)
-        .put("name", name)
-        .put("batchBytes", batchBytes)
-        .put("lingerMillis", lingerMillis)
-        .put("bufferBytes", bufferBytes)
-        .put("batchesInFlight", batchesInFlight)
-        .put("deliveryTimeoutMillis", deliveryTimeoutMillis)
-        .put("diskFullTimeoutMillis", diskFullTimeoutMillis)
-        .put("onFull", onFull.name().toLowerCase(Locale.ROOT))
-        .put("acks", acks.text())
-        .put("acksTimeoutMillis", acksTimeoutMillis)
-        .put("spool", spool)
-        .put("spoolLimitBytes", spoolLimitBytes)
-        .put("spoolFlushMillis", spoolFlushMillis)
-        .put("spoolFlushMessages", spoolFlushMessages)
-        .put("spoolFlushBytes", spoolFlushBytes)
-        .put("spoolFsync", spoolFsync.name().toLowerCase(Locale.ROOT))
-        .put("spoolFsyncMillis", spoolFsyncMillis)
-        .put("spoolRestart", spoolRestart)
-        .put("spoolResend", spoolResend);
+    super(SCHEMA, json);
   }
 
   public String getTopic() {
-    return topic;
+    return get(TOPIC);
   }
 
+  /** The topic to send to. It must be set. */
   public ProducerOptions setTopic(String topic) {
-    this.topic = topic;
-    return this;
+    return set(TOPIC, topic);
   }
 
   public String getName() {
-    return name;
+    return get(NAME);
   }
 
-  /** A name that is the producer's own: a second producer under it fences the first. */
+  /**
+   * A name that is the producer's own: a second producer with the same name fences the first.
+   * Empty, the default: none.
+   */
   public ProducerOptions setName(String name) {
-    this.name = name;
-    return this;
+    return set(NAME, name);
   }
 
   public int getBatchBytes() {
-    return batchBytes;
+    return get(BATCH_BYTES);
   }
 
+  /** Largest batch of one shard, by default 256 KiB. From 1 to {@link Limits#BATCH_BYTES_MAX}. */
   public ProducerOptions setBatchBytes(int batchBytes) {
-    this.batchBytes = batchBytes;
-    return this;
+    return set(BATCH_BYTES, batchBytes);
   }
 
   public long getLingerMillis() {
-    return lingerMillis;
+    return get(LINGER);
   }
 
+  /**
+   * How long a batch waits for more messages while another is in flight, by default 5 ms. From 0 to
+   * 60,000.
+   */
   public ProducerOptions setLingerMillis(long lingerMillis) {
-    this.lingerMillis = lingerMillis;
-    return this;
+    return set(LINGER, lingerMillis);
   }
 
   public long getBufferBytes() {
-    return bufferBytes;
+    return get(BUFFER_BYTES);
   }
 
+  /** Most bytes that were taken and are not yet acknowledged, by default 32 MiB. At least 1. */
   public ProducerOptions setBufferBytes(long bufferBytes) {
-    this.bufferBytes = bufferBytes;
-    return this;
+    return set(BUFFER_BYTES, bufferBytes);
   }
 
   public int getBatchesInFlight() {
-    return batchesInFlight;
+    return get(BATCHES_IN_FLIGHT);
   }
 
-  /** At most {@code Limits.BATCHES_REMEMBERED}, or a repeat could not be recognised. */
+  /**
+   * Most batches of a shard that are on their way at once, by default 4. From 1 to {@link
+   * Limits#BATCHES_REMEMBERED}: the log recognises the repeat of so many.
+   */
   public ProducerOptions setBatchesInFlight(int batchesInFlight) {
-    this.batchesInFlight = batchesInFlight;
-    return this;
+    return set(BATCHES_IN_FLIGHT, batchesInFlight);
   }
 
   public long getDeliveryTimeoutMillis() {
-    return deliveryTimeoutMillis;
+    return get(DELIVERY_TIMEOUT);
   }
 
+  /**
+   * How long a batch is tried before its messages fail with INDETERMINATE, by default 2 minutes.
+   * From 1 to 2,147,483,647. A producer with a spool tries for ever.
+   */
   public ProducerOptions setDeliveryTimeoutMillis(long deliveryTimeoutMillis) {
-    this.deliveryTimeoutMillis = deliveryTimeoutMillis;
-    return this;
+    return set(DELIVERY_TIMEOUT, deliveryTimeoutMillis);
   }
 
   public long getDiskFullTimeoutMillis() {
-    return diskFullTimeoutMillis;
+    return get(DISK_FULL_TIMEOUT);
   }
 
-  /** After it the batch's messages fail with DISK_FULL, and are surely not in the log. */
+  /**
+   * How long a batch is tried while the node's disk is too full for it, by default 10 seconds. From
+   * 0 to 2,147,483,647. Then its messages fail with DISK_FULL, and are surely not in the log.
+   */
   public ProducerOptions setDiskFullTimeoutMillis(long diskFullTimeoutMillis) {
-    this.diskFullTimeoutMillis = diskFullTimeoutMillis;
-    return this;
+    return set(DISK_FULL_TIMEOUT, diskFullTimeoutMillis);
   }
 
   public OnFull getOnFull() {
-    return onFull;
+    return get(ON_FULL);
   }
 
+  /** What {@link Producer#send} does while the buffer is full, by default WAIT. */
   public ProducerOptions setOnFull(OnFull onFull) {
-    this.onFull = onFull;
-    return this;
+    return set(ON_FULL, onFull);
   }
 
   public Acks getAcks() {
-    return acks;
+    return get(ACKS);
   }
 
-  /** When a message counts as acknowledged. With a spool: {@link Acks#MAJORITY} only. */
+  /**
+   * When a message counts as acknowledged, by default MAJORITY. With a spool: {@link Acks#MAJORITY}
+   * only.
+   */
   public ProducerOptions setAcks(Acks acks) {
-    this.acks = acks;
-    return this;
+    return set(ACKS, acks);
   }
 
   public long getAcksTimeoutMillis() {
-    return acksTimeoutMillis;
+    return get(ACKS_TIMEOUT);
   }
 
-  /** After it {@link Acks#ALL} tells which nodes are missing. From when a majority has it. */
+  /**
+   * How long {@link Acks#ALL} waits for all replicas once a majority has a message, by default 10
+   * seconds. From 1 to 2,147,483,647. Then the message fails with REPLICAS_MISSING, which names the
+   * nodes.
+   */
   public ProducerOptions setAcksTimeoutMillis(long acksTimeoutMillis) {
-    this.acksTimeoutMillis = acksTimeoutMillis;
-    return this;
+    return set(ACKS_TIMEOUT, acksTimeoutMillis);
   }
 
-  /** Empty: no spool. */
   public String getSpool() {
-    return spool;
+    return get(SPOOL);
   }
 
   /**
    * A directory that everything accepted goes through, so that it outlives this program: see {@link
-   * SpoolingProducer}. Made if it is not there; for one producer at a time.
+   * SpoolingProducer}. The producer creates it. It serves one producer at a time. Empty, the
+   * default: no spool.
    */
   public ProducerOptions setSpool(String spool) {
-    this.spool = spool;
-    return this;
+    return set(SPOOL, spool);
   }
 
   public long getSpoolLimitBytes() {
-    return spoolLimitBytes;
-  }
-
-  /** Past it nothing is accepted until older messages are acknowledged. 32 MiB at least. */
-  public ProducerOptions setSpoolLimitBytes(long spoolLimitBytes) {
-    this.spoolLimitBytes = spoolLimitBytes;
-    return this;
-  }
-
-  public long getSpoolFlushMillis() {
-    return spoolFlushMillis;
-  }
-
-  /** Longest time that an accepted message is in memory only. While nothing is sent: at once. */
-  public ProducerOptions setSpoolFlushMillis(long spoolFlushMillis) {
-    this.spoolFlushMillis = spoolFlushMillis;
-    return this;
-  }
-
-  public int getSpoolFlushMessages() {
-    return spoolFlushMessages;
-  }
-
-  public ProducerOptions setSpoolFlushMessages(int spoolFlushMessages) {
-    this.spoolFlushMessages = spoolFlushMessages;
-    return this;
-  }
-
-  public long getSpoolFlushBytes() {
-    return spoolFlushBytes;
-  }
-
-  /** At most 4 MiB. */
-  public ProducerOptions setSpoolFlushBytes(long spoolFlushBytes) {
-    this.spoolFlushBytes = spoolFlushBytes;
-    return this;
-  }
-
-  public SpoolFsync getSpoolFsync() {
-    return spoolFsync;
-  }
-
-  /** What a crash of the machine may take; a crash of this program takes nothing of the spool. */
-  public ProducerOptions setSpoolFsync(SpoolFsync spoolFsync) {
-    this.spoolFsync = spoolFsync;
-    return this;
-  }
-
-  public long getSpoolFsyncMillis() {
-    return spoolFsyncMillis;
-  }
-
-  public ProducerOptions setSpoolFsyncMillis(long spoolFsyncMillis) {
-    this.spoolFsyncMillis = spoolFsyncMillis;
-    return this;
-  }
-
-  public boolean isSpoolRestart() {
-    return spoolRestart;
-  }
-
-  /** Drops what is in the spool, sent or not, and begins a new one. */
-  public ProducerOptions setSpoolRestart(boolean spoolRestart) {
-    this.spoolRestart = spoolRestart;
-    return this;
-  }
-
-  public boolean isSpoolResend() {
-    return spoolResend;
+    return get(SPOOL_LIMIT_BYTES);
   }
 
   /**
-   * Sends what an earlier run left even if the cluster has forgotten the producer, so that it can
-   * no longer tell what it has: some of it may then be there twice.
+   * Most bytes of the spool on the disk, by default 1 GiB, at least 32 MiB. When it is full,
+   * nothing is accepted until older messages are acknowledged.
+   */
+  public ProducerOptions setSpoolLimitBytes(long spoolLimitBytes) {
+    return set(SPOOL_LIMIT_BYTES, spoolLimitBytes);
+  }
+
+  public long getSpoolFlushMillis() {
+    return get(SPOOL_FLUSH);
+  }
+
+  /**
+   * Longest time that an accepted message is in memory only, by default 100 ms. From 1 to 60,000.
+   * While nothing is on its way, a message is written at once.
+   */
+  public ProducerOptions setSpoolFlushMillis(long spoolFlushMillis) {
+    return set(SPOOL_FLUSH, spoolFlushMillis);
+  }
+
+  public int getSpoolFlushMessages() {
+    return get(SPOOL_FLUSH_MESSAGES);
+  }
+
+  /**
+   * Messages in memory after which they are written to the spool, by default 1,000. From 1 to
+   * 1,000,000.
+   */
+  public ProducerOptions setSpoolFlushMessages(int spoolFlushMessages) {
+    return set(SPOOL_FLUSH_MESSAGES, spoolFlushMessages);
+  }
+
+  public long getSpoolFlushBytes() {
+    return get(SPOOL_FLUSH_BYTES);
+  }
+
+  /**
+   * Bytes in memory after which they are written to the spool, by default 1 MiB. From 1 to {@link
+   * #SPOOL_FLUSH_BYTES_MAX}.
+   */
+  public ProducerOptions setSpoolFlushBytes(long spoolFlushBytes) {
+    return set(SPOOL_FLUSH_BYTES, spoolFlushBytes);
+  }
+
+  public SpoolFsync getSpoolFsync() {
+    return get(SPOOL_FSYNC);
+  }
+
+  /**
+   * When the spool is forced to the disk, by default INTERVAL. It decides what a crash of the
+   * machine may take; a crash of this program takes nothing from the spool.
+   */
+  public ProducerOptions setSpoolFsync(SpoolFsync spoolFsync) {
+    return set(SPOOL_FSYNC, spoolFsync);
+  }
+
+  public long getSpoolFsyncMillis() {
+    return get(SPOOL_FSYNC_MILLIS);
+  }
+
+  /**
+   * Time between two fsyncs of the spool with {@link SpoolFsync#INTERVAL}, by default 1 second.
+   * From 1 to 3,600,000.
+   */
+  public ProducerOptions setSpoolFsyncMillis(long spoolFsyncMillis) {
+    return set(SPOOL_FSYNC_MILLIS, spoolFsyncMillis);
+  }
+
+  public boolean isSpoolRestart() {
+    return get(SPOOL_RESTART);
+  }
+
+  /** Whether to drop what is in the spool, sent or not, and begin a new one. By default not. */
+  public ProducerOptions setSpoolRestart(boolean spoolRestart) {
+    return set(SPOOL_RESTART, spoolRestart);
+  }
+
+  public boolean isSpoolResend() {
+    return get(SPOOL_RESEND);
+  }
+
+  /**
+   * Whether to send what an earlier run left even if the cluster has forgotten the producer and can
+   * no longer tell what it has. Some messages may then be there twice. By default not.
    */
   public ProducerOptions setSpoolResend(boolean spoolResend) {
-    this.spoolResend = spoolResend;
-    return this;
+    return set(SPOOL_RESEND, spoolResend);
   }
 }

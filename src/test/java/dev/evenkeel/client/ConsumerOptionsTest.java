@@ -41,7 +41,7 @@ class ConsumerOptionsTest {
     assertThat(options.getStrategy()).isEqualTo(ConsumerOptions.Strategy.PULL);
     assertThat(options.getStallTimeoutMillis()).isEqualTo(10_000);
     assertThat(options.getDedup()).isEqualTo(ConsumerOptions.Dedup.OFF);
-    assertThat(options.policy()).isEqualTo(GroupPolicy.SHARDED);
+    assertThat(OptionsCheck.policy(options)).isEqualTo(GroupPolicy.SHARDED);
     OptionsCheck.check(options);
   }
 
@@ -59,7 +59,7 @@ class ConsumerOptionsTest {
     assertThat(overTheWire(level()).getOrder()).isEqualTo(ConsumerOptions.Order.NONE);
     assertThat(overTheWire(level().setOrder(ConsumerOptions.Order.KEY)).getOrder())
         .isEqualTo(ConsumerOptions.Order.KEY);
-    assertThat(overTheWire(level()).policy()).isEqualTo(GroupPolicy.of("level"));
+    assertThat(OptionsCheck.policy(overTheWire(level()))).isEqualTo(GroupPolicy.of("level"));
   }
 
   @Test
@@ -71,7 +71,8 @@ class ConsumerOptionsTest {
                 .setStrategy(ConsumerOptions.Strategy.PUSH)
                 .setStallTimeoutMillis(2_000)
                 .setDedup(ConsumerOptions.Dedup.PAYLOAD));
-    assertThat(options.policy()).isEqualTo(new GroupPolicy("level", 7, "push", "payload"));
+    assertThat(OptionsCheck.policy(options))
+        .isEqualTo(new GroupPolicy("level", 7, "push", "payload"));
     assertThat(options.getStallTimeoutMillis()).isEqualTo(2_000);
   }
 

@@ -12,7 +12,6 @@ import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.client.internal.produce.AckGate;
 import dev.evenkeel.client.internal.produce.BatchingProducer;
 import dev.evenkeel.client.internal.produce.EpochOpener;
-import dev.evenkeel.client.internal.produce.core.CoreSettings;
 import dev.evenkeel.client.internal.spool.SpoolStart;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
@@ -84,11 +83,6 @@ public final class Producers {
       ProducerOptions options,
       Router router,
       Source source) {
-    try {
-      SpoolStart.settings(options);
-    } catch (RefusedException refused) {
-      return Future.failedFuture(refused);
-    }
     return prepare(
         link,
         directory,
@@ -112,8 +106,8 @@ public final class Producers {
         Names.check("producer", options.getName());
       }
       AckGate.check(options);
-      timeoutMillis =
-          Math.min(START_TIMEOUT_MILLIS, CoreSettings.of(options).deliveryTimeoutMillis());
+      options.check();
+      timeoutMillis = Math.min(START_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis());
     } catch (RefusedException refused) {
       return Future.failedFuture(refused);
     }

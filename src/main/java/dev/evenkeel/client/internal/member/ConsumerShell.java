@@ -192,7 +192,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       work = null;
       level = null;
       source = core;
-      rates = options.hasRates() ? rates(handler) : null;
+      rates = options.getRate() != null || options.getKeyRate() != null ? rates(handler) : null;
       MessageLoop.Call<Task> call =
           handler.usesContext()
               ? withContext(handler)
@@ -385,7 +385,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
         bornMillis,
         leave,
         closing,
-        options.policy(),
+        OptionsCheck.policy(options),
         options.getTopics(),
         options.getStart(),
         link.clusterMember(),
@@ -397,7 +397,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 options.getAssignor(),
                 options.getStuckTimeoutMillis(),
                 options.getCrashLockTimeMillis(),
-                options.givenStallTimeoutMillis(),
+                (Long) OptionsCheck.given(options, "stallTimeoutMillis"),
                 level ? options.getOrder().name().toLowerCase(Locale.ROOT) : null,
                 level ? options.getRetryDelaysMillis() : null)
             .resignedAt(leaderships.resignedTerm()),

@@ -3,22 +3,15 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.consume.SelfFence;
-import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 
 /** What {@link ConsumerOptions} may say. */
 public final class OptionsCheck {
-  private static final long STUCK_TIMEOUT_MILLIS_MIN = 1_000;
-  private static final long STUCK_TIMEOUT_MILLIS_MAX = 86_400_000;
-  private static final long STALL_TIMEOUT_MILLIS_MIN = 1_000;
-  private static final long STALL_TIMEOUT_MILLIS_MAX = 3_600_000;
-  private static final long DEDUP_TIMEOUT_MILLIS_MIN = 1_000;
-  private static final long DEDUP_TIMEOUT_MILLIS_MAX = 86_400_000;
-  private static final long CRASH_LOCK_TIME_MILLIS_MAX = 3_600_000;
-
   private OptionsCheck() {}
 
   /**
@@ -34,32 +27,20 @@ public final class OptionsCheck {
     }
     options.getTopics().forEach(topic -> Names.check("topic", topic));
     mode(options);
-    atLeast("parallel", options.getParallel(), 1);
-    atLeast("heartbeatMillis", options.getHeartbeatMillis(), 10);
-    atLeast(
-        "memberTimeoutMillis",
-        options.getMemberTimeoutMillis(),
-        SelfFence.MARGIN_MILLIS + 2 * options.getHeartbeatMillis());
-    atLeast("lockTimeMillis", options.getLockTimeMillis(), 0);
+    options.check();
+    long memberTimeoutMin = SelfFence.MARGIN_MILLIS + 2 * options.getHeartbeatMillis();
+    if (options.getMemberTimeoutMillis() < memberTimeoutMin) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "memberTimeoutMillis is "
+              + options.getMemberTimeoutMillis()
+              + ": at least "
+              + memberTimeoutMin
+              + " is needed");
+    }
     if (options.getAssignor() != null) {
       Names.check("assignor", options.getAssignor());
     }
-    if (options.getStuckTimeoutMillis() != null) {
-      atLeast("stuckTimeoutMillis", options.getStuckTimeoutMillis(), STUCK_TIMEOUT_MILLIS_MIN);
-      atMost("stuckTimeoutMillis", options.getStuckTimeoutMillis(), STUCK_TIMEOUT_MILLIS_MAX);
-    }
-    atLeast("crashLockTimeMillis", options.getCrashLockTimeMillis(), 0);
-    atMost("crashLockTimeMillis", options.getCrashLockTimeMillis(), CRASH_LOCK_TIME_MILLIS_MAX);
-    atLeast("pendingMessagesMax", options.getPendingMessagesMax(), 1);
-    atLeast("pendingBytesMax", options.getPendingBytesMax(), 1);
-    atLeast("fetchBytesMax", options.getFetchBytesMax(), 1);
-    atMost("fetchBytesMax", options.getFetchBytesMax(), Limits.FETCH_BYTES_MAX);
-    atLeast("fetchWaitMillis", options.getFetchWaitMillis(), 0);
-    atMost("fetchWaitMillis", options.getFetchWaitMillis(), Limits.FETCH_WAIT_MILLIS_MAX);
-    atLeast("commitMillis", options.getCommitMillis(), 1);
-    atLeast("commitMessages", options.getCommitMessages(), 1);
-    atLeast("handOutMessages", options.getHandOutMessages(), 1);
-    atMost("handOutMessages", options.getHandOutMessages(), ConsumerOptions.HAND_OUT_MESSAGES_MAX);
     failures(options);
     rates(options);
     delivery(options);
@@ -72,7 +53,7 @@ public final class OptionsCheck {
       throw new RefusedException(
           Refusal.INVALID, "rateBy and overRate are about a keyRate: set one, or leave them out");
     }
-    if (!options.hasRates()) {
+    if (options.getRate() == null && options.getKeyRate() == null) {
       return;
     }
     if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
@@ -111,6 +92,21 @@ public final class OptionsCheck {
             || options.getOnFailure() != ConsumerOptions.OnFailure.RETRY)) {
       throw invalid(delivery, "nothing is tried again, leave retryDelays and onFailure out");
     }
+  }
+
+  /** What all members of the group must agree on. */
+  public static GroupPolicy policy(ConsumerOptions options) {
+    JsonObject json = options.toJson();
+    return GroupPolicy.of(
+        json.getString("mode"),
+        json.getInteger("range"),
+        json.getString("strategy"),
+        json.getString("dedup"));
+  }
+
+  /** An option as it was set, or null if it was not. */
+  static Object given(ConsumerOptions options, String name) {
+    return options.toJson().getValue(name);
   }
 
   /**
@@ -166,30 +162,18 @@ public final class OptionsCheck {
           "onFailure STOP in mode level: what fails there is dealt again to any member, use RETRY"
               + " or DEAD_LETTER");
     }
-    atMost(
-        "number of retryDelaysMillis",
-        options.getRetryDelaysMillis().size(),
-        ConsumerOptions.RETRY_DELAYS_MAX);
-    for (long delay : options.getRetryDelaysMillis()) {
-      atLeast("retryDelaysMillis", delay, 0);
-      atMost("retryDelaysMillis", delay, ConsumerOptions.RETRY_DELAY_MILLIS_MAX);
-    }
   }
 
   private static void mode(ConsumerOptions options) {
     if (options.getMode() == null || options.getDedup() == null) {
       throw new RefusedException(Refusal.INVALID, "a consumer needs a mode and a dedup");
     }
-    options.policy().check();
+    policy(options).check();
     broadcast(options);
-    Long stall = options.givenStallTimeoutMillis();
-    if (stall != null) {
-      if (options.getMode() != ConsumerOptions.Mode.LEVEL) {
-        throw new RefusedException(
-            Refusal.INVALID, "stallTimeoutMillis is given: only mode level has one");
-      }
-      atLeast("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN);
-      atMost("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MAX);
+    if (options.getMode() != ConsumerOptions.Mode.LEVEL
+        && given(options, "stallTimeoutMillis") != null) {
+      throw new RefusedException(
+          Refusal.INVALID, "stallTimeoutMillis is given: only mode level has one");
     }
     if (options.getMode() == ConsumerOptions.Mode.SINGLETON && options.getAssignor() != null) {
       throw new RefusedException(
@@ -199,27 +183,22 @@ public final class OptionsCheck {
     if (dedup && options.getMode() != ConsumerOptions.Mode.SHARDED) {
       throw new RefusedException(
           Refusal.INVALID,
-          "dedup in mode " + options.policy().mode() + ": only mode sharded has it, leave it off");
+          "dedup in mode " + policy(options).mode() + ": only mode sharded has it, leave it off");
     }
-    Long dedupTimeout = options.givenDedupTimeoutMillis();
-    if (dedupTimeout != null) {
-      if (!dedup) {
-        throw new RefusedException(
-            Refusal.INVALID, "dedupTimeoutMillis is given: without dedup nothing has one");
-      }
-      atLeast("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MIN);
-      atMost("dedupTimeoutMillis", dedupTimeout, DEDUP_TIMEOUT_MILLIS_MAX);
+    if (!dedup && given(options, "dedupTimeoutMillis") != null) {
+      throw new RefusedException(
+          Refusal.INVALID, "dedupTimeoutMillis is given: without dedup nothing has one");
     }
   }
 
   private static void broadcast(ConsumerOptions options) {
     String directory = options.getOffsetsDirectory();
     if (options.getMode() != ConsumerOptions.Mode.BROADCAST) {
-      if (directory != null || options.givenOnDamagedOffsets() != null) {
+      if (directory != null || given(options, "onDamagedOffsets") != null) {
         throw new RefusedException(
             Refusal.INVALID,
             "offsets in a directory are for mode broadcast: in mode "
-                + options.policy().mode()
+                + policy(options).mode()
                 + " the log keeps them");
       }
       return;
@@ -233,20 +212,6 @@ public final class OptionsCheck {
           Refusal.INVALID,
           "onFailure DEAD_LETTER in mode broadcast: there are no dead letters, use RETRY, which"
               + " passes over what fails in the end, or STOP");
-    }
-  }
-
-  private static void atLeast(String name, long value, long min) {
-    if (value < min) {
-      throw new RefusedException(
-          Refusal.INVALID, name + " is " + value + ": at least " + min + " is needed");
-    }
-  }
-
-  private static void atMost(String name, long value, long max) {
-    if (value > max) {
-      throw new RefusedException(
-          Refusal.INVALID, name + " is " + value + ": at most " + max + " is allowed");
     }
   }
 }

@@ -75,11 +75,6 @@ public final class AckGate {
               + " with a spool: what leaves a spool must be known to be in the log, and a spool"
               + " waits for nothing more; use majority");
     }
-    long timeout = options.getAcksTimeoutMillis();
-    if (timeout < 1 || timeout > Integer.MAX_VALUE) {
-      throw new RefusedException(
-          Refusal.INVALID, "bad acksTimeoutMillis " + timeout + ": use 1 to " + Integer.MAX_VALUE);
-    }
   }
 
   long failedMessages() {

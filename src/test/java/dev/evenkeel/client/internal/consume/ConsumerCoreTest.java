@@ -908,7 +908,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     run(S0, "a");
     ConsumerAction.Fetch first = take(ConsumerAction.Fetch.class);
-    assertThat(first.request().waitMillis()).isEqualTo(ConsumerOptions.DEFAULT_FETCH_WAIT_MILLIS);
+    assertThat(first.request().waitMillis()).isEqualTo(new ConsumerOptions().getFetchWaitMillis());
     core.fetchFailed(first.hold(), first.request(), refused(Refusal.INDETERMINATE), now);
     tick(5_000);
     ConsumerAction.Fetch again = take(ConsumerAction.Fetch.class);
@@ -916,7 +916,7 @@ class ConsumerCoreTest {
     core.fetched(again.hold(), again.request(), new FetchAnswer(0, 1, List.of()), now);
     tick(100);
     assertThat(take(ConsumerAction.Fetch.class).request().waitMillis())
-        .isEqualTo(ConsumerOptions.DEFAULT_FETCH_WAIT_MILLIS);
+        .isEqualTo(new ConsumerOptions().getFetchWaitMillis());
   }
 
   @Test

@@ -155,7 +155,7 @@ final class Simulation {
       running.add(task);
       int ofShard = runningOf.merge(shard, 1, Integer::sum);
       assertThat(running.size()).isLessThanOrEqualTo(options.getParallel());
-      assertThat(ofShard).isLessThanOrEqualTo(ConsumerOptions.DEFAULT_HAND_OUT_MESSAGES);
+      assertThat(ofShard).isLessThanOrEqualTo(new ConsumerOptions().getHandOutMessages());
       String key = log.keys[offset];
       assertThat(task.message.keyText()).isEqualTo(key);
       if (options.getOrder() == ConsumerOptions.Order.SHARD) {

@@ -18,7 +18,6 @@ import dev.evenkeel.client.internal.produce.FakeBroker;
 import dev.evenkeel.client.internal.produce.core.SimLog;
 import dev.evenkeel.client.internal.spool.files.DirectoryStorage;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
-import dev.evenkeel.client.internal.spool.log.SpoolSettings;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -169,7 +168,7 @@ class SpooledProducerTest {
     SpoolingProducer producer =
         start(
             options()
-                .setSpoolLimitBytes(SpoolSettings.LIMIT_BYTES_MIN)
+                .setSpoolLimitBytes(ProducerOptions.SPOOL_LIMIT_BYTES_MIN)
                 .setOnFull(ProducerOptions.OnFull.FAIL));
     broker.hold();
     byte[] large = new byte[1 << 20];

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.spool.log;
 
+import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.internal.produce.core.BuilderPool;
 import dev.evenkeel.client.internal.produce.core.ShardChoice;
@@ -18,7 +19,7 @@ import java.util.Set;
  */
 public final class SpoolIntake<T> {
   /** Held at most, but for one message more: 4 MiB. */
-  public static final int BYTES_MAX = 4 << 20;
+  public static final int BYTES_MAX = ProducerOptions.SPOOL_FLUSH_BYTES_MAX;
 
   /** Somebody waits for the message with this place in its batch. */
   public record Token<T>(int place, T value) {}

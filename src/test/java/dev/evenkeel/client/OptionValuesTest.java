@@ -1,0 +1,85 @@
+package dev.evenkeel.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StartAt;
+import io.vertx.core.json.JsonObject;
+import java.util.Collections;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+class OptionValuesTest {
+  private static void refused(ThrowingCallable call, String message) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.INVALID))
+        .hasMessage(message);
+  }
+
+  @Test
+  void equalOptionsHaveTheSameJsonAndComeFromIt() {
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setGroup("g")
+            .setTopics(List.of("t", "u"))
+            .setOnFailure(ConsumerOptions.OnFailure.DEAD_LETTER)
+            .setRetryDelaysMillis(List.of(1L, 2L))
+            .setStart(StartAt.offset(7))
+            .setKeyRate(new Rate(1, 10_000));
+    ConsumerOptions again = new ConsumerOptions(new JsonObject(options.toJson().encode()));
+    assertThat(again).isEqualTo(options).hasSameHashCodeAs(options);
+    assertThat(again.setParallel(3)).isNotEqualTo(options);
+    assertThat(options.toJson().getString("onFailure")).isEqualTo("dead_letter");
+    assertThat(options.toJson().getString("startKind")).isEqualTo("OFFSET");
+    assertThat(new ProducerOptions()).isEqualTo(new ProducerOptions(new JsonObject()));
+    assertThat(new ClientOptions().setHost("h")).isNotEqualTo(new ClientOptions());
+  }
+
+  @Test
+  void aNullInJsonStandsForTheDefault() {
+    ConsumerOptions options =
+        new ConsumerOptions(new JsonObject().putNull("parallel").putNull("mode").putNull("range"));
+    assertThat(options).isEqualTo(new ConsumerOptions());
+  }
+
+  @Test
+  void aValueOfAnotherTypeIsRefused() {
+    refused(
+        () -> new ConsumerOptions(new JsonObject().put("parallel", "many")),
+        "bad configuration: parallel is many, which has the wrong type");
+    refused(
+        () -> new ConsumerOptions(new JsonObject().put("parallel", 1L << 40)),
+        "bad configuration: parallel is 1099511627776, which has the wrong type");
+    refused(
+        () -> new ProducerOptions(new JsonObject().put("onFull", "burst")),
+        "bad configuration: onFull 'burst': use wait or fail");
+  }
+
+  @Test
+  void numbersAreCheckedAgainstTheirBounds() {
+    new ConsumerOptions().check();
+    new ProducerOptions().check();
+    refused(
+        () -> new ConsumerOptions().setParallel(0).check(), "parallel is 0: at least 1 is needed");
+    refused(
+        () -> new ConsumerOptions().setFetchWaitMillis(15_001).check(),
+        "fetchWaitMillis is 15001: at most 15000 is allowed");
+    refused(
+        () -> new ConsumerOptions().setRetryDelaysMillis(List.of(5L, -1L)).check(),
+        "retryDelaysMillis is -1: at least 0 is needed");
+    refused(
+        () -> new ConsumerOptions().setRetryDelaysMillis(Collections.nCopies(101, 5L)).check(),
+        "number of retryDelaysMillis is 101: at most 100 is allowed");
+    refused(
+        () -> new ProducerOptions().setLingerMillis(60_001).check(),
+        "bad lingerMillis 60001: use 0 to 60000");
+    refused(
+        () -> new ProducerOptions().setSpoolLimitBytes(1 << 20).check(),
+        "bad spoolLimitBytes 1048576: use 33554432 to 2305843009213693951");
+  }
+}
