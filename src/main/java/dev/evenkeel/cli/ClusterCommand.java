@@ -42,8 +42,9 @@ final class ClusterCommand extends CommandGroup {
 
   private static String statusText(JsonObject cluster) {
     Table nodes =
-        new Table("NODE", "ALIVE", "HOST", "READS LEVEL")
-            .rows(cluster.getJsonArray("nodes"), "node", "alive", "host", "featureLevel");
+        Table.of(
+            "NODE node, ALIVE alive, HOST host, READS LEVEL featureLevel",
+            cluster.getJsonArray("nodes"));
     Table logs =
         new Table("LOG", "LEADER", "TERM", "COMMITTED", "APPLIED", "BEHIND")
             .rows(cluster.getJsonArray("logs"), ClusterCommand::logCells);

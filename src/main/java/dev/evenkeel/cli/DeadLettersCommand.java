@@ -157,19 +157,14 @@ final class DeadLettersCommand extends CommandGroup {
   }
 
   private String table(Object letters) {
-    return new Table("TOPIC", "SHARD", "OFFSET", "KEY", "ATTEMPTS", "LAST FAILED", "ERROR")
-        .rows(
-            (JsonArray) letters,
-            letter ->
-                new Object[] {
-                  letter.getString("topic"),
-                  letter.getInteger("shard"),
-                  letter.getLong("offset"),
-                  letter.getString("key"),
-                  letter.getInteger("attempts"),
-                  letter.getString("lastFailed"),
-                  line(letter.getString("error"))
-                })
+    JsonArray shown = ((JsonArray) letters).copy();
+    for (Object letter : shown) {
+      ((JsonObject) letter).put("error", line(((JsonObject) letter).getString("error")));
+    }
+    return Table.of(
+            "TOPIC topic, SHARD shard, OFFSET offset, KEY key, ATTEMPTS attempts, "
+                + "LAST FAILED lastFailed, ERROR error",
+            shown)
         .text();
   }
 

@@ -39,19 +39,19 @@ final class GroupCommand extends CommandGroup {
     return options.print(
         options.api().get("/api/groups"),
         answer ->
-            new Table("GROUP", "MODE", "STATUS", "MEMBERS", "LAG")
-                .rows((JsonArray) answer, GroupCommand::cells)
+            Table.of(
+                    "GROUP group, MODE mode, STATUS status, MEMBERS members, LAG lag",
+                    shown((JsonArray) answer))
                 .text());
   }
 
-  private static Object[] cells(JsonObject group) {
-    return new Object[] {
-      group.getString("group"),
-      group.getString("mode"),
-      StatusText.of(group),
-      members(group),
-      group.getLong("lag")
-    };
+  private static JsonArray shown(JsonArray groups) {
+    groups.forEach(
+        each -> {
+          JsonObject group = (JsonObject) each;
+          group.put("status", GroupText.status(group)).put("members", GroupText.memberCount(group));
+        });
+    return groups;
   }
 
   @Command(
@@ -64,7 +64,7 @@ final class GroupCommand extends CommandGroup {
       @Parameters(paramLabel = "GROUP", description = "Name of the group.") String name) {
     return options.print(
         options.api().get("/api/groups/" + HttpApi.segment(name)),
-        answer -> text((JsonObject) answer));
+        answer -> GroupText.of((JsonObject) answer));
   }
 
   @Command(
@@ -90,168 +90,15 @@ final class GroupCommand extends CommandGroup {
   }
 
   private static String moves(JsonArray moves) {
-    return new Table(
-            "TIME",
-            "TOPIC",
-            "SHARD",
-            "FROM",
-            "TO",
-            "REASON",
-            "PAUSE MS",
-            "RELEASE MS",
-            "REDELIVERED",
-            "CAP HIT",
-            "EPOCH")
-        .rows(moves, GroupCommand::moveCells)
+    for (Object move : moves) {
+      Boolean capped = ((JsonObject) move).getBoolean("capped");
+      ((JsonObject) move).put("capped", capped == null ? null : capped ? "yes" : "no");
+    }
+    return Table.of(
+            "TIME time, TOPIC topic, SHARD shard, FROM from, TO to, REASON reason, "
+                + "PAUSE MS pauseMs, RELEASE MS releaseMs, REDELIVERED redelivered, "
+                + "CAP HIT capped, EPOCH epoch",
+            moves)
         .text();
-  }
-
-  private static Object[] moveCells(JsonObject move) {
-    Boolean capped = move.getBoolean("capped");
-    return new Object[] {
-      move.getString("time"),
-      move.getString("topic"),
-      move.getInteger("shard"),
-      move.getString("from"),
-      move.getString("to"),
-      move.getString("reason"),
-      move.getLong("pauseMs"),
-      move.getLong("releaseMs"),
-      move.getLong("redelivered"),
-      capped == null ? null : capped ? "yes" : "no",
-      move.getLong("epoch")
-    };
-  }
-
-  static String text(JsonObject group) {
-    LevelText level = new LevelText(group);
-    boolean broadcast = "broadcast".equals(group.getString("mode"));
-    Table members =
-        level.applies()
-            ? levelMembers(group, level)
-            : broadcast
-                ? broadcastMembers(group.getJsonArray("members"))
-                : members(group.getJsonArray("members"));
-    Table shards =
-        new Table("TOPIC", "SHARD", "OWNER", "NEXT", "STATE", "EPOCH", "COMMITTED", "END", "LAG")
-            .rows(
-                group.getJsonArray("shards"),
-                "topic",
-                "shard",
-                "owner",
-                "nextOwner",
-                "state",
-                "epoch",
-                "committed",
-                "end",
-                "lag");
-    return "group     "
-        + group.getString("group")
-        + "\nmode      "
-        + group.getString("mode")
-        + "\nassignor  "
-        + (group.getString("assignor") == null ? "-" : group.getString("assignor"))
-        + "\nstatus    "
-        + StatusText.of(group)
-        + leader(group)
-        + level.lines()
-        + new DedupText(group).lines()
-        + new RatesText(group).line()
-        + new FailuresText(group).lines()
-        + "\n\n"
-        + members.text()
-        + "\n"
-        + shards.text();
-  }
-
-  /** A line in mode singleton; nothing in another. */
-  private static String leader(JsonObject group) {
-    if (!"singleton".equals(group.getString("mode"))) {
-      return "";
-    }
-    JsonObject singleton = group.getJsonObject("singleton", new JsonObject());
-    return singleton.getString("leader") == null
-        ? "\nleader    -"
-        : "\nleader    " + singleton.getString("leader") + " at term " + singleton.getLong("term");
-  }
-
-  private static Table members(JsonArray members) {
-    return new Table("MEMBER", "HOST", "NODE", "SHARDS", "CONSUMED", "HEARTBEAT", "STUCK")
-        .rows(
-            members,
-            member ->
-                new Object[] {
-                  member.getString("member"),
-                  member.getString("host"),
-                  member.getString("node"),
-                  member.getJsonArray("shards", new JsonArray()).size(),
-                  member.getLong("consumed"),
-                  heard(member),
-                  stuck(member)
-                });
-  }
-
-  /** They own no shards: what counts is how level they are. */
-  private static Table levelMembers(JsonObject group, LevelText level) {
-    return new Table("MEMBER", "HOST", "NODE", "FINISHED", "IN HAND", "CONSUMED", "HEARTBEAT")
-        .rows(
-            group.getJsonArray("members"),
-            member ->
-                new Object[] {
-                  member.getString("member"),
-                  member.getString("host"),
-                  member.getString("node"),
-                  level.finished(member.getString("member")),
-                  level.inHand(member.getString("member")),
-                  member.getLong("consumed"),
-                  heard(member)
-                });
-  }
-
-  /** Each has all shards, and offsets of its own. */
-  private static Table broadcastMembers(JsonArray members) {
-    return new Table("MEMBER", "HOST", "NODE", "CONSUMED", "LAG", "PASSED OVER", "HEARTBEAT")
-        .rows(
-            members,
-            member ->
-                new Object[] {
-                  member.getString("member"),
-                  member.getString("host"),
-                  member.getString("node"),
-                  member.getLong("consumed"),
-                  member.getLong("lag"),
-                  member.getLong("passedOver"),
-                  heard(member)
-                });
-  }
-
-  private static String heard(JsonObject member) {
-    Long silent = member.getLong("lastHeartbeatMs");
-    return silent == null ? null : silent + " ms ago";
-  }
-
-  /** On which shards a member finishes nothing, and for how long; null if unknown. */
-  private static String stuck(JsonObject member) {
-    JsonArray shards = member.getJsonArray("stuck");
-    Long millis = member.getLong("stuckMs");
-    if (shards == null || millis == null) {
-      return null;
-    }
-    if (shards.isEmpty()) {
-      return "no";
-    }
-    return String.join(" ", shards.stream().map(String::valueOf).toList())
-        + " for "
-        + millis / 1000
-        + " s";
-  }
-
-  /** A number, or the list of them. */
-  static Integer members(JsonObject group) {
-    Object members = group.getValue("members");
-    if (members instanceof JsonArray array) {
-      return array.size();
-    }
-    return members instanceof Number number ? number.intValue() : null;
   }
 }

@@ -51,25 +51,10 @@ final class GroupDeleteCommand implements Callable<Integer> {
   private String text(JsonObject answer) {
     JsonArray shards = answer.getJsonArray("shards");
     String table =
-        new Table(
-                "TOPIC",
-                "SHARD",
-                "COMMITTED",
-                "END",
-                "LAG",
-                "DEAD LETTERS",
-                "RETRIES",
-                "BYTES FREED")
-            .rows(
-                shards,
-                "topic",
-                "shard",
-                "committed",
-                "end",
-                "lag",
-                "deadLetters",
-                "retries",
-                "bytesFreed")
+        Table.of(
+                "TOPIC topic, SHARD shard, COMMITTED committed, END end, LAG lag, "
+                    + "DEAD LETTERS deadLetters, RETRIES retries, BYTES FREED bytesFreed",
+                shards)
             .text();
     String what = topic == null ? "group " + group : "topic " + topic + " of group " + group;
     if (!dryRun) {

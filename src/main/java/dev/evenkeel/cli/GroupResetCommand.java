@@ -107,8 +107,7 @@ final class GroupResetCommand implements Callable<Integer> {
 
   private static String table(Object answer) {
     JsonArray shards = ((JsonObject) answer).getJsonArray("shards");
-    return new Table("TOPIC", "SHARD", "OWNER", "FROM", "TO", "STATE")
-        .rows(shards, "topic", "shard", "owner", "from", "to", "state")
+    return Table.of("TOPIC topic, SHARD shard, OWNER owner, FROM from, TO to, STATE state", shards)
         .text();
   }
 }

@@ -45,11 +45,6 @@ public final class Table {
     return this;
   }
 
-  /** A row for each object of a list, of its fields. */
-  public Table rows(JsonArray objects, String... fields) {
-    return rows(objects, object -> Stream.of(fields).map(object::getValue).toArray());
-  }
-
   /**
    * A row for each object of a list.
    *

@@ -124,15 +124,9 @@ final class TopicCommand extends CommandGroup {
         answer -> {
           JsonObject topic = (JsonObject) answer;
           Table table =
-              new Table("SHARD", "START", "END", "BYTES", "DELAYED", "LEADER")
-                  .rows(
-                      topic.getJsonArray("shardList"),
-                      "shard",
-                      "start",
-                      "end",
-                      "bytes",
-                      "delayed",
-                      "leader");
+              Table.of(
+                  "SHARD shard, START start, END end, BYTES bytes, DELAYED delayed, LEADER leader",
+                  topic.getJsonArray("shardList"));
           return heading(topic) + table.text();
         });
   }

@@ -7,7 +7,6 @@ import dev.evenkeel.dispatcher.core.MoveTally;
 import dev.evenkeel.protocol.Refusal;
 import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -24,7 +23,7 @@ final class DispatcherMeters implements MoveTally.Sink {
   private final LongAdder movesOfUnknownCause;
   private final Timer release;
   private final Timer pause;
-  private final Map<Refusal, LongAdder> refusals = new EnumMap<>(Refusal.class);
+  private final Map<Refusal, LongAdder> refusals;
   private final LongAdder redelivered;
   private final LongAdder capped;
   private final LongAdder unrecorded;
@@ -75,15 +74,12 @@ final class DispatcherMeters implements MoveTally.Sink {
         scope.counter(
             "evenkeel.dispatcher.dedup.swept",
             "Places in the dedup map taken from the dead and from the overdue");
-    for (Refusal refusal : Refusal.values()) {
-      refusals.put(
-          refusal,
-          scope.counter(
-              "evenkeel.dispatcher.refusals",
-              "Heartbeats and questions refused",
-              "kind",
-              refusal.name().toLowerCase(Locale.ROOT)));
-    }
+    refusals =
+        scope.counters(
+            "evenkeel.dispatcher.refusals",
+            "Heartbeats and questions refused",
+            "kind",
+            Refusal.class);
   }
 
   private static LongAdder moves(MeterScope scope, String reason) {

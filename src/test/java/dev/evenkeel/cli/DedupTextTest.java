@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class DedupTextTest {
   private static String lines(JsonObject dedup) {
-    return new DedupText(new JsonObject().put("dedup", dedup)).lines();
+    return GroupText.dedup(new JsonObject().put("dedup", dedup));
   }
 
   private static JsonObject repetition(String level, Integer distance, Double share) {
@@ -44,7 +44,8 @@ class DedupTextTest {
             dedup     payload: 54 % of the work saved, 2158 declined, 1163 accepted, 679 waited
                       now 12 at work, 7 waiting; 1 evicted, 2 lost, 3 unguarded
             hottest   p0 (100), p1 (99), p2 (98)
-            repeats   high, every 1 at the closest""");
+            repeats   high, every 1 at the closest\
+            """);
     assertThat(lines(dedup)).doesNotContain("hottest");
   }
 
@@ -53,7 +54,7 @@ class DedupTextTest {
     assertThat(lines(new JsonObject().put("mode", "key")))
         .isEqualTo("\ndedup     key: - of the work saved");
     assertThat(lines(new JsonObject().put("mode", "off"))).isEmpty();
-    assertThat(new DedupText(new JsonObject()).lines()).isEmpty();
+    assertThat(GroupText.dedup(new JsonObject())).isEmpty();
     JsonObject off = new JsonObject().put("mode", "off");
     assertThat(lines(off.put("repetition", repetition("none", null, 0.0))))
         .isEqualTo("\nrepeats   none");

@@ -20,15 +20,15 @@ class FailuresTextTest {
 
   @Test
   void nothing_is_said_where_nothing_failed_and_a_hyphen_where_nothing_is_known() {
-    assertThat(new FailuresText(new JsonObject()).lines()).isEmpty();
-    assertThat(new FailuresText(failures(0, 0, 0, 0)).lines()).isEmpty();
-    assertThat(new FailuresText(new JsonObject().putNull("failures")).lines())
+    assertThat(GroupText.failures(new JsonObject())).isEmpty();
+    assertThat(GroupText.failures(failures(0, 0, 0, 0))).isEmpty();
+    assertThat(GroupText.failures(new JsonObject().putNull("failures")))
         .isEqualToIgnoringNewLines("\nfailures  -");
   }
 
   @Test
   void what_waits_and_what_was_given_up_is_counted() {
-    assertThat(new FailuresText(failures(3, 2, 1, 4)).lines().strip())
+    assertThat(GroupText.failures(failures(3, 2, 1, 4)).strip())
         .isEqualTo(
             "failures  3 to be tried again, 2 parked behind them, 1 shards wait; 4 dead letters");
   }
@@ -40,7 +40,7 @@ class FailuresTextTest {
             .add(new JsonObject().put("member", "a").put("breaker", "open"))
             .add(new JsonObject().put("member", "b").put("breaker", "closed"))
             .add(new JsonObject().put("member", "c").putNull("breaker"));
-    assertThat(new FailuresText(failures(0, 0, 0, 0).put("members", members)).lines().strip())
+    assertThat(GroupText.breakers(failures(0, 0, 0, 0).put("members", members)).strip())
         .isEqualTo("breaker   open: most messages fail at a, where one at a time is tried");
   }
 }

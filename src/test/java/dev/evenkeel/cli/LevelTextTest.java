@@ -46,7 +46,7 @@ class LevelTextTest {
 
   @Test
   void it_says_who_holds_the_round_and_what_each_member_finished() {
-    assertThat(GroupCommand.text(group(known())))
+    assertThat(GroupText.of(group(known())))
         .contains("mode      level")
         .contains("range     10\nstrategy  push\ngap       7 of 10\nround     412\n")
         .contains("holder    b holds the round for 1.2 s\nset aside 2 times\n")
@@ -58,10 +58,10 @@ class LevelTextTest {
 
   @Test
   void nobody_is_not_unknown() {
-    assertThat(GroupCommand.text(group(known().putNull("holder").putNull("heldMs"))))
+    assertThat(GroupText.of(group(known().putNull("holder").putNull("heldMs"))))
         .contains("holder    nobody\n");
     JsonObject unknown = new JsonObject().put("range", 10).put("strategy", "pull").putNull("gap");
-    assertThat(GroupCommand.text(group(unknown)))
+    assertThat(GroupText.of(group(unknown)))
         .contains("gap       -\nround     -\nholder    -\nset aside -\n")
         .containsPattern("a +- +- +- +- +90 +-");
   }
@@ -69,7 +69,7 @@ class LevelTextTest {
   @Test
   void a_group_in_another_mode_has_no_such_lines() {
     JsonObject sharded = group(new JsonObject().putNull("range")).put("mode", "sharded");
-    assertThat(GroupCommand.text(sharded))
+    assertThat(GroupText.of(sharded))
         .doesNotContain("range")
         .doesNotContain("holder")
         .containsPattern("MEMBER +HOST +NODE +SHARDS +CONSUMED");

@@ -13,13 +13,13 @@ class RatesTextTest {
             .put("dropped", 2)
             .put("waiting", waiting)
             .put("shardsWaiting", shards);
-    return new RatesText(new JsonObject().put("rates", rates)).line().strip();
+    return GroupText.rates(new JsonObject().put("rates", rates)).strip();
   }
 
   @Test
   void withoutRatesNothingIsSaid() {
-    assertThat(new RatesText(new JsonObject()).line()).isEmpty();
-    assertThat(new RatesText(new JsonObject().put("rates", new JsonObject())).line()).isEmpty();
+    assertThat(GroupText.rates(new JsonObject())).isEmpty();
+    assertThat(GroupText.rates(new JsonObject().put("rates", new JsonObject()))).isEmpty();
   }
 
   @Test

@@ -15,15 +15,15 @@ class StatusTextTest {
   void every_status_has_plain_words_in_lists_and_details() {
     for (GroupStatus status : GroupStatus.values()) {
       JsonObject listed = new JsonObject().put("status", status.name()).put("members", 2);
-      assertThat(StatusText.of(listed)).hasSizeLessThan(30);
+      assertThat(GroupText.status(listed)).hasSizeLessThan(30);
       if (status != GroupStatus.OK) {
-        assertThat(StatusText.of(listed)).isLowerCase().doesNotContain("_");
+        assertThat(GroupText.status(listed)).isLowerCase().doesNotContain("_");
       }
-      assertThat(StatusText.of(listed.copy().put("members", 0))).isEqualTo("no members");
+      assertThat(GroupText.status(listed.copy().put("members", 0))).isEqualTo("no members");
       JsonObject detail = listed.copy().put("members", new JsonArray().add(new JsonObject()));
-      assertThat(StatusText.of(detail)).isEqualTo(StatusText.of(listed));
+      assertThat(GroupText.status(detail)).isEqualTo(GroupText.status(listed));
     }
-    assertThat(StatusText.of(new JsonObject().put("status", "OK").put("members", 1)))
+    assertThat(GroupText.status(new JsonObject().put("status", "OK").put("members", 1)))
         .isEqualTo("OK");
   }
 
@@ -32,7 +32,8 @@ class StatusTextTest {
     String page =
         Files.readString(Path.of("src/main/resources/dev/evenkeel/gateway/http/page/js/words.js"));
     for (GroupStatus status : GroupStatus.values()) {
-      String words = StatusText.of(new JsonObject().put("status", status.name()).put("members", 2));
+      String words =
+          GroupText.status(new JsonObject().put("status", status.name()).put("members", 2));
       assertThat(page).contains("  " + status.name() + ": '" + words + "',");
     }
     assertThat(page).contains("members === 0 ? 'no members'");
@@ -40,7 +41,7 @@ class StatusTextTest {
 
   @Test
   void what_is_unknown_stays_unknown() {
-    assertThat(StatusText.of(new JsonObject().putNull("status").put("members", 0))).isNull();
-    assertThat(StatusText.of(new JsonObject().put("status", "NEWER"))).isEqualTo("NEWER");
+    assertThat(GroupText.status(new JsonObject().putNull("status").put("members", 0))).isNull();
+    assertThat(GroupText.status(new JsonObject().put("status", "NEWER"))).isEqualTo("NEWER");
   }
 }

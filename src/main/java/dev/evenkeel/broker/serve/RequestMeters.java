@@ -14,10 +14,10 @@ import io.micrometer.core.instrument.Timer;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -50,8 +50,8 @@ public final class RequestMeters {
   private final LongAdder fetchEmpty;
   private final Timer fetchFromMemory;
   private final Timer fetchFromDisk;
-  private final Map<String, Timer> commands;
-  private final Map<Refusal, LongAdder> refusals = new EnumMap<>(Refusal.class);
+  private final Map<String, Timer> commands = new HashMap<>();
+  private final Map<Refusal, LongAdder> refusals;
 
   public RequestMeters(MeterScope scope) {
     appendRequests = scope.counter("evenkeel.append.requests", "Append requests that came");
@@ -90,27 +90,14 @@ public final class RequestMeters {
     String fetchHelp = "From finding that there is something to read to the answer";
     fetchFromMemory = scope.timer("evenkeel.fetch", fetchHelp, "source", "memory");
     fetchFromDisk = scope.timer("evenkeel.fetch", fetchHelp, "source", "disk");
-    commands =
-        Map.of(
-            "commit",
-            command(scope, "commit"),
-            "grant",
-            command(scope, "grant"),
-            "drain",
-            command(scope, "drain"),
-            "release",
-            command(scope, "release"),
-            OTHER_COMMAND,
-            command(scope, OTHER_COMMAND));
-    for (Refusal refusal : Refusal.values()) {
-      refusals.put(
-          refusal,
-          scope.counter(
-              "evenkeel.broker.refusals",
-              "Requests, or batches of them, that the broker or the log refused",
-              "kind",
-              refusal.name().toLowerCase(Locale.ROOT)));
-    }
+    Set.of("commit", "grant", "drain", "release", OTHER_COMMAND)
+        .forEach(name -> commands.put(name, command(scope, name)));
+    refusals =
+        scope.counters(
+            "evenkeel.broker.refusals",
+            "Requests, or batches of them, that the broker or the log refused",
+            "kind",
+            Refusal.class);
   }
 
   private static Timer command(MeterScope scope, String name) {

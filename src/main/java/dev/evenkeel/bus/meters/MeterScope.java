@@ -9,7 +9,10 @@ import io.micrometer.core.instrument.Timer;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
@@ -91,6 +94,16 @@ public final class MeterScope implements AutoCloseable {
             .tags(tags)
             .register(registry));
     return adder;
+  }
+
+  /** A counter for each constant; its label is the constant's name in lower case. */
+  public <E extends Enum<E>> Map<E, LongAdder> counters(
+      String name, String help, String label, Class<E> kinds) {
+    Map<E, LongAdder> counters = new EnumMap<>(kinds);
+    for (E kind : kinds.getEnumConstants()) {
+      counters.put(kind, counter(name, help, label, kind.name().toLowerCase(Locale.ROOT)));
+    }
+    return counters;
   }
 
   /** A counter that somebody else keeps, from any thread. */

@@ -1,0 +1,276 @@
+package dev.evenkeel.cli;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** A group, as the API answers it, in lines and tables for people. What is unknown is a hyphen. */
+final class GroupText {
+  private static final String UNKNOWN = "-";
+  private static final int HOT_KEYS_MAX = 3;
+
+  private GroupText() {}
+
+  static String of(JsonObject group) {
+    return line("group", group.getString("group")).strip()
+        + line("mode", group.getString("mode"))
+        + line("assignor", word(group.getString("assignor")))
+        + line("status", status(group))
+        + leader(group)
+        + level(group)
+        + dedup(group)
+        + rates(group)
+        + failures(group)
+        + breakers(group)
+        + "\n\n"
+        + members(group).text()
+        + "\n"
+        + Table.of(
+                "TOPIC topic, SHARD shard, OWNER owner, NEXT nextOwner, STATE state, "
+                    + "EPOCH epoch, COMMITTED committed, END end, LAG lag",
+                group.getJsonArray("shards"))
+            .text();
+  }
+
+  private static String line(String name, String value) {
+    return String.format("\n%-10s%s", name, value);
+  }
+
+  private static String word(Object figure) {
+    return figure == null ? UNKNOWN : figure.toString();
+  }
+
+  private static String percent(Double share) {
+    return share == null ? UNKNOWN : String.format(Locale.ROOT, "%.0f %%", share * 100);
+  }
+
+  private static JsonObject part(JsonObject group, String name) {
+    return group.getJsonObject(name, new JsonObject());
+  }
+
+  /** Objects of a list, which may be missing. */
+  private static List<JsonObject> objects(JsonArray list) {
+    return list == null ? List.of() : list.stream().map(JsonObject.class::cast).toList();
+  }
+
+  /**
+   * The status in the words of the page. Null if it is unknown; a status that this program does not
+   * know keeps its name.
+   */
+  static String status(JsonObject group) {
+    String status = group.getString("status");
+    Integer members = memberCount(group);
+    if (status == null) {
+      return null;
+    }
+    if (members != null && members == 0) {
+      return "no members";
+    }
+    return switch (status) {
+      case "UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS" -> "shards free, members idle";
+      case "UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS" -> "shards free";
+      case "HEAVY_LOAD_BALANCE_NEEDED" -> "rebalancing";
+      case "HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED" -> "rebalancing, members idle";
+      default -> status;
+    };
+  }
+
+  /** A group has the list of its members, and a line of the list of groups has their number. */
+  static Integer memberCount(JsonObject group) {
+    Object members = group.getValue("members");
+    if (members instanceof JsonArray array) {
+      return array.size();
+    }
+    return members instanceof Number number ? number.intValue() : null;
+  }
+
+  /** A line in mode singleton; nothing in another. */
+  private static String leader(JsonObject group) {
+    if (!"singleton".equals(group.getString("mode"))) {
+      return "";
+    }
+    JsonObject singleton = part(group, "singleton");
+    String leader = singleton.getString("leader");
+    return line(
+        "leader", leader == null ? UNKNOWN : leader + " at term " + singleton.getLong("term"));
+  }
+
+  private static boolean isLevel(JsonObject group) {
+    return part(group, "level").getInteger("range") != null;
+  }
+
+  /** A line for each figure in mode level; nothing in another. */
+  private static String level(JsonObject group) {
+    if (!isLevel(group)) {
+      return "";
+    }
+    JsonObject level = part(group, "level");
+    Integer range = level.getInteger("range");
+    Long gap = level.getLong("gap");
+    Long times = level.getLong("setAside");
+    String holder = level.getString("holder");
+    Long held = level.getLong("heldMs");
+    if (gap == null) {
+      holder = UNKNOWN;
+    } else if (holder == null) {
+      holder = "nobody";
+    } else if (held != null) {
+      holder = String.format(Locale.ROOT, "%s holds the round for %.1f s", holder, held / 1_000.0);
+    }
+    return line("range", range.toString())
+        + line("strategy", word(level.getString("strategy")))
+        + line("gap", gap == null ? UNKNOWN : gap + " of " + range)
+        + line("round", word(level.getLong("round")))
+        + line("holder", holder)
+        + line("set aside", times == null ? UNKNOWN : times == 1 ? "once" : times + " times");
+  }
+
+  /** What deduplication does, or would do: some lines; none if nothing is known. */
+  static String dedup(JsonObject group) {
+    JsonObject dedup = part(group, "dedup");
+    String mode = dedup.getString("mode");
+    boolean on = mode != null && !mode.equals("off");
+    JsonObject repetition = part(dedup, "repetition");
+    String level = repetition.getString("level");
+    String lines = "";
+    if (on) {
+      lines += line("dedup", mode + ": " + percent(dedup.getDouble("savedShare")));
+      lines += " of the work saved";
+      if (dedup.getLong("accepted") != null) {
+        lines += dedupCounts(dedup);
+      }
+    }
+    if (level != null) {
+      Integer distance = repetition.getInteger("smallestDistance");
+      lines += line("repeats", level);
+      lines += distance == null ? "" : ", every " + distance + " at the closest";
+      if (!on && !level.equals("none")) {
+        lines += "; --dedup would save " + percent(repetition.getDouble("declinedShare"));
+      }
+    }
+    return lines;
+  }
+
+  private static String dedupCounts(JsonObject dedup) {
+    String counts =
+        String.format(
+            Locale.ROOT,
+            ", %d declined, %d accepted, %d waited%n          now %d at work, %d waiting; %d"
+                + " evicted, %d lost, %d unguarded",
+            dedup.getLong("declined"),
+            dedup.getLong("accepted"),
+            dedup.getLong("blocked"),
+            dedup.getLong("processing"),
+            dedup.getLong("waiting"),
+            dedup.getLong("evicted"),
+            dedup.getLong("lost"),
+            dedup.getLong("unguarded"));
+    List<String> keys =
+        objects(dedup.getJsonArray("hot")).stream()
+            .limit(HOT_KEYS_MAX)
+            .map(each -> each.getString("key") + " (" + each.getLong("declined") + ")")
+            .toList();
+    return keys.isEmpty() ? counts : counts + line("hottest", String.join(", ", keys));
+  }
+
+  /** What the rates of the members do: a line; nothing if they have none. */
+  static String rates(JsonObject group) {
+    JsonObject rates = part(group, "rates");
+    if (rates.getLong("dropped") == null) {
+      return "";
+    }
+    long shards = rates.getLong("shardsWaiting");
+    return String.format(
+        Locale.ROOT,
+        "%nrates     %d waiting now%s; %d had to wait, %d dropped",
+        rates.getLong("waiting"),
+        shards == 0 ? "" : " (the most in " + shards + (shards == 1 ? " shard)" : " shards)"),
+        rates.getLong("delayed"),
+        rates.getLong("dropped"));
+  }
+
+  /** A line; nothing if nothing has failed. */
+  static String failures(JsonObject group) {
+    if (!group.containsKey("failures")) {
+      return "";
+    }
+    JsonObject failures = group.getJsonObject("failures");
+    if (failures == null) {
+      return line("failures", UNKNOWN);
+    }
+    long waiting = failures.getLong("retriesWaiting");
+    long parked = failures.getLong("parked");
+    long shards = failures.getLong("shardsWaiting");
+    long dead = failures.getLong("deadLetters");
+    return waiting + parked + shards + dead == 0
+        ? ""
+        : String.format(
+            "%nfailures  %d to be tried again, %d parked behind them, %d shards wait; %d dead"
+                + " letters",
+            waiting, parked, shards, dead);
+  }
+
+  /** Members that pause; nothing if none does. */
+  static String breakers(JsonObject group) {
+    List<String> open =
+        objects(group.getJsonArray("members")).stream()
+            .filter(member -> "open".equals(member.getString("breaker")))
+            .map(member -> member.getString("member"))
+            .toList();
+    return open.isEmpty()
+        ? ""
+        : line(
+            "breaker",
+            "open: most messages fail at "
+                + String.join(", ", open)
+                + ", where one at a time is tried");
+  }
+
+  /** What counts for a member depends on the mode. */
+  private static Table members(JsonObject group) {
+    Map<String, JsonObject> bars = new HashMap<>();
+    objects(part(group, "level").getJsonArray("bars"))
+        .forEach(bar -> bars.put(bar.getString("member"), bar));
+    List<JsonObject> members = new ArrayList<>();
+    for (JsonObject member : objects(group.getJsonArray("members"))) {
+      Long silent = member.getLong("lastHeartbeatMs");
+      JsonObject bar = bars.getOrDefault(member.getString("member"), new JsonObject());
+      members.add(
+          member
+              .copy()
+              .put("shards", member.getJsonArray("shards", new JsonArray()).size())
+              .put("finished", bar.getLong("finished"))
+              .put("inHand", bar.getLong("inHand"))
+              .put("heartbeat", silent == null ? null : silent + " ms ago")
+              .put("stuck", stuck(member)));
+    }
+    String columns =
+        isLevel(group)
+            // They own no shards: what counts is how level they are.
+            ? "FINISHED finished, IN HAND inHand, CONSUMED consumed, HEARTBEAT heartbeat"
+            : "broadcast".equals(group.getString("mode"))
+                // Each has all shards, and offsets of its own.
+                ? "CONSUMED consumed, LAG lag, PASSED OVER passedOver, HEARTBEAT heartbeat"
+                : "SHARDS shards, CONSUMED consumed, HEARTBEAT heartbeat, STUCK stuck";
+    return Table.of("MEMBER member, HOST host, NODE node, " + columns, new JsonArray(members));
+  }
+
+  /** On which shards a member finishes nothing, and for how long; null if unknown. */
+  private static String stuck(JsonObject member) {
+    JsonArray shards = member.getJsonArray("stuck");
+    Long millis = member.getLong("stuckMs");
+    if (shards == null || millis == null) {
+      return null;
+    }
+    return shards.isEmpty()
+        ? "no"
+        : String.join(" ", shards.stream().map(String::valueOf).toList())
+            + " for "
+            + millis / 1000
+            + " s";
+  }
+}
