@@ -85,6 +85,7 @@ class PackageTableTest {
     ROOT + "dedup..",
     ROOT + "dispatcher.core..",
     ROOT + "dispatcher.level.core..",
+    ROOT + "client.internal.admission..",
     ROOT + "client.internal.consume..",
     ROOT + "client.internal.level..",
     ROOT + "client.internal.produce.core..",

@@ -2,7 +2,6 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
-import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.member.PublishBench;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -38,10 +37,6 @@ final class SimCalls implements PublishBench.Cluster {
     publishing = new PublishBench(this, World.GROUP);
   }
 
-  private ConsumerCore core() {
-    return consumer.core;
-  }
-
   private long clock() {
     return consumer.clock();
   }
@@ -57,61 +52,58 @@ final class SimCalls implements PublishBench.Cluster {
 
   void fetch(ConsumerAction.Fetch f) {
     this.<FetchAnswer>request(
-        text(() -> "fetch of " + f.hold()),
+        text(() -> "fetch of " + f.owned()),
         f.request().waitMillis() + FETCH_GRACE_MILLIS,
-        answer -> world.brokers.of(f.hold().shard).fetch(f.request(), answer),
-        answer -> core().fetched(f.hold(), f.request(), answer, clock()),
-        no -> core().fetchFailed(f.hold(), f.request(), no, clock()));
+        answer -> world.brokers.of(f.owned().shard()).fetch(f.request(), answer),
+        answer -> f.owned().fetched(f.request(), answer, clock()),
+        no -> f.owned().fetchFailed(f.request(), no, clock()));
   }
 
   void readLease(ConsumerAction.ReadLease r) {
-    Shard shard = r.hold().shard;
+    Shard shard = r.owned().shard();
     this.<Lease>request(
-        text(() -> "read of the lease of " + r.hold()),
+        text(() -> "read of the lease of " + r.owned()),
         CONTROL_TIMEOUT_MILLIS,
         answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
         lease ->
-            core()
-                .leaseRead(
-                    r.hold(), world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
-        no -> core().leaseFailed(r.hold(), no, clock()));
+            r.owned().leaseRead(world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
+        no -> r.owned().leaseFailed(no, clock()));
   }
 
   void commit(ConsumerAction.Commit c) {
     submit(
-        text(() -> "commit of " + c.hold()),
-        c.hold().shard,
+        text(() -> "commit of " + c.owned()),
+        c.owned().shard(),
         c.command(),
-        reply -> core().committed(c.hold(), c.command().offset()),
-        no -> core().commitFailed(c.hold(), no, clock()));
+        reply -> c.owned().committed(c.command().offset()),
+        no -> c.owned().commitFailed(no, clock()));
   }
 
   void recordOutcomes(ConsumerAction.RecordOutcomes r) {
     submit(
-        text(() -> "outcomes of " + r.hold()),
-        r.hold().shard,
+        text(() -> "outcomes of " + r.owned()),
+        r.owned().shard(),
         r.command(),
-        reply ->
-            core().recorded(r.hold(), r.command(), ((Reply.OfOffsets) reply).offsets(), clock()),
-        no -> core().recordFailed(r.hold(), r.command(), no, clock()));
+        reply -> r.owned().recorded(r.command(), ((Reply.OfOffsets) reply).offsets(), clock()),
+        no -> r.owned().recordFailed(r.command(), no, clock()));
   }
 
   void fetchRetries(ConsumerAction.FetchRetries f) {
     this.<RetryAnswer>request(
-        text(() -> "retries of " + f.hold()),
+        text(() -> "retries of " + f.owned()),
         CONTROL_TIMEOUT_MILLIS,
-        answer -> world.brokers.of(f.hold().shard).fetchRetries(f.request(), answer),
-        answer -> core().retriesFetched(f.hold(), f.request(), answer, clock()),
-        no -> core().retriesFailed(f.hold(), f.request(), no, clock()));
+        answer -> world.brokers.of(f.owned().shard()).fetchRetries(f.request(), answer),
+        answer -> f.owned().retriesFetched(f.request(), answer, clock()),
+        no -> f.owned().retriesFailed(f.request(), no, clock()));
   }
 
   void release(ConsumerAction.Release r) {
     submit(
-        text(() -> "release of " + r.hold()),
-        r.hold().shard,
+        text(() -> "release of " + r.owned()),
+        r.owned().shard(),
         r.command(),
-        reply -> core().released(r.hold()),
-        no -> core().releaseFailed(r.hold(), no, clock()));
+        reply -> r.owned().released(clock()),
+        no -> r.owned().releaseFailed(no, clock()));
   }
 
   private void submit(
@@ -138,15 +130,15 @@ final class SimCalls implements PublishBench.Cluster {
   // ---- What handlers publish
 
   void open(ConsumerAction.OpenPublisher open) {
-    long id = world.bug.publisher(open.producerId(), world.outputs.publisher(open.shard()));
+    long id = world.bug.publisher(open.producerId(), world.outputs.publisher(open.owned().shard()));
     publishing
-        .open(open.shard(), open.epoch(), id)
+        .open(open.owned().shard(), open.owned().ownership().epoch(), id)
         .onComplete(
             opened -> {
               if (opened.succeeded()) {
-                core().publisherOpened(open.hold(), opened.result(), dataGroups(), clock());
+                open.owned().publisherOpened(opened.result(), dataGroups(), clock());
               } else {
-                core().publisherFailed(open.hold(), refused(opened), clock());
+                open.owned().publisherFailed(refused(opened), clock());
               }
             });
   }
@@ -157,10 +149,9 @@ final class SimCalls implements PublishBench.Cluster {
         .onComplete(
             published -> {
               if (published.succeeded()) {
-                core().published(publish.hold(), publish.request(), published.result(), clock());
+                publish.owned().published(publish.request(), published.result(), clock());
               } else {
-                core()
-                    .publishFailed(publish.hold(), publish.request(), refused(published), clock());
+                publish.owned().publishFailed(publish.request(), refused(published), clock());
               }
             });
   }

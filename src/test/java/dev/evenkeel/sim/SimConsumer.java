@@ -39,6 +39,7 @@ final class SimConsumer extends Actor {
   private final ElapsedTime elapsed;
   private final long bornMillis;
   final SimCalls calls;
+  private final Actions actions = new Actions();
   List<String> topics;
   String place;
 
@@ -182,7 +183,7 @@ final class SimConsumer extends Actor {
         options.getMemberTimeoutMillis(),
         options.getLockTimeMillis(),
         Heartbeat.Wishes.NONE,
-        world.bug.marks(core.marks(clock()), told));
+        world.bug.marks(core.progress(clock()), told));
   }
 
   /** After so long without an answer it starts nothing. */
@@ -261,43 +262,109 @@ final class SimConsumer extends Actor {
   private void act() {
     ConsumerAction action;
     while (!gone && (action = core.poll()) != null) {
-      perform(action);
+      action.performBy(actions);
       if (world.strikes()) {
         crash();
       }
     }
   }
 
-  private void perform(ConsumerAction action) {
-    if (action instanceof ConsumerAction.Fetch f) {
-      calls.fetch(f);
-    } else if (action instanceof ConsumerAction.ReadLease r) {
-      calls.readLease(r);
-    } else if (action instanceof ConsumerAction.Commit c) {
-      calls.commit(c);
-    } else if (action instanceof ConsumerAction.RecordOutcomes r) {
-      calls.recordOutcomes(r);
-    } else if (action instanceof ConsumerAction.FetchRetries f) {
-      calls.fetchRetries(f);
-    } else if (action instanceof ConsumerAction.OpenPublisher o) {
-      calls.open(o);
-    } else if (action instanceof ConsumerAction.Publish p) {
-      calls.publish(p);
-    } else if (action instanceof ConsumerAction.Release r) {
-      released.add(r.command().epoch());
-      calls.release(r);
-    } else if (action instanceof ConsumerAction.CallAssign a) {
-      handler.assign(a);
-    } else if (action instanceof ConsumerAction.CallRelease r) {
-      handler.release(r);
-    } else if (action instanceof ConsumerAction.CallLost l) {
-      world.time.note(() -> name + " lost " + l.shard());
-    } else if (action instanceof ConsumerAction.HeartbeatNow) {
+  /** Carries out what the core wants. */
+  private final class Actions implements ConsumerAction.Performer {
+    @Override
+    public void readLease(ConsumerAction.ReadLease action) {
+      calls.readLease(action);
+    }
+
+    @Override
+    public void openPublisher(ConsumerAction.OpenPublisher action) {
+      calls.open(action);
+    }
+
+    @Override
+    public void callAssign(ConsumerAction.CallAssign action) {
+      handler.assign(action);
+    }
+
+    @Override
+    public void fetch(ConsumerAction.Fetch action) {
+      calls.fetch(action);
+    }
+
+    @Override
+    public void fetchRetries(ConsumerAction.FetchRetries action) {
+      calls.fetchRetries(action);
+    }
+
+    @Override
+    public void recordOutcomes(ConsumerAction.RecordOutcomes action) {
+      calls.recordOutcomes(action);
+    }
+
+    @Override
+    public void publish(ConsumerAction.Publish action) {
+      calls.publish(action);
+    }
+
+    @Override
+    public void commit(ConsumerAction.Commit action) {
+      calls.commit(action);
+    }
+
+    @Override
+    public void callDraining(ConsumerAction.CallDraining action) {
+      // The handler goes on.
+    }
+
+    @Override
+    public void callKept(ConsumerAction.CallKept action) {
+      // The handler goes on.
+    }
+
+    @Override
+    public void callRelease(ConsumerAction.CallRelease action) {
+      handler.release(action);
+    }
+
+    @Override
+    public void release(ConsumerAction.Release action) {
+      released.add(action.command().epoch());
+      calls.release(action);
+    }
+
+    @Override
+    public void callLost(ConsumerAction.CallLost action) {
+      world.time.note(() -> name + " lost " + action.shard());
+    }
+
+    @Override
+    public void leadChanged(ConsumerAction.LeadChanged action) {
+      // Nobody asks.
+    }
+
+    @Override
+    public void heartbeatNow(ConsumerAction.HeartbeatNow action) {
       hurry();
-    } else if (action instanceof ConsumerAction.HeartbeatSoon) {
+    }
+
+    @Override
+    public void heartbeatSoon(ConsumerAction.HeartbeatSoon action) {
       plan.soon(clock());
-    } else if (action instanceof ConsumerAction.Report report) {
-      world.time.note(() -> name + ": " + report.text());
+    }
+
+    @Override
+    public void ownedChanged(ConsumerAction.OwnedChanged action) {
+      // Nobody asks.
+    }
+
+    @Override
+    public void stop(ConsumerAction.Stop action) {
+      throw new SimulationFailure(name + " shall stop: " + action.text());
+    }
+
+    @Override
+    public void report(ConsumerAction.Report action) {
+      world.time.note(() -> name + ": " + action.text());
     }
   }
 

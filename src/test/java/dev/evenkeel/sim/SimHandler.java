@@ -180,7 +180,7 @@ final class SimHandler {
   // ---- Shards
 
   void assign(ConsumerAction.CallAssign call) {
-    Shard shard = call.hold().shard;
+    Shard shard = call.owned().shard();
     long begin = call.shard().offset();
     world.ledger.mustBeGranted(shard, call.shard().epoch(), consumer.instance);
     world.checkOverlap(consumer, shard, call.shard().epoch());
@@ -206,16 +206,13 @@ final class SimHandler {
                 new Key(shard, call.shard().epoch()),
                 new Work(begin, world.ledger.sum(shard, begin)));
           }
-          core()
-              .assignDone(
-                  call.hold(),
-                  fails ? new IllegalStateException("simulated") : null,
-                  consumer.clock());
+          call.owned()
+              .assignDone(fails ? new IllegalStateException("simulated") : null, consumer.clock());
         });
   }
 
   void release(ConsumerAction.CallRelease call) {
-    Shard shard = call.hold().shard;
+    Shard shard = call.owned().shard();
     Work work = works.remove(new Key(shard, call.shard().epoch()));
     if (work == null || !work.running.isEmpty()) {
       throw new SimulationFailure("onRelease while handlers run: " + call);
@@ -228,9 +225,8 @@ final class SimHandler {
         false,
         text(() -> (fails ? "onRelease fails of " : "onRelease ends of ") + call.shard()),
         () ->
-            core()
+            call.owned()
                 .stateGiven(
-                    call.hold(),
                     state,
                     fails ? new IllegalStateException("simulated") : null,
                     consumer.clock()));

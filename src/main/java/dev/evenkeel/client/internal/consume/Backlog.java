@@ -44,10 +44,10 @@ final class Backlog {
   }
 
   /**
-   * The next message as a task of {@code hold}, or null. What is malformed inside of a batch comes
+   * The next message as a task of {@code owner}, or null. What is malformed inside of a batch comes
    * as tasks that are {@link Task#unreadable}, one for each offset that the batch has taken.
    */
-  Task next(OwnedShard hold) {
+  Task next(Task.Owner owner) {
     while (reader == null || !reader.hasNext()) {
       Waiting waiting = batches.poll();
       if (waiting == null) {
@@ -58,13 +58,13 @@ final class Backlog {
     }
     long offset = reader.nextOffset();
     try {
-      return new Task(hold, offset, reader.next(), share);
+      return new Task(owner, offset, reader.next(), share);
     } catch (RefusedException malformed) {
       reader.giveUp();
       // With the first of them, all that there is to be looked at.
       byte[] bytes = shown ? NOTHING : copy(current);
       shown = true;
-      return Task.unreadable(hold, offset, bytes, share, false, malformed);
+      return Task.unreadable(owner, offset, bytes, share, false, malformed);
     }
   }
 
@@ -89,21 +89,9 @@ final class Backlog {
     }
   }
 
-  /** Drops everything, and says how much that was. */
-  OwnedShard.Dropped clear() {
-    long messages = 0;
-    long bytes = 0;
-    if (reader != null) {
-      messages = reader.endOffset() - Math.max(wantedFrom, reader.nextOffset());
-      bytes = messages * share;
-    }
-    for (Waiting waiting : batches) {
-      long wanted = waiting.placed().endOffset() - waiting.from();
-      messages += wanted;
-      bytes += wanted * share(waiting.placed());
-    }
+  /** Drops everything. */
+  void clear() {
     batches.clear();
     reader = null;
-    return new OwnedShard.Dropped(messages, bytes);
   }
 }

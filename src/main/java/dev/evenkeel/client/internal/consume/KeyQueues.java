@@ -12,27 +12,27 @@ import java.util.function.Consumer;
 
 /**
  * One message of a key after another; messages without a key have no order. A message whose key is
- * busy is parked in the key's lane, so that those behind it with other keys can pass. What is
- * parked is bounded by what the source has: the pending limits.
+ * busy is kept in the key's queue, so that those behind it with other keys can pass. What is
+ * waiting is bounded by what the source has: the pending limits.
  */
 final class KeyQueues implements OrderQueue {
-  /** A busy key, and what is parked behind its message. It is its own key in the map. */
-  static final class Lane {
+  /** A busy key, and what is waiting behind its message. It is its own key in the map. */
+  static final class KeyQueue {
     private final byte[] key;
     private final int hash;
-    private ArrayDeque<Task> parked;
+    private ArrayDeque<Task> waiting;
 
     /** Whose turn it is. */
     private Task front;
 
-    Lane(byte[] key) {
+    KeyQueue(byte[] key) {
       this.key = key;
       hash = Arrays.hashCode(key);
     }
 
     @Override
     public boolean equals(Object other) {
-      return other instanceof Lane lane && hash == lane.hash && Arrays.equals(key, lane.key);
+      return other instanceof KeyQueue queue && hash == queue.hash && Arrays.equals(key, queue.key);
     }
 
     @Override
@@ -41,7 +41,7 @@ final class KeyQueues implements OrderQueue {
     }
   }
 
-  private final Map<Lane, Lane> busy = new HashMap<>();
+  private final Map<KeyQueue, KeyQueue> busy = new HashMap<>();
   private final Consumer<Task> crowded;
 
   /** By offset: the older a message, the sooner it closes a hole in the window. */
@@ -49,7 +49,7 @@ final class KeyQueues implements OrderQueue {
       new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
 
   /**
-   * @param crowded is told of a message that is watched when another is parked behind it
+   * @param crowded is told of a message that is watched when another is waiting behind it
    */
   KeyQueues(Consumer<Task> crowded) {
     this.crowded = crowded;
@@ -65,20 +65,20 @@ final class KeyQueues implements OrderQueue {
       if (task.message.key() == null) {
         return task;
       }
-      Lane fresh = new Lane(task.message.key());
-      Lane lane = busy.putIfAbsent(fresh, fresh);
-      if (lane == null) {
-        task.lane = fresh;
+      KeyQueue fresh = new KeyQueue(task.message.key());
+      KeyQueue queue = busy.putIfAbsent(fresh, fresh);
+      if (queue == null) {
+        task.queue = fresh;
         fresh.front = task;
         return task;
       }
-      task.lane = lane;
-      if (lane.parked == null) {
-        lane.parked = new ArrayDeque<>(4);
+      task.queue = queue;
+      if (queue.waiting == null) {
+        queue.waiting = new ArrayDeque<>(4);
       }
-      lane.parked.add(task);
-      if (lane.front.watched) {
-        crowded.accept(lane.front);
+      queue.waiting.add(task);
+      if (queue.front.watched()) {
+        crowded.accept(queue.front);
       }
     }
     return null;
@@ -86,58 +86,58 @@ final class KeyQueues implements OrderQueue {
 
   @Override
   public Iterator<Task> behind(Task front) {
-    Lane lane = front.lane;
-    return lane == null || lane.parked == null
+    KeyQueue queue = front.queue;
+    return queue == null || queue.waiting == null
         ? Collections.emptyIterator()
-        : lane.parked.iterator();
+        : queue.waiting.iterator();
   }
 
   @Override
   public void takeBehind(Task front, Set<Task> some) {
-    front.lane.parked.removeAll(some);
-    some.forEach(task -> task.lane = null);
+    front.queue.waiting.removeAll(some);
+    some.forEach(task -> task.queue = null);
   }
 
   @Override
   public void finished(Task task) {
-    Lane lane = task.lane;
-    if (lane == null) {
+    KeyQueue queue = task.queue;
+    if (queue == null) {
       return;
     }
-    Task behind = lane.parked == null ? null : lane.parked.poll();
+    Task behind = queue.waiting == null ? null : queue.waiting.poll();
     if (behind == null) {
-      busy.remove(lane);
+      busy.remove(queue);
     } else {
-      lane.front = behind;
+      queue.front = behind;
       startable.add(behind);
     }
   }
 
   @Override
   public void dropFrom(long from) {
-    // What runs keeps its lane until it is finished. What is startable comes before all that is
-    // parked behind it.
-    for (Lane lane : busy.values()) {
-      if (lane.parked != null) {
-        lane.parked.removeIf(task -> task.offset >= from);
+    // What runs keeps its queue until it is finished. What is startable comes before all that is
+    // waiting behind it.
+    for (KeyQueue queue : busy.values()) {
+      if (queue.waiting != null) {
+        queue.waiting.removeIf(task -> task.offset >= from);
       }
     }
     startable.removeIf(
         task -> {
           boolean dropped = task.offset >= from;
           if (dropped) {
-            busy.remove(task.lane);
+            busy.remove(task.queue);
           }
           return dropped;
         });
   }
 
   @Override
-  public void forEachParked(Consumer<Task> look) {
+  public void forEachWaiting(Consumer<Task> look) {
     startable.forEach(look);
-    for (Lane lane : busy.values()) {
-      if (lane.parked != null) {
-        lane.parked.forEach(look);
+    for (KeyQueue queue : busy.values()) {
+      if (queue.waiting != null) {
+        queue.waiting.forEach(look);
       }
     }
   }

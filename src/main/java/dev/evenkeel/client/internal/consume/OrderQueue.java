@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 
 /**
  * Keeps one shard's order: gives the messages out one by one, as the order allows. A message keeps
- * its lane from {@link #next} to {@link #finished}, through all its retries.
+ * its turn from {@link #next} to {@link #finished}, through all its retries.
  */
 interface OrderQueue {
   /** Gives the shard's messages by ascending offset, decoded one at a time. */
@@ -27,7 +27,7 @@ interface OrderQueue {
    * Forgets what {@link #next} has taken from its source and not given out, as far as it lies at
    * {@code from} or above.
    */
-  void dropFrom(long from);
+  default void dropFrom(long from) {}
 
   /** Forgets all that {@link #next} has taken from its source and not given out. */
   default void clear() {
@@ -35,14 +35,14 @@ interface OrderQueue {
   }
 
   /** Shows what {@link #next} has taken from its source and not given out, in no order. */
-  void forEachParked(Consumer<Task> look);
+  default void forEachWaiting(Consumer<Task> look) {}
 
   /** Messages that wait behind {@code front}, which was given out and is not finished, in order. */
   default Iterator<Task> behind(Task front) {
     return Collections.emptyIterator();
   }
 
-  /** Forgets some of those behind {@code front}: they have no lane any more. */
+  /** Forgets some of those behind {@code front}: they have no queue any more. */
   default void takeBehind(Task front, Set<Task> some) {}
 
   static OrderQueue of(ConsumerOptions.Order order) {
@@ -50,14 +50,50 @@ interface OrderQueue {
   }
 
   /**
-   * @param crowded is told of a message that is {@link Task#watched} when another comes to wait
-   *     behind it
+   * @param crowded is given a {@link Task#watched} message when another comes to wait behind it
    */
   static OrderQueue of(ConsumerOptions.Order order, Consumer<Task> crowded) {
     return switch (order) {
-      case SHARD -> new ShardQueue();
+      case SHARD -> new OneByOne();
       case KEY -> new KeyQueues(crowded);
-      case NONE -> new UnorderedQueue();
+      case NONE -> new Unordered();
     };
+  }
+
+  /** One message of the shard after another. It takes no message that it does not give out. */
+  final class OneByOne implements OrderQueue {
+    private boolean busy;
+
+    private OneByOne() {}
+
+    @Override
+    public Task next(Source source) {
+      if (busy) {
+        return null;
+      }
+      Task task = source.next();
+      busy = task != null;
+      return task;
+    }
+
+    @Override
+    public void finished(Task task) {
+      busy = false;
+    }
+  }
+
+  /** No order at all. It takes no message that it does not give out. */
+  final class Unordered implements OrderQueue {
+    private Unordered() {}
+
+    @Override
+    public Task next(Source source) {
+      return source.next();
+    }
+
+    @Override
+    public void finished(Task task) {
+      // Nothing waits for it.
+    }
   }
 }

@@ -8,9 +8,9 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 
-/** Outcomes on their way to the log, in their order; one command at a time. */
+/** The outcomes of one shard on their way to the log, in their order; one command at a time. */
 final class Outbox {
-  /** No more messages are begun while so many wait to be told. */
+  /** No more messages are begun while so many wait to be recorded. */
   private static final int WAITING_MAX = 1_000;
 
   private static final int COMMAND_OUTCOMES_MAX = 256;
@@ -19,6 +19,7 @@ final class Outbox {
   /** An outcome and its message. */
   record Pending(Task task, Outcome outcome) {}
 
+  private final Ownership ownership;
   private final ArrayDeque<Pending> waiting = new ArrayDeque<>();
   private List<Pending> sent = List.of();
   private DataCommand.RecordOutcomes command;
@@ -26,6 +27,10 @@ final class Outbox {
 
   /** Failed messages of the window whose failure the log has not taken yet. */
   private int failedOfWindow;
+
+  Outbox(Ownership ownership) {
+    this.ownership = ownership;
+  }
 
   void add(Task task, Outcome outcome) {
     waiting.add(new Pending(task, outcome));
@@ -51,7 +56,7 @@ final class Outbox {
   }
 
   /** The next command to send, or null if there is none now. */
-  DataCommand.RecordOutcomes next(String group, OwnedShard hold, long now) {
+  DataCommand.RecordOutcomes next(String group, long now) {
     if (command != null || now < notBeforeMillis) {
       return null;
     }
@@ -62,7 +67,7 @@ final class Outbox {
       return null;
     }
     List<Outcome> outcomes = sent.stream().map(Pending::outcome).toList();
-    command = new DataCommand.RecordOutcomes(group, hold.shard, hold.epoch, outcomes);
+    command = new DataCommand.RecordOutcomes(group, ownership.shard(), ownership.epoch(), outcomes);
     return command;
   }
 
@@ -88,25 +93,27 @@ final class Outbox {
     return copy == null ? 0 : copy.length;
   }
 
-  /** What {@code answered} told, if it is the one that is awaited; else nothing. */
+  /** What {@code answered} brought, if it is the one that is awaited; else nothing. */
   List<Pending> taken(DataCommand.RecordOutcomes answered) {
     if (command != answered) {
       return List.of();
     }
-    List<Pending> told = sent;
+    List<Pending> taken = sent;
     sent = List.of();
     command = null;
-    told.forEach(each -> count(each.task(), each.outcome(), -1));
-    return told;
+    taken.forEach(each -> count(each.task(), each.outcome(), -1));
+    return taken;
   }
 
-  /** Takes back what was to be parked in {@code lanes} and was not sent, in its order. */
-  List<Task> takeParked(Set<Long> lanes) {
+  /**
+   * Takes back what was to be parked behind others of {@code keys} and was not sent, in its order.
+   */
+  List<Task> takeParked(Set<Long> keys) {
     List<Task> taken = new ArrayList<>();
-    if (!lanes.isEmpty()) {
+    if (!keys.isEmpty()) {
       for (Iterator<Pending> each = waiting.iterator(); each.hasNext(); ) {
         Pending next = each.next();
-        if (next.outcome() instanceof Outcome.Parked && lanes.contains(next.task().laneHash)) {
+        if (next.outcome() instanceof Outcome.Parked && keys.contains(next.task().keyHash)) {
           each.remove();
           taken.add(next.task());
         }
@@ -115,7 +122,7 @@ final class Outbox {
     return taken;
   }
 
-  /** It is told again: whether it was taken is not known, and telling it twice changes nothing. */
+  /** It is sent again: whether it was taken is not known, and sending it twice changes nothing. */
   boolean again(DataCommand.RecordOutcomes failed, long atMillis) {
     if (command != failed) {
       return false;
@@ -125,7 +132,7 @@ final class Outbox {
     return true;
   }
 
-  /** Nothing is told before {@code atMillis}. */
+  /** Nothing is sent before {@code atMillis}. */
   void pause(long atMillis) {
     notBeforeMillis = atMillis;
   }

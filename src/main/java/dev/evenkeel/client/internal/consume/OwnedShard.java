@@ -1,672 +1,919 @@
 package dev.evenkeel.client.internal.consume;
 
+import static dev.evenkeel.client.internal.consume.OwnedShardState.ASSIGNING;
+import static dev.evenkeel.client.internal.consume.OwnedShardState.ATTACHING;
+import static dev.evenkeel.client.internal.consume.OwnedShardState.DRAINING;
+import static dev.evenkeel.client.internal.consume.OwnedShardState.LOST;
+import static dev.evenkeel.client.internal.consume.OwnedShardState.RELEASED;
+import static dev.evenkeel.client.internal.consume.OwnedShardState.RELEASING;
+import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
+
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
-import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.protocol.Shard;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashSet;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.RetryAnswer;
+import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.Set;
 
 /**
- * A shard that this consumer holds at one epoch: its window, its messages, and where it stands. The
- * transitions are in {@link ShardLifecycle}.
+ * A shard that this consumer owns at one epoch: the state machine of {@link OwnedShardState}, and
+ * all that is known of the shard. An event comes in, {@link ConsumerAction}s go out. {@link #step}
+ * does what the state wants next and may be called at any time; whatever must be tried again is
+ * tried by the step of a later tick. Times are monotonic milliseconds.
  */
-public final class OwnedShard {
+final class OwnedShard implements ShardEvents, Task.Owner {
+  /** The consumer around it. */
+  interface Host {
+    /** The shard has something to hand out, perhaps. */
+    void ready(OwnedShard shard);
+
+    /** The shard is released or lost. */
+    void gone(OwnedShard shard);
+
+    /** A message is finished. */
+    void finished();
+
+    /** Whether the application may be given anything: nobody else owns what this member owns. */
+    boolean mayStart(long now);
+  }
+
   /**
-   * Most offsets between the lowest unfinished one and the highest one handed out. A shard whose
-   * oldest message fails again and again waits there, visibly.
+   * What was there before.
+   *
+   * @param predecessor an earlier owner of the same shard in this consumer, some of whose handlers
+   *     may still run; or null
+   * @param spent nothing may begin under this epoch any more: the shard is only released
+   * @param committed the committed offset that the grant found, or -1 if the lease must be read for
+   *     it
    */
-  static final int SPAN_MESSAGES_MAX = 65_536;
+  record Start(OwnedShard predecessor, boolean spent, long committed) {}
 
-  public final String topic;
-  public final Shard shard;
-  final long epoch;
+  /** What is kept of a hand-over's time for onRelease and the log: 5 s, or a fifth of less. */
+  private static final long RELEASE_MILLIS = 5_000;
 
-  /** An earlier hold of the same shard, some of whose handlers may still run; or null. */
-  OwnedShard predecessor;
+  /** First fetches and ends are reported as new within this time: some heartbeats may get lost. */
+  static final long RECENT_MILLIS = 10_000;
 
-  OwnedShardState state = OwnedShardState.ATTACHING;
+  private final Ownership ownership;
+  private final Environment environment;
+  private final Host host;
+  private final ShardReports reports;
+  private final ShardRetries retries;
+  private final ShardMessages messages;
+  private final ShardFetch fetch;
+  private final ShardCommits commits;
+  private final ShardFailures failures;
+  private final ShardRelease release;
+  private final long grantedCommitted;
 
-  /** The shard shall be let go. */
-  boolean draining;
+  private OwnedShardState state = ATTACHING;
+  private OwnedShard predecessor;
+
+  /** The shard shall be given away. */
+  private boolean draining;
 
   /** A request or callback that this state awaits is under way. */
-  boolean busy;
+  private boolean busy;
 
-  /** No sooner is the state's next request or callback tried, in monotonic milliseconds. */
-  long retryMillis;
+  /** No sooner is the state's next request or callback tried. */
+  private long retryMillis;
 
-  /** Failures in a row of the same callback or of the shard's data. */
-  int failures;
-
-  /** Where the last unreadable batch lies, or -1. */
-  long corruptOffset = -1;
-
-  /** The last problem reported, so that each is reported once. */
-  String reported;
-
-  /** The committed offset that the grant found, or -1 if the lease must be read for it. */
-  long grantedCommitted = -1;
-
-  byte[] givenState;
-
-  /** Where the empty state stands that this hold began with, if the log has none yet; else -1. */
-  long markOffset = -1;
-
-  boolean assignCalled;
-  boolean assigned;
-
-  /** The fetch whose answer is awaited, or null. */
-  FetchRequest fetch;
-
-  long fetchAskedMillis;
-
-  /** Nobody knows what became of the last fetch. */
-  boolean fetchLost;
-
-  long fetchRetryMillis;
-  long fetchOffset;
-
-  /** The log's next offset by the last fetch, or -1. */
-  long logEnd = -1;
-
-  /** What handlers publish; null: they cannot. */
-  PublishQueue outputs;
-
-  /** Where to begin, once the producer of what handlers publish is open. */
-  long beginOffset;
-
-  /** The handler's last state, and the offset that it stands for; -1: none. */
-  byte[] keptState;
-
-  long keptOffset = -1;
-
-  /** The state's offset in the last commit sent, and in the last one that the log took. */
-  long keptSent = -1;
-
-  long keptTaken = -1;
-
-  /** Messages below may be started: what is above is not committed yet, with at most once. */
-  long claimed = Long.MAX_VALUE;
-
-  /** What was asked to be committed so that it may be started: until told, it may be, or not. */
-  long claimAsked;
-
-  boolean commitInFlight;
-  long commitRetryMillis;
-
-  /** Requests that tell of failures and whose answers have not come. */
-  int recordsInFlight;
-
-  final InDoubtWrites doubt = new InDoubtWrites();
-
-  long committed;
-  long lastCommitMillis;
-
-  /** A handler has said that it will not handle a message of this shard any more. */
-  boolean givenBack;
-
-  /** It is let go of while messages wait for their rate. */
-  boolean waitsForRate;
-
-  boolean releaseAsked;
-  boolean releaseReady;
-
-  /** The log has said that the release was taken: this epoch is over for good. */
-  boolean releaseTaken;
-
-  boolean releaseSent;
-  int releaseTries;
-  byte[] releaseState;
-
-  /** The handler could not give its state, or that would not stand for the released offset. */
-  boolean stateMissing;
-
-  /** The lease's committed offset when it was read; it never goes back. */
-  long leaseCommitted;
-
-  /** Of the lease, if it was read; else -1. */
-  long generation = -1;
-
-  /** One more than the highest offset given to a handler; -1 before anything may be. */
-  long begunOffset = -1;
-
-  /** When its first fetch was sent, or -1. */
-  long firstFetchMillis = -1;
-
-  /** When a handler of it ended last, or -1. */
-  long lastEndedMillis = -1;
-
-  /** When a handler of it ended well last, or -1. */
-  long lastFinishedMillis = -1;
-
-  /** Since when something is in hand and nothing is finished, or -1; for heartbeats. */
-  long stalledSinceMillis = -1;
-
-  /** Since when nothing of it is started any more, or -1. */
-  long stoppedMillis = -1;
-
-  Window window;
-  boolean inReady;
-
-  /** One more than the highest offset that was {@link #givenUp}, or 0. */
-  private long givenUpTop;
-
-  /** Handlers that have not ended, of retries too. */
-  int running;
-
-  /** Of retries. */
-  int retriesRunning;
-
-  long pendingMessages;
-  long pendingBytes;
-
-  final ShardRetries retries = new ShardRetries();
-
-  /** Whether messages keep the order of their key behind those that the log has. */
-  boolean ordersKeys;
-
-  private final int handOutMax;
-  private final Backlog backlog = new Backlog();
-
-  /** Failed messages whose next try is due, by offset. */
-  private final PriorityQueue<Task> again =
-      new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
-
-  private final List<Task> waiting = new ArrayList<>();
-
-  /** Retries that were given back while messages were decoded. */
-  private final List<Task> goneBack = new ArrayList<>();
-
-  /** Taken by a {@link DedupGate}, and not begun yet. */
-  private final Set<Task> held = new LinkedHashSet<>();
-
-  /** Messages that may be held besides those handed out; 0: they count among these. */
-  int heldMax;
-
-  private final Drops drops;
-  private final OrderQueue.Source source = this::decode;
-  private final OrderQueue lanes;
-  private long runningBytes;
-  private long passedMessages;
-  private long passedBytes;
-
-  /** What a gate should know of held messages; one for all shards of a consumer. */
-  static final class Drops {
-    /** How often some were dropped. */
-    int count;
-
-    /** Those behind which others have come to wait. */
-    final ArrayDeque<Task> crowded = new ArrayDeque<>();
-  }
-
-  OwnedShard(String topic, Shard shard, long epoch, ConsumerOptions.Order order, int handOutMax) {
-    this(topic, shard, epoch, order, handOutMax, new Drops());
-  }
-
-  OwnedShard(
-      String topic,
-      Shard shard,
-      long epoch,
-      ConsumerOptions.Order order,
-      int handOutMax,
-      Drops drops) {
-    this.drops = drops;
-    this.topic = topic;
-    this.shard = shard;
-    this.epoch = epoch;
-    this.handOutMax = handOutMax;
-    lanes = OrderQueue.of(order, drops.crowded::add);
-  }
-
-  void begin(long offset) {
-    window = new Window(offset);
-    begunOffset = offset;
-    committed = offset;
-    fetchOffset = offset;
-  }
-
-  /** With at most once: nothing may be started before it is committed. */
-  void claims() {
-    claimed = window.committed();
-    claimAsked = claimed;
-  }
-
-  boolean atMostOnce() {
-    return claimed != Long.MAX_VALUE;
-  }
+  /** The last commit had no answer, so the log may take it at any time. */
+  private boolean commitInDoubt;
 
   /**
-   * With at most once: messages that are committed, or may be, and are not handled, those that run
-   * among them.
+   * The log may take something else of this epoch at any time, although nothing is awaited any
+   * more. A later owner at the same epoch cannot know where to begin then: what it reads of the
+   * lease may be changed.
    */
-  long claimedLeft() {
-    return atMostOnce() ? Math.max(0, Math.min(claimAsked, fetchOffset) - window.committed()) : 0;
+  private boolean spent;
+
+  /** The former owner's state, until onAssign has ended well. */
+  private byte[] givenState;
+
+  private int assignFailures;
+  private boolean assignCalled;
+  private boolean assigned;
+
+  /** The lease's committed offset when it was read, or where this owner began. */
+  private long leaseCommitted;
+
+  /** Of the lease, if it was read; else -1. */
+  private long generation = -1;
+
+  /** Where to begin, once the producer of what handlers publish is open. */
+  private long beginOffset;
+
+  private long emptyStateOffset = -1;
+
+  /** What handlers publish; null: they cannot. */
+  private PublishQueue outputs;
+
+  /** It is given away while messages wait for their rate. */
+  private boolean waitsForRate;
+
+  private boolean releaseTaken;
+
+  /** Since when something is in hand and nothing is finished, or -1. */
+  private long stalledSinceMillis = -1;
+
+  /** Since when nothing of it is started any more, or -1. */
+  private long stoppedMillis = -1;
+
+  private boolean queued;
+
+  /**
+   * @param admissionMax messages that may be in admission besides those handed out; 0: they count
+   *     among these
+   */
+  OwnedShard(
+      Ownership ownership,
+      Environment environment,
+      Host host,
+      ShardMessages.AdmissionFeed feed,
+      int admissionMax,
+      Start start) {
+    this.ownership = ownership;
+    this.environment = environment;
+    this.host = host;
+    predecessor = start.predecessor;
+    spent = start.spent;
+    grantedCommitted = start.committed;
+    reports = new ShardReports(ownership, environment);
+    retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
+    messages = new ShardMessages(this, environment, feed, retries, admissionMax);
+    fetch = new ShardFetch(this, environment, messages, retries, reports);
+    commits = new ShardCommits(this, environment, messages, reports);
+    failures = new ShardFailures(this, environment, messages, retries, reports);
+    release = new ShardRelease(this, environment, reports);
   }
 
-  ShardContext context(String member) {
-    long offset = window == null ? -1 : window.committed();
-    return new ShardContext(topic, shard.shard(), epoch, member, offset, generation);
+  @Override
+  public Ownership ownership() {
+    return ownership;
+  }
+
+  long epoch() {
+    return ownership.epoch();
+  }
+
+  OwnedShardState state() {
+    return state;
+  }
+
+  /** Handlers that have not ended. */
+  int running() {
+    return messages.running();
+  }
+
+  /** Null before it is known where to begin. */
+  Window window() {
+    return messages.window();
+  }
+
+  private ShardContext context() {
+    return new ShardContext(
+        ownership.topic(),
+        shard().shard(),
+        epoch(),
+        environment.options.getMember(),
+        window() == null ? -1 : window().committed(),
+        generation);
   }
 
   /** Whether the log may still take something of it: then its lease is about to change. */
   boolean writes() {
-    return commitInFlight || recordsInFlight > 0;
+    return commits.inFlight() || failures.recordsInFlight() > 0;
   }
 
   /** Whether nothing of it runs any more. */
   boolean quiet() {
-    return running == 0 && !busy;
+    return messages.running() == 0 && !busy;
   }
 
-  /** Adds a batch and returns how many of its messages are wanted. */
-  long add(FetchAnswer.Placed placed) {
-    long from = Math.max(placed.baseOffset(), fetchOffset);
-    long messages = placed.endOffset() - from;
-    backlog.add(placed, from);
-    fetchOffset = placed.endOffset();
-    pendingMessages += messages;
-    pendingBytes += messages * Backlog.share(placed);
-    return messages;
+  /** Whether the log may take something of it at any time, although nothing is awaited any more. */
+  boolean inDoubt() {
+    return commitInDoubt || spent;
   }
 
-  /** The next message to run, or null. */
-  Task next(long nowMillis) {
-    Task task = take(nowMillis);
-    if (task != null) {
-      begun(task);
+  boolean releaseTaken() {
+    return releaseTaken;
+  }
+
+  /** Whether messages have begun under this epoch that would begin again. */
+  boolean wouldRepeat() {
+    return messages.begunOffset() > commits.committed()
+        || messages.retriesRunning() > 0
+        || !retries.outbox.isEmpty();
+  }
+
+  /** Messages that are not consumed, by the last fetch; -1: there was none. */
+  long lag() {
+    return window() == null || fetch.logEnd() < 0
+        ? -1
+        : Math.max(0, fetch.logEnd() - window().committed());
+  }
+
+  /** Notes whether it is among the shards that have something to hand out; returns the change. */
+  boolean queued(boolean on) {
+    boolean changed = queued != on;
+    queued = on;
+    return changed;
+  }
+
+  // ---- What the consumer decides
+
+  /** Does what the state wants now. */
+  void step(long now) {
+    if ((state == DRAINING || state == RELEASING) && stoppedMillis < 0) {
+      stoppedMillis = now;
     }
-    return task;
-  }
-
-  /** As {@link #next} for one that may not begin yet: to be begun or declined if it still is. */
-  Task nextHeld(long nowMillis) {
-    Task task = take(nowMillis);
-    if (task != null) {
-      held.add(task);
-    }
-    return task;
-  }
-
-  private Task take(long nowMillis) {
-    boolean open =
-        state == OwnedShardState.RUNNING || state == OwnedShardState.DRAINING && !givenBack;
-    if (!open || !retries.known()) {
-      return null;
-    }
-    Task task =
-        state == OwnedShardState.RUNNING ? retries.nextRetry(ordersKeys, window.committed()) : null;
-    return task != null ? task : nextOfWindow(nowMillis);
-  }
-
-  private Task nextOfWindow(long nowMillis) {
-    while (!isFull()) {
-      Task task = again.poll();
-      if (task != null) {
-        return task;
-      }
-      task =
-          retries.outbox.isFull() || window.span() >= SPAN_MESSAGES_MAX ? null : lanes.next(source);
-      if (task == null) {
-        return null;
-      }
-      if (ordersKeys && retries.isBehind(task)) {
-        begunOffset = Math.max(begunOffset, task.offset + 1);
-        lanes.finished(task);
-        task.lane = null;
-        goneBack.addAll(retries.park(task));
-      } else if (retries.mustWait(task, nowMillis)) {
-        begunOffset = Math.max(begunOffset, task.offset + 1);
-        await(task);
-      } else {
-        return task;
-      }
-    }
-    return null;
-  }
-
-  /** Whether no more may be handed out or held now. */
-  private boolean isFull() {
-    int handedOut = running - retriesRunning + waiting.size() + retries.outbox.failedOfWindow();
-    return heldMax == 0
-        ? handedOut + held.size() >= handOutMax
-        : handedOut >= handOutMax || holdsMost();
-  }
-
-  /** Whether no more may be held, apart from those handed out. */
-  boolean holdsMost() {
-    return heldMax > 0 && held.size() >= heldMax;
-  }
-
-  /**
-   * Whether nothing more of it may begin before one that is held has: no more may be held, or
-   * committed before it begins, or published after it.
-   */
-  boolean waitsForHeld() {
-    if (held.isEmpty()) {
-      return false;
-    }
-    boolean claimsMost =
-        claimed - window.committed() >= handOutMax && backlog.nextOffset() >= claimed;
-    return holdsMost() || claimsMost || outputs != null && isFull();
-  }
-
-  /** Messages that wait behind one that is held, in its lane. */
-  Iterator<Task> behind(Task front) {
-    return lanes.behind(front);
-  }
-
-  /** Takes some of those out of the lane, each to be {@link #declined}. */
-  void takeBehind(Task front, Set<Task> some) {
-    lanes.takeBehind(front, some);
-  }
-
-  private void begun(Task task) {
-    running++;
-    if (task.retry) {
-      retriesRunning++;
-    } else {
-      begunOffset = Math.max(begunOffset, task.offset + 1);
-      runningBytes += task.bytes;
-    }
-  }
-
-  /** Whether {@code task} is held and wanted. */
-  boolean holds(Task task) {
-    return held.contains(task);
-  }
-
-  /** A held one is given to its handler. */
-  void begin(Task task) {
-    held.remove(task);
-    begun(task);
-  }
-
-  /** A held one is finished without its handler. */
-  void declined(Task task, long nowMillis) {
-    held.remove(task);
-    lastFinishedMillis = nowMillis;
-    if (!task.retry) {
-      begunOffset = Math.max(begunOffset, task.offset + 1);
-      done(task);
-    }
-  }
-
-  /** Held retries go back to the log, with those behind them. */
-  private void giveBackHeld() {
-    for (Task task : List.copyOf(held)) {
-      if (task.retry) {
-        held.remove(task);
-        drops.count++;
-        goneBack.add(task);
-        goneBack.addAll(retries.inHand.failed(task));
-        retries.inHand.gone(task.offset);
+    switch (state) {
+      case ATTACHING -> attach(now);
+      case ASSIGNING -> assign(now);
+      case RUNNING -> run(now);
+      case DRAINING -> drain(now);
+      case RELEASING -> release(now);
+      case RELEASED, LOST -> {
+        // Nothing more.
       }
     }
   }
 
-  private Task decode() {
-    while (window.span() < SPAN_MESSAGES_MAX && backlog.nextOffset() < claimed) {
-      Task task = backlog.next(this);
-      if (task == null) {
-        return null;
-      }
-      if (!window.isFinished(task.offset)) {
-        window.handOut(task.offset);
-        if (!retries.hasLeft(task.offset)) {
-          return task;
-        }
-        window.leave(task.offset);
-      }
-      passedMessages++;
-      passedBytes += task.bytes;
-    }
-    return null;
+  /** The shard shall be given away, or that was called off. */
+  void draining(boolean on, long now) {
+    draining = on;
+    step(now);
   }
 
-  void finished(Task task, long nowMillis) {
-    lastFinishedMillis = nowMillis;
-    ended(task, nowMillis);
-    if (state.over() || task.retry) {
+  void linkUp(long now) {
+    fetch.linkUp(now);
+    commits.linkUp(now);
+    retries.linkUp(now);
+    if (state == ATTACHING || state == RELEASING) {
+      retryMillis = now;
+    }
+    step(now);
+  }
+
+  /** Pulling may go on. */
+  void resume(long now) {
+    if (state == RUNNING) {
+      fetch.step(now);
+    }
+  }
+
+  /** The shard is another's, or may be: nothing of it is started or committed any more. */
+  void lose(String why, long now) {
+    if (state.over()) {
       return;
     }
-    done(task);
-  }
-
-  private void done(Task task) {
-    window.finish(task.offset);
-    if (task.effects != null && task.effects.state() != null) {
-      keptState = task.effects.state();
-      keptOffset = task.offset + 1;
+    if (stoppedMillis < 0) {
+      stoppedMillis = now;
     }
-    freed(task);
-  }
-
-  /** A message that ran, or is parked, leaves the window: the log knows what has become of it. */
-  void left(Task task) {
-    window.leave(task.offset);
-    freed(task);
-  }
-
-  private void freed(Task task) {
-    lanes.finished(task);
-    pendingMessages--;
-    pendingBytes -= task.bytes;
-    retries.stuck.ended(task);
-    unstick(task.laneHash);
-  }
-
-  /** Lets the next message begin that found no room in the log, if it may. */
-  void unstick(long lane) {
-    Task next = retries.unstuck(lane);
-    if (next != null) {
-      again.add(next);
-    }
-  }
-
-  /** A handler of it has ended, well or not. */
-  void ended(Task task, long nowMillis) {
-    lastEndedMillis = nowMillis;
-    running--;
-    if (task.retry) {
-      retriesRunning--;
-    } else {
-      runningBytes -= task.bytes;
-    }
-  }
-
-  /** What a handled message publishes is left to the next owner, for whom it comes again. */
-  void givenUp(Task task, long nowMillis) {
-    ended(task, nowMillis);
-    givenUpTop = Math.max(givenUpTop, task.offset + 1);
-  }
-
-  /** One more than the highest offset whose handler has ended well. */
-  long handledTop() {
-    return Math.max(window.top(), givenUpTop);
-  }
-
-  /** Keeps a failed message, and its lane, for another try. */
-  void await(Task task) {
-    waiting.add(task);
-  }
-
-  /** Makes those startable whose next try is due. Returns whether there are any. */
-  boolean wake(long nowMillis) {
-    if (waiting.isEmpty()) {
-      return false;
-    }
-    Iterator<Task> each = waiting.iterator();
-    while (each.hasNext()) {
-      Task task = each.next();
-      if (task.dueMillis <= nowMillis) {
-        each.remove();
-        again.add(task);
+    reportUnhandled();
+    boolean givenAway = release.sent();
+    end(givenAway ? RELEASED : LOST, now);
+    if (!givenAway) {
+      reports.warn(" is lost: " + why);
+      if (assignCalled) {
+        environment.act(new ConsumerAction.CallLost(context()));
       }
     }
-    return !again.isEmpty();
   }
 
-  /** Takes what was passed over since the last call out of the books; see {@link Dropped}. */
-  Dropped passed() {
-    if (!goneBack.isEmpty()) {
-      return Dropped.NONE.and(takeGoneBack());
+  private void end(OwnedShardState end, long now) {
+    state = end;
+    fetch.cancel();
+    messages.dropNotStarted(now);
+    if (outputs != null) {
+      for (Task task : outputs.clear()) {
+        messages.ended(task, stoppedMillis);
+        environment.removed(1, task.bytes, now);
+      }
     }
-    if (passedMessages == 0) {
-      return Dropped.NONE;
+    host.gone(this);
+  }
+
+  /** Loses the shard if a refusal says that it is another's. */
+  private boolean fenced(RefusedException refused, long now) {
+    boolean fenced = refused.refusal() == Refusal.FENCED;
+    if (fenced) {
+      lose(refused.getMessage(), now);
     }
-    Dropped passed = new Dropped(passedMessages, passedBytes);
-    pendingMessages -= passedMessages;
-    pendingBytes -= passedBytes;
-    passedMessages = 0;
-    passedBytes = 0;
-    return passed;
+    return fenced;
   }
 
-  private List<Task> takeGoneBack() {
-    List<Task> tasks = List.copyOf(goneBack);
-    goneBack.clear();
-    return tasks;
-  }
+  // ---- ATTACHING
 
-  /**
-   * Drops what was not begun and lies above all that was: what is left are the messages that run,
-   * and those below the highest that runs or is finished. With them done the window has no holes,
-   * and nothing comes twice.
-   */
-  Dropped keepBegun(long nowMillis) {
-    giveBackHeld();
-    if (atMostOnce()) {
-      // What is committed is handled before the shard goes; nothing else is decoded.
-      fetch = null;
-      return Dropped.NONE.and(retries.inHand.dropNotStarted()).and(takeGoneBack());
+  private void attach(long now) {
+    if (predecessor != null) {
+      // A commit or a failure of the same epoch would be taken after the lease was read: this owner
+      // would not know what has become of messages from which it begins.
+      boolean same = predecessor.epoch() == epoch();
+      if (same && predecessor.writes() || !predecessor.quiet()) {
+        return;
+      }
+      spent |= same && predecessor.inDoubt();
+      predecessor = null;
     }
-    long from = begunEnd();
-    backlog.clear();
-    lanes.dropFrom(from);
-    retries.stuck.removeIf(task -> task.offset >= from);
-    waiting.removeIf(task -> task.offset >= from && dropFailed(task));
-    again.removeIf(task -> task.offset >= from && dropFailed(task));
-    if (held.removeIf(task -> task.offset >= from && dropFailed(task))) {
-      drops.count++;
-    }
-    waiting.forEach(task -> task.dueMillis = Math.min(task.dueMillis, nowMillis));
-    passedMessages = 0;
-    passedBytes = 0;
-    // What a fetch under way brings is not wanted any more.
-    fetch = null;
-    fetchOffset = from;
-    List<Task> kept = notRunning();
-    kept.addAll(retries.outbox.ofWindow());
-    long messages = running - retriesRunning + kept.size();
-    long bytes = runningBytes + kept.stream().mapToLong(task -> task.bytes).sum();
-    Dropped dropped = new Dropped(pendingMessages - messages, pendingBytes - bytes);
-    pendingMessages = messages;
-    pendingBytes = bytes;
-    return dropped.and(retries.inHand.dropNotStarted()).and(takeGoneBack());
-  }
-
-  /** All behind it in its lane is dropped already. */
-  private boolean dropFailed(Task task) {
-    lanes.finished(task);
-    retries.stuck.ended(task);
-    return true;
-  }
-
-  /** Messages that were decoded and neither run nor are finished. */
-  private List<Task> notRunning() {
-    List<Task> tasks = new ArrayList<>(waiting);
-    tasks.addAll(again);
-    tasks.addAll(held);
-    lanes.forEachParked(tasks::add);
-    retries.stuck.forEach(tasks::add);
-    return tasks;
-  }
-
-  /** One more than the highest offset that runs or is finished. */
-  private long begunEnd() {
-    Set<Long> idle = new HashSet<>();
-    notRunning().forEach(task -> idle.add(task.offset));
-    // After a hand-over that was called off, what it dropped has not been fetched again yet.
-    long undecoded = backlog.nextOffset() < 0 ? fetchOffset : backlog.nextOffset();
-    long end = Math.min(begunOffset, undecoded);
-    while (end > window.committed() && idle.contains(end - 1)) {
-      end--;
-    }
-    return Math.max(end, window.committed());
-  }
-
-  /**
-   * Whether a message of it may be started before the hand-over ends. With at most once that may be
-   * what a commit names that is on its way, or of which nobody knows whether it was taken: it would
-   * be handled by nobody else.
-   */
-  boolean mayClose() {
-    return !givenBack && (!window.whole() || claimedLeft() > 0);
-  }
-
-  /** Drops everything that was not started or waits for another try, unfinished. */
-  Dropped dropNotStarted() {
-    backlog.clear();
-    lanes.clear();
-    again.clear();
-    waiting.clear();
-    giveBackHeld();
-    if (!held.isEmpty()) {
-      held.clear();
-      drops.count++;
-    }
-    passedMessages = 0;
-    passedBytes = 0;
-    long messages = running - retriesRunning;
-    Dropped dropped = new Dropped(pendingMessages - messages, pendingBytes - runningBytes);
-    pendingMessages = messages;
-    pendingBytes = runningBytes;
-    // What a fetch under way brings is not wanted any more.
-    fetch = null;
-    return dropped.and(retries.clear()).and(takeGoneBack());
-  }
-
-  /** Where the next message to be decoded lies, else the next to be fetched. */
-  long nextOffset() {
-    long next = backlog.nextOffset();
-    return next < 0 ? fetchOffset : next;
-  }
-
-  /** Drops what was not decoded, to be fetched again from the first of it. */
-  Dropped dropBacklog() {
-    fetchOffset = nextOffset();
-    Dropped dropped = backlog.clear();
-    pendingMessages -= dropped.messages();
-    pendingBytes -= dropped.bytes();
-    // What a fetch under way brings is not wanted any more.
-    fetch = null;
-    return dropped;
-  }
-
-  /**
-   * Messages that left the books without being handled.
-   *
-   * @param bytes their share of their batches
-   */
-  record Dropped(long messages, long bytes) {
-    static final Dropped NONE = new Dropped(0, 0);
-
-    Dropped and(List<Task> tasks) {
-      long more = tasks.stream().mapToLong(task -> task.bytes).sum();
-      return tasks.isEmpty() ? this : new Dropped(messages + tasks.size(), bytes + more);
+    boolean needsLease =
+        environment.handler.keepsState()
+            || environment.handler.publishes()
+            || environment.options.isHoldFailed();
+    if (!needsLease && grantedCommitted >= 0) {
+      // State is in the log alone, and so is the generation, which a level dispatcher needs. Where
+      // to begin without them came with the assignment; should that be of a grant that is over, the
+      // first request with its epoch is refused.
+      attached(grantedCommitted, now);
+    } else if (!busy && environment.linkUp() && now >= retryMillis) {
+      busy = true;
+      environment.act(new ConsumerAction.ReadLease(this));
     }
   }
 
   @Override
+  public void leaseRead(Lease lease, long now) {
+    busy = false;
+    if (state != ATTACHING) {
+      return;
+    }
+    if (lease.epoch() < epoch()) {
+      // The node that answered has not applied the grant yet.
+      retryMillis = now + Backoff.soon(environment.random);
+      return;
+    }
+    if (!lease.heldAt(epoch()) || !environment.instance.equals(lease.instance())) {
+      lose("the log says: " + lease.withoutState(), now);
+      return;
+    }
+    Environment.HandlerKind handler = environment.handler;
+    boolean given = handler.keepsState() && lease.state() != null && lease.stateOffset() >= 0;
+    boolean empty = given && lease.state().length == 0;
+    givenState = given && !empty ? lease.state() : null;
+    // The empty state stands where the first owner that keeps state begins: an owner after a crash
+    // needs all messages from there. Once the log has it, the log keeps it.
+    boolean marks = handler.keepsState() && (handler.givesState() || environment.effectivelyOnce);
+    emptyStateOffset =
+        empty ? lease.stateOffset() : marks && lease.state() == null ? lease.committed() : -1;
+    leaseCommitted = lease.committed();
+    generation = lease.generation().number();
+    beginOffset = given ? lease.stateOffset() : lease.committed();
+    if (handler.publishes() && !draining && !inDoubt()) {
+      // Nothing is handled before everything that a former owner may still send is fenced.
+      busy = true;
+      environment.act(new ConsumerAction.OpenPublisher(this, lease.generation().producerId()));
+    } else {
+      attached(beginOffset, now);
+    }
+  }
+
+  @Override
+  public void leaseFailed(RefusedException refused, long now) {
+    busy = false;
+    if (state == ATTACHING && !fenced(refused, now)) {
+      retryMillis = now + reports.pause("its lease cannot be read", refused);
+    }
+  }
+
+  @Override
+  public void publisherOpened(long producerId, int groups, long now) {
+    busy = false;
+    if (state == ATTACHING) {
+      outputs = new PublishQueue(producerId, Math.toIntExact(epoch()), groups);
+      attached(beginOffset, now);
+    }
+  }
+
+  @Override
+  public void publisherFailed(RefusedException refused, long now) {
+    busy = false;
+    if (state != ATTACHING) {
+      return;
+    }
+    if (refused.refusal() == Refusal.PRODUCER_FENCED) {
+      lose(refused.getMessage(), now);
+    } else if (!fenced(refused, now)) {
+      retryMillis = now + reports.pause("its handlers cannot publish yet", refused);
+    }
+  }
+
+  private void attached(long offset, long now) {
+    leaseCommitted = Math.max(leaseCommitted, offset);
+    messages.begin(offset);
+    commits.begin(offset, emptyStateOffset, now);
+    if (inDoubt()) {
+      // The next epoch begins where this one's last word was, for the log refuses any after it.
+      reports.warn(" is released: it was lost under this epoch, and goes on under the next");
+    }
+    state = draining || inDoubt() ? RELEASING : ASSIGNING;
+    step(now);
+  }
+
+  // ---- ASSIGNING
+
+  private void assign(long now) {
+    if (busy) {
+      return;
+    }
+    if (draining) {
+      state = RELEASING;
+      step(now);
+    } else if (host.mayStart(now) && now >= retryMillis) {
+      // An assignment may come late, to a process that stood still: another may own the shard.
+      busy = true;
+      assignCalled = true;
+      environment.act(new ConsumerAction.CallAssign(this, context(), givenState));
+    }
+  }
+
+  @Override
+  public void assignDone(Throwable failure, long now) {
+    busy = false;
+    if (state != ASSIGNING) {
+      return;
+    }
+    if (failure != null) {
+      long wait = Backoff.steps(++assignFailures);
+      retryMillis = now + wait;
+      reports.error(": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
+    } else {
+      givenState = null;
+      assigned = true;
+      state = RUNNING;
+    }
+    step(now);
+  }
+
+  // ---- RUNNING
+
+  private void run(long now) {
+    if (draining) {
+      state = DRAINING;
+      fetch.cancel();
+      messages.keepBegun(now);
+      if (messages.running() > 0 || mayClose()) {
+        environment.act(new ConsumerAction.CallDraining(context()));
+      }
+      step(now);
+      return;
+    }
+    wake(now);
+    failures.step(state, now);
+    publish(now);
+    fetch.step(now);
+    commits.step(false, now);
+  }
+
+  private void wake(long now) {
+    if (messages.wake(now)) {
+      host.ready(this);
+    }
+  }
+
+  /** Whether messages are handed out, and progress is committed. */
+  private boolean works() {
+    return state == RUNNING || state == DRAINING;
+  }
+
+  @Override
+  public void fetched(FetchRequest request, FetchAnswer answer, long now) {
+    if (fetch.ended(request) && state == RUNNING) {
+      if (fetch.accept(answer, now)) {
+        host.ready(this);
+      }
+      step(now);
+    }
+  }
+
+  @Override
+  public void fetchFailed(FetchRequest request, RefusedException refused, long now) {
+    if (fetch.ended(request) && state == RUNNING && !fenced(refused, now)) {
+      fetch.failed(refused, now);
+      step(now);
+    }
+  }
+
+  @Override
+  public void committed(long offset) {
+    commitInDoubt = false;
+    commits.taken(offset);
+    if (environment.atMostOnce && !state.over()) {
+      messages.startableTo(offset);
+      host.ready(this);
+    }
+  }
+
+  @Override
+  public void commitFailed(RefusedException refused, long now) {
+    commits.ended();
+    commitInDoubt |= mayBeTaken(refused);
+    if (works() && !fenced(refused, now)) {
+      commits.failed(refused, now);
+    }
+  }
+
+  private static boolean mayBeTaken(RefusedException refused) {
+    return refused.refusal() == Refusal.INDETERMINATE;
+  }
+
+  @Override
+  public void recorded(DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
+    failures.recordEnded();
+    if (works()) {
+      failures.recorded(command, noRoom, now);
+      host.ready(this);
+      step(now);
+    }
+  }
+
+  @Override
+  public void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
+    failures.recordEnded();
+    spent |= mayBeTaken(refused);
+    if (works() && !fenced(refused, now)) {
+      failures.recordFailed(command, refused, now);
+    }
+  }
+
+  @Override
+  public void retriesFetched(RetryRequest request, RetryAnswer answer, long now) {
+    if (state == RUNNING) {
+      failures.retriesFetched(request, answer, now);
+      host.ready(this);
+      step(now);
+    }
+  }
+
+  @Override
+  public void retriesFailed(RetryRequest request, RefusedException refused, long now) {
+    if (state == RUNNING && !fenced(refused, now)) {
+      failures.retriesFailed(request, now);
+    }
+  }
+
+  // ---- Its messages, while it runs or drains
+
+  /**
+   * The next message, or null.
+   *
+   * @param forAdmission whether it goes to an admission step; else it begins
+   */
+  Task next(boolean forAdmission, long now) {
+    if (!works()) {
+      return null;
+    }
+    Task task = messages.next(state == RUNNING, forAdmission, now);
+    if (messages.settlePassed(now)) {
+      resume(now);
+    }
+    return task;
+  }
+
+  /** Whether it waits for messages that are in admission. */
+  boolean waitsForAdmission() {
+    return messages.waitsForAdmission(outputs != null);
+  }
+
+  @Override
+  public boolean isWanted(Task task) {
+    return messages.isInAdmission(task);
+  }
+
+  @Override
+  public void begin(Task task) {
+    messages.begin(task);
+  }
+
+  @Override
+  public Iterator<Task> behind(Task task) {
+    return messages.behind(task);
+  }
+
+  @Override
+  public void takeBehind(Task task, Set<Task> some) {
+    messages.takeBehind(task, some);
+  }
+
+  @Override
+  public void giveBack(Task task) {
+    if (state == DRAINING && !environment.atMostOnce) {
+      messages.givenBack(true);
+      waitsForRate = true;
+    }
+  }
+
+  @Override
+  public void declined(Task task, long now) {
+    // It says nothing of what handlers need.
+    messages.declined(task, now);
+    settled(task, now);
+  }
+
+  /** What the handler published goes to the log before the message is done. */
+  @Override
+  public void finished(Task task, long now) {
+    if (task.publishes() && outputs != null && !state.over()) {
+      // It takes no handler's place: those below it, whose outputs it waits for, need one.
+      outputs.add(task);
+      publish(now);
+    } else {
+      done(task, now);
+    }
+  }
+
+  private void done(Task task, long now) {
+    messages.finished(task, !state.over(), now);
+    if (!state.over() && !task.retry) {
+      commits.handled(task);
+    }
+    failures.handled(task);
+    settled(task, now);
+  }
+
+  private void settled(Task task, long now) {
+    host.finished();
+    failures.settled(task, state, now);
+    environment.removed(1, task.bytes, now);
+    if (state == RUNNING) {
+      host.ready(this);
+      if (messages.pending() == 0) {
+        fetch.step(now);
+      }
+      if (environment.atMostOnce || commits.isMany()) {
+        commits.step(false, now);
+      }
+      publish(now);
+    } else {
+      if (state == DRAINING) {
+        host.ready(this);
+      }
+      step(now);
+    }
+  }
+
+  /**
+   * The log is told, and the message is tried again after a pause, or becomes a dead letter. While
+   * the shard is being given away, messages that keep their place are tried again only while
+   * messages above them are finished.
+   */
+  @Override
+  public void failed(Task task, Throwable cause, int running, long now) {
+    messages.ended(task, now);
+    if (state.over()) {
+      environment.removed(1, task.bytes, now);
+    } else if (environment.atMostOnce && !task.retry) {
+      String text = ": offset " + task.offset + " failed, and is not tried again";
+      reports.report(ConsumerAction.Severity.WARN, text, cause);
+      messages.left(task);
+      environment.removed(1, task.bytes, now);
+      host.ready(this);
+    } else {
+      failures.failed(task, cause, state, running, now);
+      host.ready(this);
+    }
+    if (state != RUNNING || environment.atMostOnce) {
+      step(now);
+    }
+  }
+
+  // ---- What its handlers publish, in order; see ADR 15
+
+  private void publish(long now) {
+    if (outputs != null && environment.linkUp()) {
+      for (PublishRequest request : outputs.next(window(), now)) {
+        environment.act(new ConsumerAction.Publish(this, request));
+      }
+    }
+  }
+
+  /** A repeat counts as taken. */
+  @Override
+  public void published(PublishRequest request, List<Result> results, long now) {
+    if (state.over()) {
+      return;
+    }
+    Refusal refusal = null;
+    for (Result result : results) {
+      if (!result.ok() && (refusal == null || refusal.retriable())) {
+        refusal = result.refusal();
+      }
+    }
+    if (refusal == null) {
+      outputs.taken(request).forEach(task -> done(task, now));
+    } else {
+      publishFailed(request, new RefusedException(refusal, "what handlers publish"), now);
+    }
+    publish(now);
+  }
+
+  @Override
+  public void publishFailed(PublishRequest request, RefusedException refused, long now) {
+    if (state.over()) {
+      return;
+    }
+    if (refused.refusal().retriable()) {
+      outputs.again(request, now + reports.pause("its outputs cannot be published", refused));
+    } else {
+      // It can never be published: the next assignment begins with what is committed.
+      lose("what its handlers publish is refused: " + refused, now);
+    }
+  }
+
+  // ---- DRAINING
+
+  private void drain(long now) {
+    if (!draining) {
+      // What was begun goes on; what was dropped is fetched again.
+      state = RUNNING;
+      stoppedMillis = -1;
+      messages.givenBack(false);
+      waitsForRate = false;
+      retries.resumed(now);
+      environment.act(new ConsumerAction.CallKept(context()));
+      host.ready(this);
+    } else if (closes(now) || runs(now)) {
+      wake(now);
+      failures.step(state, now);
+      publish(now);
+      commits.step(true, now);
+      return;
+    } else {
+      reportUnhandled();
+      if (messages.handledTop() > window().committed()) {
+        release.stateMissing();
+        reportHoles();
+      }
+      fetch.cancel();
+      messages.dropNotStarted(now);
+      state = RELEASING;
+    }
+    step(now);
+  }
+
+  /** Whether it is worth waiting for messages that do not run. */
+  private boolean closes(long now) {
+    return (mayClose() || !retries.outbox.isEmpty()) && !tooLate(now);
+  }
+
+  /**
+   * Whether a message may be started before the hand-over ends. With at most once that may be what
+   * a commit names that is on its way, or of which nobody knows whether it was taken: it would be
+   * handled by nobody else.
+   */
+  private boolean mayClose() {
+    return !messages.givenBack() && (!window().whole() || commits.claimedLeft() > 0);
+  }
+
+  /** Whether failing messages are not waited for any longer: the rest is onRelease's time. */
+  private boolean tooLate(long now) {
+    long max = environment.releaseMillisMax();
+    return now - stoppedMillis >= max - Math.min(RELEASE_MILLIS, max / 5);
+  }
+
+  /**
+   * Whether handlers run, or outputs of theirs are on their way. What waits for the outputs of a
+   * message that begins no more would wait for ever: it goes to the next owner, and was not sent.
+   */
+  private boolean runs(long now) {
+    if (outputs != null && (messages.givenBack() || tooLate(now))) {
+      outputs.giveUp(window(), messages.running()).forEach(task -> messages.givenUp(task, now));
+    }
+    return messages.running() > 0;
+  }
+
+  private void reportHoles() {
+    String released = ": released at offset " + window().committed();
+    String twice = "; of those up to " + messages.handledTop() + " some come twice";
+    boolean keepsState = environment.handler.keepsState();
+    if (waitsForRate) {
+      reports.warn(released + ", where messages wait for their rate" + twice);
+    } else if (!keepsState && messages.givenBack()) {
+      reports.info(released + ", where messages were given back" + twice);
+    } else {
+      String why = ", because the message there could not be handled" + twice;
+      reports.report(
+          keepsState ? ConsumerAction.Severity.ERROR : ConsumerAction.Severity.WARN,
+          released + (keepsState ? " and without state" : "") + why,
+          null);
+    }
+  }
+
+  /** With at most once: what nobody will handle. */
+  private void reportUnhandled() {
+    long left = commits.claimedLeft();
+    if (left > 0) {
+      String from = " messages from offset " + window().committed();
+      reports.warn(": up to " + left + from + " on were committed, and are not handled");
+    }
+  }
+
+  // ---- RELEASING
+
+  private void release(long now) {
+    if (busy) {
+      return;
+    }
+    if (!release.ready() && assigned) {
+      if (release.asksForState()) {
+        busy = true;
+        environment.act(new ConsumerAction.CallRelease(this, context()));
+      }
+    } else if (environment.linkUp() && now >= retryMillis) {
+      busy = true;
+      release.send(window().committed(), leaseCommitted, assigned, commits);
+    }
+  }
+
+  @Override
+  public void stateGiven(byte[] given, Throwable failure, long now) {
+    busy = false;
+    if (state == RELEASING) {
+      release.stateGiven(given, failure);
+      step(now);
+    }
+  }
+
+  @Override
+  public void released(long now) {
+    busy = false;
+    if (state == RELEASING) {
+      releaseTaken = true;
+      end(RELEASED, now);
+      environment.act(new ConsumerAction.HeartbeatNow());
+    }
+  }
+
+  @Override
+  public void releaseFailed(RefusedException refused, long now) {
+    busy = false;
+    spent |= mayBeTaken(refused);
+    if (state != RELEASING) {
+      return;
+    }
+    switch (release.refused(refused)) {
+      case TAKEN -> released(now);
+      case LOST -> lose(refused.getMessage(), now);
+      case AGAIN -> retryMillis = now + reports.pause("it cannot be released", refused);
+    }
+  }
+
+  // ---- What heartbeats report
+
+  /** Whether it was fetched for the first time lately. */
+  boolean isNew(long now) {
+    return fetch.firstMillis() >= 0 && now - fetch.firstMillis() <= RECENT_MILLIS;
+  }
+
+  /** Whether it is over and its last handler ended some time ago. */
+  boolean endedLongAgo(long now) {
+    return messages.running() == 0 && now - endedMillis() > RECENT_MILLIS;
+  }
+
+  private long endedMillis() {
+    return Math.max(stoppedMillis, messages.lastEndedMillis());
+  }
+
+  ShardProgress progress(long now) {
+    boolean ended = stoppedMillis >= 0 && messages.running() == 0;
+    return new ShardProgress(
+        shard(),
+        epoch(),
+        messages.begunOffset() < 0 ? null : (Long) messages.begunOffset(),
+        isNew(now) ? (Long) (now - fetch.firstMillis()) : null,
+        ended ? (Long) (now - endedMillis()) : null,
+        stalledMillis(now));
+  }
+
+  /**
+   * For how long something has been in hand while nothing was finished, to within the time between
+   * two heartbeats; null if nothing is in hand. An owner that waits for the handlers of the one
+   * before it to end has these in hand.
+   */
+  private Long stalledMillis(long now) {
+    boolean assigning = state == ASSIGNING && assignCalled;
+    boolean waiting = predecessor != null && !predecessor.quiet();
+    if (messages.pending() == 0 && messages.running() == 0 && !assigning && !waiting) {
+      stalledSinceMillis = -1;
+      return null;
+    }
+    if (stalledSinceMillis < 0) {
+      stalledSinceMillis = now;
+    }
+    stalledSinceMillis = Math.max(stalledSinceMillis, messages.lastFinishedMillis());
+    return now - stalledSinceMillis;
+  }
+
+  @Override
   public String toString() {
-    return topic + "/" + shard.shard() + "@" + epoch;
+    return ownership.toString();
   }
 }

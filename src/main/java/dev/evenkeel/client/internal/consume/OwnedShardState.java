@@ -1,14 +1,14 @@
 package dev.evenkeel.client.internal.consume;
 
 /**
- * Where a consumer stands with a shard that it holds at one epoch.
+ * The states of a shard that a consumer owns at one epoch.
  *
  * <pre>
  * from       on                                               to
  * (none)     an assignment names the shard                    ATTACHING
  * ATTACHING  the lease is read: it is ours                    ASSIGNING, or RELEASING if it drains
  * ASSIGNING  onAssign has ended well                          RUNNING
- * ASSIGNING  onAssign has failed, and the shard drains        RELEASING, without onRelease
+ * ASSIGNING  no onAssign is under way, and the shard drains   RELEASING, without onRelease
  * RUNNING    the shard drains, or the consumer closes         DRAINING
  * DRAINING   no handler runs, and all below the highest       RELEASING
  *            finished message is finished, too; or that
@@ -37,7 +37,7 @@ enum OwnedShardState {
   DRAINING,
   /** Awaits the handler's onRelease, then the log's answer to the release. */
   RELEASING,
-  /** Let go in good order. */
+  /** Given away: the log has taken the release. */
   RELEASED,
   /** Gone without a release; no commit is sent any more. */
   LOST;

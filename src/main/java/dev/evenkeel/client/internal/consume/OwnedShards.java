@@ -1,13 +1,13 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.Shard;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The shards that a consumer holds, and what it must remember of those that it held. */
+/** The shards that a consumer owns, and what it must remember of those that it owned. */
 final class OwnedShards {
   /**
    * An assignment that still names a shard after so long is not merely out of date: the dispatcher
@@ -16,24 +16,33 @@ final class OwnedShards {
    */
   static final long INSISTS_MILLIS = 3_000;
 
-  /** Since when assignments have named a shard at an epoch that was let go. */
+  /** Since when assignments have named a shard at an epoch that was released. */
   private record Named(long epoch, long sinceMillis) {}
 
-  private final ConsumerOptions.Order order;
-  private final int handOutMax;
-  private final int heldMax;
-  private final Map<Shard, OwnedShard> holds = new HashMap<>();
+  /** Messages of one shard that are started before the next shard gets its turn. */
+  private static final int TURN_MESSAGES = 32;
 
-  /** Holds that are over while handlers, calls or writes of theirs are under way. */
+  private final Environment environment;
+  private final OwnedShard.Host host;
+  private final int admissionMax;
+  private final ShardMessages.AdmissionFeed feed = new ShardMessages.AdmissionFeed();
+  private final Map<Shard, OwnedShard> shards = new HashMap<>();
+
+  /** Those that have something to hand out, perhaps; each gets its turn. */
+  private final ArrayDeque<OwnedShard> ready = new ArrayDeque<>();
+
+  private int turn;
+
+  /** Those that are over while handlers, calls or writes of theirs are under way. */
   private final Map<Shard, OwnedShard> lingering = new HashMap<>();
 
-  /** At which epoch each shard was let go last: an assignment that names it is out of date. */
+  /** At which epoch each shard was released last: an assignment that names it is out of date. */
   private final Map<Shard, Long> releasedEpochs = new HashMap<>();
 
   private final Map<Shard, Named> namedAgain = new HashMap<>();
 
-  /** The highest epoch of each shard that was held here, however it ended. */
-  private final Map<Shard, Long> heldEpochs = new HashMap<>();
+  /** The highest epoch at which each shard was owned here, however that ended. */
+  private final Map<Shard, Long> ownedEpochs = new HashMap<>();
 
   /**
    * The highest epoch of each shard under which nothing may begin any more: the log may still take
@@ -41,49 +50,76 @@ final class OwnedShards {
    */
   private final Map<Shard, Long> spentEpochs = new HashMap<>();
 
-  private final OwnedShard.Drops drops = new OwnedShard.Drops();
   private boolean changed;
 
   /**
-   * @param handOutMax messages of one shard that are handed out at once, at most
-   * @param heldMax those that a gate may hold besides; 0: they count among these
+   * @param admissionMax messages of a shard that may be in admission besides those handed out; 0:
+   *     they count among these
    */
-  OwnedShards(ConsumerOptions.Order order, int handOutMax, int heldMax) {
-    this.order = order;
-    this.handOutMax = handOutMax;
-    this.heldMax = heldMax;
+  OwnedShards(Environment environment, OwnedShard.Host host, int admissionMax) {
+    this.environment = environment;
+    this.host = host;
+    this.admissionMax = admissionMax;
   }
 
   int count() {
-    return holds.size();
+    return shards.size();
   }
 
-  /** The hold of a shard, or null. */
+  /** What is known of a shard that is owned, or null. */
   OwnedShard get(Shard shard) {
-    return holds.get(shard);
+    return shards.get(shard);
   }
 
-  /** All holds now; what happens to them does not disturb the list. */
+  /** All shards now; what happens to them does not disturb the list. */
   List<OwnedShard> all() {
-    return List.copyOf(holds.values());
+    return List.copyOf(shards.values());
   }
 
-  /** Grows when messages that were held are not wanted any more. */
-  int drops() {
-    return drops.count;
+  ShardMessages.AdmissionFeed feed() {
+    return feed;
   }
 
-  /** The next held message behind which others have come to wait, or null. */
-  Task pollCrowded() {
-    return drops.crowded.poll();
+  // ---- Turns
+
+  void ready(OwnedShard shard) {
+    if (shard.queued(true)) {
+      ready.add(shard);
+    }
   }
+
+  boolean hasReady() {
+    return !ready.isEmpty();
+  }
+
+  /** The next message of a shard whose turn it is, or null; see {@link OwnedShard#next}. */
+  Task next(boolean forAdmission, long now) {
+    OwnedShard shard;
+    while ((shard = ready.peek()) != null) {
+      Task task = shard.next(forAdmission, now);
+      if (task == null) {
+        ready.poll();
+        shard.queued(false);
+        turn = 0;
+        continue;
+      }
+      if (++turn >= TURN_MESSAGES) {
+        ready.add(ready.poll());
+        turn = 0;
+      }
+      return task;
+    }
+    return null;
+  }
+
+  // ---- Shards come and go
 
   /**
-   * Whether an assignment names a shard that was let go. If assignments insist on it, the log is
+   * Whether an assignment names a shard that was released. If assignments insist on it, the log is
    * asked: see {@link #take}.
    */
   boolean outOfDate(Assignment.Owned owned, long now) {
-    if (!wasLetGo(owned)) {
+    if (!wasReleased(owned)) {
       namedAgain.remove(owned.shard());
       return false;
     }
@@ -99,44 +135,44 @@ final class OwnedShards {
     return false;
   }
 
-  private boolean wasLetGo(Assignment.Owned owned) {
+  private boolean wasReleased(Assignment.Owned owned) {
     return releasedEpochs.getOrDefault(owned.shard(), 0L) >= owned.epoch();
   }
 
   /**
-   * Begins to hold a shard. At an epoch that is spent or that it was let go, it is only released:
-   * if the lease is ours after all, the log takes that, and the next epoch is a new one for
-   * everybody.
+   * Begins to own a shard. At an epoch that is spent or that it was released at, it is only
+   * released: if the lease is ours after all, the log takes that, and the next epoch is a new one
+   * for everybody.
    */
   OwnedShard take(Assignment.Owned owned) {
-    OwnedShard hold =
-        new OwnedShard(owned.topic(), owned.shard(), owned.epoch(), order, handOutMax, drops);
-    hold.heldMax = heldMax;
-    hold.predecessor = lingering.get(owned.shard());
-    boolean spent = spentEpochs.getOrDefault(owned.shard(), 0L) == owned.epoch();
-    hold.doubt.inherit(spent || wasLetGo(owned));
-    if (heldEpochs.getOrDefault(owned.shard(), 0L) < owned.epoch()) {
-      // Nobody can have committed in this epoch yet.
-      heldEpochs.put(owned.shard(), owned.epoch());
-      hold.grantedCommitted = owned.committed();
-    }
-    holds.put(owned.shard(), hold);
+    Shard id = owned.shard();
+    boolean spent = spentEpochs.getOrDefault(id, 0L) == owned.epoch() || wasReleased(owned);
+    // At an epoch that is new nobody can have committed yet.
+    boolean isNew = ownedEpochs.getOrDefault(id, 0L) < owned.epoch();
+    ownedEpochs.merge(id, owned.epoch(), Math::max);
+    OwnedShard shard =
+        new OwnedShard(
+            new Ownership(owned.topic(), id, owned.epoch()),
+            environment,
+            host,
+            feed,
+            admissionMax,
+            new OwnedShard.Start(lingering.get(id), spent, isNew ? owned.committed() : -1));
+    shards.put(id, shard);
     changed = true;
-    return hold;
+    return shard;
   }
 
-  void gone(OwnedShard hold) {
-    holds.remove(hold.shard, hold);
+  void gone(OwnedShard shard) {
+    shards.remove(shard.shard(), shard);
     changed = true;
-    if (hold.releaseTaken) {
-      releasedEpochs.put(hold.shard, hold.epoch);
-    } else if (hold.begunOffset > hold.committed
-        || hold.retriesRunning > 0
-        || !hold.retries.outbox.isEmpty()) {
-      spentEpochs.merge(hold.shard, hold.epoch, Math::max);
+    if (shard.releaseTaken()) {
+      releasedEpochs.put(shard.shard(), shard.epoch());
+    } else if (shard.wouldRepeat()) {
+      spentEpochs.merge(shard.shard(), shard.epoch(), Math::max);
     }
-    if (!settle(hold)) {
-      lingering.put(hold.shard, hold);
+    if (!settle(shard)) {
+      lingering.put(shard.shard(), shard);
     }
   }
 
@@ -145,10 +181,10 @@ final class OwnedShards {
   }
 
   /** Notes what is left of one that is over, if nothing of it is under way any more. */
-  private boolean settle(OwnedShard hold) {
-    boolean settled = hold.quiet() && !hold.writes();
-    if (settled && hold.doubt.exists()) {
-      spentEpochs.merge(hold.shard, hold.epoch, Math::max);
+  private boolean settle(OwnedShard shard) {
+    boolean settled = shard.quiet() && !shard.writes();
+    if (settled && shard.inDoubt()) {
+      spentEpochs.merge(shard.shard(), shard.epoch(), Math::max);
     }
     return settled;
   }

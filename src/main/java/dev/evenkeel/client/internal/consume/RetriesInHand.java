@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.function.Predicate;
 
-/** Messages that came back from the log for another attempt: one of a lane after another. */
+/** Messages that came back from the log for another attempt: one of a key after another. */
 final class RetriesInHand {
-  private static final class Lane {
+  private static final class KeyQueue {
     /** By offset. */
     final PriorityQueue<Task> waiting =
         new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
@@ -24,10 +24,10 @@ final class RetriesInHand {
   /** By offset, until the log has taken what became of them. */
   private final Map<Long, Task> tasks = new LinkedHashMap<>();
 
-  /** Not started, and of no lane. */
+  /** Not started, and of no queue. */
   private final ArrayDeque<Task> free = new ArrayDeque<>();
 
-  private final Map<Long, Lane> lanes = new HashMap<>();
+  private final Map<Long, KeyQueue> queues = new HashMap<>();
   private int notStarted;
 
   int size() {
@@ -38,8 +38,8 @@ final class RetriesInHand {
     return tasks.containsKey(offset);
   }
 
-  boolean hasLane(long lane) {
-    return lanes.containsKey(lane);
+  boolean hasKey(long key) {
+    return queues.containsKey(key);
   }
 
   List<Long> offsets() {
@@ -49,29 +49,29 @@ final class RetriesInHand {
   void add(Task task) {
     tasks.put(task.offset, task);
     notStarted++;
-    if (task.laneHash == Outcome.NO_LANE) {
+    if (task.keyHash == Outcome.NO_LANE) {
       free.add(task);
     } else {
-      lanes.computeIfAbsent(task.laneHash, any -> new Lane()).waiting.add(task);
+      queues.computeIfAbsent(task.keyHash, any -> new KeyQueue()).waiting.add(task);
     }
   }
 
   /**
    * The next that may start, or null.
    *
-   * @param eligible asked of the first of a lane
+   * @param eligible asked of the first of a key
    */
   Task next(Predicate<Task> eligible) {
     if (notStarted == 0) {
       return null;
     }
     Task task = free.poll();
-    Iterator<Lane> each = lanes.values().iterator();
+    Iterator<KeyQueue> each = queues.values().iterator();
     while (task == null && each.hasNext()) {
-      Lane lane = each.next();
-      if (!lane.running && !lane.waiting.isEmpty() && eligible.test(lane.waiting.peek())) {
-        lane.running = true;
-        task = lane.waiting.poll();
+      KeyQueue queue = each.next();
+      if (!queue.running && !queue.waiting.isEmpty() && eligible.test(queue.waiting.peek())) {
+        queue.running = true;
+        task = queue.waiting.poll();
       }
     }
     if (task != null) {
@@ -84,24 +84,24 @@ final class RetriesInHand {
    * Its handler has ended well: the one behind it may start. It stays in hand until {@link #gone}.
    */
   void finished(Task task) {
-    Lane lane = lanes.get(task.laneHash);
-    if (lane != null) {
-      lane.running = false;
-      if (lane.waiting.isEmpty()) {
-        lanes.remove(task.laneHash);
+    KeyQueue queue = queues.get(task.keyHash);
+    if (queue != null) {
+      queue.running = false;
+      if (queue.waiting.isEmpty()) {
+        queues.remove(task.keyHash);
       }
     }
   }
 
   /** It failed: those behind it go back, and are returned. It stays in hand until {@link #gone}. */
   List<Task> failed(Task task) {
-    Lane lane = lanes.remove(task.laneHash);
-    return lane == null ? List.of() : forget(lane.waiting);
+    KeyQueue queue = queues.remove(task.keyHash);
+    return queue == null ? List.of() : forget(queue.waiting);
   }
 
-  /** Gives back what of a lane was not started and lies above {@code offset}, and returns it. */
-  List<Task> giveBackAbove(long lane, long offset) {
-    Lane of = lanes.get(lane);
+  /** Gives back what of a key was not started and lies above {@code offset}, and returns it. */
+  List<Task> giveBackAbove(long key, long offset) {
+    KeyQueue of = queues.get(key);
     if (of == null) {
       return List.of();
     }
@@ -109,7 +109,7 @@ final class RetriesInHand {
     above.removeIf(task -> task.offset < offset);
     of.waiting.removeAll(above);
     if (!of.running && of.waiting.isEmpty()) {
-      lanes.remove(lane);
+      queues.remove(key);
     }
     return forget(above);
   }
@@ -133,11 +133,11 @@ final class RetriesInHand {
   List<Task> dropNotStarted() {
     List<Task> dropped = forget(free);
     free.clear();
-    for (Lane lane : lanes.values()) {
-      dropped.addAll(forget(lane.waiting));
-      lane.waiting.clear();
+    for (KeyQueue queue : queues.values()) {
+      dropped.addAll(forget(queue.waiting));
+      queue.waiting.clear();
     }
-    lanes.values().removeIf(lane -> !lane.running);
+    queues.values().removeIf(queue -> !queue.running);
     return dropped;
   }
 }

@@ -11,10 +11,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
- * What a hold knows of failures: what left the window, which lanes have messages in the log, what
- * came back from there, and what the log is to be told. Times are monotonic milliseconds.
+ * What an owned shard knows of failures: which messages left the window, which keys have messages
+ * in the log, what came back from there, and what the log is to record. Times are monotonic
+ * milliseconds.
  */
 final class ShardRetries {
   /** Most retries in hand. */
@@ -25,36 +27,40 @@ final class ShardRetries {
 
   private static final long NEVER = Long.MAX_VALUE;
 
-  private record Held(int attempts, long dueMillis) {}
+  private record Failed(int attempts, long dueMillis) {}
 
-  final Outbox outbox = new Outbox();
-  final RetriesInHand inHand = new RetriesInHand();
-  final StuckQueues stuck = new StuckQueues();
+  final Outbox outbox;
+  private final Task.Owner owner;
+  private final RetriesInHand inHand = new RetriesInHand();
+  private final StuckQueues stuck = new StuckQueues();
+
+  /** Whether messages keep the order of their key behind those that the log has. */
+  private final boolean ordersKeys;
 
   /** Whether what former owners left is known: nothing is handed out before. */
   private boolean known;
 
   private boolean mustAskFirst;
   private Set<Long> marks = Set.of();
-  private final Map<Long, Held> held = new HashMap<>();
+  private final Map<Long, Failed> failed = new HashMap<>();
 
   /** The highest of the marks. */
   private long lastMark = -1;
 
-  /** How many messages of each lane the log has, those on their way there included. */
-  private final Map<Long, Integer> lanes = new HashMap<>();
+  /** How many messages of each key the log has, those on their way there included. */
+  private final Map<Long, Integer> keys = new HashMap<>();
 
-  /** The lowest offset of each of those lanes so far. */
+  /** The lowest offset of each of those keys so far. */
   private final Map<Long, Long> firsts = new HashMap<>();
 
-  /** Lanes whose first message waits for its time: an answer has said when, or we have. */
-  private final Set<Long> waitingLanes = new HashSet<>();
+  /** Keys whose first message waits for its time: an answer has said when, or we have. */
+  private final Set<Long> waitingKeys = new HashSet<>();
 
-  /** Lanes of which a failed retry was not told yet. */
-  private final Map<Long, Integer> failingLanes = new HashMap<>();
+  /** Keys of which a failed retry is not recorded yet. */
+  private final Map<Long, Integer> failingKeys = new HashMap<>();
 
   /** How much the log has of failures, as the last fetch said. */
-  private int told;
+  private int failuresInLog;
 
   private RetryRequest asked;
   private long nextAskMillis = NEVER;
@@ -63,20 +69,33 @@ final class ShardRetries {
   private long failuresSeen;
   private long failuresWhenAsked;
 
+  /**
+   * @param ordersKeys whether messages keep the order of their key behind those that the log has
+   */
+  ShardRetries(Task.Owner owner, boolean ordersKeys) {
+    this.owner = owner;
+    this.ordersKeys = ordersKeys;
+    outbox = new Outbox(owner.ownership());
+  }
+
+  boolean ordersKeys() {
+    return ordersKeys;
+  }
+
   /** Whether messages may be handed out. */
   boolean known() {
     return known;
   }
 
   /** What a fetch has said last of failures; 0 before the first. */
-  int told() {
-    return told;
+  int failuresInLog() {
+    return failuresInLog;
   }
 
   /** A fetch has said how much the log has of failures. */
   void hinted(int failures, long now) {
-    boolean more = failures > told;
-    told = failures;
+    boolean more = failures > failuresInLog;
+    failuresInLog = failures;
     if (!known) {
       if (failures == 0) {
         known = true;
@@ -104,7 +123,7 @@ final class ShardRetries {
 
   /** Gives a message the attempts that the log has counted; true: it must wait for the next. */
   boolean mustWait(Task task, long now) {
-    Held known = held.isEmpty() ? null : held.remove(task.offset);
+    Failed known = failed.isEmpty() ? null : failed.remove(task.offset);
     if (known == null) {
       return false;
     }
@@ -113,96 +132,147 @@ final class ShardRetries {
     return task.dueMillis > now;
   }
 
-  /** Whether the message must wait behind others of its lane that are in the log. */
+  /** Whether the message must wait behind others of its key that are in the log. */
   boolean isBehind(Task task) {
-    if (lanes.isEmpty() && stuck.isEmpty() || task.message.key() == null) {
+    if (!ordersKeys || keys.isEmpty() && stuck.isEmpty() || task.message.key() == null) {
       return false;
     }
-    task.laneHash = KeyHash.of(task.message.key());
+    task.keyHash = Task.hash(task.message.key());
     // One that a former owner had done may lie before those that it moved, and comes again.
-    return lanes.containsKey(task.laneHash) && task.offset > firsts.get(task.laneHash)
-        || stuck.has(task.laneHash);
+    return keys.containsKey(task.keyHash) && task.offset > firsts.get(task.keyHash)
+        || stuck.has(task.keyHash);
   }
 
   /**
    * The next retry that may start, or null. What a former owner has moved must not pass messages of
-   * its lane that it had done and that come again: it waits for the window.
+   * its key that it had done and that come again: it waits for the window.
    *
-   * @param ordered whether lanes count here
    * @param committed everything below is done
    */
-  Task nextRetry(boolean ordered, long committed) {
-    boolean all = !ordered || committed > lastMark;
+  Task nextRetry(long committed) {
+    boolean all = !ordersKeys || committed > lastMark;
     return inHand.next(task -> all || task.offset <= committed || !marks.contains(task.offset));
   }
 
-  /** Parks a message behind its lane. Returns what must go back to come behind it. */
+  /** Parks a message behind others of its key. Returns what must go back to come behind it. */
   List<Task> park(Task task) {
-    if (stuck.has(task.laneHash)) {
+    if (stuck.has(task.keyHash)) {
       stuck.add(task);
       return List.of();
     }
     List<Task> back = more(task);
     outbox.add(
-        task, new Outcome.Parked(task.offset, task.laneHash, MessageCodec.encode(task.message)));
+        task, new Outcome.Parked(task.offset, task.keyHash, MessageCodec.encode(task.message)));
     return back;
   }
 
   /** The log has no room for it: it waits in the window. */
   void noRoom(Task task) {
-    fewer(task.laneHash);
+    fewer(task.keyHash);
     stuck.add(task);
   }
 
-  /** The log has one more message of its lane. Returns what must go back to come behind it. */
+  /** The log has one more message of its key. Returns what must go back to come behind it. */
   List<Task> more(Task task) {
-    if (task.laneHash == Outcome.NO_LANE) {
+    if (task.keyHash == Outcome.NO_LANE) {
       return List.of();
     }
-    lanes.merge(task.laneHash, 1, Integer::sum);
-    firsts.merge(task.laneHash, task.offset, Math::min);
+    keys.merge(task.keyHash, 1, Integer::sum);
+    firsts.merge(task.keyHash, task.offset, Math::min);
     if (task.offset > lastMark) {
       return List.of();
     }
     failuresSeen++;
-    return inHand.giveBackAbove(task.laneHash, task.offset);
+    return inHand.giveBackAbove(task.keyHash, task.offset);
   }
 
-  private void fewer(long lane) {
-    if (lane != Outcome.NO_LANE) {
-      lanes.computeIfPresent(lane, (any, count) -> count == 1 ? null : (Integer) (count - 1));
-      if (!lanes.containsKey(lane)) {
-        firsts.remove(lane);
+  private void fewer(long key) {
+    if (key != Outcome.NO_LANE) {
+      keys.computeIfPresent(key, (any, count) -> count == 1 ? null : (Integer) (count - 1));
+      if (!keys.containsKey(key)) {
+        firsts.remove(key);
       }
     }
   }
 
-  /** The next stuck message of a lane if it may begin now, or null. */
-  Task unstuck(long lane) {
-    return lanes.containsKey(lane) ? null : stuck.next(lane);
+  /** A message that waited for room in the log has left the window, or was dropped. */
+  void endedStuck(Task task) {
+    stuck.ended(task);
+  }
+
+  void forEachStuck(Consumer<Task> look) {
+    stuck.forEach(look);
+  }
+
+  void dropStuckFrom(long from) {
+    stuck.removeIf(task -> task.offset >= from);
+  }
+
+  /** Whether so many outcomes wait for the log that no more messages begin. */
+  boolean isFull() {
+    return outbox.isFull();
+  }
+
+  /** Failed messages of the window whose failure the log has not taken yet. */
+  int failedOfWindow() {
+    return outbox.failedOfWindow();
+  }
+
+  /** Messages that stay in the window until the log has taken their outcome. */
+  List<Task> ofWindow() {
+    return outbox.ofWindow();
+  }
+
+  /** The next stuck message of a key if it may begin now, or null. */
+  Task unstuck(long key) {
+    return keys.containsKey(key) ? null : stuck.next(key);
   }
 
   /** The log has taken a message: it waits there, for {@code delayMillis} at least. */
-  void moved(long lane, long delayMillis, long now) {
-    if (lane != Outcome.NO_LANE) {
-      waitingLanes.add(lane);
+  void moved(long key, long delayMillis, long now) {
+    if (key != Outcome.NO_LANE) {
+      waitingKeys.add(key);
     }
     askAt(now + delayMillis);
   }
 
   /** The log has parked a message. */
-  void parked(long lane, long now) {
-    if (!waitingLanes.contains(lane) && !inHand.hasLane(lane)) {
+  void parked(long key, long now) {
+    if (!waitingKeys.contains(key) && !inHand.hasKey(key)) {
       askAt(now);
     }
   }
 
   // ---- Retries
 
+  /** A retry was handled: the one behind it may start. */
+  void handled(Task task) {
+    inHand.finished(task);
+  }
+
+  /**
+   * A retry that has not begun goes back to the log. Returns those behind it, which go back too.
+   */
+  List<Task> goBack(Task task) {
+    List<Task> behind = inHand.failed(task);
+    inHand.gone(task.offset);
+    return behind;
+  }
+
+  /** Returns the retries that were in hand and not begun: they go back. */
+  List<Task> dropNotStarted() {
+    return inHand.dropNotStarted();
+  }
+
+  /** A retry failed and is to be tried again as before; returns those behind it, which go back. */
+  List<Task> failedUncounted(Task task) {
+    return inHand.failed(task);
+  }
+
   /** A retry failed; returns those behind it, which go back. */
   List<Task> retryFailed(Task task) {
     failuresSeen++;
-    failingLanes.merge(task.laneHash, 1, Integer::sum);
+    failingKeys.merge(task.keyHash, 1, Integer::sum);
     return inHand.failed(task);
   }
 
@@ -210,16 +280,16 @@ final class ShardRetries {
   void retryFailureTaken(Task task) {
     // An answer that was asked for before may have those behind it.
     failuresSeen++;
-    failingLanes.computeIfPresent(
-        task.laneHash, (any, count) -> count == 1 ? null : (Integer) (count - 1));
+    failingKeys.computeIfPresent(
+        task.keyHash, (any, count) -> count == 1 ? null : (Integer) (count - 1));
     inHand.gone(task.offset);
   }
 
   /** A retry is over: settled, or a dead letter. */
   void retryOver(Task task, long now) {
     inHand.gone(task.offset);
-    fewer(task.laneHash);
-    if (lanes.containsKey(task.laneHash) && !inHand.hasLane(task.laneHash)) {
+    fewer(task.keyHash);
+    if (keys.containsKey(task.keyHash) && !inHand.hasKey(task.keyHash)) {
       askAt(now);
     }
   }
@@ -236,7 +306,7 @@ final class ShardRetries {
   }
 
   /** The next request for retries, or null if none is due. */
-  RetryRequest ask(String group, OwnedShard hold, int bytesMax, long now) {
+  RetryRequest ask(String group, int bytesMax, long now) {
     boolean first = !known && mustAskFirst;
     boolean due = known && now >= nextAskMillis && inHand.size() < IN_HAND_MAX / 2;
     if (asked != null || now < notBeforeMillis || !first && !due) {
@@ -248,8 +318,8 @@ final class ShardRetries {
     asked =
         new RetryRequest(
             group,
-            hold.shard,
-            hold.epoch,
+            owner.ownership().shard(),
+            owner.ownership().epoch(),
             first,
             inHand.offsets(),
             IN_HAND_MAX - inHand.size(),
@@ -283,7 +353,7 @@ final class ShardRetries {
   }
 
   /** Takes in an answer. Returns what came to be in hand. */
-  List<Task> answered(OwnedShard hold, RetryRequest request, RetryAnswer answer, long now) {
+  List<Task> answered(RetryRequest request, RetryAnswer answer, long now) {
     if (asked != request) {
       return List.of();
     }
@@ -298,14 +368,14 @@ final class ShardRetries {
     for (RetryAnswer.Retry retry : answer.due()) {
       boolean inOrder =
           retry.lane() == Outcome.NO_LANE
-              || failuresSeen == failuresWhenAsked && !failingLanes.containsKey(retry.lane());
+              || failuresSeen == failuresWhenAsked && !failingKeys.containsKey(retry.lane());
       if (!inOrder) {
         askAt(now);
       } else if (!inHand.has(retry.offset())) {
-        Task task = task(hold, retry);
+        Task task = task(retry);
         task.attempt = retry.attempts() + 1;
-        task.laneHash = retry.lane();
-        waitingLanes.remove(retry.lane());
+        task.keyHash = retry.lane();
+        waitingKeys.remove(retry.lane());
         inHand.add(task);
         came.add(task);
       }
@@ -313,12 +383,12 @@ final class ShardRetries {
     return came;
   }
 
-  private static Task task(OwnedShard hold, RetryAnswer.Retry retry) {
+  private Task task(RetryAnswer.Retry retry) {
     byte[] copy = retry.copy();
     try {
-      return new Task(hold, retry.offset(), MessageCodec.decode(copy), copy.length, true);
+      return new Task(owner, retry.offset(), MessageCodec.decode(copy), copy.length, true);
     } catch (RefusedException e) {
-      return Task.unreadable(hold, retry.offset(), copy, copy.length, true, e);
+      return Task.unreadable(owner, retry.offset(), copy, copy.length, true, e);
     }
   }
 
@@ -327,12 +397,13 @@ final class ShardRetries {
     marks = new HashSet<>(of.marks());
     of.held()
         .forEach(
-            each -> held.put(each.offset(), new Held(each.attempts(), now + each.dueInMillis())));
+            each ->
+                failed.put(each.offset(), new Failed(each.attempts(), now + each.dueInMillis())));
     marks.forEach(mark -> lastMark = Math.max(lastMark, mark));
     for (RetryAnswer.Lane lane : of.lanes()) {
-      lanes.put(lane.lane(), lane.messages());
+      keys.put(lane.lane(), lane.messages());
       firsts.put(lane.lane(), lane.firstOffset());
-      waitingLanes.add(lane.lane());
+      waitingKeys.add(lane.lane());
     }
   }
 

@@ -7,63 +7,64 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Messages of the window that should be parked behind their lane and found no room in the log. They
- * wait here, in their order, and begin one after another once the log has nothing of the lane.
+ * Messages of the window that should be parked behind others of their key and found no room in the
+ * log. They wait here, in their order, and begin one after another once the log has nothing of the
+ * key.
  */
 final class StuckQueues {
-  private static final class Lane {
+  private static final class KeyQueue {
     final ArrayDeque<Task> waiting = new ArrayDeque<>();
 
     /** One of them is on its way through a handler. */
     boolean busy;
   }
 
-  private final Map<Long, Lane> lanes = new HashMap<>();
+  private final Map<Long, KeyQueue> queues = new HashMap<>();
 
   boolean isEmpty() {
-    return lanes.isEmpty();
+    return queues.isEmpty();
   }
 
-  boolean has(long lane) {
-    return lanes.containsKey(lane);
+  boolean has(long key) {
+    return queues.containsKey(key);
   }
 
   void add(Task task) {
     task.stuck = true;
-    lanes.computeIfAbsent(task.laneHash, any -> new Lane()).waiting.add(task);
+    queues.computeIfAbsent(task.keyHash, any -> new KeyQueue()).waiting.add(task);
   }
 
   /** One that came out of here has left the window, or is to wait in the log. */
   void ended(Task task) {
-    Lane lane = lanes.get(task.laneHash);
-    if (task.stuck && lane != null) {
-      lane.busy = false;
-      if (lane.waiting.isEmpty()) {
-        lanes.remove(task.laneHash);
+    KeyQueue queue = queues.get(task.keyHash);
+    if (task.stuck && queue != null) {
+      queue.busy = false;
+      if (queue.waiting.isEmpty()) {
+        queues.remove(task.keyHash);
       }
     }
   }
 
-  /** The next of a lane of which the log has nothing, or null while none may begin. */
+  /** The next of a key of which the log has nothing, or null while none may begin. */
   Task next(long hash) {
-    Lane lane = lanes.get(hash);
-    if (lane == null || lane.busy) {
+    KeyQueue queue = queues.get(hash);
+    if (queue == null || queue.busy) {
       return null;
     }
-    lane.busy = true;
-    return lane.waiting.poll();
+    queue.busy = true;
+    return queue.waiting.poll();
   }
 
   void forEach(Consumer<Task> look) {
-    lanes.values().forEach(lane -> lane.waiting.forEach(look));
+    queues.values().forEach(queue -> queue.waiting.forEach(look));
   }
 
   void removeIf(Predicate<Task> dropped) {
-    lanes.values().forEach(lane -> lane.waiting.removeIf(dropped));
-    lanes.values().removeIf(lane -> !lane.busy && lane.waiting.isEmpty());
+    queues.values().forEach(queue -> queue.waiting.removeIf(dropped));
+    queues.values().removeIf(queue -> !queue.busy && queue.waiting.isEmpty());
   }
 
   void clear() {
-    lanes.clear();
+    queues.clear();
   }
 }

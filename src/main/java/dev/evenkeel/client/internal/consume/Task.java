@@ -5,39 +5,71 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import java.util.Iterator;
+import java.util.Set;
 
-/** A message on its way through a handler, with all its tries. */
+/** A message on its way through a handler, with all its attempts. */
 public final class Task implements MessageSource.Handed {
-  final OwnedShard hold;
+  private static final long FNV_OFFSET = 0xcbf29ce484222325L;
+  private static final long FNV_PRIME = 0x100000001b3L;
+
+  /** The shard that a message comes from, which learns what becomes of it. */
+  interface Owner {
+    Ownership ownership();
+
+    /** See {@link Admission#isWanted}. */
+    boolean isWanted(Task task);
+
+    /** It passed all admission steps, and goes to its handler. */
+    void begin(Task task);
+
+    /** An admission step finishes it without its handler. */
+    void declined(Task task, long now);
+
+    /** Messages that wait behind it in the queue of its key. */
+    Iterator<Task> behind(Task task);
+
+    /** Takes some of those out of the queue: they are to be {@link #declined}. */
+    void takeBehind(Task task, Set<Task> some);
+
+    /** If its shard is being given away, nobody waits for it: it comes to the next owner. */
+    void giveBack(Task task);
+
+    /** The handler has ended well. */
+    void finished(Task task, long now);
+
+    /**
+     * The handler has failed.
+     *
+     * @param running handlers of the consumer that have not ended
+     */
+    void failed(Task task, Throwable cause, int running, long now);
+  }
+
+  /** What an {@link Admission} step keeps with a message; only that step knows what it is. */
+  public interface Place {}
+
+  final Owner owner;
   final long offset;
   final Message message;
 
   /** Its share of the batch that it came in, for the pending limit. */
   final int bytes;
 
-  /** 1 for the first try. */
-  int attempt = 1;
-
-  /** While it waits for its next try: when that is due, in monotonic milliseconds. */
-  long dueMillis;
-
-  /** Its place at a {@link DedupGate}, or null. */
-  DedupGate.Pass pass;
-
-  /** Where it waits at a {@link RateGate}, or null. */
-  KeyBuckets.Bucket bucket;
-
-  /** Whoever holds it wants to know what comes to wait behind it. */
-  boolean watched;
-
-  /** The lane of its key in the window, or null. */
-  KeyQueues.Lane lane;
-
   /** It came back from the log, and has no place in the window. */
   final boolean retry;
 
+  /** 1 for the first attempt. */
+  int attempt = 1;
+
+  /** While it waits for its next attempt: when that is due, in monotonic milliseconds. */
+  long dueMillis;
+
+  /** The queue of its key in the window, or null. */
+  KeyQueues.KeyQueue queue;
+
   /** What the log knows its key by; {@link Outcome#NO_LANE}: not computed, or it has none. */
-  long laneHash;
+  long keyHash;
 
   /** It waited in {@link StuckQueues}. */
   boolean stuck;
@@ -48,13 +80,17 @@ public final class Task implements MessageSource.Handed {
   /** Why no handler can have it, or null: its bytes are no message. */
   RefusedException unreadable;
 
-  Task(OwnedShard hold, long offset, Message message, int bytes) {
-    this(hold, offset, message, bytes, false);
+  private boolean watched;
+  private Place dedupPlace;
+  private Place ratePlace;
+
+  Task(Owner owner, long offset, Message message, int bytes) {
+    this(owner, offset, message, bytes, false);
   }
 
-  Task(OwnedShard hold, long offset, Message message, int bytes, boolean retry) {
+  Task(Owner owner, long offset, Message message, int bytes, boolean retry) {
     this.retry = retry;
-    this.hold = hold;
+    this.owner = owner;
     this.offset = offset;
     this.message = message;
     this.bytes = bytes;
@@ -66,13 +102,30 @@ public final class Task implements MessageSource.Handed {
    * @param bytes what is known of it, kept as its payload
    */
   static Task unreadable(
-      OwnedShard hold, long offset, byte[] bytes, int share, boolean retry, RefusedException why) {
-    Task task = new Task(hold, offset, new Message(null, null, 0, bytes), share, retry);
+      Owner owner, long offset, byte[] bytes, int share, boolean retry, RefusedException why) {
+    Task task = new Task(owner, offset, new Message(null, null, 0, bytes), share, retry);
     task.unreadable =
         new RefusedException(
             Refusal.CORRUPT,
             "the message cannot be read (" + why.getMessage() + "), so no handler got it");
     return task;
+  }
+
+  /**
+   * What the log knows a key by: 64 bits of it, FNV-1a with the finisher of MurmurHash3; never
+   * {@link Outcome#NO_LANE}. It is part of what is stored: it must never change.
+   */
+  static long hash(byte[] key) {
+    long hash = FNV_OFFSET;
+    for (byte each : key) {
+      hash = (hash ^ each & 0xFF) * FNV_PRIME;
+    }
+    hash ^= hash >>> 33;
+    hash *= 0xff51afd7ed558ccdL;
+    hash ^= hash >>> 33;
+    hash *= 0xc4ceb9fe1a85ec53L;
+    hash ^= hash >>> 33;
+    return hash == Outcome.NO_LANE ? 1 : hash;
   }
 
   /** An attempt begins whose handler may publish: what the one before wanted is forgotten. */
@@ -81,18 +134,62 @@ public final class Task implements MessageSource.Handed {
     return effects;
   }
 
+  public String topic() {
+    return owner.ownership().topic();
+  }
+
   /** The number of its shard. */
   public int shard() {
-    return hold.shard.shard();
+    return owner.ownership().shard().shard();
+  }
+
+  public long offset() {
+    return offset;
+  }
+
+  public Message message() {
+    return message;
+  }
+
+  public int attempt() {
+    return attempt;
   }
 
   boolean publishes() {
     return effects != null && effects.publishes();
   }
 
+  /** Whether an admission step wants to know which messages come to wait behind it. */
+  boolean watched() {
+    return watched;
+  }
+
+  public void watch(boolean on) {
+    watched = on;
+  }
+
+  /** Where the dedup step keeps it, or null. */
+  public Place dedupPlace() {
+    return dedupPlace;
+  }
+
+  public void dedupPlace(Place place) {
+    dedupPlace = place;
+  }
+
+  /** Where the rate step keeps it, or null. */
+  public Place ratePlace() {
+    return ratePlace;
+  }
+
+  public void ratePlace(Place place) {
+    ratePlace = place;
+  }
+
   @Override
   public Delivery delivery(String member) {
+    Ownership from = owner.ownership();
     return new Delivery(
-        hold.topic, hold.shard.shard(), offset, message, member, hold.epoch, attempt);
+        from.topic(), from.shard().shard(), offset, message, member, from.epoch(), attempt);
   }
 }

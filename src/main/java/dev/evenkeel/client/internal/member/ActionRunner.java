@@ -1,28 +1,31 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
-import dev.evenkeel.client.internal.consume.ConsumerCore;
-import dev.evenkeel.client.internal.consume.OwnedShard;
+import dev.evenkeel.client.internal.consume.Ownership;
+import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.ObjLongConsumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Carries out the core's {@link ConsumerAction}s: requests to brokers, and calls of the handler.
  */
-final class ActionRunner {
-  private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
+final class ActionRunner implements ConsumerAction.Performer {
+  private static final Logger LOG = LoggerFactory.getLogger(dev.evenkeel.client.Consumer.class);
 
   /** The consumer around it; its text is its name in the log. */
   interface Surroundings {
@@ -57,151 +60,40 @@ final class ActionRunner {
     }
   }
 
-  /** At most one a shard, and until they are answered those whose hold is over. */
+  /** At most one a shard, and until they are answered those of shards that are gone. */
   private final Set<Flight> flights = new HashSet<>();
 
-  private final ConsumerCore core;
   private final LogCalls calls;
   private final PublishCalls publishing;
   private final ConsumerHandler handler;
   private final Surroundings around;
 
   ActionRunner(
-      ConsumerCore core,
-      LogCalls calls,
-      PublishCalls publishing,
-      ConsumerHandler handler,
-      Surroundings around) {
-    this.core = core;
+      LogCalls calls, PublishCalls publishing, ConsumerHandler handler, Surroundings around) {
     this.calls = calls;
     this.publishing = publishing;
     this.handler = handler;
     this.around = around;
   }
 
-  /** Begins to carry out {@code action}; its outcome comes to the core as an event. */
-  void perform(ConsumerAction action) {
-    if (action instanceof ConsumerAction.Fetch fetch) {
-      fetch(fetch);
-    } else if (action instanceof ConsumerAction.Commit commit) {
-      calls
-          .submit(commit.hold().shard, commit.command())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now -> {
-                        core.committed(commit.hold(), commit.command().offset());
-                        callCommitted(commit.hold(), commit.command().offset());
-                      },
-                      (refused, now) -> core.commitFailed(commit.hold(), refused, now)));
-    } else if (action instanceof ConsumerAction.ReadLease read) {
-      calls
-          .readLease(read.hold().shard)
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now -> core.leaseRead(read.hold(), answer.result(), now),
-                      (refused, now) -> core.leaseFailed(read.hold(), refused, now)));
-    } else if (action instanceof ConsumerAction.Release release) {
-      calls
-          .submit(release.hold().shard, release.command())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now -> {
-                        core.released(release.hold());
-                        callCommitted(release.hold(), release.command().offset());
-                      },
-                      (refused, now) -> core.releaseFailed(release.hold(), refused, now)));
-    } else if (action instanceof ConsumerAction.RecordOutcomes record) {
-      calls
-          .submit(record.hold().shard, record.command())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now ->
-                          core.recorded(
-                              record.hold(), record.command(), offsets(answer.result()), now),
-                      (refused, now) ->
-                          core.recordFailed(record.hold(), record.command(), refused, now)));
-    } else if (action instanceof ConsumerAction.FetchRetries fetch) {
-      calls
-          .fetchRetries(fetch.request())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now ->
-                          core.retriesFetched(fetch.hold(), fetch.request(), answer.result(), now),
-                      (refused, now) ->
-                          core.retriesFailed(fetch.hold(), fetch.request(), refused, now)));
-    } else if (action instanceof ConsumerAction.OpenPublisher open) {
-      publishing
-          .open(open.shard(), open.epoch(), open.producerId())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now ->
-                          core.publisherOpened(
-                              open.hold(), answer.result(), publishing.dataGroups(), now),
-                      (refused, now) -> core.publisherFailed(open.hold(), refused, now)));
-    } else if (action instanceof ConsumerAction.Publish publish) {
-      publishing
-          .publish(publish.request())
-          .onComplete(
-              answer ->
-                  told(
-                      answer.cause(),
-                      now ->
-                          core.published(publish.hold(), publish.request(), answer.result(), now),
-                      (refused, now) ->
-                          core.publishFailed(publish.hold(), publish.request(), refused, now)));
-    } else if (action instanceof ConsumerAction.Stop stop) {
-      around.stop(stop.text(), stop.cause());
-    } else if (action instanceof ConsumerAction.CallAssign assign) {
-      callAssign(assign);
-    } else if (action instanceof ConsumerAction.CallDraining draining) {
-      safely("onDraining", () -> handler.onDraining(draining.shard()));
-    } else if (action instanceof ConsumerAction.CallKept kept) {
-      safely("onKept", () -> handler.onKept(kept.shard()));
-    } else if (action instanceof ConsumerAction.CallRelease release) {
-      callRelease(release);
-    } else if (action instanceof ConsumerAction.CallLost lost) {
-      safely("onLost", () -> handler.onLost(lost.shard()));
-    } else if (action instanceof ConsumerAction.LeadChanged changed) {
-      LeaderContext leader = around.leadChanged(changed.lead());
-      safely("onLeadership", () -> handler.onLeadership(leader));
-    } else if (action instanceof ConsumerAction.HeartbeatNow) {
-      around.heartbeatNow();
-    } else if (action instanceof ConsumerAction.HeartbeatSoon) {
-      around.heartbeatSoon();
-    } else if (action instanceof ConsumerAction.OwnedChanged changed) {
-      around.ownedChanged(changed.owned());
-    } else if (action instanceof ConsumerAction.Report report) {
-      report(report);
-    }
-  }
+  // Requests
 
-  private void fetch(ConsumerAction.Fetch fetch) {
-    Flight flight = new Flight(fetch);
+  @Override
+  public void fetch(ConsumerAction.Fetch action) {
+    Flight flight = new Flight(action);
     flights.add(flight);
     calls
-        .fetch(fetch.request(), node -> flight.node = node)
+        .fetch(action.request(), node -> flight.node = node)
         .onComplete(
             answer ->
                 around.onContext(
                     () -> {
                       flights.remove(flight);
-                      told(
-                          answer.cause(),
-                          now -> core.fetched(fetch.hold(), fetch.request(), answer.result(), now),
+                      report(
+                          answer,
+                          (fetched, now) -> action.owned().fetched(action.request(), fetched, now),
                           (refused, now) ->
-                              core.fetchFailed(fetch.hold(), fetch.request(), refused, now));
+                              action.owned().fetchFailed(action.request(), refused, now));
                     }));
   }
 
@@ -211,85 +103,165 @@ final class ActionRunner {
    */
   void checkLeaders() {
     for (Flight flight : List.copyOf(flights)) {
-      String leader = calls.leaderOf(flight.fetch.hold().shard);
+      String leader = calls.leaderOf(flight.fetch.request().shard());
       if (leader != null && flight.node != null && !leader.equals(flight.node)) {
         flights.remove(flight);
-        core.fetchFailed(
-            flight.fetch.hold(),
-            flight.fetch.request(),
-            new RefusedException(Refusal.INDETERMINATE, "the leader has changed"),
-            Clock.millis());
+        flight
+            .fetch
+            .owned()
+            .fetchFailed(
+                flight.fetch.request(),
+                new RefusedException(Refusal.INDETERMINATE, "the leader has changed"),
+                Clock.millis());
       }
     }
+  }
+
+  @Override
+  public void readLease(ConsumerAction.ReadLease action) {
+    ShardEvents owned = action.owned();
+    on(calls.readLease(owned.shard()), owned::leaseRead, owned::leaseFailed);
+  }
+
+  @Override
+  public void commit(ConsumerAction.Commit action) {
+    on(
+        calls.submit(action.command().shard(), action.command()),
+        (reply, now) -> {
+          action.owned().committed(action.command().offset());
+          callCommitted(action.owned(), action.command().offset());
+        },
+        action.owned()::commitFailed);
+  }
+
+  @Override
+  public void release(ConsumerAction.Release action) {
+    on(
+        calls.submit(action.command().shard(), action.command()),
+        (reply, now) -> {
+          action.owned().released(now);
+          callCommitted(action.owned(), action.command().offset());
+        },
+        action.owned()::releaseFailed);
+  }
+
+  @Override
+  public void recordOutcomes(ConsumerAction.RecordOutcomes action) {
+    on(
+        calls.submit(action.command().shard(), action.command()),
+        (reply, now) -> action.owned().recorded(action.command(), offsets(reply), now),
+        (refused, now) -> action.owned().recordFailed(action.command(), refused, now));
+  }
+
+  @Override
+  public void fetchRetries(ConsumerAction.FetchRetries action) {
+    on(
+        calls.fetchRetries(action.request()),
+        (answer, now) -> action.owned().retriesFetched(action.request(), answer, now),
+        (refused, now) -> action.owned().retriesFailed(action.request(), refused, now));
+  }
+
+  @Override
+  public void openPublisher(ConsumerAction.OpenPublisher action) {
+    Ownership of = action.owned().ownership();
+    on(
+        publishing.open(of.shard(), of.epoch(), action.producerId()),
+        (id, now) -> action.owned().publisherOpened(id, publishing.dataGroups(), now),
+        action.owned()::publisherFailed);
+  }
+
+  @Override
+  public void publish(ConsumerAction.Publish action) {
+    on(
+        publishing.publish(action.request()),
+        (results, now) -> action.owned().published(action.request(), results, now),
+        (refused, now) -> action.owned().publishFailed(action.request(), refused, now));
   }
 
   private static List<Long> offsets(Reply reply) {
     return reply instanceof Reply.OfOffsets of ? of.offsets() : List.of();
   }
 
-  private interface Succeeded {
-    void at(long now);
+  /** Reports how a request ended, on the consumer's context. */
+  private <T> void on(
+      Future<T> request, ObjLongConsumer<T> succeeded, ObjLongConsumer<RefusedException> refused) {
+    request.onComplete(answer -> around.onContext(() -> report(answer, succeeded, refused)));
   }
 
-  private interface Refused {
-    void at(RefusedException refused, long now);
+  private <T> void report(
+      AsyncResult<T> answer,
+      ObjLongConsumer<T> succeeded,
+      ObjLongConsumer<RefusedException> refused) {
+    if (answer.succeeded()) {
+      succeeded.accept(answer.result(), Clock.millis());
+    } else {
+      refused.accept(RefusedException.of(answer.cause()), Clock.millis());
+    }
+    around.turn();
   }
 
-  /** Tells the core how a request ended. */
-  private void told(Throwable failure, Succeeded succeeded, Refused refused) {
-    around.onContext(
-        () -> {
-          if (failure == null) {
-            succeeded.at(Clock.millis());
-          } else {
-            refused.at(RefusedException.of(failure), Clock.millis());
-          }
-          around.turn();
+  // Calls of the handler
+
+  @Override
+  public void callAssign(ConsumerAction.CallAssign action) {
+    Buffer state = action.state() == null ? null : Buffer.buffer(action.state());
+    onEnd(
+        () -> handler.onAssign(action.shard(), state),
+        ended -> action.owned().assignDone(ended.cause(), Clock.millis()));
+  }
+
+  @Override
+  public void callRelease(ConsumerAction.CallRelease action) {
+    onEnd(
+        () -> handler.onRelease(action.shard()),
+        ended -> {
+          byte[] state = ended.result() == null ? null : ended.result().getBytes();
+          action.owned().stateGiven(state, ended.cause(), Clock.millis());
         });
   }
 
-  private void callAssign(ConsumerAction.CallAssign assign) {
-    Future<Void> done;
+  /** Calls user code, which may throw or return null, and reports how it ended. */
+  private <T> void onEnd(Supplier<Future<T>> call, Consumer<AsyncResult<T>> ended) {
+    Future<T> result;
     try {
-      Buffer state = assign.state() == null ? null : Buffer.buffer(assign.state());
-      done = handler.onAssign(assign.shard(), state);
+      result = call.get();
     } catch (Throwable e) {
-      done = Future.failedFuture(e);
+      result = Future.failedFuture(e);
     }
-    (done == null ? Future.<Void>succeededFuture() : done)
+    (result == null ? Future.<T>succeededFuture() : result)
         .onComplete(
-            ended ->
+            outcome ->
                 around.onContext(
                     () -> {
-                      core.assignDone(assign.hold(), ended.cause(), Clock.millis());
+                      ended.accept(outcome);
                       around.turn();
                     }));
   }
 
-  private void callCommitted(OwnedShard hold, long offset) {
-    safely("onCommitted", () -> handler.onCommitted(hold.topic, hold.shard.shard(), offset));
+  @Override
+  public void callDraining(ConsumerAction.CallDraining action) {
+    safely("onDraining", () -> handler.onDraining(action.shard()));
   }
 
-  private void callRelease(ConsumerAction.CallRelease release) {
-    Future<Buffer> given;
-    try {
-      given = handler.onRelease(release.shard());
-    } catch (Throwable e) {
-      given = Future.failedFuture(e);
-    }
-    (given == null ? Future.<Buffer>succeededFuture() : given)
-        .onComplete(
-            ended ->
-                around.onContext(
-                    () -> {
-                      Buffer state = ended.result();
-                      core.stateGiven(
-                          release.hold(),
-                          state == null ? null : state.getBytes(),
-                          ended.cause(),
-                          Clock.millis());
-                      around.turn();
-                    }));
+  @Override
+  public void callKept(ConsumerAction.CallKept action) {
+    safely("onKept", () -> handler.onKept(action.shard()));
+  }
+
+  @Override
+  public void callLost(ConsumerAction.CallLost action) {
+    safely("onLost", () -> handler.onLost(action.shard()));
+  }
+
+  @Override
+  public void leadChanged(ConsumerAction.LeadChanged action) {
+    LeaderContext leader = around.leadChanged(action.lead());
+    safely("onLeadership", () -> handler.onLeadership(leader));
+  }
+
+  private void callCommitted(ShardEvents owned, long offset) {
+    Ownership of = owned.ownership();
+    safely("onCommitted", () -> handler.onCommitted(of.topic(), of.shard().shard(), offset));
   }
 
   /** Calls user code that must not break ours. */
@@ -302,7 +274,30 @@ final class ActionRunner {
     }
   }
 
-  private void report(ConsumerAction.Report report) {
+  // The consumer around it
+
+  @Override
+  public void heartbeatNow(ConsumerAction.HeartbeatNow action) {
+    around.heartbeatNow();
+  }
+
+  @Override
+  public void heartbeatSoon(ConsumerAction.HeartbeatSoon action) {
+    around.heartbeatSoon();
+  }
+
+  @Override
+  public void ownedChanged(ConsumerAction.OwnedChanged action) {
+    around.ownedChanged(action.owned());
+  }
+
+  @Override
+  public void stop(ConsumerAction.Stop action) {
+    around.stop(action.text(), action.cause());
+  }
+
+  @Override
+  public void report(ConsumerAction.Report report) {
     String cause = report.cause() == null ? "" : ": " + report.cause();
     switch (report.severity()) {
       case ERROR -> LOG.error("{}: {}{}", around, report.text(), cause);

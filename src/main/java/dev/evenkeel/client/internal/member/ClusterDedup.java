@@ -7,12 +7,11 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.internal.admission.DedupGate;
+import dev.evenkeel.client.internal.admission.DedupKeys;
+import dev.evenkeel.client.internal.admission.RepetitionWatch;
+import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
-import dev.evenkeel.client.internal.consume.DedupGate;
-import dev.evenkeel.client.internal.consume.DedupKeys;
-import dev.evenkeel.client.internal.consume.MessageSource;
-import dev.evenkeel.client.internal.consume.RepetitionWatch;
-import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.DedupFigures;
@@ -85,7 +84,7 @@ final class ClusterDedup implements DedupGate.Surroundings {
             this);
   }
 
-  MessageSource<Task> source() {
+  Admission step() {
     return gate;
   }
 

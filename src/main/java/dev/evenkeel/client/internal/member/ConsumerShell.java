@@ -14,13 +14,14 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.internal.admission.DedupKeys;
+import dev.evenkeel.client.internal.admission.RateGate;
+import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
+import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
-import dev.evenkeel.client.internal.consume.DedupKeys;
 import dev.evenkeel.client.internal.consume.MessageSource;
-import dev.evenkeel.client.internal.consume.RateGate;
-import dev.evenkeel.client.internal.consume.RepetitionWatch;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.client.internal.level.LevelWork;
 import dev.evenkeel.dedup.Repetition;
@@ -171,8 +172,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 this,
                 this::endBecause);
     PublishCalls publishing = new PublishCalls(calls, options.getGroup());
-    actions =
-        new ActionRunner(core, broadcast == null ? calls : broadcast, publishing, handler, this);
+    actions = new ActionRunner(broadcast == null ? calls : broadcast, publishing, handler, this);
     DedupKeys keys =
         new DedupKeys(
             options.getGroup(),
@@ -188,26 +188,26 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       messages = loop(work, (task, delivery) -> handler.handle(delivery), this::look);
       dedup = null;
       rates = null;
-    } else if (options.getDedup() == ConsumerOptions.Dedup.OFF) {
+    } else {
       work = null;
       level = null;
       source = core;
-      rates = options.getRate() != null || options.getKeyRate() != null ? rates(handler) : null;
+      boolean dedups = options.getDedup() != ConsumerOptions.Dedup.OFF;
+      dedup =
+          dedups
+              ? new ClusterDedup(
+                  link, seats, options, handler, core, keys, repetition, this, actions)
+              : null;
+      Admission admission = dedups ? dedup.step() : core;
+      boolean limited = options.getRate() != null || options.getKeyRate() != null;
+      rates = limited ? rates(handler, admission) : null;
       MessageLoop.Call<Task> call =
           handler.usesContext()
               ? withContext(handler)
               : (task, delivery) -> handler.handle(delivery);
-      messages = loop(rates == null ? core : rates, call, this::look);
-      dedup = null;
-    } else {
-      rates = null;
-      work = null;
-      level = null;
-      source = core;
-      dedup =
-          new ClusterDedup(link, seats, options, handler, core, keys, repetition, this, actions);
+      // The dedup step looks at each message itself, also at those that it declines.
       messages =
-          loop(dedup.source(), (task, delivery) -> handler.handle(delivery), seenBefore -> {});
+          loop(rates == null ? admission : rates, call, dedups ? seenBefore -> {} : this::look);
     }
     leaderships = new Leaderships(options.getMember(), () -> onContext(this::resigned));
     wake = rates == null ? null : new WakeTimer(link.vertx(), () -> onContext(this::turn));
@@ -217,10 +217,11 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
             link, directory, options.getHeartbeatMillis(), random, this, this::onContext);
   }
 
-  private RateGate rates(ConsumerHandler handler) {
+  private RateGate rates(ConsumerHandler handler, Admission before) {
     boolean byPayload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
     return new RateGate(
         core,
+        before,
         options,
         new DedupKeys(
             options.getGroup(),
@@ -325,7 +326,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private boolean act() {
     ConsumerAction action;
     while (!ended && (action = core.poll()) != null) {
-      actions.perform(action);
+      action.performBy(actions);
     }
     return !ended;
   }
@@ -401,7 +402,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
                 level ? options.getOrder().name().toLowerCase(Locale.ROOT) : null,
                 level ? options.getRetryDelaysMillis() : null)
             .resignedAt(leaderships.resignedTerm()),
-        broadcast == null ? core.marks(Clock.millis()) : List.of(),
+        broadcast == null ? core.progress(Clock.millis()) : List.of(),
         tally(),
         core.breakerOpen(),
         flow());
@@ -540,7 +541,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     core.replaced(String.valueOf(cause.getMessage()), Clock.millis());
     ConsumerAction action;
     while ((action = core.poll()) != null) {
-      actions.perform(action);
+      action.performBy(actions);
     }
     stop();
     if (!started.tryFail(cause)) {
@@ -611,7 +612,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       core.replaced("the consumer was closed", Clock.millis());
       ConsumerAction action;
       while ((action = core.poll()) != null) {
-        actions.perform(action);
+        action.performBy(actions);
       }
       stop();
     }

@@ -50,7 +50,7 @@ final class Rehearsal {
   private long now;
 
   /**
-   * @param order decides which lanes are used
+   * @param order decides which queues are used
    */
   Rehearsal(ConsumerOptions.Order order, boolean keepsState) {
     options.setOrder(order);
@@ -89,12 +89,12 @@ final class Rehearsal {
     Assignment given = new Assignment(TOPIC, TOPIC, RUN, 1, 1, List.of(owned));
     core.assigned(Assignment.fromJson(new JsonObject(Buffer.buffer(given.toJson().encode()))), now);
     advance(core);
-    core.marks(now);
+    core.progress(now);
     core.tick(now);
     core.close(now);
     advance(core);
     if (!core.drained()) {
-      throw new IllegalStateException("the shard was not let go");
+      throw new IllegalStateException("the shard was not given away");
     }
     return core.consumed();
   }
@@ -105,7 +105,7 @@ final class Rehearsal {
       more = false;
       ConsumerAction action;
       while ((action = core.poll()) != null) {
-        perform(core, action);
+        perform(action);
         more = true;
       }
       Task task = core.next(now);
@@ -117,26 +117,26 @@ final class Rehearsal {
     }
   }
 
-  private void perform(ConsumerCore core, ConsumerAction action) {
+  private void perform(ConsumerAction action) {
     if (action instanceof ConsumerAction.ReadLease read) {
       Lease lease = new Lease(TOPIC, SHARD, 1, TOPIC, RUN, 0, -1, null, null);
       Reply reply = ReplyCodec.decode(ByteBuffer.wrap(ReplyCodec.encode(new Reply.OfLease(lease))));
-      core.leaseRead(read.hold(), ((Reply.OfLease) reply).lease(), now);
+      read.owned().leaseRead(((Reply.OfLease) reply).lease(), now);
     } else if (action instanceof ConsumerAction.CallAssign assign) {
-      core.assignDone(assign.hold(), null, now);
+      assign.owned().assignDone(null, now);
     } else if (action instanceof ConsumerAction.Fetch fetch) {
       fetch.request().encode();
       if (fetch.request().offset() == 0) {
-        core.fetched(fetch.hold(), fetch.request(), answer(), now);
+        fetch.owned().fetched(fetch.request(), answer(), now);
       }
     } else if (action instanceof ConsumerAction.Commit commit) {
       encode(commit.command());
-      core.committed(commit.hold(), commit.command().offset());
+      commit.owned().committed(commit.command().offset());
     } else if (action instanceof ConsumerAction.CallRelease release) {
-      core.stateGiven(release.hold(), null, null, now);
+      release.owned().stateGiven(null, null, now);
     } else if (action instanceof ConsumerAction.Release release) {
       encode(release.command());
-      core.released(release.hold());
+      release.owned().released(now);
     }
   }
 

@@ -84,13 +84,13 @@ class ConsumerCoreTest {
   }
 
   /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
-  private OwnedShard run(Shard shard, String... keys) {
+  private ShardEvents run(Shard shard, String... keys) {
     ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
-    core.leaseRead(read.hold(), lease(shard, read.hold().epoch, 0, -1, null), now);
-    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    read.owned().leaseRead(lease(shard, read.owned().ownership().epoch(), 0, -1, null), now);
+    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
     ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
-    core.fetched(fetch.hold(), fetch.request(), answer(0, batch(keys)), now);
-    return fetch.hold();
+    fetch.owned().fetched(fetch.request(), answer(0, batch(keys)), now);
+    return fetch.owned();
   }
 
   private static Batch batch(String... keys) {
@@ -110,7 +110,7 @@ class ConsumerCoreTest {
   private void fail(Task task) {
     core.failed(task, new IllegalStateException("broken"), now);
     for (ConsumerAction.RecordOutcomes each : takeAll(ConsumerAction.RecordOutcomes.class)) {
-      core.recorded(each.hold(), each.command(), List.of(), now);
+      each.owned().recorded(each.command(), List.of(), now);
     }
   }
 
@@ -132,7 +132,7 @@ class ConsumerCoreTest {
     core.heartbeatAnswered(now);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
     Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0);
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), reset, now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(reset, now);
     assertThat(take(ConsumerAction.CallAssign.class).shard())
         .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
   }
@@ -149,8 +149,8 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
-    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
     ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     FetchAnswer answer =
         new FetchAnswer(
@@ -158,7 +158,7 @@ class ConsumerCoreTest {
             8,
             List.of(
                 new FetchAnswer.Placed(0, malformed(7)), new FetchAnswer.Placed(7, batch("d"))));
-    core.fetched(fetch.hold(), fetch.request(), answer, now);
+    fetch.owned().fetched(fetch.request(), answer, now);
     for (long offset : new long[] {0, 1, 2}) {
       core.finished(next(offset), now);
     }
@@ -167,7 +167,7 @@ class ConsumerCoreTest {
       assertThat(core.next(now)).as("the shard keeps its order").isNull();
       ConsumerAction.RecordOutcomes told = take(ConsumerAction.RecordOutcomes.class);
       told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
-      core.recorded(told.hold(), told.command(), List.of(), now);
+      told.owned().recorded(told.command(), List.of(), now);
     }
     core.finished(next(7), now);
     assertThat(dead).extracting(Outcome.Failed::offset).containsExactly(3L, 4L, 5L, 6L);
@@ -186,10 +186,10 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
-    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
     ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
-    core.fetched(fetch.hold(), fetch.request(), answer(0, malformed(4)), now);
+    fetch.owned().fetched(fetch.request(), answer(0, malformed(4)), now);
     for (long offset : new long[] {0, 1, 2}) {
       core.finished(next(offset), now);
     }
@@ -204,10 +204,10 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 9, -1, null), now);
-    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 9, -1, null), now);
+    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
     ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
-    core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, 9, 2, List.of()), now);
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 9, 2, List.of()), now);
     tick(0);
     ConsumerAction.FetchRetries asked = take(ConsumerAction.FetchRetries.class);
     byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
@@ -218,7 +218,7 @@ class ConsumerCoreTest {
                 new RetryAnswer.Retry(3, 1, Outcome.NO_LANE, new byte[] {9, 9}),
                 new RetryAnswer.Retry(4, 1, Outcome.NO_LANE, sound)),
             RetryAnswer.Known.NOTHING);
-    core.retriesFetched(asked.hold(), asked.request(), answer, now);
+    asked.owned().retriesFetched(asked.request(), answer, now);
     next(4);
     assertThat(take(ConsumerAction.RecordOutcomes.class).command().outcomes())
         .singleElement()
@@ -235,14 +235,14 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
     byte[] former = {1, 2};
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 50, 40, former), now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, former), now);
     ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
     assertThat(call.state()).isEqualTo(former);
     assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40, 0));
-    core.assignDone(call.hold(), null, now);
+    call.owned().assignDone(null, now);
     ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(40);
-    core.fetched(fetch.hold(), fetch.request(), answer(38, batch("a", "b", "c", "d")), now);
+    fetch.owned().fetched(fetch.request(), answer(38, batch("a", "b", "c", "d")), now);
     core.finished(next(40), now);
     Task running = next(41);
     assign(owned(S0, 5, true));
@@ -251,12 +251,12 @@ class ConsumerCoreTest {
     core.finished(running, now);
     ConsumerAction.CallRelease release = take(ConsumerAction.CallRelease.class);
     assertThat(release.shard().offset()).isEqualTo(42);
-    core.stateGiven(release.hold(), new byte[] {9}, null, now);
+    release.owned().stateGiven(new byte[] {9}, null, now);
     var command = take(ConsumerAction.Release.class).command();
     assertThat(command.offset()).isEqualTo(42);
     assertThat(command.stateOffset()).isEqualTo(42);
     assertThat(command.state()).containsExactly(9);
-    core.released(release.hold());
+    release.owned().released(now);
     take(ConsumerAction.HeartbeatNow.class);
     assertThat(core.owned()).isZero();
     // An assignment that was made before the dispatcher heard of the release.
@@ -270,12 +270,13 @@ class ConsumerCoreTest {
   void withoutStateTheProgressOfTheFormerOwnerStays() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
-    core.leaseRead(
-        take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
-    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    take(ConsumerAction.ReadLease.class)
+        .owned()
+        .leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
+    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
     assign(owned(S0, 5, true));
-    OwnedShard hold = take(ConsumerAction.CallRelease.class).hold();
-    core.stateGiven(hold, null, new IllegalStateException("broken"), now);
+    ShardEvents owned = take(ConsumerAction.CallRelease.class).owned();
+    owned.stateGiven(null, new IllegalStateException("broken"), now);
     var command = take(ConsumerAction.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.stateOffset()).isEqualTo(-1);
@@ -287,10 +288,10 @@ class ConsumerCoreTest {
   void aStateThatIsTooLargeIsNotSent() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    OwnedShard hold = run(S0, "a");
+    ShardEvents owned = run(S0, "a");
     assign(owned(S0, 1, true));
     take(ConsumerAction.CallRelease.class);
-    core.stateGiven(hold, new byte[Limits.STATE_BYTES_MAX + 1], null, now);
+    owned.stateGiven(new byte[Limits.STATE_BYTES_MAX + 1], null, now);
     assertThat(take(ConsumerAction.Release.class).command().state()).isEmpty();
     assertThat(take(ConsumerAction.Report.class).text()).contains("1048577 bytes, at most 1048576");
   }
@@ -299,8 +300,9 @@ class ConsumerCoreTest {
   void aShardThatDrainsBeforeItRanIsGivenOnUntouched() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, true));
-    core.leaseRead(
-        take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 50, 40, new byte[] {1}), now);
+    take(ConsumerAction.ReadLease.class)
+        .owned()
+        .leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
     var command = take(ConsumerAction.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.state()).isNull();
@@ -343,7 +345,7 @@ class ConsumerCoreTest {
   void aNewHoldOfTheSameEpochAwaitsTheCommitOfTheFormer() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    OwnedShard former = run(S0, "a", "b");
+    ShardEvents former = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
     ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
@@ -354,16 +356,16 @@ class ConsumerCoreTest {
     assertThat(takeAll(ConsumerAction.ReadLease.class))
         .as("of a lease that is about to change")
         .isEmpty();
-    core.committed(former, commit.command().offset());
+    former.committed(commit.command().offset());
     tick(100);
-    assertThat(take(ConsumerAction.ReadLease.class).hold()).isNotSameAs(former);
+    assertThat(take(ConsumerAction.ReadLease.class).owned()).isNotSameAs(former);
   }
 
   @Test
   void aNewHoldOfTheSameEpochAwaitsTheFailuresThatTheFormerHasTold() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    OwnedShard former = run(S0, "a", "b");
+    ShardEvents former = run(S0, "a", "b");
     core.failed(next(0), new IllegalStateException("broken"), now);
     tick(100);
     ConsumerAction.RecordOutcomes told = take(ConsumerAction.RecordOutcomes.class);
@@ -373,42 +375,41 @@ class ConsumerCoreTest {
     assertThat(takeAll(ConsumerAction.ReadLease.class))
         .as("of a lease that is about to change")
         .isEmpty();
-    core.recordFailed(
-        former, told.command(), new RefusedException(Refusal.INDETERMINATE, "lost"), now);
+    former.recordFailed(told.command(), new RefusedException(Refusal.INDETERMINATE, "lost"), now);
     tick(100);
-    assertThat(take(ConsumerAction.ReadLease.class).hold()).isNotSameAs(former);
+    assertThat(take(ConsumerAction.ReadLease.class).owned()).isNotSameAs(former);
   }
 
   /** A hold of epoch 5 whose commit is on its way. */
-  private OwnedShard committing() {
+  private ShardEvents committing() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    OwnedShard hold = run(S0, "a", "b");
+    ShardEvents owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
     take(ConsumerAction.Commit.class);
-    return hold;
+    return owned;
   }
 
   /** A commit or a failure that is taken after the lease was read would be handled again. */
   @Test
   void aNewHoldOfAnEpochWhoseCommitMayStillBeTakenIsReleasedAtOnce() {
-    OwnedShard former = committing();
+    ShardEvents former = committing();
     assign();
-    core.commitFailed(former, refused(Refusal.INDETERMINATE), now);
+    former.commitFailed(refused(Refusal.INDETERMINATE), now);
     // The former is forgotten by then, its doubt is not.
     tick(100);
     assign(owned(S0, 5, false));
     ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
-    core.leaseRead(read.hold(), lease(S0, 5, 0, -1, null), now);
+    read.owned().leaseRead(lease(S0, 5, 0, -1, null), now);
     ConsumerAction.Release release = take(ConsumerAction.Release.class);
     assertThat(release.command().epoch()).isEqualTo(5);
     assertThat(release.command().offset()).isZero();
     assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
-    core.released(release.hold());
+    release.owned().released(now);
     takeAll(ConsumerAction.Fetch.class);
     assign(owned(S0, 6, false));
-    assertThat(run(S0, "a", "b").epoch).isEqualTo(6);
+    assertThat(run(S0, "a", "b").ownership().epoch()).isEqualTo(6);
   }
 
   /** An answer may be wrong: a shard that was lost to it is named again. */
@@ -422,21 +423,21 @@ class ConsumerCoreTest {
     takeAll(ConsumerAction.Fetch.class);
     tick(100);
     assign(owned(S0, 5, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
     ConsumerAction.Release release = take(ConsumerAction.Release.class);
     assertThat(release.command().offset()).isZero();
     assertThat(core.next(now)).isNull();
-    core.released(release.hold());
+    release.owned().released(now);
     assign(owned(S0, 6, false));
-    assertThat(run(S0, "a", "b").epoch).isEqualTo(6);
+    assertThat(run(S0, "a", "b").ownership().epoch()).isEqualTo(6);
   }
 
   @Test
   void aLaterCommitThatWasTakenLeavesNoDoubt() {
-    OwnedShard former = committing();
-    core.commitFailed(former, refused(Refusal.INDETERMINATE), now);
+    ShardEvents former = committing();
+    former.commitFailed(refused(Refusal.INDETERMINATE), now);
     tick(6_000);
-    core.committed(former, take(ConsumerAction.Commit.class).command().offset());
+    former.committed(take(ConsumerAction.Commit.class).command().offset());
     assign();
     takeAll(ConsumerAction.Fetch.class);
     assign(owned(S0, 5, false));
@@ -450,33 +451,33 @@ class ConsumerCoreTest {
     run(S0, "a");
     assign(owned(S0, 5, true));
     tick(100);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
-    OwnedShard former = take(ConsumerAction.Release.class).hold();
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
+    ShardEvents former = take(ConsumerAction.Release.class).owned();
     assign();
     assign(owned(S0, 5, false));
     assertThat(takeAll(ConsumerAction.ReadLease.class)).as("while its answer is awaited").isEmpty();
-    core.releaseFailed(former, refused(Refusal.INDETERMINATE), now);
+    former.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(100);
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 5, 0, -1, null), now);
-    assertThat(take(ConsumerAction.Release.class).hold()).isNotSameAs(former);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    assertThat(take(ConsumerAction.Release.class).owned()).isNotSameAs(former);
   }
 
   @Test
   void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    OwnedShard hold = run(S0, "a", "b");
+    ShardEvents owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(4_900);
     assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
     tick(100);
     assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(1);
-    core.commitFailed(hold, refused(Refusal.FENCED), now);
+    owned.commitFailed(refused(Refusal.FENCED), now);
     take(ConsumerAction.CallLost.class);
     assertThat(core.owned()).isZero();
     assign(1, revision, owned(S0, 1, false));
     ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
-    core.leaseRead(read.hold(), lease(S0, 2, 1, -1, null), now);
+    read.owned().leaseRead(lease(S0, 2, 1, -1, null), now);
     assertThat(core.owned()).isZero();
     assertThat(takeAll(ConsumerAction.CallLost.class)).isEmpty();
   }
@@ -485,15 +486,15 @@ class ConsumerCoreTest {
   void aCommitIsRepeatedWhileTheShardIsOwned() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    OwnedShard hold = run(S0, "a", "b");
+    ShardEvents owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(5_000);
     take(ConsumerAction.Commit.class);
-    core.commitFailed(hold, refused(Refusal.INDETERMINATE), now);
+    owned.commitFailed(refused(Refusal.INDETERMINATE), now);
     core.finished(next(1), now);
     tick(5_000);
     assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(2);
-    core.committed(hold, 2);
+    owned.committed(2);
     tick(5_000);
     assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
   }
@@ -554,7 +555,7 @@ class ConsumerCoreTest {
   void aFailedMessageBelowAFinishedOneIsFinishedBeforeARelease() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
-    OwnedShard hold = run(S0, "a", "b", "c", "d");
+    ShardEvents owned = run(S0, "a", "b", "c", "d");
     core.finished(next(0), now);
     fail(next(1));
     core.finished(next(2), now);
@@ -568,10 +569,10 @@ class ConsumerCoreTest {
     assertThat(core.next(now)).isNull();
     tick(1);
     core.finished(next(1), now);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.drained()).isFalse();
-    core.released(hold);
+    owned.released(now);
     assertThat(core.drained()).isTrue();
     assertThat(core.flow().messages()).isZero();
     assertThat(core.flow().bytes()).isZero();
@@ -590,7 +591,7 @@ class ConsumerCoreTest {
     fail(five);
     core.finished(zero, now);
     core.finished(next(1), now);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.next(now)).isNull();
     assertThat(core.flow().messages()).isZero();
@@ -611,7 +612,7 @@ class ConsumerCoreTest {
     ConsumerAction.RecordOutcomes parked = take(ConsumerAction.RecordOutcomes.class);
     List<Long> offsets = parked.command().outcomes().stream().map(Outcome::offset).toList();
     assertThat(offsets).as("others are still to be told").startsWith(1L).hasSizeLessThan(599);
-    core.recorded(parked.hold(), parked.command(), offsets, now);
+    parked.owned().recorded(parked.command(), offsets, now);
     tick(1);
     assertThat(core.next(now)).isNull();
     assertThat(takeAll(ConsumerAction.RecordOutcomes.class)).isEmpty();
@@ -632,7 +633,7 @@ class ConsumerCoreTest {
       tick(1_000);
     }
     // What is left of the time is onRelease's and the log's. Its state has offset 1 in it.
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), new byte[] {1}, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(new byte[] {1}, null, now);
     var command = take(ConsumerAction.Release.class).command();
     assertThat(command.offset()).isZero();
     assertThat(command.stateOffset()).isZero();
@@ -648,18 +649,18 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 1, false));
-    OwnedShard hold = run(S0, "a", "b", "c");
+    ShardEvents owned = run(S0, "a", "b", "c");
     Task zero = next(0);
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
     assertThat(take(ConsumerAction.Report.class))
         .isEqualTo(
             new ConsumerAction.Report(
                 ConsumerAction.Severity.INFO,
-                hold
+                owned
                     + ": released at offset 0, where messages were given back;"
                     + " of those up to 2 some come twice",
                 null));
@@ -674,14 +675,14 @@ class ConsumerCoreTest {
     next(0);
     takeAll(ConsumerAction.Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
-    OwnedShard other = run(S1, new String[1_000]);
+    ShardEvents other = run(S1, new String[1_000]);
     assertThat(core.next(now)).as("all workers are busy").isNull();
     assertThat(takeAll(ConsumerAction.Fetch.class)).isNotEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, true));
-    assertThat(take(ConsumerAction.CallRelease.class).hold()).isSameAs(other);
-    core.stateGiven(other, new byte[Limits.STATE_BYTES_MAX], null, now);
+    assertThat(take(ConsumerAction.CallRelease.class).owned()).isSameAs(other);
+    other.stateGiven(new byte[Limits.STATE_BYTES_MAX], null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
-    core.released(other);
+    other.released(now);
     assertThat(core.owned()).isEqualTo(1);
   }
 
@@ -710,7 +711,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
     assertThat(core.next(now)).isNull();
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
   }
 
@@ -718,33 +719,33 @@ class ConsumerCoreTest {
   void theFirstOwnerThatKeepsStateTellsWhereTheEmptyStateStands() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 1, 7, -1, null), now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 1, 7, -1, null), now);
     ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
     assertThat(call.state()).isNull();
-    core.assignDone(call.hold(), null, now);
+    call.owned().assignDone(null, now);
     ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
-    core.fetched(fetch.hold(), fetch.request(), answer(7, batch("a", "b")), now);
+    fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
     tick(5_000);
     var commit = take(ConsumerAction.Commit.class).command();
     assertThat(commit.offset()).isEqualTo(8);
     assertThat(commit.stateOffset()).isEqualTo(7);
-    core.committed(call.hold(), 8);
+    call.owned().committed(8);
     takeAll(ConsumerAction.Fetch.class);
     // It dies; the next owner counts from there.
     assign(owned(S0, 2, false));
-    core.leaseRead(
-        take(ConsumerAction.ReadLease.class).hold(), lease(S0, 2, 8, 7, new byte[0]), now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 2, 8, 7, new byte[0]), now);
     call = take(ConsumerAction.CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.shard().offset()).isEqualTo(7);
-    core.assignDone(call.hold(), null, now);
+    call.owned().assignDone(null, now);
     fetch = take(ConsumerAction.Fetch.class);
-    core.fetched(fetch.hold(), fetch.request(), answer(7, batch("a", "b")), now);
+    fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
     assign(owned(S0, 2, true));
-    core.stateGiven(
-        take(ConsumerAction.CallRelease.class).hold(), null, new IllegalStateException(), now);
+    take(ConsumerAction.CallRelease.class)
+        .owned()
+        .stateGiven(null, new IllegalStateException(), now);
     var release = take(ConsumerAction.Release.class).command();
     assertThat(release.offset()).isEqualTo(8);
     assertThat(release.stateOffset()).isEqualTo(7);
@@ -754,7 +755,7 @@ class ConsumerCoreTest {
   @Test
   void aHandlerWithoutStateOfItsOwnSaysNothingOfState() {
     options.setOrder(ConsumerOptions.Order.SHARD);
-    core = new ConsumerCore(options, "i", true, false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", true, false, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 1, false));
     run(S0, "a");
@@ -762,7 +763,7 @@ class ConsumerCoreTest {
     tick(5_000);
     assertThat(take(ConsumerAction.Commit.class).command().stateOffset()).isEqualTo(-1);
     assign(owned(S0, 1, true));
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     var release = take(ConsumerAction.Release.class).command();
     assertThat(release.stateOffset()).isEqualTo(-1);
     assertThat(release.state()).isNull();
@@ -783,8 +784,8 @@ class ConsumerCoreTest {
     take(ConsumerAction.HeartbeatNow.class);
     assertThat(core.drained()).isFalse();
     core.finished(task, now);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
-    core.released(take(ConsumerAction.Release.class).hold());
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
+    take(ConsumerAction.Release.class).owned().released(now);
     assertThat(core.drained()).isTrue();
   }
 
@@ -799,7 +800,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     ConsumerAction.Fetch fetch = takeAll(ConsumerAction.Fetch.class).get(1);
     assertThat(fetch.request().offset()).as("after what was begun").isEqualTo(2);
-    core.fetched(fetch.hold(), fetch.request(), answer(0, batch("a", "b", "c", "d")), now);
+    fetch.owned().fetched(fetch.request(), answer(0, batch("a", "b", "c", "d")), now);
     fail(zero);
     core.finished(next(2), now);
     core.finished(next(3), now);
@@ -807,7 +808,7 @@ class ConsumerCoreTest {
     tick(1_200);
     core.finished(next(0), now);
     assertThat(core.flow().messages()).isZero();
-    assertThat(fetch.hold().window.committed()).isEqualTo(4);
+    assertThat(((OwnedShard) fetch.owned()).window().committed()).isEqualTo(4);
   }
 
   @Test
@@ -827,15 +828,15 @@ class ConsumerCoreTest {
   void aReleaseWhoseAnswerWasLostIsNotALoss() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    OwnedShard hold = run(S0, "a");
+    ShardEvents owned = run(S0, "a");
     assign(owned(S0, 1, true));
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     take(ConsumerAction.Release.class);
-    core.releaseFailed(hold, refused(Refusal.INDETERMINATE), now);
+    owned.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(300);
     take(ConsumerAction.Release.class);
-    core.releaseFailed(hold, refused(Refusal.FENCED), now);
-    assertThat(hold.state).isEqualTo(OwnedShardState.RELEASED);
+    owned.releaseFailed(refused(Refusal.FENCED), now);
+    assertThat(((OwnedShard) owned).state()).isEqualTo(OwnedShardState.RELEASED);
     assertThat(takeAll(ConsumerAction.CallLost.class)).isEmpty();
   }
 
@@ -869,7 +870,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, "a", "b");
     Task task = next(0);
-    assertThat(task.hold.shard).isEqualTo(S1);
+    assertThat(task.owner.ownership().shard()).isEqualTo(S1);
     core.finished(task, now);
     core.finished(next(1), now);
     assertThat(take(ConsumerAction.Fetch.class).request().shard()).isEqualTo(S1);
@@ -887,7 +888,7 @@ class ConsumerCoreTest {
     for (long base = 40; base < 340; base += 30) {
       batches.add(new FetchAnswer.Placed(base, batch(new String[30])));
     }
-    core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, 340, batches), now);
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 340, batches), now);
     assertThat(core.flow().messages()).as("whole batches within the limit").isEqualTo(100);
     assertThat(takeAll(ConsumerAction.Fetch.class)).isEmpty();
 
@@ -909,11 +910,11 @@ class ConsumerCoreTest {
     run(S0, "a");
     ConsumerAction.Fetch first = take(ConsumerAction.Fetch.class);
     assertThat(first.request().waitMillis()).isEqualTo(new ConsumerOptions().getFetchWaitMillis());
-    core.fetchFailed(first.hold(), first.request(), refused(Refusal.INDETERMINATE), now);
+    first.owned().fetchFailed(first.request(), refused(Refusal.INDETERMINATE), now);
     tick(5_000);
     ConsumerAction.Fetch again = take(ConsumerAction.Fetch.class);
     assertThat(again.request().waitMillis()).isEqualTo(1_000);
-    core.fetched(again.hold(), again.request(), new FetchAnswer(0, 1, List.of()), now);
+    again.owned().fetched(again.request(), new FetchAnswer(0, 1, List.of()), now);
     tick(100);
     assertThat(take(ConsumerAction.Fetch.class).request().waitMillis())
         .isEqualTo(new ConsumerOptions().getFetchWaitMillis());
@@ -927,19 +928,19 @@ class ConsumerCoreTest {
     core.finished(next(0), now);
     ConsumerAction.Fetch first = take(ConsumerAction.Fetch.class);
     assertThat(first.request().failuresTold()).isZero();
-    core.fetched(first.hold(), first.request(), new FetchAnswer(0, 1, 1, List.of()), now);
+    first.owned().fetched(first.request(), new FetchAnswer(0, 1, 1, List.of()), now);
     ConsumerAction.FetchRetries ask = take(ConsumerAction.FetchRetries.class);
     RetryAnswer inAnHour = new RetryAnswer(3_600_000, List.of(), null);
-    core.retriesFetched(ask.hold(), ask.request(), inAnHour, now);
+    ask.owned().retriesFetched(ask.request(), inAnHour, now);
     tick(2_000);
 
     ConsumerAction.Fetch next = take(ConsumerAction.Fetch.class);
     assertThat(next.request().failuresTold()).isEqualTo(1);
-    core.fetched(next.hold(), next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
+    next.owned().fetched(next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
     tick(2_000);
     assertThat(takeAll(ConsumerAction.FetchRetries.class)).as("no more than before").isEmpty();
     ConsumerAction.Fetch last = take(ConsumerAction.Fetch.class);
-    core.fetched(last.hold(), last.request(), new FetchAnswer(0, 1, 2, List.of()), now);
+    last.owned().fetched(last.request(), new FetchAnswer(0, 1, 2, List.of()), now);
     assertThat(takeAll(ConsumerAction.FetchRetries.class)).as("one was replayed").hasSize(1);
   }
 
@@ -950,14 +951,14 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     run(S0, new String[60_000]);
     ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
-    core.fetched(fetch.hold(), fetch.request(), answer(60_000, batch(new String[20_000])), now);
+    fetch.owned().fetched(fetch.request(), answer(60_000, batch(new String[20_000])), now);
     Task stuck = next(0);
-    for (int i = 1; i < OwnedShard.SPAN_MESSAGES_MAX; i++) {
+    for (int i = 1; i < ShardMessages.SPAN_MESSAGES_MAX; i++) {
       core.finished(next(i), now);
     }
     assertThat(core.next(now)).isNull();
     core.finished(stuck, now);
-    next(OwnedShard.SPAN_MESSAGES_MAX);
+    next(ShardMessages.SPAN_MESSAGES_MAX);
   }
 
   @Test
@@ -972,7 +973,7 @@ class ConsumerCoreTest {
     int[] count = new int[2];
     Task task;
     while ((task = core.next(now)) != null) {
-      count[task.hold.shard.shard()]++;
+      count[task.shard()]++;
     }
     assertThat(Arrays.stream(count).sum()).isEqualTo(40);
     assertThat(count[0]).isEqualTo(32);
@@ -983,13 +984,13 @@ class ConsumerCoreTest {
   void aFailedOnAssignIsTriedAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
     ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
-    core.assignDone(call.hold(), new IllegalStateException("broken"), now);
+    call.owned().assignDone(new IllegalStateException("broken"), now);
     tick(999);
     assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
     tick(1);
-    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
     take(ConsumerAction.Fetch.class);
   }
 
@@ -998,8 +999,8 @@ class ConsumerCoreTest {
     assign(owned(S0, epoch, false));
     run(S0);
     assign(owned(S0, epoch, true));
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
-    core.released(take(ConsumerAction.Release.class).hold());
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
+    take(ConsumerAction.Release.class).owned().released(now);
     takeAll(ConsumerAction.class);
     assertThat(core.owned()).isZero();
   }
@@ -1022,7 +1023,7 @@ class ConsumerCoreTest {
     insist(1_000, owned(S0, 5, false));
     // Only the log can tell now, and it says that nobody owns the shard.
     Lease free = lease(S0, 5, 0, -1, null).released(0, -1, null);
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), free, now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(free, now);
     assertThat(core.owned()).isZero();
     assertThat(takeAll(ConsumerAction.Release.class)).isEmpty();
     assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
@@ -1033,15 +1034,15 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     letGo(5);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 1, 3, -1, null), now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 1, 3, -1, null), now);
     // Nothing is handled at an epoch that may have been another's.
     assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
     ConsumerAction.Release release = take(ConsumerAction.Release.class);
     assertThat(release.command().epoch()).isEqualTo(1);
     assertThat(release.command().offset()).isEqualTo(3);
-    core.released(release.hold());
+    release.owned().released(now);
     assign(owned(S0, 2, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 2, 3, -1, null), now);
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 2, 3, -1, null), now);
     take(ConsumerAction.CallAssign.class);
   }
 
@@ -1050,8 +1051,8 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     letGo(1);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
-    core.leaseRead(take(ConsumerAction.ReadLease.class).hold(), lease(S0, 1, 0, -1, null), now);
-    core.released(take(ConsumerAction.Release.class).hold());
+    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(ConsumerAction.Release.class).owned().released(now);
     assign(owned(S0, 2, false));
     take(ConsumerAction.ReadLease.class);
   }

@@ -78,20 +78,21 @@ class DeliveryPolicyTest {
     return found.get(0);
   }
 
-  private OwnedShard fetched(int count) {
-    core.assignDone(take(ConsumerAction.CallAssign.class).hold(), null, now);
+  private ShardEvents fetched(int count) {
+    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
     ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
     BatchBuilder builder = new BatchBuilder(256);
     for (int i = 0; i < count; i++) {
       builder.add(new Message(null, Map.of(), 0, new byte[10]));
     }
     Batch batch = builder.build(1, 0, 0);
-    core.fetched(
-        fetch.hold(),
-        fetch.request(),
-        new FetchAnswer(0, count, List.of(new FetchAnswer.Placed(0, batch))),
-        now);
-    return fetch.hold();
+    fetch
+        .owned()
+        .fetched(
+            fetch.request(),
+            new FetchAnswer(0, count, List.of(new FetchAnswer.Placed(0, batch))),
+            now);
+    return fetch.owned();
   }
 
   private void tick(long millis) {
@@ -112,27 +113,27 @@ class DeliveryPolicyTest {
   @Test
   void at_most_once_nothing_starts_before_it_is_committed() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard hold = fetched(10);
+    ShardEvents owned = fetched(10);
     assertThat(core.next(now)).isNull();
     ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
     assertThat(commit.command().offset()).isEqualTo(4);
     assertThat(core.next(now)).isNull();
-    core.committed(hold, 4);
+    owned.committed(4);
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
     List<ConsumerAction.Commit> commits = takeAll(ConsumerAction.Commit.class);
     assertThat(commits).hasSize(1);
-    core.committed(hold, commits.get(0).command().offset());
+    owned.committed(commits.get(0).command().offset());
     next(4);
   }
 
   @Test
   void at_most_once_what_fails_is_not_tried_again() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard hold = fetched(2);
-    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
+    ShardEvents owned = fetched(2);
+    owned.committed(take(ConsumerAction.Commit.class).command().offset());
     core.failed(next(0), new IllegalStateException("broken"), now);
     assertThat(takeAll(ConsumerAction.RecordOutcomes.class)).isEmpty();
     assertThat(take(ConsumerAction.Report.class).text()).contains("not tried again");
@@ -144,8 +145,8 @@ class DeliveryPolicyTest {
   @Test
   void at_most_once_a_release_waits_for_what_is_committed() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard hold = fetched(10);
-    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
+    ShardEvents owned = fetched(10);
+    owned.committed(take(ConsumerAction.Commit.class).command().offset());
     Task first = next(0);
     assign(true);
     core.finished(first, now);
@@ -154,7 +155,7 @@ class DeliveryPolicyTest {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(4);
     assertThat(takeAll(ConsumerAction.Report.class)).isEmpty();
   }
@@ -162,8 +163,8 @@ class DeliveryPolicyTest {
   @Test
   void at_most_once_a_release_waits_for_a_commit_on_its_way_and_what_it_names() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard hold = fetched(10);
-    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
+    ShardEvents owned = fetched(10);
+    owned.committed(take(ConsumerAction.Commit.class).command().offset());
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
     }
@@ -172,13 +173,13 @@ class DeliveryPolicyTest {
     assign(true);
     tick(10);
     assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
-    core.committed(hold, named);
+    owned.committed(named);
     for (long offset = 4; offset < named; offset++) {
       assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(named);
   }
 
@@ -186,47 +187,46 @@ class DeliveryPolicyTest {
   @Test
   void at_most_once_a_release_asks_again_for_a_commit_whose_answer_is_lost() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard hold = fetched(10);
-    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
+    ShardEvents owned = fetched(10);
+    owned.committed(take(ConsumerAction.Commit.class).command().offset());
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
     }
     long named = take(ConsumerAction.Commit.class).command().offset();
     assign(true);
-    core.commitFailed(hold, new RefusedException(Refusal.INDETERMINATE, "lost"), now);
+    owned.commitFailed(new RefusedException(Refusal.INDETERMINATE, "lost"), now);
     assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
     tick(2_000);
     assertThat(core.next(now)).isNull();
     assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(named);
-    core.committed(hold, named);
+    owned.committed(named);
     for (long offset = 4; offset < named; offset++) {
       assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(named);
   }
 
   @Test
   void at_most_once_what_is_lost_with_the_shard_is_told() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    OwnedShard hold = fetched(10);
-    core.committed(hold, take(ConsumerAction.Commit.class).command().offset());
+    ShardEvents owned = fetched(10);
+    owned.committed(take(ConsumerAction.Commit.class).command().offset());
     core.finished(next(0), now);
-    core.commitFailed(hold, new RefusedException(Refusal.FENCED, "another"), now);
+    owned.commitFailed(new RefusedException(Refusal.FENCED, "another"), now);
     assertThat(takeAll(ConsumerAction.Report.class))
         .anyMatch(report -> report.text().contains("up to 3 messages from offset 1"));
   }
 
   // ---- Handlers that publish
 
-  private OwnedShard attached(long producerId) {
+  private ShardEvents attached(long producerId) {
     ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
-    core.leaseRead(
-        read.hold(),
-        new Lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId),
-        now);
-    return read.hold();
+    read.owned()
+        .leaseRead(
+            new Lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId), now);
+    return read.owned();
   }
 
   private void publishing(Task task) {
@@ -240,11 +240,11 @@ class DeliveryPolicyTest {
     assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
     ConsumerAction.OpenPublisher open = take(ConsumerAction.OpenPublisher.class);
     assertThat(open.producerId()).isEqualTo(5);
-    core.publisherFailed(open.hold(), new RefusedException(Refusal.UNAVAILABLE, "x"), now);
+    open.owned().publisherFailed(new RefusedException(Refusal.UNAVAILABLE, "x"), now);
     assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
     tick(2_000);
     attached(5);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     fetched(1);
     next(0);
   }
@@ -253,37 +253,35 @@ class DeliveryPolicyTest {
   void an_input_is_finished_when_its_outputs_are_in_the_log() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(0);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
-    OwnedShard hold = fetched(3);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    ShardEvents owned = fetched(3);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
     ConsumerAction.Publish publish = take(ConsumerAction.Publish.class);
     assertThat(core.next(now)).as("order shard").isNull();
-    assertThat(hold.window.committed()).isZero();
-    core.publishFailed(
-        hold, publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
+    assertThat(((OwnedShard) owned).window().committed()).isZero();
+    owned.publishFailed(publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
     tick(2_000);
     ConsumerAction.Publish again = take(ConsumerAction.Publish.class);
     assertThat(again.request()).isSameAs(publish.request());
-    core.published(hold, again.request(), List.of(new Result(null, 17)), now);
-    assertThat(hold.window.committed()).isEqualTo(1);
+    owned.published(again.request(), List.of(new Result(null, 17)), now);
+    assertThat(((OwnedShard) owned).window().committed()).isEqualTo(1);
     core.finished(next(1), now);
     assertThat(takeAll(ConsumerAction.Publish.class)).isEmpty();
-    assertThat(hold.window.committed()).isEqualTo(2);
+    assertThat(((OwnedShard) owned).window().committed()).isEqualTo(2);
   }
 
   @Test
   void what_is_refused_for_good_begins_the_shard_anew() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
-    OwnedShard hold = fetched(3);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    ShardEvents owned = fetched(3);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
-    core.published(
-        hold,
+    owned.published(
         take(ConsumerAction.Publish.class).request(),
         List.of(new Result(Refusal.UNKNOWN_TOPIC, 0)),
         now);
@@ -298,7 +296,7 @@ class DeliveryPolicyTest {
   void what_fails_keeps_its_place_whatever_the_order() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     fetched(1);
     Task first = next(0);
     publishing(first);
@@ -313,20 +311,20 @@ class DeliveryPolicyTest {
     order = ConsumerOptions.Order.NONE;
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
-    OwnedShard hold = fetched(2);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    ShardEvents owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
     publishing(second);
     core.finished(second, now);
     core.failed(first, new IllegalStateException("broken"), now);
-    core.recorded(hold, take(ConsumerAction.RecordOutcomes.class).command(), List.of(), now);
+    owned.recorded(take(ConsumerAction.RecordOutcomes.class).command(), List.of(), now);
     assign(true);
     core.failed(next(0), new IllegalStateException("broken"), now);
     tick(10_000);
     assertThat(takeAll(ConsumerAction.CallRelease.class)).as("its turn may come yet").isEmpty();
     tick(40_000);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(takeAll(ConsumerAction.Publish.class)).isEmpty();
     assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
     assertThat(core.flow().messages()).isZero();
@@ -339,17 +337,17 @@ class DeliveryPolicyTest {
     givesState = true;
     start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
     attached(5);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
-    OwnedShard hold = fetched(2);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    ShardEvents owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
     publishing(second);
     core.finished(second, now);
     core.failed(first, new IllegalStateException("broken"), now);
-    core.recorded(hold, take(ConsumerAction.RecordOutcomes.class).command(), List.of(), now);
+    owned.recorded(take(ConsumerAction.RecordOutcomes.class).command(), List.of(), now);
     assign(true);
     tick(50_000);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), new byte[] {9}, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(new byte[] {9}, null, now);
     var release = take(ConsumerAction.Release.class).command();
     assertThat(release.offset()).isZero();
     assertThat(release.stateOffset()).isZero();
@@ -360,8 +358,8 @@ class DeliveryPolicyTest {
   void outputs_that_are_on_their_way_are_awaited_by_a_hand_over() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
-    OwnedShard hold = fetched(2);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    ShardEvents owned = fetched(2);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
@@ -369,8 +367,8 @@ class DeliveryPolicyTest {
     assign(true);
     tick(48_000);
     assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
-    core.published(hold, publish.request(), List.of(new Result(null, 17)), now);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    owned.published(publish.request(), List.of(new Result(null, 17)), now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(1);
   }
 
@@ -380,8 +378,8 @@ class DeliveryPolicyTest {
   void a_state_is_committed_with_its_offset_and_released() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
-    OwnedShard hold = fetched(5);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    ShardEvents owned = fetched(5);
     Task first = next(0);
     first.newEffects().commit(new byte[] {1});
     core.finished(first, now);
@@ -391,12 +389,12 @@ class DeliveryPolicyTest {
     assertThat(commit.command().offset()).isEqualTo(2);
     assertThat(commit.command().stateOffset()).isEqualTo(1);
     assertThat(commit.command().state()).containsExactly(1);
-    core.committed(hold, 2);
+    owned.committed(2);
     Task third = next(2);
     third.newEffects().commit(new byte[] {3});
     core.finished(third, now);
     assign(true);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     var release = take(ConsumerAction.Release.class).command();
     assertThat(release.offset()).isEqualTo(3);
     assertThat(release.stateOffset()).isEqualTo(3);
@@ -407,7 +405,7 @@ class DeliveryPolicyTest {
   void without_a_state_yet_the_next_owner_begins_where_this_one_did() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    core.publisherOpened(take(ConsumerAction.OpenPublisher.class).hold(), 5, 3, now);
+    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     fetched(5);
     core.finished(next(0), now);
     tick(6_000);
@@ -415,7 +413,7 @@ class DeliveryPolicyTest {
     assertThat(commit.command().stateOffset()).isZero();
     assertThat(commit.command().state()).isNull();
     assign(true);
-    core.stateGiven(take(ConsumerAction.CallRelease.class).hold(), null, null, now);
+    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
     var release = take(ConsumerAction.Release.class).command();
     assertThat(release.offset()).isEqualTo(1);
     assertThat(release.stateOffset()).isZero();

@@ -59,7 +59,7 @@ class LeadTest {
         kinds.add(lead == null ? "none" : lead.term() + (lead.ending() ? " ends" : ""));
       } else if (action instanceof ConsumerAction.CallAssign assign) {
         kinds.add("assign " + assign.shard().shard());
-        core.assignDone(assign.hold(), null, 0);
+        assign.owned().assignDone(null, 0);
       } else if (action instanceof ConsumerAction.CallLost lost) {
         kinds.add("lost " + lost.shard().shard());
       }
@@ -109,7 +109,7 @@ class LeadTest {
     ConsumerAction action;
     while ((action = core.poll()) != null) {
       if (action instanceof ConsumerAction.CallAssign assign) {
-        core.assignDone(assign.hold(), null, 0);
+        assign.owned().assignDone(null, 0);
       } else if (action instanceof ConsumerAction.Fetch asked) {
         fetch = asked;
       }
@@ -119,7 +119,7 @@ class LeadTest {
     batch.add(new Message(null, Map.of(), 0, new byte[10]));
     FetchAnswer answer =
         new FetchAnswer(0, 2, List.of(new FetchAnswer.Placed(0, batch.build(1, 0, 0))));
-    core.fetched(fetch.hold(), fetch.request(), answer, 0);
+    fetch.owned().fetched(fetch.request(), answer, 0);
     Task task = core.next(0);
     assertThat(task).isNotNull();
     core.finished(task, 0);

@@ -54,16 +54,16 @@ class OutageTest {
     ConsumerAction action;
     while ((action = core.poll()) != null) {
       if (action instanceof ConsumerAction.CallAssign assign) {
-        core.assignDone(assign.hold(), null, now);
+        assign.owned().assignDone(null, now);
       } else if (action instanceof ConsumerAction.Fetch fetch) {
-        fetches.put(fetch.hold().shard.shard(), fetch);
+        fetches.put(fetch.owned().shard().shard(), fetch);
       } else if (action instanceof ConsumerAction.RecordOutcomes record) {
         for (Outcome each : record.command().outcomes()) {
           if (each instanceof Outcome.Failed failed && failed.way() == Outcome.Way.DEAD) {
-            dead.add(record.hold().shard.shard() + "/" + each.offset());
+            dead.add(record.owned().shard().shard() + "/" + each.offset());
           }
         }
-        core.recorded(record.hold(), record.command(), List.of(), now);
+        record.owned().recorded(record.command(), List.of(), now);
       }
     }
   }
@@ -76,7 +76,7 @@ class OutageTest {
     }
     ConsumerAction.Fetch fetch = fetches.remove(shard);
     FetchAnswer.Placed batch = new FetchAnswer.Placed(0, builder.build(1, 0, 0));
-    core.fetched(fetch.hold(), fetch.request(), new FetchAnswer(0, count, List.of(batch)), now);
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, count, List.of(batch)), now);
     act();
   }
 

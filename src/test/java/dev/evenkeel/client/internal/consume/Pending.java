@@ -1,6 +1,6 @@
 package dev.evenkeel.client.internal.consume;
 
-/** What a core has in its books, for tests in other packages. */
+/** What a core knows of its messages, for tests in other packages. */
 public final class Pending {
   private Pending() {}
 
@@ -12,5 +12,21 @@ public final class Pending {
   /** Their bytes. */
   public static long bytes(ConsumerCore core) {
     return core.flow().bytes();
+  }
+
+  /** Where a message comes from. */
+  public static Ownership ownership(Task task) {
+    return task.owner.ownership();
+  }
+
+  /** Whether the shard of a message hands messages out. */
+  public static boolean works(Task task) {
+    OwnedShardState state = ((OwnedShard) task.owner).state();
+    return state == OwnedShardState.RUNNING || state == OwnedShardState.DRAINING;
+  }
+
+  /** Handlers of a shard that have not ended. */
+  public static int running(ShardEvents owned) {
+    return ((OwnedShard) owned).running();
   }
 }

@@ -2,85 +2,115 @@ package dev.evenkeel.client.internal.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.ShardProgress;
-import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What heartbeats tell of shards on which nothing is finished. */
+/** What heartbeats report of shards on which nothing is finished. */
 class StalledMarkTest {
-  private final ProgressReports book = new ProgressReports();
-  private final OwnedShard hold =
-      new OwnedShard("t", new Shard(1, 0), 3, ConsumerOptions.Order.SHARD, 32);
+  private final ProgressReports reports = new ProgressReports();
+  private final Shards shards = new Shards();
+  private final OwnedShard shard = shards.shard(null);
+  private long end;
 
   private Long stalled(long now) {
-    List<ShardProgress> marks = book.take(List.of(hold), now);
-    return marks.get(0).stalledMillis();
+    List<ShardProgress> all = reports.take(List.of(shard), now);
+    return all.get(0).stalledMillis();
+  }
+
+  private void run(long now) {
+    shard.step(now);
+    shard.assignDone(null, now);
+  }
+
+  /** Answers its fetch. */
+  private void fetched(int messages, long now) {
+    BatchBuilder batch = new BatchBuilder(256);
+    for (int i = 0; i < messages; i++) {
+      batch.add(new Message(null, Map.of(), 0, new byte[1]));
+    }
+    ConsumerAction.Fetch fetch =
+        shards.actions.stream()
+            .filter(ConsumerAction.Fetch.class::isInstance)
+            .map(ConsumerAction.Fetch.class::cast)
+            .reduce((first, last) -> last)
+            .orElseThrow();
+    FetchAnswer.Placed placed = new FetchAnswer.Placed(end, batch.build(1, 0, 0));
+    end += messages;
+    shard.fetched(fetch.request(), new FetchAnswer(0, end, List.of(placed)), now);
   }
 
   @Test
   void nothingInHandIsNoStall() {
     assertThat(stalled(1_000)).isNull();
+    run(1_000);
     assertThat(stalled(90_000)).isNull();
   }
 
   @Test
   void itGrowsUntilSomethingIsFinished() {
-    hold.pendingMessages = 5;
+    run(1_000);
+    fetched(5, 1_000);
     assertThat(stalled(1_000)).isEqualTo(0);
     assertThat(stalled(31_000)).isEqualTo(30_000);
-    hold.lastFinishedMillis = 31_500;
+    shard.finished(shard.next(false, 31_000), 31_500);
     assertThat(stalled(32_000)).isEqualTo(500);
-    hold.pendingMessages = 0;
+    for (int i = 0; i < 4; i++) {
+      shard.finished(shard.next(false, 33_000), 33_000);
+    }
     assertThat(stalled(33_000)).isNull();
-    hold.pendingMessages = 1;
+    shard.step(34_000);
+    fetched(1, 90_000);
     assertThat(stalled(90_000)).isEqualTo(0);
   }
 
   @Test
   void aHandlerThatOnlyFailsFinishesNothing() {
-    hold.pendingMessages = 1;
+    run(1_000);
+    fetched(1, 1_000);
     assertThat(stalled(1_000)).isEqualTo(0);
-    hold.lastEndedMillis = 5_000;
+    shard.failed(shard.next(false, 2_000), new IllegalStateException("broken"), 0, 5_000);
     assertThat(stalled(6_000)).isEqualTo(5_000);
   }
 
   @Test
   void aCallOfOnAssignThatDoesNotEndIsInHand() {
-    hold.state = OwnedShardState.ASSIGNING;
-    hold.assignCalled = true;
+    shard.step(1_000);
+    assertThat(shard.state()).isEqualTo(OwnedShardState.ASSIGNING);
     assertThat(stalled(1_000)).isEqualTo(0);
     assertThat(stalled(4_000)).isEqualTo(3_000);
-    hold.state = OwnedShardState.RUNNING;
+    shard.assignDone(null, 4_500);
     assertThat(stalled(5_000)).isNull();
   }
 
   @Test
-  void handlersOfALostShardAreToldOfWhileTheyRun() {
-    hold.pendingMessages = 1;
-    hold.running = 1;
+  void handlersOfALostShardAreReportedWhileTheyRun() {
+    run(1_000);
+    fetched(1, 1_000);
+    Task task = shard.next(false, 1_000);
     assertThat(stalled(1_000)).isEqualTo(0);
-    hold.state = OwnedShardState.LOST;
-    hold.stoppedMillis = 20_000;
-    book.gone(hold);
-    assertThat(book.take(List.of(), 60_000).get(0).stalledMillis()).isEqualTo(59_000);
-    hold.running = 0;
-    hold.pendingMessages = 0;
-    hold.lastEndedMillis = 61_000;
-    ShardProgress over = book.take(List.of(), 62_000).get(0);
-    assertThat(over.stalledMillis()).isNull();
+    shard.lose("it is another's", 20_000);
+    reports.gone(shard);
+    assertThat(reports.take(List.of(), 60_000).get(0).stalledMillis()).isEqualTo(59_000);
+    shard.failed(task, new IllegalStateException("late"), 0, 61_000);
+    ShardProgress over = reports.take(List.of(), 62_000).get(0);
     assertThat(over.endedAgoMillis()).isEqualTo(1_000);
   }
 
   @Test
-  void aHoldThatWaitsForAFormerOnesHandlersHasTheseInHand() {
-    OwnedShard former = new OwnedShard("t", new Shard(1, 0), 2, ConsumerOptions.Order.SHARD, 32);
-    former.running = 1;
-    hold.predecessor = former;
-    assertThat(stalled(1_000)).isEqualTo(0);
-    assertThat(stalled(2_000)).isEqualTo(1_000);
-    former.running = 0;
-    assertThat(stalled(3_000)).isNull();
+  void anOwnerThatWaitsForAFormerOnesHandlersHasTheseInHand() {
+    OwnedShard former = shards.shard(null);
+    Task retry = Shards.task(former, 1, true);
+    former.begin(retry);
+    OwnedShard waits = shards.shard(former);
+    assertThat(waits.progress(1_000).stalledMillis()).isEqualTo(0);
+    assertThat(waits.progress(2_000).stalledMillis()).isEqualTo(1_000);
+    former.lose("it is another's", 2_500);
+    former.finished(retry, 2_600);
+    assertThat(waits.progress(3_000).stalledMillis()).isNull();
   }
 }

@@ -1,7 +1,8 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.DedupKey;
@@ -94,7 +95,7 @@ final class DedupWorld {
   /** A crash ends its handlers; nobody tells the automata. */
   void crashed(String member, List<Task> running) {
     turns.remove(member);
-    running.forEach(task -> ended(task.message.keyText(), -1));
+    running.forEach(task -> ended(task.message().keyText(), -1));
   }
 
   void sweep(Set<String> alive) {

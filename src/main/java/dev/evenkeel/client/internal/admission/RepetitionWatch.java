@@ -1,5 +1,6 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
+import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.RepetitionMeter;
 import dev.evenkeel.protocol.Message;
@@ -11,7 +12,7 @@ import dev.evenkeel.protocol.Message;
 public final class RepetitionWatch {
   private final DedupKeys keys;
   private final int parallel;
-  private final boolean laneForShard;
+  private final boolean shardInOrder;
   private RepetitionMeter meter;
   private int inFlight;
 
@@ -20,12 +21,12 @@ public final class RepetitionWatch {
 
   /**
    * @param parallel most handlers at once
-   * @param laneForShard whether a shard's messages are handled one after another
+   * @param shardInOrder whether a shard's messages are handled one after another
    */
-  public RepetitionWatch(DedupKeys keys, int parallel, boolean laneForShard) {
+  public RepetitionWatch(DedupKeys keys, int parallel, boolean shardInOrder) {
     this.keys = keys;
     this.parallel = parallel;
-    this.laneForShard = laneForShard;
+    this.shardInOrder = shardInOrder;
     begin(parallel);
   }
 
@@ -36,16 +37,16 @@ public final class RepetitionWatch {
     }
   }
 
-  /** So many shards are held: what was measured with another number of handlers is dropped. */
+  /** So many shards are owned: what was measured with another number of handlers is dropped. */
   public void owned(int shards) {
-    if (laneForShard && shards > 0) {
+    if (shardInOrder && shards > 0) {
       begin(Math.min(parallel, shards));
     }
   }
 
   /** As {@link #see(String, Message)}. */
   public void see(Task task) {
-    see(task.hold.topic, task.message);
+    see(task.topic(), task.message());
   }
 
   /** A message is tried for the first time. */

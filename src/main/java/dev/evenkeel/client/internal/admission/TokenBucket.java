@@ -1,4 +1,4 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
 import dev.evenkeel.client.Rate;
 

@@ -1,4 +1,4 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,12 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.MessageSource;
+import dev.evenkeel.client.internal.consume.Ownership;
+import dev.evenkeel.client.internal.consume.Pending;
+import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
@@ -62,8 +68,8 @@ final class Simulation {
 
     final MessageSource<Task> source;
     final List<Task> running = new ArrayList<>();
-    final Map<Shard, Integer> runningOf = new HashMap<>();
-    final Map<OwnedShard, Long> finishedEnds = new HashMap<>();
+    final Map<Integer, Integer> runningOf = new HashMap<>();
+    final Map<Ownership, Long> finishedEnds = new HashMap<>();
     long lastAnsweredSent = Long.MIN_VALUE;
     boolean alive = true;
     boolean linkUp = true;
@@ -146,18 +152,18 @@ final class Simulation {
     }
 
     private void start(Task task) {
-      Shard shard = task.hold.shard;
-      Log log = logs[shard.shard()];
-      int offset = (int) task.offset;
+      int shard = task.shard();
+      Log log = logs[shard];
+      int offset = (int) task.offset();
       assertThat(linkUp).isTrue();
       assertThat(now - lastAnsweredSent).isLessThanOrEqualTo(MEMBER_TIMEOUT_MILLIS - 1_000);
-      assertThat(task.hold.state).isIn(OwnedShardState.RUNNING, OwnedShardState.DRAINING);
+      assertThat(Pending.works(task)).isTrue();
       running.add(task);
       int ofShard = runningOf.merge(shard, 1, Integer::sum);
       assertThat(running.size()).isLessThanOrEqualTo(options.getParallel());
       assertThat(ofShard).isLessThanOrEqualTo(new ConsumerOptions().getHandOutMessages());
       String key = log.keys[offset];
-      assertThat(task.message.keyText()).isEqualTo(key);
+      assertThat(task.message().keyText()).isEqualTo(key);
       if (options.getOrder() == ConsumerOptions.Order.SHARD) {
         assertThat(log.finished.nextClearBit(0))
             .as("order of shard")
@@ -185,7 +191,7 @@ final class Simulation {
               source.failed(task, new IllegalStateException("simulated"), now);
             } else {
               log.finished.set(offset);
-              finishedEnds.merge(task.hold, task.offset + 1, Math::max);
+              finishedEnds.merge(Pending.ownership(task), task.offset() + 1, Math::max);
               source.finished(task, now);
             }
           };
@@ -207,40 +213,40 @@ final class Simulation {
       if (action instanceof ConsumerAction.Fetch f) {
         ask(
             () -> read(f.request()),
-            answer -> core.fetched(f.hold(), f.request(), answer, now),
-            refused -> core.fetchFailed(f.hold(), f.request(), refused, now));
+            answer -> f.owned().fetched(f.request(), answer, now),
+            refused -> f.owned().fetchFailed(f.request(), refused, now));
       } else if (action instanceof ConsumerAction.ReadLease r) {
         ask(
-            () -> logs[r.hold().shard.shard()].lease,
-            lease -> core.leaseRead(r.hold(), lease, now),
-            refused -> core.leaseFailed(r.hold(), refused, now));
+            () -> logs[r.owned().shard().shard()].lease,
+            lease -> r.owned().leaseRead(lease, now),
+            refused -> r.owned().leaseFailed(refused, now));
       } else if (action instanceof ConsumerAction.Commit c) {
         ask(
             () -> commit(c.command()),
-            done -> core.committed(c.hold(), c.command().offset()),
-            refused -> core.commitFailed(c.hold(), refused, now));
+            done -> c.owned().committed(c.command().offset()),
+            refused -> c.owned().commitFailed(refused, now));
       } else if (action instanceof ConsumerAction.Release r) {
         assertThat(r.command().offset())
             .as("what is finished does not come again after a release")
-            .isGreaterThanOrEqualTo(finishedEnds.getOrDefault(r.hold(), 0L));
+            .isGreaterThanOrEqualTo(finishedEnds.getOrDefault(r.owned().ownership(), 0L));
         ask(
             () -> release(r.command()),
-            done -> core.released(r.hold()),
-            refused -> core.releaseFailed(r.hold(), refused, now));
+            done -> r.owned().released(now),
+            refused -> r.owned().releaseFailed(refused, now));
       } else if (action instanceof ConsumerAction.RecordOutcomes r) {
         ask(
             () -> record(r.command()),
-            noRoom -> core.recorded(r.hold(), r.command(), noRoom, now),
-            refused -> core.recordFailed(r.hold(), r.command(), refused, now));
+            noRoom -> r.owned().recorded(r.command(), noRoom, now),
+            refused -> r.owned().recordFailed(r.command(), refused, now));
       } else if (action instanceof ConsumerAction.CallAssign c) {
         if (c.state() != null) {
           assertThat(new String(c.state(), StandardCharsets.UTF_8))
               .isEqualTo(String.valueOf(c.shard().offset()));
         }
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
-        after(random.nextInt(50), () -> whileAlive(() -> core.assignDone(c.hold(), failure, now)));
+        after(random.nextInt(50), () -> whileAlive(() -> c.owned().assignDone(failure, now)));
       } else if (action instanceof ConsumerAction.CallRelease c) {
-        assertThat(c.hold().running).isZero();
+        assertThat(Pending.running(c.owned())).isZero();
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
         String text = String.valueOf(c.shard().offset());
         byte[] state = keepsState ? text.getBytes(StandardCharsets.UTF_8) : null;
@@ -248,7 +254,7 @@ final class Simulation {
             random.nextInt(50),
             () ->
                 whileAlive(
-                    () -> core.stateGiven(c.hold(), failure == null ? state : null, failure, now)));
+                    () -> c.owned().stateGiven(failure == null ? state : null, failure, now)));
       } else if (action instanceof ConsumerAction.HeartbeatNow) {
         after(1, () -> whileAlive(this::heartbeat));
       }
@@ -382,10 +388,10 @@ final class Simulation {
       assertThat(log.lease.committed()).as("and committed").isEqualTo(MESSAGES);
     }
     for (Member member : members) {
-      assertThat(member.core.flow().messages()).isZero();
-      assertThat(member.core.flow().bytes()).isZero();
+      assertThat(Pending.messages(member.core)).isZero();
+      assertThat(Pending.bytes(member.core)).isZero();
       assertThat(member.core.running()).isZero();
-      assertThat(member.gate == null ? 0 : member.gate.heldMessages()).isZero();
+      assertThat(member.gate == null ? 0 : member.gate.waitingMessages()).isZero();
       assertThat(member.gate == null ? 0 : member.gate.atWork()).isZero();
     }
     if (dedup != null) {

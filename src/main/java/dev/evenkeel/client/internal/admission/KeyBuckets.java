@@ -1,5 +1,6 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
+import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.DedupKey;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -12,7 +13,7 @@ import java.util.PriorityQueue;
  */
 final class KeyBuckets {
   /** The bucket of a key, and the messages that wait for its tokens. */
-  static final class Bucket {
+  static final class Bucket implements Task.Place {
     /** Null: of messages without a key, which have no rate of their own. */
     private final DedupKey key;
 

@@ -1,4 +1,4 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

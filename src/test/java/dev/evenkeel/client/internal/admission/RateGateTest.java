@@ -1,4 +1,4 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,9 @@ import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchBuilder;
@@ -50,7 +53,7 @@ class RateGateTest {
       boolean payload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
       ConsumerOptions.Dedup by =
           payload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY;
-      gate = new RateGate(core, options, new DedupKeys("g", by, null), keysMax, dropped::add);
+      gate = new RateGate(core, core, options, new DedupKeys("g", by, null), keysMax, dropped::add);
       core.heartbeatAnswered(now);
       List<Assignment.Owned> owned = new ArrayList<>();
       for (int i = 0; i < shards; i++) {
@@ -89,34 +92,35 @@ class RateGateTest {
       int from = (int) fetch.request().offset();
       int to = Math.min(log.get(shard).size(), from + 100);
       log.get(shard).subList(from, to).forEach(builder::add);
-      core.fetched(
-          fetch.hold(),
-          fetch.request(),
-          new FetchAnswer(
-              0,
-              log.get(shard).size(),
-              List.of(new FetchAnswer.Placed(from, builder.build(1, 0, 0)))),
-          now);
+      fetch
+          .owned()
+          .fetched(
+              fetch.request(),
+              new FetchAnswer(
+                  0,
+                  log.get(shard).size(),
+                  List.of(new FetchAnswer.Placed(from, builder.build(1, 0, 0)))),
+              now);
     }
 
     void carryOut() {
       ConsumerAction action;
       while ((action = core.poll()) != null) {
         if (action instanceof ConsumerAction.CallAssign assign) {
-          core.assignDone(assign.hold(), null, now);
+          assign.owned().assignDone(null, now);
         } else if (action instanceof ConsumerAction.Fetch fetch) {
-          fetches.put(fetch.hold().shard.shard(), fetch);
-          answer(fetch.hold().shard.shard());
+          fetches.put(fetch.owned().shard().shard(), fetch);
+          answer(fetch.owned().shard().shard());
         } else if (action instanceof ConsumerAction.Commit commit) {
-          committed.put(commit.hold().shard.shard(), commit.command().offset());
-          core.committed(commit.hold(), commit.command().offset());
+          committed.put(commit.owned().shard().shard(), commit.command().offset());
+          commit.owned().committed(commit.command().offset());
         } else if (action instanceof ConsumerAction.CallRelease release) {
-          core.stateGiven(release.hold(), null, null, now);
+          release.owned().stateGiven(null, null, now);
         } else if (action instanceof ConsumerAction.Release release) {
           released = release.command().offset();
-          core.released(release.hold());
+          release.owned().released(now);
         } else if (action instanceof ConsumerAction.RecordOutcomes record) {
-          core.recorded(record.hold(), record.command(), List.of(), now);
+          record.owned().recorded(record.command(), List.of(), now);
         }
       }
     }
@@ -177,7 +181,7 @@ class RateGateTest {
     /** Every message was handled or dropped, once, and all is committed. */
     void assertAllOver() {
       List<String> over = new ArrayList<>();
-      begun.forEach(task -> over.add(task.hold.shard.shard() + "/" + task.offset));
+      begun.forEach(task -> over.add(task.shard() + "/" + task.offset()));
       dropped.forEach(each -> over.add(each.shard() + "/" + each.offset()));
       assertThat(over).doesNotHaveDuplicates().hasSize(messages());
       assertThat(gate.rates().count(GroupFigure.RATE_WAITING)).isZero();
@@ -192,7 +196,7 @@ class RateGateTest {
     void assertBounded(String key, Rate rate) {
       List<Long> times = new ArrayList<>();
       for (int i = 0; i < begun.size(); i++) {
-        if (key == null || key.equals(begun.get(i).message.keyText())) {
+        if (key == null || key.equals(begun.get(i).message().keyText())) {
           times.add(begunAt.get(i));
         }
       }
@@ -210,9 +214,9 @@ class RateGateTest {
     /** The offsets of a key and shard in the order in which they began. */
     List<Long> order(int shard, String key) {
       return begun.stream()
-          .filter(task -> task.hold.shard.shard() == shard)
-          .filter(task -> key.equals(task.message.keyText()))
-          .map(task -> task.offset)
+          .filter(task -> task.shard() == shard)
+          .filter(task -> key.equals(task.message().keyText()))
+          .map(task -> task.offset())
           .toList();
     }
   }
@@ -315,7 +319,7 @@ class RateGateTest {
       world.endAll();
     }
     // Two seconds: the total allows 105, the hot key 3, each of the others needs 1.
-    List<String> keys = world.begun.stream().map(task -> task.message.keyText()).toList();
+    List<String> keys = world.begun.stream().map(task -> task.message().keyText()).toList();
     assertThat(keys.stream().filter("hot"::equals).count()).isBetween(2L, 3L);
     assertThat(keys.stream().filter(key -> key.startsWith("cold")).count()).isEqualTo(40);
   }
@@ -331,7 +335,7 @@ class RateGateTest {
   }
 
   private static List<Long> offsets(World world) {
-    return world.begun.stream().map(task -> task.offset).toList();
+    return world.begun.stream().map(task -> task.offset()).toList();
   }
 
   private static List<Long> droppedOffsets(World world) {
@@ -409,7 +413,7 @@ class RateGateTest {
                 .setOrder(ConsumerOptions.Order.NONE)
                 .setKeyRate(new Rate(1, 60_000)),
             2);
-    for (int i = 0; i < 2 * RateGate.HELD_OF_SHARD_MAX; i++) {
+    for (int i = 0; i < 2 * ConsumerCore.WAITING_OF_SHARD_MAX; i++) {
       world.append(0, "hot");
     }
     world.append(0, "behind");
@@ -418,10 +422,10 @@ class RateGateTest {
     world.endAll();
     world.turn();
     world.endAll();
-    List<String> keys = world.begun.stream().map(task -> task.message.keyText()).toList();
+    List<String> keys = world.begun.stream().map(task -> task.message().keyText()).toList();
     assertThat(keys).contains("hot", "other").doesNotContain("behind");
     assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING))
-        .isEqualTo(RateGate.HELD_OF_SHARD_MAX);
+        .isEqualTo(ConsumerCore.WAITING_OF_SHARD_MAX);
     assertThat(world.gate.rates().count(GroupFigure.RATE_SHARDS_WAITING)).isEqualTo(1);
     world.runOut();
     world.assertAllOver();

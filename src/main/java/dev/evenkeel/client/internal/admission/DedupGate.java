@@ -1,7 +1,10 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.internal.consume.Admission;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.Answer;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.QueueCoordinator;
@@ -15,26 +18,28 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
 /**
- * Stands between a consumer's lanes and its handler: a message goes on when it has the place of its
- * key, and is finished without the handler when it is declined.
+ * The admission step that keeps repeats apart: a message goes on when it has the place of its key,
+ * and is finished without the handler when it is declined.
  *
  * <pre>
- * ASKED   --ACCEPT--> TURNED --a handler is free--> AT_WORK --ended, well or not--> given back
+ * ASKED   --ACCEPT--> TURNED --the next step takes it--> PASSED --begins--> AT_WORK
  * ASKED   --BLOCK---> WAITING --its turn--> TURNED
  * ASKED, WAITING --DECLINE--> finished
- * ASKED, WAITING, TURNED --the message is not wanted any more, or nothing may start--> given back
+ * AT_WORK --ended, well or not--> the place is given back
+ * PASSED  --the next step drops it--> finished, the place is given back
+ * any before AT_WORK --the message is not wanted any more, or nothing may start--> given back
  * </pre>
  *
- * <p>What is not AT_WORK is <em>held</em>: it takes no handler, and blocks its own lane only. A
- * message that fails gives its place back and asks again with its next try. One that was held when
- * its shard went, or when the consumer may not start anything for a while, gives its place back and
- * is neither begun nor finished; whatever is answered to it later counts for nothing.
+ * <p>Before it is AT_WORK a message takes no handler, and blocks its own key only. One that fails
+ * gives its place back and asks again with its next attempt. One that was here when its shard went,
+ * or when the consumer may not start anything for a while, gives its place back and is neither
+ * begun nor finished; whatever is answered to it later counts for nothing.
  *
  * <p>All calls come from one thread at a time; {@code now} is a monotonic clock in milliseconds.
  */
-public final class DedupGate implements MessageSource<Task> {
-  /** Messages that are held at once. */
-  static final int HELD_MAX = 1_024;
+public final class DedupGate implements Admission {
+  /** Messages that have or await a place without a handler, at most. */
+  static final int WAITING_MAX = 1_024;
 
   /** Messages without an answer at once, at most. */
   private static final int ASKED_MAX = 512;
@@ -58,12 +63,13 @@ public final class DedupGate implements MessageSource<Task> {
     ASKED,
     WAITING,
     TURNED,
+    PASSED,
     AT_WORK,
     OVER
   }
 
-  /** One time that a message stands at the gate. */
-  static final class Pass {
+  /** One time that a message passes this step. */
+  private static final class Pass implements Task.Place {
     final Task task;
 
     /** Null for a message that is like no other, as is {@link #bytes}. */
@@ -89,12 +95,12 @@ public final class DedupGate implements MessageSource<Task> {
   private final Surroundings around;
   private final HotKeys hot = new HotKeys();
 
-  /** All that are held. */
-  private final Set<Pass> held = new LinkedHashSet<>();
+  /** All that are not AT_WORK or OVER. */
+  private final Set<Pass> waiting = new LinkedHashSet<>();
 
   private final ArrayDeque<Pass> turned = new ArrayDeque<>();
 
-  /** Held messages that have given their places back because nothing may start. */
+  /** Messages that have given their places back because nothing may start. */
   private final ArrayDeque<Task> parked = new ArrayDeque<>();
 
   private final int parallel;
@@ -104,6 +110,10 @@ public final class DedupGate implements MessageSource<Task> {
 
   private int asked;
   private int drops;
+
+  /** Grows when messages lose their place that had passed. */
+  private int revoked;
+
   private int atWork;
   private long declined;
   private long tickMillis;
@@ -132,28 +142,45 @@ public final class DedupGate implements MessageSource<Task> {
     window = parallel;
   }
 
+  /** As the last step: the next message begins. */
   @Override
   public Task next(long now) {
+    Task task = advance(true, now);
+    if (task != null) {
+      begin(task);
+    }
+    return task;
+  }
+
+  @Override
+  public Task admit(long now) {
+    return advance(false, now);
+  }
+
+  /**
+   * @param begins whether the message needs a handler now
+   */
+  private Task advance(boolean begins, long now) {
     forgetUnwanted(now);
     if (shut && core.mayStart(now)) {
       shut = false;
       for (Task task = parked.poll(); task != null; task = parked.poll()) {
-        if (core.holds(task)) {
+        if (core.isWanted(task)) {
           ask(task, now);
         }
       }
     }
-    Task next = begin(now);
+    Task next = pollTurned(begins, now);
     while (next == null && mayAsk()) {
-      Task task = core.hold(now);
+      Task task = core.admit(now);
       if (task == null) {
         return null;
       }
-      if (task.attempt == 1) {
+      if (task.attempt() == 1) {
         firstTries.accept(task);
       }
       ask(task, now);
-      next = begin(now);
+      next = pollTurned(begins, now);
     }
     return next;
   }
@@ -161,42 +188,71 @@ public final class DedupGate implements MessageSource<Task> {
   /** A place that is held without a handler to go to keeps others from the key. */
   private boolean mayAsk() {
     return asked < window
-        && held.size() + parked.size() < HELD_MAX
+        && waiting.size() + parked.size() < WAITING_MAX
         && core.running() + turned.size() < parallel + (parallel + 1) / 2;
   }
 
-  /** The next message whose turn has come, if a handler is free for it. */
-  private Task begin(long now) {
+  /** The next message whose turn has come. */
+  private Task pollTurned(boolean begins, long now) {
     Pass pass;
     while ((pass = turned.peek()) != null) {
-      if (!core.holds(pass.task)) {
+      if (!core.isWanted(pass.task)) {
         turned.poll();
         giveUp(pass, now);
-      } else if (!core.mayBegin(now)) {
+      } else if ((begins || pass.failure != null) && !core.mayBegin(now)) {
         return null;
       } else {
         turned.poll();
-        held.remove(pass);
-        core.begin(pass.task);
         if (pass.failure == null) {
-          pass.state = State.AT_WORK;
-          pass.task.pass = pass;
-          atWork++;
+          pass.state = State.PASSED;
           return pass.task;
         }
         pass.state = State.OVER;
+        waiting.remove(pass);
+        core.begin(pass.task);
         core.failed(pass.task, pass.failure, now);
       }
     }
     return null;
   }
 
+  @Override
+  public boolean isWanted(Task task) {
+    return task.dedupPlace() instanceof Pass pass
+        && pass.state == State.PASSED
+        && core.isWanted(task);
+  }
+
+  @Override
+  public int dropped() {
+    return core.dropped() + revoked;
+  }
+
+  @Override
+  public void begin(Task task) {
+    Pass pass = (Pass) task.dedupPlace();
+    pass.state = State.AT_WORK;
+    waiting.remove(pass);
+    atWork++;
+    core.begin(task);
+  }
+
+  /** The next step drops it; it may not have come here, if it is taken from the queue of a key. */
+  @Override
+  public void declined(Task task, long now) {
+    if (task.dedupPlace() instanceof Pass pass && pass.state == State.PASSED) {
+      giveUp(pass, now);
+    }
+    core.declined(task, now);
+  }
+
   private void ask(Task task, long now) {
     Pass pass = new Pass(task);
-    held.add(pass);
+    task.dedupPlace(pass);
+    waiting.add(pass);
     asked++;
     try {
-      pass.bytes = keys.bytes(task.message);
+      pass.bytes = keys.bytes(task.message());
     } catch (RuntimeException e) {
       pass.failure = e;
     }
@@ -204,10 +260,10 @@ public final class DedupGate implements MessageSource<Task> {
       turned(pass);
       return;
     }
-    DedupKey key = keys.key(task.hold.topic, pass.bytes);
-    int shard = task.hold.shard.shard();
+    DedupKey key = keys.key(task.topic(), pass.bytes);
+    int shard = task.shard();
     // The same message, wherever it is tried; 0 would be none.
-    long work = ((long) shard << SHARD_SHIFT | task.offset) + 1;
+    long work = ((long) shard << SHARD_SHIFT | task.offset()) + 1;
     pass.ticket = coordinator.enQueue(key, new Worker(member, shard, work), now);
     Answer answer = pass.ticket.answer();
     if (answer != null) {
@@ -224,7 +280,7 @@ public final class DedupGate implements MessageSource<Task> {
       // It was given back meanwhile.
       return;
     }
-    if (!core.holds(pass.task)) {
+    if (!core.isWanted(pass.task)) {
       giveUp(pass, now);
       return;
     }
@@ -256,7 +312,7 @@ public final class DedupGate implements MessageSource<Task> {
   private void decline(Pass pass, long now) {
     notAsked(pass);
     pass.state = State.OVER;
-    held.remove(pass);
+    waiting.remove(pass);
     declined++;
     hot.declined(pass.ticket.key(), pass.bytes);
     Delivery delivery = pass.task.delivery(member);
@@ -270,28 +326,28 @@ public final class DedupGate implements MessageSource<Task> {
     }
   }
 
-  /** Gives back the place of one that is held. */
+  /** Gives back the place of one that is waiting. */
   private void giveUp(Pass pass, long now) {
     notAsked(pass);
     pass.state = State.OVER;
-    held.remove(pass);
+    waiting.remove(pass);
     if (pass.ticket != null) {
       coordinator.deQueue(pass.ticket, now);
     }
   }
 
   private void forgetUnwanted(long now) {
-    if (drops == core.drops()) {
+    if (drops == core.dropped()) {
       return;
     }
-    drops = core.drops();
-    for (Pass pass : List.copyOf(held)) {
-      if (!core.holds(pass.task)) {
+    drops = core.dropped();
+    for (Pass pass : List.copyOf(waiting)) {
+      if (!core.isWanted(pass.task)) {
         giveUp(pass, now);
       }
     }
     turned.removeIf(pass -> pass.state == State.OVER);
-    parked.removeIf(task -> !core.holds(task));
+    parked.removeIf(task -> !core.isWanted(task));
   }
 
   /** To be called every few 10 ms. */
@@ -299,7 +355,8 @@ public final class DedupGate implements MessageSource<Task> {
     forgetUnwanted(now);
     if (!shut && !core.mayStart(now)) {
       shut = true;
-      for (Pass pass : List.copyOf(held)) {
+      revoked++;
+      for (Pass pass : List.copyOf(waiting)) {
         giveUp(pass, now);
         parked.add(pass.task);
       }
@@ -311,9 +368,9 @@ public final class DedupGate implements MessageSource<Task> {
     }
   }
 
-  /** Nothing is begun any more: what is held gives its places back, and stays unfinished. */
+  /** Nothing is begun any more: what waits gives its places back, and stays unfinished. */
   public void end(long now) {
-    for (Pass pass : List.copyOf(held)) {
+    for (Pass pass : List.copyOf(waiting)) {
       giveUp(pass, now);
     }
     turned.clear();
@@ -333,8 +390,8 @@ public final class DedupGate implements MessageSource<Task> {
   }
 
   private void leave(Task task, long now) {
-    Pass pass = task.pass;
-    task.pass = null;
+    Pass pass = (Pass) task.dedupPlace();
+    task.dedupPlace(null);
     pass.state = State.OVER;
     atWork--;
     if (pass.ticket != null) {
@@ -367,8 +424,8 @@ public final class DedupGate implements MessageSource<Task> {
     return hot.top(DedupTally.HOT_MAX);
   }
 
-  /** For tests: messages that are held. */
-  int heldMessages() {
-    return held.size() + parked.size();
+  /** For tests: messages that are waiting. */
+  int waitingMessages() {
+    return waiting.size() + parked.size();
   }
 }

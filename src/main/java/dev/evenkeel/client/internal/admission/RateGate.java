@@ -1,11 +1,15 @@
-package dev.evenkeel.client.internal.consume;
+package dev.evenkeel.client.internal.admission;
 
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
-import dev.evenkeel.client.internal.consume.KeyBuckets.Bucket;
+import dev.evenkeel.client.internal.admission.KeyBuckets.Bucket;
+import dev.evenkeel.client.internal.consume.Admission;
+import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.MessageSource;
+import dev.evenkeel.client.internal.consume.Task;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,15 +21,14 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Stands between a consumer's lanes and its handler, and keeps handlers to a rate: of the whole
- * consumer, of each key, or both. A message that may not begin yet is <em>held</em>: it takes no
- * handler, and blocks its own lane only.
+ * The last admission step: keeps handlers to a rate, of the whole consumer, of each key, or both. A
+ * message that may not begin yet waits here: it takes no handler, and blocks its own key only.
  *
  * <pre>
- * held, its key's token is not there   --the token is due--> in turn
- * held, its key's token is there       in turn
+ * waits, its key's token is not there   --the token is due--> in turn
+ * waits, its key's token is there       in turn
  * in turn, the consumer's token is there and a handler is free --> AT WORK, both tokens are taken
- * held over its key's rate, behind another of the same --the rule says so--> finished: dropped
+ * waits over its key's rate, behind another of the same --the rule says so--> finished: dropped
  * </pre>
  *
  * <p>Keys whose token is there take turns, one message each, so that none waits for ever. Messages
@@ -34,9 +37,6 @@ import java.util.function.Consumer;
  * <p>All calls come from one thread at a time; {@code now} is a monotonic clock in milliseconds.
  */
 public final class RateGate implements MessageSource<Task> {
-  /** Messages of one shard that are held at once, at most; past it the shard waits. */
-  public static final int HELD_OF_SHARD_MAX = 1_000;
-
   /** Keys whose rate is known at once; past it the consumer waits until one's bucket is full. */
   static final int KEYS_MAX = 65_536;
 
@@ -44,6 +44,10 @@ public final class RateGate implements MessageSource<Task> {
   private static final long AWAITED_NANOS = 1_000 * TokenBucket.NANOS_PER_MILLI;
 
   private final ConsumerCore core;
+
+  /** The step before this one. */
+  private final Admission before;
+
   private final DedupKeys keys;
   private final String member;
   private final int parallel;
@@ -68,29 +72,36 @@ public final class RateGate implements MessageSource<Task> {
   private final PriorityQueue<Bucket> byDue =
       new PriorityQueue<>((a, b) -> Long.compare(a.dueNanos, b.dueNanos));
 
-  /** A held message for whose key there is no bucket, or null. */
+  /** A message that waits, for whose key there is no bucket, or null. */
   private Task roomless;
 
-  private int held;
+  private int waiting;
   private int drops;
   private long delayed;
   private long dropped;
 
   /**
-   * @param onDropped is told of each message that was finished without its handler
+   * @param before the step whose messages come here; the core, if there is none
+   * @param onDropped is given each message that is finished without its handler
    */
   public RateGate(
-      ConsumerCore core, ConsumerOptions options, DedupKeys keys, Consumer<Delivery> onDropped) {
-    this(core, options, keys, KEYS_MAX, onDropped);
+      ConsumerCore core,
+      Admission before,
+      ConsumerOptions options,
+      DedupKeys keys,
+      Consumer<Delivery> onDropped) {
+    this(core, before, options, keys, KEYS_MAX, onDropped);
   }
 
   RateGate(
       ConsumerCore core,
+      Admission before,
       ConsumerOptions options,
       DedupKeys keys,
       int keysMax,
       Consumer<Delivery> onDropped) {
     this.core = core;
+    this.before = before;
     this.keys = keys;
     this.onDropped = onDropped;
     member = options.getMember();
@@ -116,21 +127,21 @@ public final class RateGate implements MessageSource<Task> {
       if (task != null) {
         return task;
       }
-      if (!mayHold()) {
+      if (!mayTake()) {
         return null;
       }
-      Task came = core.hold(now);
+      Task came = before.admit(now);
       if (came == null) {
         dropCrowded(now, nanos);
         return null;
       }
-      held++;
+      waiting++;
       arrive(came, now, nanos);
     }
   }
 
   /** What is in turn waits for the consumer's rate or for a handler: more of it helps nobody. */
-  private boolean mayHold() {
+  private boolean mayTake() {
     return roomless == null && (inTurn.isEmpty() || ofKey != null && inTurn.size() < parallel);
   }
 
@@ -142,7 +153,7 @@ public final class RateGate implements MessageSource<Task> {
     }
     Task waits = roomless;
     if (waits != null && buckets.roomNanos() <= nanos) {
-      Bucket found = buckets.of(keys.key(waits.hold.topic, keys.bytes(waits.message)), nanos);
+      Bucket found = buckets.of(keys.key(waits.topic(), keys.bytes(waits.message())), nanos);
       if (found != null) {
         roomless = null;
         wait(waits, found, nanos);
@@ -151,12 +162,12 @@ public final class RateGate implements MessageSource<Task> {
   }
 
   private void arrive(Task task, long now, long nanos) {
-    byte[] bytes = ofKey == null ? null : keys.bytes(task.message);
+    byte[] bytes = ofKey == null ? null : keys.bytes(task.message());
     if (bytes == null) {
       wait(task, free, nanos);
       return;
     }
-    Bucket bucket = buckets.of(keys.key(task.hold.topic, bytes), nanos);
+    Bucket bucket = buckets.of(keys.key(task.topic(), bytes), nanos);
     if (bucket == null) {
       roomless = task;
       return;
@@ -171,13 +182,13 @@ public final class RateGate implements MessageSource<Task> {
     }
     wait(task, bucket, nanos);
     if (overRate != ConsumerOptions.OverRate.WAIT) {
-      task.watched = true;
+      task.watch(true);
       thin(task, now, nanos);
     }
   }
 
   private void wait(Task task, Bucket bucket, long nanos) {
-    task.bucket = bucket;
+    task.ratePlace(bucket);
     bucket.waiting.add(task);
     if (!bucket.queued) {
       queue(bucket, nanos);
@@ -212,7 +223,7 @@ public final class RateGate implements MessageSource<Task> {
       }
       inTurn.poll();
       Task task = bucket.waiting.poll();
-      held--;
+      waiting--;
       if (total != null) {
         totalFull = total.taken(totalFull, nanos);
       }
@@ -224,50 +235,50 @@ public final class RateGate implements MessageSource<Task> {
         queue(bucket, nanos);
       }
       leave(task);
-      core.begin(task);
+      before.begin(task);
       return task;
     }
     return null;
   }
 
   private static void leave(Task task) {
-    task.bucket = null;
-    task.watched = false;
+    task.ratePlace(null);
+    task.watch(false);
   }
 
   // Dropping
 
   private void drop(Task task, long now) {
-    held--;
+    waiting--;
     dropped++;
     leave(task);
     Delivery delivery = task.delivery(member);
-    core.declined(task, now);
+    before.declined(task, now);
     onDropped.accept(delivery);
   }
 
-  /** Messages came to stand behind ones that are held, in the lane of their key. */
+  /** Messages came to stand behind ones that wait here, in the queue of their key. */
   private void dropCrowded(long now, long nanos) {
     Task front;
     while ((front = core.pollCrowded()) != null) {
-      if (front.bucket != null && core.holds(front)) {
+      if (front.ratePlace() != null && before.isWanted(front)) {
         thin(front, now, nanos);
       }
     }
   }
 
   /**
-   * The same ones behind a held message, in the lane of their key, come after it: those of them all
-   * that find no token are over the rate, and one of these goes on waiting.
+   * The same ones behind one that waits here, in the queue of their key, come after it: those of
+   * them all that find no token are over the rate, and one of these goes on waiting.
    */
   private void thin(Task front, long now, long nanos) {
-    Bucket bucket = front.bucket;
-    byte[] bytes = keys.bytes(front.message);
+    Bucket bucket = (Bucket) front.ratePlace();
+    byte[] bytes = keys.bytes(front.message());
     List<Task> same = new ArrayList<>();
     Iterator<Task> behind = core.behind(front);
     while (behind.hasNext()) {
       Task each = behind.next();
-      if (Arrays.equals(bytes, keys.bytes(each.message))) {
+      if (Arrays.equals(bytes, keys.bytes(each.message()))) {
         same.add(each);
       }
     }
@@ -285,28 +296,28 @@ public final class RateGate implements MessageSource<Task> {
       Set<Task> over = new HashSet<>(same.subList(from, to));
       core.takeBehind(front, over);
       for (Task each : over) {
-        finishUnheld(each, now);
+        finishUntaken(each, now);
       }
     }
   }
 
-  private void finishUnheld(Task task, long now) {
+  private void finishUntaken(Task task, long now) {
     dropped++;
     Delivery delivery = task.delivery(member);
-    core.declined(task, now);
+    before.declined(task, now);
     onDropped.accept(delivery);
   }
 
-  /** Shards that went took held messages with them. */
+  /** Shards that went took messages with them. */
   private void forgetUnwanted() {
-    if (drops == core.drops()) {
+    if (drops == before.dropped()) {
       return;
     }
-    drops = core.drops();
-    if (roomless != null && !core.holds(roomless)) {
+    drops = before.dropped();
+    if (roomless != null && !before.isWanted(roomless)) {
       roomless = null;
     }
-    held = roomless == null ? 0 : 1;
+    waiting = roomless == null ? 0 : 1;
     for (Bucket bucket : inTurn) {
       forgetUnwanted(bucket);
     }
@@ -316,8 +327,8 @@ public final class RateGate implements MessageSource<Task> {
   }
 
   private void forgetUnwanted(Bucket bucket) {
-    bucket.waiting.removeIf(task -> !core.holds(task));
-    held += bucket.waiting.size();
+    bucket.waiting.removeIf(task -> !before.isWanted(task));
+    waiting += bucket.waiting.size();
   }
 
   // Time
@@ -346,7 +357,7 @@ public final class RateGate implements MessageSource<Task> {
    * be lost; so it does with at most once, for these messages themselves would be.
    */
   public void tick(long now) {
-    if (held == 0 || !core.mayGiveBack()) {
+    if (waiting == 0 || !core.mayGiveBack()) {
       return;
     }
     long soon = now * TokenBucket.NANOS_PER_MILLI + AWAITED_NANOS;
@@ -362,12 +373,9 @@ public final class RateGate implements MessageSource<Task> {
     }
   }
 
-  private static void giveBack(Iterable<Task> waiting, boolean far) {
-    for (Task task : waiting) {
-      if (far && task.hold.state == OwnedShardState.DRAINING && !task.hold.atMostOnce()) {
-        task.hold.givenBack = true;
-        task.hold.waitsForRate = true;
-      }
+  private void giveBack(Iterable<Task> some, boolean far) {
+    if (far) {
+      some.forEach(core::giveBack);
     }
   }
 
@@ -375,12 +383,12 @@ public final class RateGate implements MessageSource<Task> {
 
   @Override
   public void finished(Task task, long now) {
-    core.finished(task, now);
+    before.finished(task, now);
   }
 
   @Override
   public void failed(Task task, Throwable cause, long now) {
-    core.failed(task, cause, now);
+    before.failed(task, cause, now);
   }
 
   @Override
@@ -394,7 +402,7 @@ public final class RateGate implements MessageSource<Task> {
   }
 
   public Figures rates() {
-    return Figures.of(GroupFigure.Section.RATES, delayed, dropped, held, core.shardsFull());
+    return Figures.of(GroupFigure.Section.RATES, delayed, dropped, waiting, core.shardsFull());
   }
 
   /** For tests: keys whose rate is known. */

@@ -1,0 +1,115 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.client.ConsumerOptions;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import java.util.function.LongConsumer;
+import java.util.random.RandomGenerator;
+
+/**
+ * What the owned shards of one consumer share: its options, its limits, the state of its
+ * connection, and the way out for their actions.
+ */
+final class Environment {
+  /**
+   * What the handler does with a shard's state, and whether it publishes.
+   *
+   * @param keepsState it uses the state of former owners
+   * @param givesState it gives state to later owners
+   */
+  record HandlerKind(boolean keepsState, boolean givesState, boolean publishes) {}
+
+  final ConsumerOptions options;
+
+  /** This run of the member. */
+  final String instance;
+
+  final HandlerKind handler;
+  final boolean atMostOnce;
+  final boolean effectivelyOnce;
+  final FlowControl flow;
+  final Breaker breaker;
+  final RandomGenerator random;
+  private final Consumer<ConsumerAction> out;
+  private final IntSupplier shards;
+  private final LongConsumer resumed;
+  private boolean linkUp = true;
+  private boolean paused;
+  private long releaseMillisMax;
+
+  /**
+   * @param shards how many shards are owned
+   * @param resumed is given the time when pulling may go on for all shards
+   */
+  Environment(
+      ConsumerOptions options,
+      String instance,
+      HandlerKind handler,
+      RandomGenerator random,
+      Consumer<ConsumerAction> out,
+      IntSupplier shards,
+      LongConsumer resumed) {
+    this.options = options;
+    this.instance = instance;
+    this.handler = handler;
+    this.random = random;
+    this.out = out;
+    this.shards = shards;
+    this.resumed = resumed;
+    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
+    atMostOnce = delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE;
+    effectivelyOnce = delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE;
+    flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
+    breaker = new Breaker(options.isBreaker());
+    releaseWithin(options.getLockTimeMillis());
+  }
+
+  void act(ConsumerAction action) {
+    out.accept(action);
+  }
+
+  int shards() {
+    return shards.getAsInt();
+  }
+
+  boolean linkUp() {
+    return linkUp;
+  }
+
+  void link(boolean up) {
+    linkUp = up;
+  }
+
+  /** Whether the application wants messages. */
+  boolean pulls() {
+    return !paused;
+  }
+
+  void pause(boolean on) {
+    paused = on;
+  }
+
+  /** How long a shard may take to be given away. */
+  void releaseWithin(long millis) {
+    releaseMillisMax = millis;
+  }
+
+  long releaseMillisMax() {
+    return releaseMillisMax;
+  }
+
+  /** Messages are not pending any more. */
+  void removed(long messages, long bytes, long now) {
+    if (flow.removed(messages, bytes)) {
+      resumed.accept(now);
+    }
+  }
+
+  /** As {@link #removed(long, long, long)}. */
+  void removed(List<Task> tasks, long now) {
+    if (!tasks.isEmpty()) {
+      removed(tasks.size(), tasks.stream().mapToLong(task -> task.bytes).sum(), now);
+    }
+  }
+}

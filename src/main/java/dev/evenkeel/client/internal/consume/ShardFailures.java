@@ -1,0 +1,344 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.RetryAnswer;
+import dev.evenkeel.protocol.wire.RetryRequest;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What becomes of the messages of one owned shard whose handler fails: the log records it, and
+ * gives them out again; see ADR 12. Times are monotonic milliseconds.
+ */
+final class ShardFailures {
+  /** What finds no room in the log is sent again after so long. */
+  private static final long NO_ROOM_MILLIS = 1_000;
+
+  /** A message that holds up a hand-over is tried again this soon, and that does not count. */
+  private static final long DRAINING_PAUSE_MILLIS = 1_000;
+
+  /** While the breaker is open others may be tried before one that has just failed. */
+  private static final long OTHERS_FIRST_MILLIS = 200;
+
+  /** Pauses differ by so much, up and down, so that what failed together does not come together. */
+  private static final double JITTER = 0.2;
+
+  private final ShardEvents owned;
+  private final Environment environment;
+  private final ShardMessages messages;
+  private final ShardRetries retries;
+  private final ShardReports reports;
+  private final boolean moves;
+  private int recordsInFlight;
+
+  ShardFailures(
+      ShardEvents owned,
+      Environment environment,
+      ShardMessages messages,
+      ShardRetries retries,
+      ShardReports reports) {
+    this.owned = owned;
+    this.environment = environment;
+    this.messages = messages;
+    this.retries = retries;
+    this.reports = reports;
+    moves = moves(environment);
+  }
+
+  /** Whether a failed message leaves the window; else it waits there. */
+  private static boolean moves(Environment environment) {
+    Environment.HandlerKind handler = environment.handler;
+    boolean state = handler.keepsState() || handler.givesState() || handler.publishes();
+    ConsumerOptions options = environment.options;
+    return !state && !options.isHoldFailed() && options.getOrder() != ConsumerOptions.Order.SHARD;
+  }
+
+  /** Whether messages that left the window keep the order of their key. */
+  static boolean ordersKeys(Environment environment) {
+    return moves(environment) && environment.options.getOrder() == ConsumerOptions.Order.KEY;
+  }
+
+  /** Requests that record outcomes and whose answers have not come. */
+  int recordsInFlight() {
+    return recordsInFlight;
+  }
+
+  /** Sends outcomes to the log, and asks it for what is due. */
+  void step(OwnedShardState state, long now) {
+    if (!environment.linkUp()) {
+      return;
+    }
+    ConsumerOptions options = environment.options;
+    DataCommand.RecordOutcomes command = retries.outbox.next(options.getGroup(), now);
+    if (command != null) {
+      recordsInFlight++;
+      environment.act(new ConsumerAction.RecordOutcomes(owned, command));
+    }
+    if (state == OwnedShardState.RUNNING && environment.pulls()) {
+      RetryRequest request = retries.ask(options.getGroup(), options.getFetchBytesMax(), now);
+      if (request != null) {
+        environment.act(new ConsumerAction.FetchRetries(owned, request));
+      }
+    }
+  }
+
+  // ---- Handlers end
+
+  /** A handler has ended well. */
+  void handled(Task task) {
+    if (environment.breaker.succeeded(task.attempt)) {
+      String text = "messages are handled again: it goes on as before";
+      environment.act(new ConsumerAction.Report(ConsumerAction.Severity.WARN, text, null));
+      environment.act(new ConsumerAction.HeartbeatSoon());
+    }
+  }
+
+  /** A message is done. */
+  void settled(Task task, OwnedShardState state, long now) {
+    boolean failedBefore = !task.retry && task.attempt > 1;
+    // A release says of all that waited in the window that it is over.
+    boolean records = task.retry || failedBefore && state == OwnedShardState.RUNNING;
+    if (state.over() || !records) {
+      return;
+    }
+    if (task.retry) {
+      retries.handled(task);
+    }
+    retries.outbox.add(task, new Outcome.Settled(task.offset));
+    step(state, now);
+  }
+
+  /**
+   * A handler has failed.
+   *
+   * @param running handlers of the consumer that have not ended
+   */
+  void failed(Task task, Throwable cause, OwnedShardState state, int running, long now) {
+    boolean draining = state == OwnedShardState.DRAINING;
+    Breaker breaker = environment.breaker;
+    if (cause instanceof GivenBackException) {
+      messages.givenBack(draining);
+      tryAgain(task, DRAINING_PAUSE_MILLIS, now);
+      return;
+    }
+    if (task.unreadable != null) {
+      // Another attempt does not help, and it says nothing of what handlers need.
+      lost(task, cause, state, now);
+      return;
+    }
+    if (breaker.failed(task.attempt, running, now)) {
+      String text =
+          "most messages fail: it pauses, tries one message at a time, and does not count what"
+              + " fails meanwhile";
+      environment.act(new ConsumerAction.Report(ConsumerAction.Severity.ERROR, text, cause));
+      environment.act(new ConsumerAction.HeartbeatSoon());
+    }
+    if (breaker.open()) {
+      tryAgain(task, breaker.waitMillis(now) + OTHERS_FIRST_MILLIS, now);
+      return;
+    }
+    if (draining && !moves && !task.retry) {
+      report(task, "it is tried again in 1 s, for the shard is handed over", cause);
+      tryAgain(task, DRAINING_PAUSE_MILLIS, now);
+      return;
+    }
+    List<Long> delays = environment.options.getRetryDelaysMillis();
+    if (task.attempt > delays.size()) {
+      lost(task, cause, state, now);
+      return;
+    }
+    double factor = 1 - JITTER + 2 * JITTER * environment.random.nextDouble();
+    long delay = Math.round(delays.get(task.attempt - 1) * factor);
+    String text = delay < 1_000 ? delay + " ms" : (delay + 500) / 1_000 + " s";
+    report(task, "it is tried again in " + text, cause);
+    record(task, delay, cause, state, now);
+  }
+
+  /** There is no further attempt. */
+  private void lost(Task task, Throwable cause, OwnedShardState state, long now) {
+    ConsumerOptions options = environment.options;
+    if (options.getOnFailure() == ConsumerOptions.OnFailure.STOP) {
+      messages.givenBack(true);
+      tryAgain(task, DRAINING_PAUSE_MILLIS, now);
+      String text = owned + attempt(task, "the consumer ends");
+      environment.act(new ConsumerAction.Stop(text, cause));
+      return;
+    }
+    boolean broadcast = options.getMode() == ConsumerOptions.Mode.BROADCAST;
+    report(task, broadcast ? "it is passed over" : "it goes to the dead letters", cause);
+    record(task, -1, cause, state, now);
+  }
+
+  private void report(Task task, String then, Throwable cause) {
+    reports.report(ConsumerAction.Severity.WARN, attempt(task, then), cause);
+  }
+
+  private static String attempt(Task task, String then) {
+    return ": attempt " + task.attempt + " at offset " + task.offset + " failed, " + then;
+  }
+
+  /** The same attempt again, after a pause: the log does not hear of it. */
+  private void tryAgain(Task task, long pauseMillis, long now) {
+    task.dueMillis = now + pauseMillis;
+    if (task.retry) {
+      goBack(retries.failedUncounted(task), now + pauseMillis, now);
+      environment.removed(1, task.bytes, now);
+      retries.giveBack(task, now + pauseMillis);
+    } else {
+      messages.delay(task);
+    }
+  }
+
+  private void goBack(List<Task> tasks, long againMillis, long now) {
+    for (Task task : tasks) {
+      retries.giveBack(task, againMillis);
+    }
+    environment.removed(tasks, now);
+  }
+
+  private void record(Task task, long delay, Throwable cause, OwnedShardState state, long now) {
+    boolean dead = delay < 0;
+    Outcome.Way way =
+        dead ? Outcome.Way.DEAD : moves || task.retry ? Outcome.Way.MOVED : Outcome.Way.HELD;
+    byte[] key = task.message.key();
+    if (!task.retry && retries.ordersKeys() && key != null) {
+      task.keyHash = Task.hash(key);
+    }
+    boolean copied = !task.retry && way == Outcome.Way.MOVED || dead;
+    String error = String.valueOf(cause);
+    Outcome.Failed failed =
+        new Outcome.Failed(
+            task.offset,
+            task.attempt,
+            way,
+            Math.max(0, delay),
+            task.keyHash,
+            error.substring(0, Math.min(error.length(), Limits.ERROR_CHARS_MAX)),
+            copied ? MessageCodec.encode(task.message) : null);
+    if (task.retry) {
+      goBack(retries.retryFailed(task), Long.MAX_VALUE, now);
+      environment.removed(1, task.bytes, now);
+    }
+    retries.outbox.add(task, failed);
+    step(state, now);
+  }
+
+  // ---- The log answers
+
+  /** A request that records outcomes has ended. */
+  void recordEnded() {
+    recordsInFlight--;
+  }
+
+  /** The log has taken outcomes, all but those of {@code noRoom}. */
+  void recorded(DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
+    Set<Long> refused = new HashSet<>(noRoom);
+    Set<Long> fullKeys = new HashSet<>();
+    boolean full = false;
+    for (Outbox.Pending each : retries.outbox.taken(command)) {
+      Task task = each.task();
+      if (!refused.contains(task.offset)) {
+        taken(task, each.outcome(), now);
+      } else if (each.outcome() instanceof Outcome.Parked) {
+        retries.noRoom(task);
+        fullKeys.add(task.keyHash);
+      } else {
+        full |= noRoom(task, (Outcome.Failed) each.outcome());
+      }
+    }
+    // There may be room again when those behind are sent: they must not pass.
+    retries.outbox.takeParked(fullKeys).forEach(retries::noRoom);
+    fullKeys.forEach(messages::unstick);
+    if (full) {
+      retries.outbox.pause(now + NO_ROOM_MILLIS);
+    }
+  }
+
+  /** It keeps its place in the window, or is sent again; returns whether after a pause. */
+  private boolean noRoom(Task task, Outcome.Failed failed) {
+    if (failed.way() != Outcome.Way.MOVED) {
+      reports.warn(": there is no room for another dead letter, offset " + task.offset);
+      retries.outbox.add(task, failed);
+      return true;
+    }
+    retries.outbox.add(
+        task,
+        new Outcome.Failed(
+            failed.offset(),
+            failed.attempt(),
+            Outcome.Way.HELD,
+            failed.delayMillis(),
+            Outcome.NO_LANE,
+            failed.error(),
+            null));
+    return false;
+  }
+
+  private void taken(Task task, Outcome outcome, long now) {
+    if (outcome instanceof Outcome.Settled) {
+      if (task.retry) {
+        retries.retryOver(task, now);
+        messages.unstick(task.keyHash);
+      }
+    } else if (outcome instanceof Outcome.Parked) {
+      leave(task, now);
+      retries.parked(task.keyHash, now);
+    } else if (outcome instanceof Outcome.Failed failed) {
+      switch (failed.way()) {
+        case HELD -> {
+          task.attempt++;
+          task.dueMillis = now + failed.delayMillis();
+          messages.delay(task);
+        }
+        case MOVED -> {
+          if (task.retry) {
+            retries.retryFailureTaken(task);
+          } else {
+            environment.removed(retries.more(task), now);
+            leave(task, now);
+          }
+          retries.moved(task.keyHash, failed.delayMillis(), now);
+        }
+        case DEAD -> {
+          if (task.retry) {
+            retries.retryFailureTaken(task);
+            retries.retryOver(task, now);
+            messages.unstick(task.keyHash);
+          } else {
+            leave(task, now);
+          }
+        }
+      }
+    } else {
+      throw new AssertionError(outcome);
+    }
+  }
+
+  private void leave(Task task, long now) {
+    messages.left(task);
+    environment.removed(1, task.bytes, now);
+  }
+
+  /** Outcomes were refused, but not because the shard is another's: they are sent again. */
+  void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
+    long pause = reports.pause("its failures cannot be recorded", refused);
+    retries.outbox.again(command, now + pause);
+  }
+
+  void retriesFetched(RetryRequest request, RetryAnswer answer, long now) {
+    for (Task retry : retries.answered(request, answer, now)) {
+      environment.flow.added(1, retry.bytes);
+    }
+  }
+
+  void retriesFailed(RetryRequest request, long now) {
+    retries.askFailed(request, now + Backoff.soon(environment.random));
+  }
+}

@@ -1,0 +1,174 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+
+/** Fetches the messages of one owned shard: at most one request at a time. */
+final class ShardFetch {
+  /** A fetch that brought nothing, and did not wait either, is not repeated sooner. */
+  private static final long EMPTY_GAP_MILLIS = 100;
+
+  /** After a fetch without an answer the next one waits so long: it may get none either. */
+  private static final int AFTER_LOSS_MILLIS = 1_000;
+
+  private final ShardEvents owned;
+  private final Environment environment;
+  private final ShardMessages messages;
+  private final ShardRetries retries;
+  private final ShardReports reports;
+
+  /** The request whose answer is awaited, or null. */
+  private FetchRequest request;
+
+  private long askedMillis;
+  private long notBeforeMillis;
+
+  /** Nobody knows what became of the last request. */
+  private boolean lost;
+
+  /** The log's next offset by the last answer, or -1. */
+  private long logEnd = -1;
+
+  /** Where the last unreadable batch lies, or -1, and how often it was fetched. */
+  private long corruptOffset = -1;
+
+  private int corruptFetches;
+
+  /** When the first request was sent, or -1. */
+  private long firstMillis = -1;
+
+  ShardFetch(
+      ShardEvents owned,
+      Environment environment,
+      ShardMessages messages,
+      ShardRetries retries,
+      ShardReports reports) {
+    this.owned = owned;
+    this.environment = environment;
+    this.messages = messages;
+    this.retries = retries;
+    this.reports = reports;
+  }
+
+  long logEnd() {
+    return logEnd;
+  }
+
+  long firstMillis() {
+    return firstMillis;
+  }
+
+  /** Fetches if the limits allow it. */
+  void step(long now) {
+    if (request != null
+        || !environment.pulls()
+        || !environment.linkUp()
+        || now < notBeforeMillis
+        || !environment.flow.mayPull(messages.pending())) {
+      return;
+    }
+    askedMillis = now;
+    int wait = environment.options.getFetchWaitMillis();
+    request =
+        new FetchRequest(
+            environment.options.getGroup(),
+            owned.shard(),
+            owned.ownership().epoch(),
+            messages.fetchOffset(),
+            environment.flow.fetchBytes(
+                environment.options.getFetchBytesMax(), environment.shards()),
+            environment.flow.fetchMessages(environment.shards()),
+            retries.failuresInLog(),
+            lost ? Math.min(AFTER_LOSS_MILLIS, wait) : wait);
+    environment.act(new ConsumerAction.Fetch(owned, request));
+    if (firstMillis < 0) {
+      firstMillis = now;
+      environment.act(new ConsumerAction.HeartbeatSoon());
+    }
+  }
+
+  /** An answer came. Returns whether it is the one that is awaited. */
+  boolean ended(FetchRequest answered) {
+    if (request != answered) {
+      return false;
+    }
+    request = null;
+    return true;
+  }
+
+  /** What a fetch under way brings is not wanted any more. */
+  void cancel() {
+    request = null;
+  }
+
+  /** Whatever was on its way when the connection broke is not awaited. */
+  void linkUp(long now) {
+    request = null;
+    notBeforeMillis = now;
+  }
+
+  /** Takes in what a fetch has brought. Returns whether there are new messages. */
+  boolean accept(FetchAnswer answer, long now) {
+    if (answer.batches().isEmpty() && now - askedMillis < EMPTY_GAP_MILLIS) {
+      notBeforeMillis = now + EMPTY_GAP_MILLIS;
+    }
+    lost = false;
+    logEnd = answer.endOffset();
+    retries.hinted(answer.failures(), now);
+    boolean any = false;
+    for (FetchAnswer.Placed placed : answer.batches()) {
+      long from = messages.fetchOffset();
+      if (placed.endOffset() <= from) {
+        continue;
+      }
+      long wanted = placed.endOffset() - Math.max(placed.baseOffset(), from);
+      if (!environment.flow.takes(wanted, placed.batch().length(), messages.pending())) {
+        // It is fetched again once there is room.
+        break;
+      }
+      try {
+        placed.batch().verified();
+      } catch (RefusedException e) {
+        unreadable(Math.max(placed.baseOffset(), from), e, now);
+        break;
+      }
+      if (placed.baseOffset() > from) {
+        skipped(from, placed.baseOffset());
+      }
+      messages.add(placed);
+      reports.clear();
+      any = true;
+    }
+    return any;
+  }
+
+  /** Data that cannot be read is never handed out: the shard waits, visibly, and fetches again. */
+  private void unreadable(long offset, RefusedException e, long now) {
+    if (corruptOffset != offset) {
+      corruptOffset = offset;
+      corruptFetches = 0;
+      String text = ": unreadable batch at offset " + offset;
+      reports.error(text + ", it is fetched again until it is readable", e);
+    }
+    notBeforeMillis = now + Backoff.steps(++corruptFetches);
+  }
+
+  /** A fetch was refused, but not because the shard is another's. */
+  void failed(RefusedException refused, long now) {
+    lost = refused.refusal() == Refusal.INDETERMINATE;
+    long start = refused instanceof RefusedException.OutOfRange range ? range.start() : -1;
+    if (start > messages.fetchOffset()) {
+      skipped(messages.fetchOffset(), start);
+      messages.skipTo(start);
+    } else {
+      notBeforeMillis = now + reports.pause("it cannot be fetched", refused);
+    }
+  }
+
+  private void skipped(long from, long to) {
+    String what = (to - from) + " messages before they were consumed, offsets " + from + " to ";
+    reports.error(": retention has dropped " + what + (to - 1) + "; it goes on at " + to, null);
+  }
+}

@@ -1,0 +1,552 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.client.ConsumerOptions;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Set;
+
+/**
+ * The messages of one owned shard, from the batch that brought them to their end. At any time a
+ * message of the window is in one place:
+ *
+ * <pre>
+ * backlog      fetched, not decoded
+ * queues       decoded, behind another one of its key
+ * retries      its outcome is on its way to the log, or it waits for room there
+ * delayed      failed, its next attempt is not due
+ * due          failed, its next attempt may begin
+ * inAdmission  taken by an {@link Admission} step
+ * (running)    with its handler
+ * </pre>
+ */
+final class ShardMessages {
+  /**
+   * Most offsets between the lowest unfinished one and the highest one handed out. A shard whose
+   * oldest message fails again and again waits there, visibly.
+   */
+  static final int SPAN_MESSAGES_MAX = 65_536;
+
+  /** What admission steps should know of all shards of a consumer. */
+  static final class AdmissionFeed {
+    /** How often messages were dropped that steps had taken. */
+    private int drops;
+
+    /** Watched messages behind which others have come to wait. */
+    private final ArrayDeque<Task> crowded = new ArrayDeque<>();
+
+    int drops() {
+      return drops;
+    }
+
+    Task pollCrowded() {
+      return crowded.poll();
+    }
+  }
+
+  private final Task.Owner owner;
+  private final Environment environment;
+  private final AdmissionFeed feed;
+  private final ShardRetries retries;
+  private final int handOutMax;
+
+  /** Messages that may be in admission besides those handed out; 0: they count among these. */
+  private final int admissionMax;
+
+  private final Backlog backlog = new Backlog();
+  private final OrderQueue queues;
+  private final OrderQueue.Source source = this::decode;
+
+  /** Failed messages whose next attempt is due, by offset. */
+  private final PriorityQueue<Task> due =
+      new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
+
+  private final List<Task> delayed = new ArrayList<>();
+  private final Set<Task> inAdmission = new LinkedHashSet<>();
+
+  /** Retries that were given back while messages were decoded, and count as pending still. */
+  private final List<Task> goneBack = new ArrayList<>();
+
+  /** Null before {@link #begin}. */
+  private Window window;
+
+  /** Messages below may be started: what is above is not committed yet, with at most once. */
+  private long startable = Long.MAX_VALUE;
+
+  private long fetchOffset;
+
+  /** One more than the highest offset given to a handler; -1 before anything may be. */
+  private long begunOffset = -1;
+
+  /** One more than the highest offset that was {@link #givenUp}, or 0. */
+  private long givenUpTop;
+
+  /** A handler has said that it will not handle a message of this shard any more. */
+  private boolean givenBack;
+
+  /** Handlers that have not ended, of retries too. */
+  private int running;
+
+  private int retriesRunning;
+  private long runningBytes;
+  private long pendingMessages;
+  private long pendingBytes;
+
+  /** Decoded and not wanted, and counted as pending still. */
+  private long passedMessages;
+
+  private long passedBytes;
+
+  /** When a handler ended last, and ended well last; or -1. */
+  private long lastEndedMillis = -1;
+
+  private long lastFinishedMillis = -1;
+
+  ShardMessages(
+      Task.Owner owner,
+      Environment environment,
+      AdmissionFeed feed,
+      ShardRetries retries,
+      int admissionMax) {
+    this.owner = owner;
+    this.environment = environment;
+    this.feed = feed;
+    this.retries = retries;
+    this.admissionMax = admissionMax;
+    ConsumerOptions options = environment.options;
+    handOutMax = options.getHandOutMessages();
+    queues = OrderQueue.of(options.getOrder(), feed.crowded::add);
+  }
+
+  void begin(long offset) {
+    window = new Window(offset);
+    begunOffset = offset;
+    fetchOffset = offset;
+    if (environment.atMostOnce) {
+      startable = offset;
+    }
+  }
+
+  /** Null before {@link #begin}. */
+  Window window() {
+    return window;
+  }
+
+  long begunOffset() {
+    return begunOffset;
+  }
+
+  long fetchOffset() {
+    return fetchOffset;
+  }
+
+  long startable() {
+    return startable;
+  }
+
+  /** With at most once: messages below are committed, so they may be started. */
+  void startableTo(long offset) {
+    if (environment.atMostOnce) {
+      startable = Math.max(startable, offset);
+    }
+  }
+
+  int running() {
+    return running;
+  }
+
+  int retriesRunning() {
+    return retriesRunning;
+  }
+
+  long pending() {
+    return pendingMessages;
+  }
+
+  long lastEndedMillis() {
+    return lastEndedMillis;
+  }
+
+  long lastFinishedMillis() {
+    return lastFinishedMillis;
+  }
+
+  boolean givenBack() {
+    return givenBack;
+  }
+
+  void givenBack(boolean on) {
+    givenBack = on;
+  }
+
+  /** One more than the highest offset whose handler has ended well. */
+  long handledTop() {
+    return Math.max(window.top(), givenUpTop);
+  }
+
+  // ---- Messages come
+
+  /** Adds a batch. */
+  void add(FetchAnswer.Placed placed) {
+    long from = Math.max(placed.baseOffset(), fetchOffset);
+    long messages = placed.endOffset() - from;
+    long bytes = messages * Backlog.share(placed);
+    backlog.add(placed, from);
+    fetchOffset = placed.endOffset();
+    pendingMessages += messages;
+    pendingBytes += bytes;
+    environment.flow.added(messages, bytes);
+  }
+
+  /** The log has nothing before {@code offset} any more: that is fetched next. */
+  void skipTo(long offset) {
+    fetchOffset = offset;
+    if (pendingMessages == 0) {
+      // So that the offset is committed even if no further message comes.
+      window.skipTo(offset);
+    }
+  }
+
+  private Task decode() {
+    while (window.span() < SPAN_MESSAGES_MAX && backlog.nextOffset() < startable) {
+      Task task = backlog.next(owner);
+      if (task == null) {
+        return null;
+      }
+      if (!window.isFinished(task.offset)) {
+        window.handOut(task.offset);
+        if (!retries.hasLeft(task.offset)) {
+          return task;
+        }
+        window.leave(task.offset);
+      }
+      passedMessages++;
+      passedBytes += task.bytes;
+    }
+    return null;
+  }
+
+  // ---- Messages go to handlers
+
+  /**
+   * The next message, or null.
+   *
+   * @param withRetries whether messages that came back from the log may begin
+   * @param forAdmission whether it goes to an admission step; else it begins
+   */
+  Task next(boolean withRetries, boolean forAdmission, long now) {
+    if (givenBack && !withRetries || !retries.known()) {
+      return null;
+    }
+    Task task = withRetries ? retries.nextRetry(window.committed()) : null;
+    if (task == null) {
+      task = nextOfWindow(now);
+    }
+    if (task != null && forAdmission) {
+      inAdmission.add(task);
+    } else if (task != null) {
+      begun(task);
+    }
+    return task;
+  }
+
+  private Task nextOfWindow(long now) {
+    while (!isFull()) {
+      Task task = due.poll();
+      if (task != null) {
+        return task;
+      }
+      task = retries.isFull() || window.span() >= SPAN_MESSAGES_MAX ? null : queues.next(source);
+      if (task == null) {
+        return null;
+      }
+      if (retries.isBehind(task)) {
+        begunOffset = Math.max(begunOffset, task.offset + 1);
+        queues.finished(task);
+        task.queue = null;
+        goneBack.addAll(retries.park(task));
+      } else if (retries.mustWait(task, now)) {
+        begunOffset = Math.max(begunOffset, task.offset + 1);
+        delayed.add(task);
+      } else {
+        return task;
+      }
+    }
+    return null;
+  }
+
+  /** Whether no more may be handed out or taken by admission steps now. */
+  private boolean isFull() {
+    int handedOut = running - retriesRunning + delayed.size() + retries.failedOfWindow();
+    return admissionMax == 0
+        ? handedOut + inAdmission.size() >= handOutMax
+        : handedOut >= handOutMax || admissionIsFull();
+  }
+
+  private boolean admissionIsFull() {
+    return admissionMax > 0 && inAdmission.size() >= admissionMax;
+  }
+
+  /**
+   * Whether nothing more of the shard may begin before one that is in admission has: no more may be
+   * taken, or committed before it begins, or published after it.
+   */
+  boolean waitsForAdmission(boolean publishes) {
+    if (inAdmission.isEmpty()) {
+      return false;
+    }
+    boolean claimsMost =
+        startable - window.committed() >= handOutMax && backlog.nextOffset() >= startable;
+    return admissionIsFull() || claimsMost || publishes && isFull();
+  }
+
+  /** What was decoded and is not wanted is not pending any more. Returns whether there was any. */
+  boolean settlePassed(long now) {
+    if (goneBack.isEmpty() && passedMessages == 0) {
+      return false;
+    }
+    List<Task> tasks = takeGoneBack();
+    long messages = passedMessages;
+    long bytes = passedBytes;
+    pendingMessages -= messages;
+    pendingBytes -= bytes;
+    passedMessages = 0;
+    passedBytes = 0;
+    environment.removed(messages, bytes, now);
+    environment.removed(tasks, now);
+    return true;
+  }
+
+  private List<Task> takeGoneBack() {
+    if (goneBack.isEmpty()) {
+      return List.of();
+    }
+    List<Task> tasks = List.copyOf(goneBack);
+    goneBack.clear();
+    return tasks;
+  }
+
+  private void begun(Task task) {
+    running++;
+    if (task.retry) {
+      retriesRunning++;
+    } else {
+      begunOffset = Math.max(begunOffset, task.offset + 1);
+      runningBytes += task.bytes;
+    }
+  }
+
+  boolean isInAdmission(Task task) {
+    return inAdmission.contains(task);
+  }
+
+  /** One that was in admission is given to its handler. */
+  void begin(Task task) {
+    inAdmission.remove(task);
+    begun(task);
+  }
+
+  /** One that was in admission, or behind such a one, is finished without its handler. */
+  void declined(Task task, long now) {
+    inAdmission.remove(task);
+    lastFinishedMillis = now;
+    if (!task.retry) {
+      begunOffset = Math.max(begunOffset, task.offset + 1);
+      done(task);
+    }
+  }
+
+  /** Messages that wait behind one that was handed out, in the queue of its key. */
+  Iterator<Task> behind(Task front) {
+    return queues.behind(front);
+  }
+
+  /** Takes some of those out of the queue, each to be {@link #declined}. */
+  void takeBehind(Task front, Set<Task> some) {
+    queues.takeBehind(front, some);
+  }
+
+  // ---- Handlers end
+
+  /** A handler has ended, well or not. */
+  void ended(Task task, long now) {
+    lastEndedMillis = now;
+    running--;
+    if (task.retry) {
+      retriesRunning--;
+    } else {
+      runningBytes -= task.bytes;
+    }
+  }
+
+  /**
+   * A handler has ended well.
+   *
+   * @param counts whether the shard is still owned
+   */
+  void finished(Task task, boolean counts, long now) {
+    lastFinishedMillis = now;
+    ended(task, now);
+    if (counts && !task.retry) {
+      done(task);
+    }
+  }
+
+  private void done(Task task) {
+    window.finish(task.offset);
+    freed(task);
+  }
+
+  /** A message that ran, or is parked, leaves the window: the log knows what has become of it. */
+  void left(Task task) {
+    window.leave(task.offset);
+    freed(task);
+  }
+
+  private void freed(Task task) {
+    queues.finished(task);
+    pendingMessages--;
+    pendingBytes -= task.bytes;
+    retries.endedStuck(task);
+    unstick(task.keyHash);
+  }
+
+  /** Lets the next message of a key begin that found no room in the log, if it may. */
+  void unstick(long keyHash) {
+    Task next = retries.unstuck(keyHash);
+    if (next != null) {
+      due.add(next);
+    }
+  }
+
+  /** What a handled message publishes is left to the next owner, for whom it comes again. */
+  void givenUp(Task task, long now) {
+    ended(task, now);
+    givenUpTop = Math.max(givenUpTop, task.offset + 1);
+  }
+
+  /** Keeps a failed message, and the turn of its key, for another attempt. */
+  void delay(Task task) {
+    delayed.add(task);
+  }
+
+  /** Makes those startable whose next attempt is due. Returns whether there are any. */
+  boolean wake(long now) {
+    if (delayed.isEmpty()) {
+      return false;
+    }
+    Iterator<Task> each = delayed.iterator();
+    while (each.hasNext()) {
+      Task task = each.next();
+      if (task.dueMillis <= now) {
+        each.remove();
+        due.add(task);
+      }
+    }
+    return !due.isEmpty();
+  }
+
+  // ---- The shard is given away
+
+  /**
+   * Drops what was not begun and lies above all that was: what is left are the messages that run,
+   * and those below the highest that runs or is finished. With them done the window has no holes,
+   * and nothing comes twice.
+   */
+  void keepBegun(long now) {
+    giveBackRetries();
+    if (!environment.atMostOnce) {
+      long from = begunEnd();
+      backlog.clear();
+      queues.dropFrom(from);
+      retries.dropStuckFrom(from);
+      delayed.removeIf(task -> task.offset >= from && dropFailed(task));
+      due.removeIf(task -> task.offset >= from && dropFailed(task));
+      if (inAdmission.removeIf(task -> task.offset >= from && dropFailed(task))) {
+        feed.drops++;
+      }
+      delayed.forEach(task -> task.dueMillis = Math.min(task.dueMillis, now));
+      fetchOffset = from;
+      List<Task> kept = notRunning();
+      kept.addAll(retries.ofWindow());
+      long bytes = runningBytes + kept.stream().mapToLong(task -> task.bytes).sum();
+      keepPending(running - retriesRunning + kept.size(), bytes, now);
+    }
+    // With at most once, what is committed is handled before the shard goes.
+    environment.removed(retries.dropNotStarted(), now);
+    environment.removed(takeGoneBack(), now);
+  }
+
+  /** Drops everything that was not started or waits for another attempt, unfinished. */
+  void dropNotStarted(long now) {
+    backlog.clear();
+    queues.clear();
+    due.clear();
+    delayed.clear();
+    giveBackRetries();
+    if (!inAdmission.isEmpty()) {
+      inAdmission.clear();
+      feed.drops++;
+    }
+    keepPending(running - retriesRunning, runningBytes, now);
+    environment.removed(retries.clear(), now);
+    environment.removed(takeGoneBack(), now);
+  }
+
+  private void keepPending(long messages, long bytes, long now) {
+    long fewerMessages = pendingMessages - messages;
+    long fewerBytes = pendingBytes - bytes;
+    pendingMessages = messages;
+    pendingBytes = bytes;
+    passedMessages = 0;
+    passedBytes = 0;
+    environment.removed(fewerMessages, fewerBytes, now);
+  }
+
+  /** Retries in admission go back to the log, with those behind them. */
+  private void giveBackRetries() {
+    for (Task task : List.copyOf(inAdmission)) {
+      if (task.retry) {
+        inAdmission.remove(task);
+        feed.drops++;
+        goneBack.add(task);
+        goneBack.addAll(retries.goBack(task));
+      }
+    }
+  }
+
+  /** All behind it in its queue is dropped already. */
+  private boolean dropFailed(Task task) {
+    queues.finished(task);
+    retries.endedStuck(task);
+    return true;
+  }
+
+  /** Messages that were decoded and neither run nor are finished. */
+  private List<Task> notRunning() {
+    List<Task> tasks = new ArrayList<>(delayed);
+    tasks.addAll(due);
+    tasks.addAll(inAdmission);
+    queues.forEachWaiting(tasks::add);
+    retries.forEachStuck(tasks::add);
+    return tasks;
+  }
+
+  /** One more than the highest offset that runs or is finished. */
+  private long begunEnd() {
+    Set<Long> idle = new HashSet<>();
+    notRunning().forEach(task -> idle.add(task.offset));
+    // After a hand-over that was called off, what it dropped has not been fetched again yet.
+    long undecoded = backlog.nextOffset() < 0 ? fetchOffset : backlog.nextOffset();
+    long end = Math.min(begunOffset, undecoded);
+    while (end > window.committed() && idle.contains(end - 1)) {
+      end--;
+    }
+    return Math.max(end, window.committed());
+  }
+}

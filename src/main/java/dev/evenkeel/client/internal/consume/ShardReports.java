@@ -1,0 +1,51 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.protocol.RefusedException;
+
+/** Reports what goes wrong with one shard: each problem once, in one line that begins with it. */
+final class ShardReports {
+  private final Ownership ownership;
+  private final Environment environment;
+
+  /** The last refusal reported. */
+  private String reported;
+
+  ShardReports(Ownership ownership, Environment environment) {
+    this.ownership = ownership;
+    this.environment = environment;
+  }
+
+  /** How long to wait after a refusal; says once what is wrong if waiting alone may not help. */
+  long pause(String what, RefusedException refused) {
+    if (refused.refusal().retriable()) {
+      return Backoff.soon(environment.random);
+    }
+    String text = ": " + what + " (" + refused + "), it is tried again";
+    if (!text.equals(reported)) {
+      reported = text;
+      error(text, null);
+    }
+    return Backoff.steps(1);
+  }
+
+  /** What was wrong is right again. */
+  void clear() {
+    reported = null;
+  }
+
+  void error(String text, Throwable cause) {
+    report(ConsumerAction.Severity.ERROR, text, cause);
+  }
+
+  void warn(String text) {
+    report(ConsumerAction.Severity.WARN, text, null);
+  }
+
+  void info(String text) {
+    report(ConsumerAction.Severity.INFO, text, null);
+  }
+
+  void report(ConsumerAction.Severity severity, String text, Throwable cause) {
+    environment.act(new ConsumerAction.Report(severity, ownership + text, cause));
+  }
+}
