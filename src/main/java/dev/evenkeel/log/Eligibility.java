@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -40,30 +41,24 @@ public final class Eligibility {
     return reasons;
   }
 
-  /** Notes a reason, or another line for one that is known. */
-  public void add(Reason reason, String detail) {
+  /**
+   * Notes a reason, or that it is gone.
+   *
+   * @param detail a line for people; null: the reason holds no longer
+   */
+  public void set(Reason reason, String detail) {
     synchronized (this) {
-      if (detail.equals(reasons.get(reason))) {
+      if (Objects.equals(detail, reasons.get(reason))) {
         return;
       }
-      Map<Reason, String> more = new EnumMap<>(Reason.class);
-      more.putAll(reasons);
-      more.put(reason, detail);
-      reasons = Collections.unmodifiableMap(more);
-    }
-    listeners.forEach(Runnable::run);
-  }
-
-  /** The reason holds no longer. */
-  public void remove(Reason reason) {
-    synchronized (this) {
-      if (!reasons.containsKey(reason)) {
-        return;
+      Map<Reason, String> next = new EnumMap<>(Reason.class);
+      next.putAll(reasons);
+      if (detail == null) {
+        next.remove(reason);
+      } else {
+        next.put(reason, detail);
       }
-      Map<Reason, String> fewer = new EnumMap<>(Reason.class);
-      fewer.putAll(reasons);
-      fewer.remove(reason);
-      reasons = Collections.unmodifiableMap(fewer);
+      reasons = Collections.unmodifiableMap(next);
     }
     listeners.forEach(Runnable::run);
   }

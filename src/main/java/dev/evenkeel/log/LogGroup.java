@@ -25,6 +25,15 @@ public interface LogGroup {
    */
   CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts);
 
+  /** Appends an entry of one part; whatever goes wrong fails the future. */
+  default CompletableFuture<ByteBuffer> append(byte[] entry) {
+    try {
+      return append(List.of(ByteBuffer.wrap(entry)));
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
   /**
    * Waits until an entry that is committed is on the disk of every voter. Completes, on any thread,
    * then or when the time is over, with how far it is. Fails with {@code RefusedException}:

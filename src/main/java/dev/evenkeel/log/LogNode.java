@@ -35,7 +35,7 @@ public interface LogNode extends AutoCloseable {
    *
    * @param reason a line for people; null: it takes them again
    */
-  default void holdEntries(String reason) {}
+  default void refuseEntries(String reason) {}
 
   /** Stops serving, flushes and closes. Blocks; never call it on an event loop. */
   @Override

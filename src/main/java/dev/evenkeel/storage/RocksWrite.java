@@ -24,48 +24,41 @@ final class RocksWrite implements Store.Write {
 
   @Override
   public void put(Store.Table table, byte[] key, ByteBuffer value) {
-    checkOpen();
-    try {
-      // The engine takes whole arrays or direct buffers. A slice goes by one copy into a direct
-      // buffer that is used again, rather than into a new array and from there into native memory.
-      batch.put(store.family(table), scratch.key(key), scratch.value(value));
-    } catch (RocksDBException e) {
-      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
-    }
+    // The engine takes whole arrays or direct buffers. A slice goes by one copy into a direct
+    // buffer that is used again, rather than into a new array and from there into native memory.
+    collect(() -> batch.put(store.family(table), scratch.key(key), scratch.value(value)));
   }
 
   @Override
   public void put(Store.Table table, byte[] key, byte[] value) {
-    checkOpen();
-    try {
-      batch.put(store.family(table), key, value);
-    } catch (RocksDBException e) {
-      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
-    }
+    collect(() -> batch.put(store.family(table), key, value));
   }
 
   @Override
   public void delete(Store.Table table, byte[] key) {
-    checkOpen();
-    try {
-      batch.delete(store.family(table), key);
-    } catch (RocksDBException e) {
-      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
-    }
+    collect(() -> batch.delete(store.family(table), key));
   }
 
   @Override
   public void deleteRange(Store.Table table, byte[] from, byte[] to) {
-    checkOpen();
-    try {
-      batch.deleteRange(store.family(table), from, to);
-    } catch (RocksDBException e) {
-      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
-    }
+    collect(() -> batch.deleteRange(store.family(table), from, to));
     if (ranges.isEmpty()) {
       ranges = new ArrayList<>();
     }
     ranges.add(new DeletedRange(table, from.clone(), to.clone()));
+  }
+
+  private interface Change {
+    void apply() throws RocksDBException;
+  }
+
+  private void collect(Change change) {
+    checkOpen();
+    try {
+      change.apply();
+    } catch (RocksDBException e) {
+      throw new UncheckedIOException(RocksStore.asIoException("cannot collect a change", e));
+    }
   }
 
   @Override

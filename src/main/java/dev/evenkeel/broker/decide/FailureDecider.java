@@ -182,8 +182,8 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
   /** What a lease's progress makes superfluous. */
   List<Change> progressed(Lease next) {
     LeaseKey key = new LeaseKey(next.shard(), next.group());
-    FailureCounts stand = tables.failures(key);
-    if (stand.marks() == 0 && stand.held() == 0) {
+    FailureCounts counts = tables.failures(key);
+    if (counts.marks() == 0 && counts.held() == 0) {
       return List.of();
     }
     FailureUpdate failures = failures(key);

@@ -7,7 +7,7 @@ import dev.evenkeel.broker.state.FailureEntry.Kind;
 import dev.evenkeel.broker.state.FailureKeys;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
-import dev.evenkeel.broker.state.WaitingKeys;
+import dev.evenkeel.broker.state.WaitingOffsets;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
@@ -20,7 +20,7 @@ import java.util.List;
 final class FailureUpdate {
   private final LeaseKey key;
   private final FailureKeys keys;
-  private final WaitingKeys lanes;
+  private final WaitingOffsets lanes;
   private final FailureRows rows;
   private int waiting;
   private int parked;
@@ -29,17 +29,17 @@ final class FailureUpdate {
   private int marks;
   private long bytes;
 
-  FailureUpdate(LeaseKey key, FailureCounts stand, WaitingKeys lanes, FailureRows rows) {
+  FailureUpdate(LeaseKey key, FailureCounts counts, WaitingOffsets lanes, FailureRows rows) {
     this.key = key;
     this.lanes = lanes;
     this.rows = rows;
     keys = new FailureKeys(key);
-    waiting = stand.waiting();
-    parked = stand.parked();
-    held = stand.held();
-    dead = stand.dead();
-    marks = stand.marks();
-    bytes = stand.bytes();
+    waiting = counts.waiting();
+    parked = counts.parked();
+    held = counts.held();
+    dead = counts.dead();
+    marks = counts.marks();
+    bytes = counts.bytes();
   }
 
   /** What waits of that offset, or null. */
@@ -324,7 +324,7 @@ final class FailureUpdate {
     if (rows.isEmpty()) {
       return List.of();
     }
-    FailureCounts stand = new FailureCounts(waiting, parked, held, dead, marks, bytes);
-    return List.of(new Change.PutFailures(key, stand, rows.changed(), replayed));
+    FailureCounts counts = new FailureCounts(waiting, parked, held, dead, marks, bytes);
+    return List.of(new Change.PutFailures(key, counts, rows.changed(), replayed));
   }
 }

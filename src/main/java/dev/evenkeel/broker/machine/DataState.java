@@ -13,7 +13,6 @@ import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
-import dev.evenkeel.broker.state.StoredLease;
 import dev.evenkeel.broker.state.TailCache;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -30,7 +29,6 @@ import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.MessageCodec;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.storage.Store;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -48,7 +46,7 @@ import java.util.function.IntSupplier;
  * <p>It keeps views of the entries that it appends from (see {@link TailCache}): an entry's bytes
  * must stay as they are after {@link #apply}, as long as something refers to them.
  */
-public final class DataState extends StoredState<DataState.Request> {
+public final class DataState extends StoredState<DataState.Request, Change> {
   private final TailCache tail;
   private final List<DataListener> listeners = new CopyOnWriteArrayList<>();
   private final IntSupplier levelOfCluster;
@@ -106,8 +104,7 @@ public final class DataState extends StoredState<DataState.Request> {
    * event loop.
    */
   public Lease leaseWithState(String group, Shard shard) {
-    Lease lease = read(store -> StoredLease.read(store, new LeaseKey(shard, group)));
-    return lease == null ? null : tables.current(lease);
+    return read(store -> tables.leaseWithState(store, new LeaseKey(shard, group)));
   }
 
   @Override
@@ -150,15 +147,15 @@ public final class DataState extends StoredState<DataState.Request> {
   }
 
   @Override
-  Outcome decide(Store store, long index, long nowMillis, Request request) {
+  Outcome<Change> decide(Store store, long index, long nowMillis, Request request) {
     LogTime time = tables.timeAt(nowMillis);
     if (request instanceof Batches batches) {
       AppendDecider decider = new AppendDecider(tables, time);
       List<Result> results = decider.decide(batches.items());
-      return new Decided(timed(time, decider.changes()), encode(index, results));
+      return new Outcome<>(timed(time, decider.changes()), encode(index, results));
     }
     Decision<Change> decision = decide(store, ((Single) request).command(), time);
-    return new Decided(timed(time, decision.changes()), encode(decision.reply()));
+    return Outcome.of(timed(time, decision.changes()), decision.reply());
   }
 
   private List<Change> timed(LogTime time, List<Change> changes) {
@@ -213,91 +210,67 @@ public final class DataState extends StoredState<DataState.Request> {
   }
 
   @Override
-  Outcome refuse(long index, Request request, Refusal refusal, String detail) {
+  Outcome<Change> refuse(long index, Request request, Refusal refusal, String detail) {
     if (request instanceof Batches batches) {
       Result refused = new Result(refusal, 0);
       List<Result> all = Collections.nCopies(batches.items().size(), refused);
-      return new Decided(List.of(), encode(index, all));
+      return new Outcome<>(List.of(), encode(index, all));
     }
-    return new Decided(List.of(), encode(Reply.refused(refusal, detail)));
+    return Outcome.of(List.of(), Reply.refused(refusal, detail));
   }
 
   private static ByteBuffer encode(long index, List<Result> results) {
     return ByteBuffer.wrap(new AppendResults(index, results).encode());
   }
 
-  private static ByteBuffer encode(Reply reply) {
-    return ByteBuffer.wrap(ReplyCodec.encode(reply));
+  @Override
+  void show(List<Change> changes) {
+    // The batches first: who sees a shard's new end must find them.
+    tail.follow(changes);
+    long due = tables.delays().nextDueMillis();
+    for (Change change : changes) {
+      Lease former = former(change);
+      change.show(tables);
+      tell(change, former);
+    }
+    if (tables.delays().nextDueMillis() != due) {
+      listeners.forEach(DataListener::nextDueChanged);
+    }
   }
 
-  private final class Decided implements Outcome {
-    private final List<Change> changes;
-    private final ByteBuffer reply;
-
-    Decided(List<Change> changes, ByteBuffer reply) {
-      this.changes = changes;
-      this.reply = reply;
+  private Lease former(Change change) {
+    if (change instanceof Change.PutLease put) {
+      return tables.lease(put.lease().group(), put.lease().shard());
     }
-
-    @Override
-    public void write(Store.Write write) {
-      changes.forEach(change -> change.write(write));
+    if (change instanceof Change.RemoveLease removed) {
+      LeaseKey key = removed.key();
+      return tables.lease(key.group(), key.shard());
     }
+    return null;
+  }
 
-    @Override
-    public void show() {
-      // The batches first: who sees a shard's new end must find them.
-      tail.follow(changes);
-      long due = tables.delays().nextDueMillis();
-      for (Change change : changes) {
-        Lease former = former(change);
-        change.show(tables);
-        tell(change, former);
-      }
-      if (tables.delays().nextDueMillis() != due) {
-        listeners.forEach(DataListener::nextDueChanged);
-      }
+  private void tell(Change change, Lease former) {
+    if (change instanceof Change.PutShard put) {
+      each(DataListener::shardChanged, put.shard());
+    } else if (change instanceof Change.RemoveShard removed) {
+      each(DataListener::shardChanged, removed.shard());
+    } else if (change instanceof Change.RemoveLease) {
+      each(DataListener::leaseForgotten, former);
+    } else if (change instanceof Change.PutLease put && !onlyCommitted(former, put.lease())) {
+      each(DataListener::leaseChanged, put.lease());
+    } else if (change instanceof Change.PutFailures put && put.replayed()) {
+      each(DataListener::retriesAdded, put.key());
     }
+  }
 
-    private Lease former(Change change) {
-      if (change instanceof Change.PutLease put) {
-        return tables.lease(put.lease().group(), put.lease().shard());
-      }
-      if (change instanceof Change.RemoveLease removed) {
-        LeaseKey key = removed.key();
-        return tables.lease(key.group(), key.shard());
-      }
-      return null;
-    }
+  private boolean onlyCommitted(Lease former, Lease next) {
+    return former != null
+        && former.epoch() == next.epoch()
+        && former.owned() == next.owned()
+        && Objects.equals(former.drain(), next.drain());
+  }
 
-    private void tell(Change change, Lease former) {
-      if (change instanceof Change.PutShard put) {
-        each(DataListener::shardChanged, put.shard());
-      } else if (change instanceof Change.RemoveShard removed) {
-        each(DataListener::shardChanged, removed.shard());
-      } else if (change instanceof Change.RemoveLease) {
-        each(DataListener::leaseForgotten, former);
-      } else if (change instanceof Change.PutLease put && !onlyCommitted(former, put.lease())) {
-        each(DataListener::leaseChanged, put.lease());
-      } else if (change instanceof Change.PutFailures put && put.replayed()) {
-        each(DataListener::retriesAdded, put.key());
-      }
-    }
-
-    private boolean onlyCommitted(Lease former, Lease next) {
-      return former != null
-          && former.epoch() == next.epoch()
-          && former.owned() == next.owned()
-          && Objects.equals(former.drain(), next.drain());
-    }
-
-    private <T> void each(BiConsumer<DataListener, T> call, T argument) {
-      listeners.forEach(listener -> call.accept(listener, argument));
-    }
-
-    @Override
-    public ByteBuffer reply() {
-      return reply;
-    }
+  private <T> void each(BiConsumer<DataListener, T> call, T argument) {
+    listeners.forEach(listener -> call.accept(listener, argument));
   }
 }

@@ -12,20 +12,19 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.storage.Store;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
  * State machine of the meta group: topics, groups and their leases, moves, and ids of producers.
  */
-public final class MetaState extends StoredState<MetaCommand> {
+public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   private volatile MetaTables tables = new MetaTables();
 
   /**
@@ -82,8 +81,9 @@ public final class MetaState extends StoredState<MetaCommand> {
   }
 
   @Override
-  Outcome decide(Store store, long index, long nowMillis, MetaCommand command) {
-    return new Decided(decide(command, nowMillis));
+  Outcome<MetaChange> decide(Store store, long index, long nowMillis, MetaCommand command) {
+    Decision<MetaChange> decision = decide(command, nowMillis);
+    return Outcome.of(decision.changes(), decision.reply());
   }
 
   private Decision<MetaChange> decide(MetaCommand command, long now) {
@@ -122,32 +122,12 @@ public final class MetaState extends StoredState<MetaCommand> {
   }
 
   @Override
-  Outcome refuse(long index, MetaCommand command, Refusal refusal, String detail) {
-    return new Decided(Decision.refused(refusal, detail));
+  Outcome<MetaChange> refuse(long index, MetaCommand command, Refusal refusal, String detail) {
+    return Outcome.of(List.of(), Reply.refused(refusal, detail));
   }
 
-  private final class Decided implements Outcome {
-    private final List<MetaChange> changes;
-    private final ByteBuffer reply;
-
-    Decided(Decision<MetaChange> decision) {
-      changes = decision.changes();
-      reply = ByteBuffer.wrap(ReplyCodec.encode(decision.reply()));
-    }
-
-    @Override
-    public void write(Store.Write write) {
-      changes.forEach(change -> change.write(write));
-    }
-
-    @Override
-    public void show() {
-      changes.forEach(change -> change.show(tables));
-    }
-
-    @Override
-    public ByteBuffer reply() {
-      return reply;
-    }
+  @Override
+  void show(List<MetaChange> changes) {
+    changes.forEach(change -> change.show(tables));
   }
 }

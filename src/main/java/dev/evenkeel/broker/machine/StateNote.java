@@ -27,7 +27,7 @@ record StateNote(int level, Digest digest) {
   byte[] encode() {
     Bytes out = new Bytes(BYTES).u8(level);
     if (digest != null) {
-      out.u8(DigestTrail.FORM).i64(digest.since()).i64(digest.sum());
+      out.u8(DigestHistory.FORM).i64(digest.since()).i64(digest.sum());
     }
     return out.toArray();
   }
@@ -38,7 +38,7 @@ record StateNote(int level, Digest digest) {
     }
     ByteReader in = new ByteReader(bytes);
     int level = in.u8();
-    boolean known = in.remaining() > 0 && in.u8() == DigestTrail.FORM;
+    boolean known = in.remaining() > 0 && in.u8() == DigestHistory.FORM;
     return new StateNote(level, known ? new Digest(in.i64(), in.i64()) : null);
   }
 }

@@ -1,19 +1,23 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.broker.state.StateChange;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.StateDigest;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.storage.DamagedStoreException;
 import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -41,8 +45,9 @@ import org.slf4j.LoggerFactory;
  * same. The others may happen on one node alone, which therefore must not go on.
  *
  * @param <C> what a decider gets: a command, or batches
+ * @param <X> what it comes to
  */
-public abstract class StoredState<C> implements ReplicatedState {
+public abstract class StoredState<C, X extends StateChange<?>> implements ReplicatedState {
   private static final Logger LOG = LoggerFactory.getLogger(StoredState.class);
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
@@ -50,7 +55,7 @@ public abstract class StoredState<C> implements ReplicatedState {
   private final LiveStore live;
   private final int levelRead;
   private final LongAdder failedDecisions = new LongAdder();
-  private final DigestTrail digests = new DigestTrail();
+  private final DigestHistory digests = new DigestHistory();
   private volatile Consumer<String> onDamage = detail -> {};
   private volatile long appliedIndex = -1;
   private volatile long appliedTerm;
@@ -87,14 +92,10 @@ public abstract class StoredState<C> implements ReplicatedState {
   }
 
   /** What an entry came to. */
-  interface Outcome {
-    /** Depends on nothing but the outcome, as deciding does. */
-    void write(Store.Write write);
-
-    /** Lets it show in memory, after it has been written. */
-    void show();
-
-    ByteBuffer reply();
+  record Outcome<X>(List<X> changes, ByteBuffer reply) {
+    static <X> Outcome<X> of(List<X> changes, Reply reply) {
+      return new Outcome<>(changes, ByteBuffer.wrap(ReplyCodec.encode(reply)));
+    }
   }
 
   /** Reads all of memory back from the store. */
@@ -120,10 +121,13 @@ public abstract class StoredState<C> implements ReplicatedState {
   /** The highest feature level of entries that every node is known to read; from any thread. */
   public abstract int levelOfCluster();
 
-  abstract Outcome decide(Store store, long index, long nowMillis, C command);
+  abstract Outcome<X> decide(Store store, long index, long nowMillis, C command);
+
+  /** Lets the changes of an entry show in memory, after they have been written. */
+  abstract void show(List<X> changes);
 
   /** The outcome of an entry that changes nothing. */
-  abstract Outcome refuse(long index, C command, Refusal refusal, String detail);
+  abstract Outcome<X> refuse(long index, C command, Refusal refusal, String detail);
 
   @Override
   public final void open() throws IOException {
@@ -228,7 +232,7 @@ public abstract class StoredState<C> implements ReplicatedState {
     Store store = live.store();
     int nextLevel = Math.max(level, needed);
     atLevel(nextLevel);
-    Outcome outcome = decided(store, index, entry.nowMillis(), command);
+    Outcome<X> outcome = decided(store, index, entry.nowMillis(), command);
     try {
       outcome = written(store, term, index, command, outcome, nextLevel);
     } catch (IOException e) {
@@ -237,7 +241,7 @@ public abstract class StoredState<C> implements ReplicatedState {
     level = nextLevel;
     appliedIndex = index;
     appliedTerm = term;
-    outcome.show();
+    show(outcome.changes());
     return outcome.reply();
   }
 
@@ -254,7 +258,7 @@ public abstract class StoredState<C> implements ReplicatedState {
     }
   }
 
-  private Outcome decided(Store store, long index, long nowMillis, C command) {
+  private Outcome<X> decided(Store store, long index, long nowMillis, C command) {
     try {
       return decide(store, index, nowMillis, command);
     } catch (MalformedException malformed) {
@@ -270,12 +274,12 @@ public abstract class StoredState<C> implements ReplicatedState {
     }
   }
 
-  private Outcome written(
-      Store store, long term, long index, C command, Outcome outcome, int nextLevel)
+  private Outcome<X> written(
+      Store store, long term, long index, C command, Outcome<X> outcome, int nextLevel)
       throws IOException {
     try (DigestingWrite write = new DigestingWrite(store.begin(), index)) {
       try {
-        outcome.write(write);
+        outcome.changes().forEach(change -> change.write(write));
       } catch (UncheckedIOException broken) {
         throw broken;
       } catch (RuntimeException bug) {
@@ -296,7 +300,7 @@ public abstract class StoredState<C> implements ReplicatedState {
     return outcome;
   }
 
-  private Outcome failed(long index, C command, RuntimeException bug) {
+  private Outcome<X> failed(long index, C command, RuntimeException bug) {
     failedDecisions.increment();
     LOG.error(
         "log group {}: entry {} is refused on every node, because deciding about it failed: this is"

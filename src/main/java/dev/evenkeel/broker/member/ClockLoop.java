@@ -1,7 +1,6 @@
 package dev.evenkeel.broker.member;
 
 import dev.evenkeel.broker.node.ClusterClock;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.HashSet;
@@ -20,15 +19,13 @@ final class ClockLoop {
   private static final long ASK_MILLIS = 2_000;
   private static final long ANSWER_MILLIS_MAX = 1_000;
 
-  private final Vertx vertx;
   private final PeerCalls calls;
   private final ClusterClock clock;
   private final List<String> others;
   private final Set<String> apart = new HashSet<>();
   private volatile long timer = -1;
 
-  ClockLoop(Vertx vertx, PeerCalls calls, ClusterClock clock, List<String> others) {
-    this.vertx = vertx;
+  ClockLoop(PeerCalls calls, ClusterClock clock, List<String> others) {
     this.calls = calls;
     this.clock = clock;
     this.others = others;
@@ -41,12 +38,12 @@ final class ClockLoop {
   void start() {
     if (!others.isEmpty()) {
       clock.ask(others.size() + 1);
-      timer = vertx.setPeriodic(1, ASK_MILLIS, id -> others.forEach(this::ask));
+      timer = calls.vertx().setPeriodic(1, ASK_MILLIS, id -> others.forEach(this::ask));
     }
   }
 
   void stop() {
-    vertx.cancelTimer(timer);
+    calls.vertx().cancelTimer(timer);
   }
 
   private void ask(String node) {

@@ -1,10 +1,11 @@
 package dev.evenkeel.broker.member;
 
+import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -12,8 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Gives every group that a node leads to another, before it stops. */
-record Handover(Vertx vertx, PeerCalls calls, LogNode log) {
+record Handover(PeerCalls calls, LogNode log) {
   static final long MILLIS_MAX = 4_000;
+
+  /** A follower that has not answered for this long is asked in vain. */
+  static final long SILENT_MILLIS_MAX = 2_500;
+
   private static final Logger LOG = LoggerFactory.getLogger(Handover.class);
 
   /** Completes when the groups are led by others, or could not be given away in time. */
@@ -32,36 +37,58 @@ record Handover(Vertx vertx, PeerCalls calls, LogNode log) {
                   led.forEach(group -> each.add(give(group, answers)));
                   return Future.join(each).otherwiseEmpty().mapEmpty();
                 });
-    return Future.any(given, vertx.timer(MILLIS_MAX, TimeUnit.MILLISECONDS)).mapEmpty();
+    return Future.any(given, calls.vertx().timer(MILLIS_MAX, TimeUnit.MILLISECONDS)).mapEmpty();
   }
 
   private List<LogGroup> led() {
-    List<LogGroup> led = new ArrayList<>();
-    for (LogGroup group : log.all()) {
-      if (log.nodeId().equals(group.leadership().leader())) {
-        led.add(group);
-      }
-    }
-    return led;
+    return log.all().stream()
+        .filter(group -> log.nodeId().equals(group.leadership().leader()))
+        .toList();
   }
 
   private Future<Void> give(LogGroup group, Map<String, Peer> answers) {
-    return tryNext(group, Successors.of(group.name(), group.followers(), answers), 0);
+    return tryNext(group, successors(group.name(), group.followers(), answers), 0);
   }
 
   private Future<Void> tryNext(LogGroup group, List<String> successors, int index) {
     if (index >= successors.size()) {
-      LOG.warn("group {}: nobody could take the leadership over", group.name());
+      LOG.warn("log group {}: nobody could take the leadership over", group.name());
       return Future.succeededFuture();
     }
     String next = successors.get(index);
-    LOG.info("group {}: handing the leadership to {} before stopping", group.name(), next);
-    return Future.fromCompletionStage(group.handLeadershipTo(next), vertx.getOrCreateContext())
+    LOG.info("log group {}: handing the leadership to {} before stopping", group.name(), next);
+    return Future.fromCompletionStage(
+            group.handLeadershipTo(next), calls.vertx().getOrCreateContext())
         .recover(
             failure -> {
               LOG.warn(
-                  "group {}: {} did not take over: {}", group.name(), next, failure.toString());
+                  "log group {}: {} did not take over: {}", group.name(), next, failure.toString());
               return tryNext(group, successors, index + 1);
             });
+  }
+
+  /**
+   * To whom a node that stops gives a group, best first.
+   *
+   * @param answers of the nodes that answered, by id
+   */
+  static List<String> successors(
+      String group, List<Follower> followers, Map<String, Peer> answers) {
+    return followers.stream()
+        .filter(follower -> follower.silentMillis() <= SILENT_MILLIS_MAX)
+        .sorted(
+            Comparator.comparing((Follower follower) -> fit(answers.get(follower.node()), group))
+                .thenComparing(Follower::matchIndex)
+                .reversed()
+                .thenComparing(Follower::node))
+        .map(Follower::node)
+        .toList();
+  }
+
+  /**
+   * One that cannot be of use as the leader still keeps what was acknowledged, and passes it on.
+   */
+  private static boolean fit(Peer peer, String group) {
+    return peer != null && peer.serving() && !peer.unfit().contains(group);
   }
 }

@@ -113,7 +113,7 @@ public final class Membership implements PeerLine {
   /** The logs are open: others may be replaced from here. */
   public void attach(BrokerNode opened) {
     broker = opened;
-    clocks = new ClockLoop(bus.join(), calls, opened.clock(), opened.others());
+    clocks = new ClockLoop(calls, opened.clock(), opened.others());
     clocks.start();
   }
 
@@ -121,7 +121,7 @@ public final class Membership implements PeerLine {
   public void serve() {
     serving = true;
     readiness.setServing(true);
-    spread = new SpreadLoop(bus.join(), calls, broker.log(), this::own);
+    spread = new SpreadLoop(calls, broker.log(), this::own);
     spread.start();
   }
 
@@ -133,9 +133,7 @@ public final class Membership implements PeerLine {
       spread.stop();
     }
     BrokerNode opened = broker;
-    return opened == null
-        ? Future.succeededFuture()
-        : new Handover(bus.join(), calls, opened.log()).run();
+    return opened == null ? Future.succeededFuture() : new Handover(calls, opened.log()).run();
   }
 
   /** Ends waiting for the others, and serving the address. */
@@ -329,7 +327,7 @@ public final class Membership implements PeerLine {
                 throw new RefusedException(
                     Refusal.OVERLOADED, "another replacement has begun: wait for its end");
               }
-              replacement = new Replacement(bus.join(), calls, log, answer);
+              replacement = new Replacement(calls, log, answer);
               Future<?> late = bus.join().timer(REPLACE_ANSWER_MILLIS_MAX, TimeUnit.MILLISECONDS);
               return Future.any(replacement.run(), late);
             })

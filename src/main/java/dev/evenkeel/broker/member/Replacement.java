@@ -7,7 +7,6 @@ import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -43,7 +42,6 @@ final class Replacement {
   /** How long a group may take to bring the node up to date. */
   private static final long CATCH_UP_MILLIS_MAX = 3_600_000;
 
-  private final Vertx vertx;
   private final PeerCalls calls;
   private final LogNode log;
   private final Peer taken;
@@ -54,8 +52,7 @@ final class Replacement {
   /**
    * @param taken the empty node, or one that was taken in half way
    */
-  Replacement(Vertx vertx, PeerCalls calls, LogNode log, Peer taken) {
-    this.vertx = vertx;
+  Replacement(PeerCalls calls, LogNode log, Peer taken) {
     this.calls = calls;
     this.log = log;
     this.taken = taken;
@@ -198,7 +195,8 @@ final class Replacement {
                 "the voters of the log group %s cannot be changed, a majority must be up: %s"
                     .formatted(group.name(), cause));
           }
-          return vertx
+          return calls
+              .vertx()
               .timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS)
               .compose(fired -> attempt(group, question, begun, lastSeen, millisMax));
         });
@@ -234,7 +232,8 @@ final class Replacement {
               if (System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(STUCK_MILLIS_MAX)) {
                 return failed("node '" + node() + "' has not opened its logs");
               }
-              return vertx
+              return calls
+                  .vertx()
                   .timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS)
                   .compose(fired -> awaitOpen(begun));
             });

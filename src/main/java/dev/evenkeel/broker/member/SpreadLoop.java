@@ -7,7 +7,6 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -25,7 +24,6 @@ final class SpreadLoop {
   private static final Logger LOG = LoggerFactory.getLogger(SpreadLoop.class);
   private static final long CHECK_MILLIS = 1_000;
 
-  private final Vertx vertx;
   private final Context context;
   private final PeerCalls calls;
   private final LogNode log;
@@ -42,9 +40,8 @@ final class SpreadLoop {
   /**
    * @param own what this node answers about itself
    */
-  SpreadLoop(Vertx vertx, PeerCalls calls, LogNode log, Supplier<Peer> own) {
-    this.vertx = vertx;
-    this.context = vertx.getOrCreateContext();
+  SpreadLoop(PeerCalls calls, LogNode log, Supplier<Peer> own) {
+    this.context = calls.vertx().getOrCreateContext();
     this.calls = calls;
     this.log = log;
     this.own = own;
@@ -55,12 +52,14 @@ final class SpreadLoop {
       return;
     }
     timer =
-        vertx.setPeriodic(
-            CHECK_MILLIS,
-            id -> {
-              judgeView();
-              look();
-            });
+        calls
+            .vertx()
+            .setPeriodic(
+                CHECK_MILLIS,
+                id -> {
+                  judgeView();
+                  look();
+                });
     for (LogGroup group : log.all()) {
       group.eligibility().onChange(() -> lookIfUnfit(group));
       group.onLeadership(leadership -> lookIfUnfit(group));
@@ -70,31 +69,21 @@ final class SpreadLoop {
 
   void stop() {
     stopped = true;
-    vertx.cancelTimer(timer);
+    calls.vertx().cancelTimer(timer);
   }
 
   private void judgeView() {
-    NodesInSight inSight = LocalObjects.get(vertx, NodesInSight.class);
+    NodesInSight inSight = LocalObjects.get(calls.vertx(), NodesInSight.class);
     if (inSight == null) {
       return;
     }
     int seen = inSight.count();
     int nodes = log.nodes().size();
     boolean outside = view.outside(seen, nodes, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-    for (LogGroup group : log.all()) {
-      if (outside) {
-        group
-            .eligibility()
-            .add(
-                Reason.OUT_OF_VIEW,
-                String.format(
-                    "the cluster's view of members has %s of %s nodes here: repair the network "
-                        + "between the nodes",
-                    seen, nodes));
-      } else {
-        group.eligibility().remove(Reason.OUT_OF_VIEW);
-      }
-    }
+    String why =
+        "the cluster's view of members has %s of %s nodes here: repair the network between the nodes"
+            .formatted(seen, nodes);
+    log.all().forEach(group -> group.eligibility().set(Reason.OUT_OF_VIEW, outside ? why : null));
   }
 
   private void lookIfUnfit(LogGroup group) {
@@ -157,13 +146,14 @@ final class SpreadLoop {
         move.unfit()
             ? "for this node should not lead it " + group.eligibility().reasons()
             : "whose share it is";
-    LOG.info("group {}: giving the leadership to {}, {}", move.group(), move.node(), why);
+    LOG.info("log group {}: giving the leadership to {}, {}", move.group(), move.node(), why);
     return Future.fromCompletionStage(group.handLeadershipTo(move.node()), context)
         // There may be more that this node should not lead.
         .onSuccess(done -> again |= move.unfit())
         .recover(
             failure -> {
-              LOG.info("group {}: {} did not take over: {}", move.group(), move.node(), failure);
+              LOG.info(
+                  "log group {}: {} did not take over: {}", move.group(), move.node(), failure);
               return Future.succeededFuture();
             });
   }

@@ -16,7 +16,6 @@ import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -54,7 +53,7 @@ public final class BrokerNode implements AutoCloseable {
   private final List<DataState> data;
   private final DiskGuard disk;
   private final ClusterClock clock;
-  private final Map<String, StoredState<?>> states = new TreeMap<>();
+  private final Map<String, StoredState<?, ?>> states = new TreeMap<>();
   private final Map<String, ReplicaCheck> replicaChecks = new TreeMap<>();
   private final ThreadPoolExecutor readers;
   private final ScheduledExecutorService periodic;
@@ -101,8 +100,8 @@ public final class BrokerNode implements AutoCloseable {
             settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
     disk.check();
     ThreadFactory files = threads("evenkeel-damage-");
-    DamageMarks damage =
-        new DamageMarks(
+    DamagedLogGroups damage =
+        new DamagedLogGroups(
             settings.dataDirectory(),
             StoreFiles::forceDirectory,
             task -> files.newThread(task).start());
@@ -112,7 +111,7 @@ public final class BrokerNode implements AutoCloseable {
         logs.start(
             settings.logSettings(),
             name -> {
-              StoredState<?> state =
+              StoredState<?, ?> state =
                   name.equals(LogNode.META)
                       ? meta
                       : byName.computeIfAbsent(
@@ -173,15 +172,9 @@ public final class BrokerNode implements AutoCloseable {
   public void checkDisk() {
     disk.check();
     String exhausted = disk.exhausted();
-    log.holdEntries(exhausted);
+    log.refuseEntries(exhausted);
     String low = exhausted == null ? disk.low() : "it takes no entries: " + exhausted;
-    for (LogGroup group : log.all()) {
-      if (low == null) {
-        group.eligibility().remove(Reason.DISK_FULL);
-      } else {
-        group.eligibility().add(Reason.DISK_FULL, low);
-      }
-    }
+    log.all().forEach(group -> group.eligibility().set(Reason.DISK_FULL, low));
   }
 
   /** Writes a retention entry to each data group that this node leads; called every minute. */
@@ -190,7 +183,7 @@ public final class BrokerNode implements AutoCloseable {
       if (group.leadership().ready()) {
         byte[] entry = Entry.of(new DataCommand.Retain(), nowMillis());
         group
-            .append(List.of(ByteBuffer.wrap(entry)))
+            .append(entry)
             .whenComplete(
                 (reply, failure) -> {
                   if (failure != null) {
@@ -242,7 +235,7 @@ public final class BrokerNode implements AutoCloseable {
   }
 
   /** The state of a log group. */
-  public StoredState<?> state(String group) {
+  public StoredState<?, ?> state(String group) {
     return states.get(group);
   }
 

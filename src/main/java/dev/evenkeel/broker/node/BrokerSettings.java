@@ -82,36 +82,6 @@ public record BrokerSettings(
         null);
   }
 
-  public BrokerSettings withDiskFreeBytesMin(long bytes) {
-    return new BrokerSettings(
-        nodeId,
-        dataDirectory,
-        peers,
-        dataGroups,
-        snapshotEveryEntries,
-        snapshotEveryBytes,
-        segmentBytesMax,
-        tailBytesMax,
-        bytes,
-        clockMillis,
-        diskFreeBytes);
-  }
-
-  public BrokerSettings withSources(LongSupplier newClockMillis, LongSupplier newDiskFreeBytes) {
-    return new BrokerSettings(
-        nodeId,
-        dataDirectory,
-        peers,
-        dataGroups,
-        snapshotEveryEntries,
-        snapshotEveryBytes,
-        segmentBytesMax,
-        tailBytesMax,
-        diskFreeBytesMin,
-        newClockMillis,
-        newDiskFreeBytes);
-  }
-
   /**
    * Settings from a verticle's configuration: see {@link BrokerVerticle}.
    *

@@ -6,10 +6,8 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
-import io.vertx.core.Vertx;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -17,20 +15,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * whoever listens on the event bus. Many changes of shards become one turn of the context.
  */
 final class Announcer implements DataListener {
+  private final ServeContext serve;
   private final LogGroupServer group;
   private final FetchService fetches;
-  private final Vertx vertx;
-  private final Executor context;
   private final DueTimer due;
   private final Set<Shard> changed = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean scheduled = new AtomicBoolean();
 
-  Announcer(
-      LogGroupServer group, FetchService fetches, Vertx vertx, Executor context, DueTimer due) {
+  Announcer(ServeContext serve, LogGroupServer group, FetchService fetches, DueTimer due) {
+    this.serve = serve;
     this.group = group;
     this.fetches = fetches;
-    this.vertx = vertx;
-    this.context = context;
     this.due = due;
   }
 
@@ -38,7 +33,7 @@ final class Announcer implements DataListener {
   public void shardChanged(Shard shard) {
     changed.add(shard);
     if (scheduled.compareAndSet(false, true)) {
-      context.execute(this::wake);
+      serve.run(this::wake);
     }
   }
 
@@ -66,15 +61,15 @@ final class Announcer implements DataListener {
 
   @Override
   public void retriesAdded(LeaseKey key) {
-    context.execute(() -> fetches.retriesAdded(key));
+    serve.run(() -> fetches.retriesAdded(key));
   }
 
   private void announce(Shard shard, LeaseChange change) {
-    context.execute(
+    serve.run(
         () -> {
           fetches.shardChanged(shard);
           if (group.nodeId().equals(group.log().leadership().leader())) {
-            vertx.eventBus().publish(Addresses.LEASE_CHANGES, change.toJson());
+            serve.vertx().eventBus().publish(Addresses.LEASE_CHANGES, change.toJson());
           }
         });
   }
@@ -87,6 +82,6 @@ final class Announcer implements DataListener {
   @Override
   public void everythingChanged() {
     due.tell();
-    context.execute(() -> fetches.changed(shard -> true));
+    serve.run(() -> fetches.changed(shard -> true));
   }
 }

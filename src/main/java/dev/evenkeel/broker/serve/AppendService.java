@@ -1,6 +1,5 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.node.DiskGuard;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -11,46 +10,27 @@ import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
-import java.util.function.LongSupplier;
 
 /** Checks append requests, once and for all that comes after, and hands them to their group. */
 public final class AppendService {
+  private final ServeContext serve;
   private final List<LogGroupServer> groups;
   private final List<Appender> appenders = new ArrayList<>();
-  private final DiskGuard disk;
-  private final RequestMeters meters;
 
-  AppendService(
-      List<LogGroupServer> groups,
-      DiskGuard disk,
-      Executor context,
-      LongSupplier nowMillis,
-      ServeOptions options,
-      RequestMeters meters) {
-    this.groups = groups;
-    this.disk = disk;
-    this.meters = meters;
-    for (LogGroupServer group : groups) {
-      appenders.add(
-          new Appender(
-              group.log(),
-              context,
-              nowMillis,
-              options.entriesInFlightMax(),
-              options.appendBytesWaitingMax(),
-              meters));
-    }
+  AppendService(ServeContext serve) {
+    this.serve = serve;
+    groups = serve.groups();
+    groups.forEach(group -> appenders.add(new Appender(serve, group.log())));
   }
 
   /** Answers an APPEND request. */
   Future<Buffer> append(Buffer request) {
-    meters.appendCame();
+    serve.meters().appendCame();
     ByteBuffer body = Frames.body(request);
     List<AppendBody.Item> items = AppendBody.read(body);
     int group = groupOf(items);
     groups.get(group).requireLeader();
-    disk.requireRoom();
+    serve.node().disk().requireRoom();
     int messages = 0;
     for (AppendBody.Item item : items) {
       messages += item.batch().verified().checkMessages().count();

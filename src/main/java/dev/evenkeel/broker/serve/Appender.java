@@ -15,8 +15,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.function.LongSupplier;
 
 /**
  * Joins the append requests of one log group into entries. While as many entries as allowed are on
@@ -38,32 +36,15 @@ final class Appender {
    */
   record Queue(int requests, long bytes, int entriesInFlight) {}
 
+  private final ServeContext serve;
   private final LogGroup log;
-  private final Executor context;
-  private final LongSupplier nowMillis;
-  private final int entriesInFlightMax;
-  private final long waitingBytesMax;
-  private final RequestMeters meters;
   private final Deque<Pending> waiting = new ArrayDeque<>();
   private int entriesInFlight;
   private long waitingBytes;
 
-  /**
-   * @param waitingBytesMax bytes not answered yet, past which requests are refused
-   */
-  Appender(
-      LogGroup log,
-      Executor context,
-      LongSupplier nowMillis,
-      int entriesInFlightMax,
-      long waitingBytesMax,
-      RequestMeters meters) {
+  Appender(ServeContext serve, LogGroup log) {
+    this.serve = serve;
     this.log = log;
-    this.context = context;
-    this.nowMillis = nowMillis;
-    this.entriesInFlightMax = entriesInFlightMax;
-    this.waitingBytesMax = waitingBytesMax;
-    this.meters = meters;
   }
 
   /**
@@ -81,7 +62,7 @@ final class Appender {
           "append of %s bytes: at most %s are allowed"
               .formatted(bytes, Limits.ENTRY_BYTES_MAX - Entry.HEADER_BYTES));
     }
-    if (waitingBytes + bytes > waitingBytesMax) {
+    if (waitingBytes + bytes > serve.options().appendBytesWaitingMax()) {
       return refused(Refusal.OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
     }
     Pending pending = new Pending(batches, messages, body, System.nanoTime(), Promise.promise());
@@ -96,10 +77,10 @@ final class Appender {
   }
 
   private void dispatch() {
-    while (entriesInFlight < entriesInFlightMax && !waiting.isEmpty()) {
+    while (entriesInFlight < serve.options().entriesInFlightMax() && !waiting.isEmpty()) {
       List<Pending> joined = new ArrayList<>();
       List<ByteBuffer> parts = new ArrayList<>();
-      parts.add(ByteBuffer.wrap(Entry.header(Entry.APPEND, nowMillis.getAsLong())));
+      parts.add(ByteBuffer.wrap(Entry.header(Entry.APPEND, serve.node().nowMillis())));
       int bytes = Entry.HEADER_BYTES;
       int batches = 0;
       int taken = 0;
@@ -116,9 +97,8 @@ final class Appender {
         parts.add(next.body());
       }
       entriesInFlight++;
-      meters.joined(taken);
-      send(parts)
-          .whenComplete((reply, failure) -> context.execute(() -> finish(joined, reply, failure)));
+      serve.meters().joined(taken);
+      send(parts).whenComplete((reply, failure) -> serve.run(() -> finish(joined, reply, failure)));
     }
   }
 
@@ -160,7 +140,7 @@ final class Appender {
                     "log group " + log.name() + " answered too few results"));
       } else {
         AppendResults answer = results.share(from, to);
-        meters.appended(each.startNanos(), each.body(), each.messages(), answer);
+        serve.meters().appended(each.startNanos(), each.body(), each.messages(), answer);
         each.promise().complete(answer);
       }
       from = to;

@@ -4,6 +4,7 @@ import dev.evenkeel.broker.decide.StartFinder;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.DelayCounts;
+import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.NodeLogs;
@@ -11,11 +12,8 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.GroupInfo;
-import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -24,19 +22,20 @@ import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Answers what comes to the control address. A command is decoded and checked before it is logged:
@@ -78,31 +77,23 @@ public final class ControlService {
           MetaCommand.RecordMoves.class,
           MetaCommand.RegisterProducer.class);
 
+  private final ServeContext serve;
   private final BrokerNode node;
   private final List<LogGroupServer> groups;
   private final FetchService fetches;
   private final GroupCommands commands;
   private final TopicProcedures topics;
-  private final Vertx vertx;
-  private final RequestMeters meters;
   private final FailureService failures;
 
   ControlService(
-      BrokerNode node,
-      List<LogGroupServer> groups,
-      FetchService fetches,
-      GroupCommands commands,
-      TopicProcedures topics,
-      Vertx vertx,
-      RequestMeters meters) {
-    this.node = node;
-    this.groups = groups;
+      ServeContext serve, FetchService fetches, GroupCommands commands, TopicProcedures topics) {
+    this.serve = serve;
+    node = serve.node();
+    groups = serve.groups();
     this.fetches = fetches;
     this.commands = commands;
     this.topics = topics;
-    this.vertx = vertx;
-    this.meters = meters;
-    failures = new FailureService(groups, vertx, node.readers(), node::nowMillis);
+    failures = new FailureService(serve);
   }
 
   Future<Buffer> handle(Buffer request) {
@@ -120,10 +111,10 @@ public final class ControlService {
       case CREATE_TOPIC -> createTopic(in);
       case CONFIGURE_TOPIC -> configureTopic(in);
       case DELETE_TOPIC -> deleteTopic(in);
-      case READ_GROUPS -> readGroups(in);
-      case READ_GROUP_LEASES -> readGroupLeases(in);
+      case READ_GROUPS -> readMeta(in, RecordCodec.GROUP, MetaTables::groups);
+      case READ_GROUP_LEASES -> readMeta(in, RecordCodec.GROUP_LEASE, MetaTables::groupLeases);
       case READ_LOGS -> readLogs(in);
-      case READ_MOVES -> readMoves(in);
+      case READ_MOVES -> readMeta(in, RecordCodec.MOVE, tables -> tables.moves().oldestFirst());
       case FETCH_RETRIES -> failures.retries(Frames.body(request));
       case READ_DEAD_LETTERS -> failures.deadLetters(in);
       case READ_FAILURES -> failures.figures(group(in), in);
@@ -143,10 +134,6 @@ public final class ControlService {
     return groups.get(group);
   }
 
-  private LogGroupServer groupOf(Shard shard) {
-    return groups.get(shard.dataGroup(groups.size()));
-  }
-
   private static void requireAllowed(Set<Class<?>> allowed, Object command) {
     if (!allowed.contains(command.getClass())) {
       throw new RefusedException(
@@ -159,9 +146,11 @@ public final class ControlService {
     DataCommand command = CommandCodec.data(in);
     requireAllowed(allowed, command);
     group.requireLeader();
-    return meters.commanded(
-        command,
-        commands.append(group.log(), Entry.of(readable(command, group), node.nowMillis())));
+    return serve
+        .meters()
+        .commanded(
+            command,
+            commands.append(group.log(), Entry.of(readable(command, group), node.nowMillis())));
   }
 
   /** While a node of a former version is there, shards must find owners all the same. */
@@ -191,9 +180,7 @@ public final class ControlService {
     if (name == null) {
       throw new RefusedException(Refusal.INVALID, "a lease belongs to a group: name it");
     }
-    LogGroupServer group = groupOf(shard);
-    group.requireReady();
-    group.shard(shard);
+    LogGroupServer group = serve.readyGroupOf(shard);
     Lease lease = group.state().tables().lease(name, shard);
     if (lease == null) {
       throw new RefusedException(
@@ -202,9 +189,7 @@ public final class ControlService {
     if (lease.state() == null) {
       return Future.succeededFuture(reply(new Reply.OfLease(lease.forOwner())));
     }
-    return Answers.on(
-        vertx,
-        node.readers(),
+    return serve.read(
         () -> {
           Lease whole = group.state().leaseWithState(name, shard);
           if (whole == null) {
@@ -225,7 +210,7 @@ public final class ControlService {
     }
     Bytes out = new Bytes(64 * statuses.size());
     ShardStatus.write(out, statuses);
-    return Future.succeededFuture(Frames.answer(out.view()));
+    return answer(out);
   }
 
   private static ShardStatus status(
@@ -246,22 +231,18 @@ public final class ControlService {
         delayed(group.state().tables().delays().of(each.getKey())));
   }
 
-  private static ShardStatus.Delayed delayed(DelayCounts stand) {
-    return stand.isEmpty()
+  private static ShardStatus.Delayed delayed(DelayCounts counts) {
+    return counts.isEmpty()
         ? ShardStatus.Delayed.NONE
-        : new ShardStatus.Delayed(stand.messages(), stand.bytes(), stand.dueMillis());
+        : new ShardStatus.Delayed(counts.messages(), counts.bytes(), counts.dueMillis());
   }
 
   private Future<Buffer> findOffset(ByteReader in) {
     Shard shard = RecordCodec.shard(in);
     StartAt start = RecordCodec.START.read(in);
     in.end();
-    LogGroupServer group = groupOf(shard);
-    group.requireReady();
-    group.shard(shard);
-    return Answers.on(
-        vertx,
-        node.readers(),
+    LogGroupServer group = serve.readyGroupOf(shard);
+    return serve.read(
         () -> {
           group.shard(shard);
           long offset =
@@ -277,12 +258,8 @@ public final class ControlService {
     long from = in.i64();
     long to = in.i64();
     in.end();
-    LogGroupServer group = groupOf(shard);
-    group.requireReady();
-    group.shard(shard);
-    return Answers.on(
-        vertx,
-        node.readers(),
+    LogGroupServer group = serve.readyGroupOf(shard);
+    return serve.read(
         () -> {
           ShardRecord record = group.shard(shard);
           long bytes =
@@ -296,58 +273,47 @@ public final class ControlService {
         });
   }
 
-  private Future<Buffer> createTopic(ByteReader in) {
-    String name = in.text();
-    int shards = in.i32();
-    TopicConfig config = RecordCodec.TOPIC_CONFIG.read(in);
-    in.end();
-    return topics.create(name, shards, config).map(ControlService::reply);
-  }
-
-  private Future<Buffer> configureTopic(ByteReader in) {
-    String name = in.text();
-    TopicConfig config = RecordCodec.TOPIC_CONFIG.read(in);
-    in.end();
-    return topics.configure(name, config).map(ControlService::reply);
-  }
-
   private Future<Buffer> deleteTopic(ByteReader in) {
     String name = in.text();
     in.end();
     return topics.delete(name).map(ControlService::reply);
   }
 
-  private Future<Buffer> readGroups(ByteReader in) {
-    in.end();
-    LogGroupServer.requireReady(node.nodeId(), node.log().meta());
-    Collection<GroupInfo> known = List.copyOf(node.meta().tables().groups());
-    Bytes out = new Bytes().i32(known.size());
-    known.forEach(group -> RecordCodec.write(out, group));
-    return Future.succeededFuture(Frames.answer(out.view()));
+  private Future<Buffer> createTopic(ByteReader in) {
+    String name = in.text();
+    int shards = in.i32();
+    return topics.create(name, shards, config(in)).map(ControlService::reply);
   }
 
-  private Future<Buffer> readGroupLeases(ByteReader in) {
-    in.end();
-    LogGroupServer.requireReady(node.nodeId(), node.log().meta());
-    List<GroupLease> known = List.copyOf(node.meta().tables().groupLeases());
-    Bytes out = new Bytes().i32(known.size());
-    known.forEach(lease -> RecordCodec.GROUP_LEASE.write(out, lease));
-    return Future.succeededFuture(Frames.answer(out.view()));
+  private Future<Buffer> configureTopic(ByteReader in) {
+    String name = in.text();
+    return topics.configure(name, config(in)).map(ControlService::reply);
   }
 
-  private Future<Buffer> readMoves(ByteReader in) {
+  private static TopicConfig config(ByteReader in) {
+    TopicConfig config = RecordCodec.TOPIC_CONFIG.read(in);
+    in.end();
+    return config;
+  }
+
+  /** All that the meta log group has of a kind. */
+  private <T> Future<Buffer> readMeta(
+      ByteReader in, Codec<T> codec, Function<MetaTables, Collection<T>> known) {
     in.end();
     LogGroupServer.requireReady(node.nodeId(), node.log().meta());
-    List<MoveRecord> moves = node.meta().tables().moves().oldestFirst();
-    Bytes out = new Bytes(4 + 160 * moves.size());
-    RecordCodec.MOVES.write(out, moves);
-    return Future.succeededFuture(Frames.answer(out.view()));
+    Bytes out = new Bytes(1_024);
+    Codec.list(codec).write(out, List.copyOf(known.apply(node.meta().tables())));
+    return answer(out);
   }
 
   private Future<Buffer> readLogs(ByteReader in) {
     in.end();
     NodeLogs logs = LogFacts.of(node);
-    return Future.succeededFuture(Frames.answer(logs.encode().view()));
+    return answer(logs.encode());
+  }
+
+  private static Future<Buffer> answer(Bytes out) {
+    return Future.succeededFuture(Frames.answer(out.view()));
   }
 
   private static Buffer reply(Reply reply) {

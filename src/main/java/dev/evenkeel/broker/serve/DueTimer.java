@@ -6,11 +6,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
-import io.vertx.core.Vertx;
 import java.nio.ByteBuffer;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,11 +29,12 @@ final class DueTimer {
   private static final long NOT_READY_MILLIS = 100;
   private static final long NO_TIMER = -1;
 
+  private final ServeContext serve;
   private final LogGroupServer group;
-  private final Vertx vertx;
-  private final Executor context;
+
+  /** Which messages are due by, as long as this node leads. */
   private final ClusterClock clock;
-  private final RequestMeters meters;
+
   private final AtomicBoolean told = new AtomicBoolean();
   private long timer = NO_TIMER;
   private long lastNanos = System.nanoTime() - 1_000_000_000L;
@@ -45,26 +42,16 @@ final class DueTimer {
   private boolean underWay;
   private boolean closed;
 
-  /**
-   * @param clock which messages are due by, as long as this node leads
-   */
-  DueTimer(
-      LogGroupServer group,
-      Vertx vertx,
-      Executor context,
-      ClusterClock clock,
-      RequestMeters meters) {
+  DueTimer(ServeContext serve, LogGroupServer group) {
+    this.serve = serve;
     this.group = group;
-    this.vertx = vertx;
-    this.context = context;
-    this.clock = clock;
-    this.meters = meters;
+    clock = serve.node().clock();
   }
 
   /** Something may be due earlier, or this node may lead now. From any thread; many are one. */
   void tell() {
     if (told.compareAndSet(false, true)) {
-      context.execute(
+      serve.run(
           () -> {
             told.set(false);
             look();
@@ -75,7 +62,7 @@ final class DueTimer {
   /** Delivers, or sets the timer for when it is to look again. */
   void look() {
     if (timer != NO_TIMER) {
-      vertx.cancelTimer(timer);
+      serve.vertx().cancelTimer(timer);
       timer = NO_TIMER;
     }
     Leadership leadership = group.log().leadership();
@@ -102,28 +89,24 @@ final class DueTimer {
 
   private void lookIn(long millis) {
     timer =
-        vertx.setTimer(
-            millis,
-            id -> {
-              timer = NO_TIMER;
-              look();
-            });
+        serve
+            .vertx()
+            .setTimer(
+                millis,
+                id -> {
+                  timer = NO_TIMER;
+                  look();
+                });
   }
 
   private void deliver() {
     underWay = true;
     lastNanos = System.nanoTime();
     byte[] entry = Entry.of(new DataCommand.DeliverDue(BATCHES_MAX, BYTES_MAX), clock.millis());
-    append(entry)
-        .whenComplete((reply, failure) -> context.execute(() -> delivered(reply, failure)));
-  }
-
-  private CompletableFuture<ByteBuffer> append(byte[] entry) {
-    try {
-      return group.log().append(List.of(ByteBuffer.wrap(entry)));
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
-    }
+    group
+        .log()
+        .append(entry)
+        .whenComplete((reply, failure) -> serve.run(() -> delivered(reply, failure)));
   }
 
   private void delivered(ByteBuffer reply, Throwable failure) {
@@ -134,7 +117,7 @@ final class DueTimer {
     } else if (ReplyCodec.decode(reply) instanceof Reply.OfDelivered done) {
       failuresInRow = 0;
       if (done.messages() > 0) {
-        meters.delivered(done.messages(), done.lateMillis());
+        serve.meters().delivered(done.messages(), done.lateMillis());
       }
     } else {
       failuresInRow++;
@@ -146,7 +129,7 @@ final class DueTimer {
   void close() {
     closed = true;
     if (timer != NO_TIMER) {
-      vertx.cancelTimer(timer);
+      serve.vertx().cancelTimer(timer);
       timer = NO_TIMER;
     }
   }

@@ -17,23 +17,20 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
-import java.util.function.LongSupplier;
+import java.util.Map;
 
 /** Answers what is asked about retries and dead letters. Runs on one context. */
-record FailureService(
-    List<LogGroupServer> groups, Vertx vertx, Executor readers, LongSupplier nowMillis) {
+record FailureService(ServeContext serve) {
   private static final int LETTERS_MAX = 1_000;
 
   /** Answers a FETCH_RETRIES request. */
   Future<Buffer> retries(ByteBuffer body) {
     RetryRequest request = RetryRequest.decode(body);
-    LogGroupServer group = group(request.shard());
+    LogGroupServer group = serve.readyGroupOf(request.shard());
     FetchService.requireLease(group, request.group(), request.shard(), request.epoch());
     LeaseKey key = new LeaseKey(request.shard(), request.group());
     if (group.state().tables().failures(key).concerningOwner() == 0) {
@@ -41,10 +38,8 @@ record FailureService(
           new RetryAnswer(-1, List.of(), request.first() ? RetryAnswer.Known.NOTHING : null);
       return Future.succeededFuture(Frames.answer(none.encode().view()));
     }
-    long now = group.state().tables().timeAt(nowMillis.getAsLong()).millis();
-    return Answers.on(
-        vertx,
-        readers,
+    long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
+    return serve.read(
         () -> {
           RetryAnswer answer =
               group.state().read(store -> new StoredFailures(store, key).answer(request, now));
@@ -54,17 +49,18 @@ record FailureService(
 
   /** Answers a READ_DEAD_LETTERS request. */
   Future<Buffer> deadLetters(ByteReader in) {
-    String name = name(in.text());
+    String name = in.text();
     Shard shard = RecordCodec.shard(in);
     long from = Math.max(0, in.i64());
     int max = Math.max(1, Math.min(in.i32(), LETTERS_MAX));
     int bytesMax = Math.max(1, Math.min(in.i32(), Limits.FETCH_BYTES_MAX));
     in.end();
-    LogGroupServer group = group(shard);
+    if (name == null) {
+      throw new RefusedException(Refusal.INVALID, "dead letters belong to a group: name it");
+    }
+    LogGroupServer group = serve.readyGroupOf(shard);
     LeaseKey key = new LeaseKey(shard, name);
-    return Answers.on(
-        vertx,
-        readers,
+    return serve.read(
         () -> {
           List<DeadLetter> found =
               group
@@ -82,16 +78,11 @@ record FailureService(
     in.end();
     group.requireReady();
     List<FailureFigures> figures = new ArrayList<>();
-    group
-        .state()
-        .tables()
-        .failures()
-        .forEach(
-            (key, stand) -> {
-              if (only == null || only.equals(key.group())) {
-                figures.add(figures(key, stand));
-              }
-            });
+    for (Map.Entry<LeaseKey, FailureCounts> each : group.state().tables().failures().entrySet()) {
+      if (only == null || only.equals(each.getKey().group())) {
+        figures.add(figures(each.getKey(), each.getValue()));
+      }
+    }
     Bytes out = new Bytes(64 * figures.size());
     FailureFigures.write(out, figures);
     return Future.succeededFuture(Frames.answer(out.view()));
@@ -116,28 +107,14 @@ record FailureService(
     return figures;
   }
 
-  private static FailureFigures figures(LeaseKey key, FailureCounts stand) {
+  private static FailureFigures figures(LeaseKey key, FailureCounts counts) {
     return new FailureFigures(
         key.group(),
         key.shard(),
-        stand.waiting(),
-        stand.parked(),
-        stand.held(),
-        stand.dead(),
-        stand.bytes());
-  }
-
-  private LogGroupServer group(Shard shard) {
-    LogGroupServer group = groups.get(shard.dataGroup(groups.size()));
-    group.requireReady();
-    group.shard(shard);
-    return group;
-  }
-
-  private static String name(String group) {
-    if (group == null) {
-      throw new RefusedException(Refusal.INVALID, "dead letters belong to a group: name it");
-    }
-    return group;
+        counts.waiting(),
+        counts.parked(),
+        counts.held(),
+        counts.dead(),
+        counts.bytes());
   }
 }

@@ -12,7 +12,6 @@ import dev.evenkeel.protocol.Shard;
 import io.netty.buffer.Unpooled;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
@@ -22,8 +21,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Answers fetches, and keeps those for which there is nothing yet. Runs on one context.
@@ -35,27 +34,16 @@ public final class FetchService {
   /** For what goes before the batches, in the answer and around it. */
   private static final int ANSWER_SPARE_BYTES = 4_096;
 
-  private final List<LogGroupServer> groups;
-  private final Vertx vertx;
-  private final Executor readers;
-  private final int waitingMax;
+  private final ServeContext serve;
   private final RequestMeters meters;
   private final Map<Shard, Set<Waiting>> waiting = new HashMap<>();
   private int waitingCount;
 
   private record Waiting(FetchRequest request, Promise<Buffer> promise, long timer) {}
 
-  FetchService(
-      List<LogGroupServer> groups,
-      Vertx vertx,
-      Executor readers,
-      int waitingMax,
-      RequestMeters meters) {
-    this.groups = groups;
-    this.vertx = vertx;
-    this.readers = readers;
-    this.waitingMax = waitingMax;
-    this.meters = meters;
+  FetchService(ServeContext serve) {
+    this.serve = serve;
+    meters = serve.meters();
   }
 
   /** Answers a FETCH request, perhaps later. */
@@ -90,10 +78,6 @@ public final class FetchService {
     return request.waitMillis() == 0 ? Future.succeededFuture(nothing(request)) : await(request);
   }
 
-  private LogGroupServer group(Shard shard) {
-    return groups.get(shard.dataGroup(groups.size()));
-  }
-
   /**
    * The answer, or null if there is nothing yet.
    *
@@ -101,12 +85,12 @@ public final class FetchService {
    */
   private Future<Buffer> tryServe(FetchRequest request, boolean owner) {
     Shard shard = request.shard();
-    LogGroupServer group = group(shard);
+    LogGroupServer group = serve.groupOf(shard);
     group.requireReady();
     ShardRecord record = group.shard(shard);
     boolean consumer = owner || request.waitMillis() > 0;
     if (owner) {
-      requireLease(group, request);
+      requireLease(group, request.group(), shard, request.epoch());
     }
     long offset = request.offset();
     if (offset < record.start() || offset > record.end()) {
@@ -131,9 +115,7 @@ public final class FetchService {
       }
       return Future.succeededFuture(answer(record, failures, cached));
     }
-    return Answers.on(
-        vertx,
-        readers,
+    return serve.read(
         () -> {
           List<Cached> found = DiskReader.read(group, shard, offset, bytesMax, messagesMax);
           if (consumer) {
@@ -150,10 +132,6 @@ public final class FetchService {
   private static int batchBytesMax(FetchRequest request) {
     int asked = request.bytesMax();
     return asked < 16 * ANSWER_SPARE_BYTES ? asked : asked - ANSWER_SPARE_BYTES;
-  }
-
-  private static void requireLease(LogGroupServer group, FetchRequest request) {
-    requireLease(group, request.group(), request.shard(), request.epoch());
   }
 
   /**
@@ -182,7 +160,7 @@ public final class FetchService {
   }
 
   private Buffer nothing(FetchRequest request) {
-    LogGroupServer group = group(request.shard());
+    LogGroupServer group = serve.groupOf(request.shard());
     return answer(group.shard(request.shard()), failures(group, request), List.of());
   }
 
@@ -211,7 +189,7 @@ public final class FetchService {
   }
 
   private Future<Buffer> await(FetchRequest request) {
-    if (waitingCount >= waitingMax) {
+    if (waitingCount >= serve.options().fetchesWaitingMax()) {
       throw new RefusedException(Refusal.OVERLOADED, waitingCount + " fetches wait already");
     }
     Promise<Buffer> promise = Promise.promise();
@@ -219,9 +197,11 @@ public final class FetchService {
     endFormer(request);
     Waiting[] self = new Waiting[1];
     long timer =
-        vertx.setTimer(
-            request.waitMillis(),
-            id -> finish(self[0], () -> Future.succeededFuture(waitedInVain(request))));
+        serve
+            .vertx()
+            .setTimer(
+                request.waitMillis(),
+                id -> finish(self[0], () -> Future.succeededFuture(waitedInVain(request))));
     self[0] = new Waiting(request, promise, timer);
     waiting.computeIfAbsent(shard, any -> new LinkedHashSet<>()).add(self[0]);
     waitingCount++;
@@ -242,11 +222,7 @@ public final class FetchService {
     }
   }
 
-  private interface Serving {
-    Future<Buffer> serve();
-  }
-
-  private void finish(Waiting each, Serving serving) {
+  private void finish(Waiting each, Supplier<Future<Buffer>> serving) {
     Set<Waiting> of = waiting.get(each.request().shard());
     if (of == null || !of.remove(each)) {
       return;
@@ -255,9 +231,9 @@ public final class FetchService {
       waiting.remove(each.request().shard());
     }
     waitingCount--;
-    vertx.cancelTimer(each.timer());
+    serve.vertx().cancelTimer(each.timer());
     try {
-      serving.serve().onComplete(each.promise());
+      serving.get().onComplete(each.promise());
     } catch (RefusedException refused) {
       each.promise().fail(refused);
     }

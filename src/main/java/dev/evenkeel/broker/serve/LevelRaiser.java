@@ -7,14 +7,10 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,28 +22,19 @@ import org.slf4j.LoggerFactory;
 final class LevelRaiser {
   private static final Logger LOG = LoggerFactory.getLogger(LevelRaiser.class);
 
+  private final ServeContext serve;
   private final LogGroup log;
   private final MetaState meta;
-  private final List<LogGroupServer> groups;
-  private final List<String> others;
-  private final LongSupplier nowMillis;
 
   /** Log groups with an entry on its way. */
   private final Set<String> underWay = ConcurrentHashMap.newKeySet();
 
   private String told = "";
 
-  LevelRaiser(
-      LogGroup log,
-      MetaState meta,
-      List<LogGroupServer> groups,
-      List<String> others,
-      LongSupplier nowMillis) {
-    this.log = log;
-    this.meta = meta;
-    this.groups = groups;
-    this.others = others;
-    this.nowMillis = nowMillis;
+  LevelRaiser(ServeContext serve) {
+    this.serve = serve;
+    log = serve.node().log().meta();
+    meta = serve.node().meta();
   }
 
   /** Whether it needs to know what the other nodes read. */
@@ -63,7 +50,7 @@ final class LevelRaiser {
     int level = meta.tables().featureLevel();
     int all = FeatureLevel.reads();
     TreeSet<String> behind = new TreeSet<>();
-    for (String node : others) {
+    for (String node : serve.node().others()) {
       NodeLogs logs = answers.get(node);
       int reads = logs == null ? FeatureLevel.FIRST : logs.levels().read();
       all = Math.min(all, reads);
@@ -83,7 +70,7 @@ final class LevelRaiser {
   }
 
   private void raise(int level) {
-    append(log, Entry.of(new MetaCommand.RaiseFeatureLevel(level), nowMillis.getAsLong()))
+    log.append(Entry.of(new MetaCommand.RaiseFeatureLevel(level), serve.node().nowMillis()))
         .whenComplete(
             (reply, failure) -> {
               if (failure == null) {
@@ -97,12 +84,12 @@ final class LevelRaiser {
   /** Brings the data groups that this node leads to the level of the cluster. */
   void bringGroups() {
     int level = meta.tables().featureLevel();
-    for (LogGroupServer group : groups) {
+    for (LogGroupServer group : serve.groups()) {
       String name = group.log().name();
       if (group.state().level() < level && group.log().leadership().ready() && underWay.add(name)) {
-        append(
-                group.log(),
-                Entry.of(new DataCommand.RaiseFeatureLevel(level), nowMillis.getAsLong()))
+        group
+            .log()
+            .append(Entry.of(new DataCommand.RaiseFeatureLevel(level), serve.node().nowMillis()))
             .whenComplete(
                 (reply, failure) -> {
                   underWay.remove(name);
@@ -115,14 +102,6 @@ final class LevelRaiser {
                   }
                 });
       }
-    }
-  }
-
-  private static CompletableFuture<ByteBuffer> append(LogGroup log, byte[] entry) {
-    try {
-      return log.append(List.of(ByteBuffer.wrap(entry)));
-    } catch (RuntimeException refused) {
-      return CompletableFuture.failedFuture(refused);
     }
   }
 }

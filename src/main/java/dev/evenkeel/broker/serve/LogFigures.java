@@ -21,7 +21,7 @@ final class LogFigures {
 
   LogFigures(LogGroup log, BrokerNode node, MeterScope scope) {
     this.log = log;
-    StoredState<?> state = node.state(log.name());
+    StoredState<?, ?> state = node.state(log.name());
     storeBytes = state::bytesOnDisk;
     scope.counter(
         "evenkeel.log.failed.decisions",

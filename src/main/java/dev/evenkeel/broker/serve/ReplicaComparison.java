@@ -57,11 +57,7 @@ final class ReplicaComparison {
           log.name(),
           other);
     }
-    if (check.odd(others)) {
-      log.eligibility()
-          .add(Reason.DIVERGED, "its state differs from that of " + String.join(" and ", others));
-    } else {
-      log.eligibility().remove(Reason.DIVERGED);
-    }
+    String why = "its state differs from that of " + String.join(" and ", others);
+    log.eligibility().set(Reason.DIVERGED, check.odd(others) ? why : null);
   }
 }

@@ -6,24 +6,22 @@ import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.log.Replicas;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
-import java.util.List;
 
 /**
  * Answers those who want to know when an entry is on the disk of every voter. One request stands
  * for all batches of one entry, and of those before it.
  */
-record ReplicaService(List<LogGroupServer> groups, Context context) {
+record ReplicaService(ServeContext serve) {
   /** Answers an AWAIT_REPLICAS request. */
   Future<Buffer> await(Buffer request) {
     ReplicasRequest asked = ReplicasRequest.decode(Frames.body(request));
-    if (asked.dataGroup() < 0 || asked.dataGroup() >= groups.size()) {
+    if (asked.dataGroup() < 0 || asked.dataGroup() >= serve.groups().size()) {
       throw new RefusedException(Refusal.INVALID, "there is no data group " + asked.dataGroup());
     }
-    LogGroupServer group = groups.get(asked.dataGroup());
+    LogGroupServer group = serve.groups().get(asked.dataGroup());
     if (asked.logIndex() < 0) {
       // Before that it may not know of all that is committed.
       group.requireReady();
@@ -34,8 +32,7 @@ record ReplicaService(List<LogGroupServer> groups, Context context) {
     group
         .log()
         .awaitReplicas(asked.logIndex(), asked.waitMillis())
-        .whenComplete(
-            (known, failure) -> context.runOnContext(none -> finish(answer, known, failure)));
+        .whenComplete((known, failure) -> serve.run(() -> finish(answer, known, failure)));
     return answer.future();
   }
 

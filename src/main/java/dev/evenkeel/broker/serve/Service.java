@@ -5,7 +5,9 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderChange;
+import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
@@ -13,28 +15,32 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** All that a broker answers. Made and used on one context. */
 public final class Service {
+  private static final long PEER_MILLIS_MAX = 1_500;
+
   private final BrokerNode node;
   private final Vertx vertx;
   private final List<LogGroupServer> groups = new ArrayList<>();
   private final List<Announcer> announcers = new ArrayList<>();
   private final List<DueTimer> dueTimers = new ArrayList<>();
+  private final ServeContext serve;
   private final AppendService appends;
   private final ReplicaService replicas;
   private final FetchService fetches;
   private final ControlService control;
   private final TopicProcedures topics;
   private final BrokerFigures figures;
-  private final PeerLogs peers;
   private final LevelRaiser levels;
   private final ReplicaComparison comparison;
   private boolean asking;
@@ -55,55 +61,44 @@ public final class Service {
       MeterScope scope) {
     this.node = node;
     this.vertx = vertx;
-    Executor onContext = task -> context.runOnContext(ignored -> task.run());
     LogNode log = node.log();
     for (int i = 0; i < log.data().size(); i++) {
       groups.add(new LogGroupServer(node.nodeId(), log.data().get(i), node.data().get(i)));
     }
+    serve = new ServeContext(node, groups, vertx, context, options, meters);
     GroupCommands commands = new GroupCommands(groups, vertx, context, node::nowMillis);
-    topics =
-        new TopicProcedures(
-            node.nodeId(),
-            log.meta(),
-            node.meta(),
-            groups,
-            commands,
-            vertx,
-            node::nowMillis,
-            options.procedureMillisMax());
-    appends = new AppendService(groups, node.disk(), onContext, node::nowMillis, options, meters);
-    replicas = new ReplicaService(groups, context);
-    fetches = new FetchService(groups, vertx, node.readers(), options.fetchesWaitingMax(), meters);
-    control = new ControlService(node, groups, fetches, commands, topics, vertx, meters);
+    topics = new TopicProcedures(serve, commands);
+    appends = new AppendService(serve);
+    replicas = new ReplicaService(serve);
+    fetches = new FetchService(serve);
+    control = new ControlService(serve, fetches, commands, topics);
     figures = new BrokerFigures(node, groups, context, this::queues, scope);
-    List<String> others = node.others();
-    peers = new PeerLogs(vertx, others);
-    levels = new LevelRaiser(log.meta(), node.meta(), groups, others, node::nowMillis);
+    levels = new LevelRaiser(serve);
     comparison = new ReplicaComparison(node);
     log.meta()
         .onLeadership(
             leadership -> {
-              announce(onContext, ClusterView.META, leadership);
-              onContext.execute(this::lookAtPeers);
+              announce(ClusterView.META, leadership);
+              serve.run(this::lookAtPeers);
             });
-    onContext.execute(this::lookAtPeers);
+    serve.run(this::lookAtPeers);
     for (int i = 0; i < groups.size(); i++) {
       LogGroupServer group = groups.get(i);
       int index = i;
-      DueTimer due = new DueTimer(group, vertx, onContext, node.clock(), meters);
+      DueTimer due = new DueTimer(serve, group);
       dueTimers.add(due);
-      Announcer announcer = new Announcer(group, fetches, vertx, onContext, due);
+      Announcer announcer = new Announcer(serve, group, fetches, due);
       announcers.add(announcer);
       group.state().listen(announcer);
       group
           .log()
           .onLeadership(
               leadership -> {
-                announce(onContext, index, leadership);
+                announce(index, leadership);
                 if (!closed) {
                   due.tell();
-                  onContext.execute(levels::bringGroups);
-                  onContext.execute(
+                  serve.run(levels::bringGroups);
+                  serve.run(
                       () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
                 }
               });
@@ -113,10 +108,10 @@ public final class Service {
   }
 
   /** Whoever waits for a leader should not have to ask for it again and again. */
-  private void announce(Executor onContext, int group, Leadership leadership) {
+  private void announce(int group, Leadership leadership) {
     if (!closed && node.nodeId().equals(leadership.leader())) {
       LeaderChange leader = new LeaderChange(group, node.nodeId(), leadership.term());
-      onContext.execute(() -> publish(new LeaderChange.News(List.of(leader), true)));
+      serve.run(() -> publish(new LeaderChange.News(List.of(leader), true)));
     }
   }
 
@@ -147,19 +142,14 @@ public final class Service {
   /** Answers what comes to the data address. */
   public Future<Buffer> data(Buffer request) {
     Op op = Frames.op(request);
-    if (op == Op.APPEND) {
-      return appends.append(request);
-    }
-    if (op == Op.FETCH) {
-      return fetches.fetch(request);
-    }
-    if (op == Op.BROWSE) {
-      return fetches.browse(request);
-    }
-    if (op == Op.AWAIT_REPLICAS) {
-      return replicas.await(request);
-    }
-    throw new RefusedException(Refusal.INVALID, op + " belongs to the control address");
+    return switch (op) {
+      case APPEND -> appends.append(request);
+      case FETCH -> fetches.fetch(request);
+      case BROWSE -> fetches.browse(request);
+      case AWAIT_REPLICAS -> replicas.await(request);
+      default ->
+          throw new RefusedException(Refusal.INVALID, op + " belongs to the control address");
+    };
   }
 
   /** Answers what comes to the control address. */
@@ -210,8 +200,7 @@ public final class Service {
       return;
     }
     asking = true;
-    peers
-        .ask()
+    askPeers()
         .onComplete(
             answers -> {
               asking = false;
@@ -219,10 +208,27 @@ public final class Service {
             });
   }
 
+  /** What the other nodes tell of their logs: the answers of those who answer, by node. */
+  private Future<Map<String, NodeLogs>> askPeers() {
+    Map<String, NodeLogs> answers = new TreeMap<>();
+    List<Future<?>> asked = new ArrayList<>();
+    for (String other : node.others()) {
+      asked.add(
+          VertxLink.send(
+                  vertx,
+                  Addresses.control(other),
+                  Frames.request(Op.READ_LOGS, new Bytes()),
+                  PEER_MILLIS_MAX)
+              .map(answer -> NodeLogs.decode(Frames.answerReader(answer)))
+              .onSuccess(logs -> answers.put(other, logs)));
+    }
+    return Future.join(asked).transform(done -> Future.succeededFuture(answers));
+  }
+
   /** Asks the other nodes what their states are like; called from time to time. */
   public void compareReplicas() {
     if (!closed) {
-      peers.ask().onComplete(answers -> comparison.look(answers.result()));
+      askPeers().onComplete(answers -> comparison.look(answers.result()));
     }
   }
 

@@ -16,7 +16,6 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -24,7 +23,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
-import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,49 +43,35 @@ import org.slf4j.LoggerFactory;
 final class TopicProcedures {
   private static final Logger LOG = LoggerFactory.getLogger(TopicProcedures.class);
 
-  private final String nodeId;
+  private final ServeContext serve;
   private final LogGroup metaLog;
   private final MetaState meta;
   private final List<LogGroupServer> groups;
   private final GroupCommands commands;
-  private final Vertx vertx;
-  private final LongSupplier nowMillis;
-  private final long procedureMillisMax;
 
   /** Topics that a procedure works on; the next one for the same topic waits for it. */
   private final Map<Integer, Future<Reply>> underWay = new HashMap<>();
 
-  TopicProcedures(
-      String nodeId,
-      LogGroup metaLog,
-      MetaState meta,
-      List<LogGroupServer> groups,
-      GroupCommands commands,
-      Vertx vertx,
-      LongSupplier nowMillis,
-      long procedureMillisMax) {
-    this.nodeId = nodeId;
-    this.metaLog = metaLog;
-    this.meta = meta;
-    this.groups = groups;
+  TopicProcedures(ServeContext serve, GroupCommands commands) {
+    this.serve = serve;
+    metaLog = serve.node().log().meta();
+    meta = serve.node().meta();
+    groups = serve.groups();
     this.commands = commands;
-    this.vertx = vertx;
-    this.nowMillis = nowMillis;
-    this.procedureMillisMax = procedureMillisMax;
   }
 
   /**
    * Creates a topic everywhere. Fails INDETERMINATE if it is recorded, but not finished in time.
    */
   Future<Reply> create(String name, int shards, TopicConfig config) {
-    LogGroupServer.requireReady(nodeId, metaLog);
+    LogGroupServer.requireReady(serve.node().nodeId(), metaLog);
     return submit(new MetaCommand.CreateTopic(name, shards, config))
         .compose(reply -> drive(topicOf(reply), "created"));
   }
 
   /** Changes a topic's settings everywhere. */
   Future<Reply> configure(String name, TopicConfig config) {
-    LogGroupServer.requireReady(nodeId, metaLog);
+    LogGroupServer.requireReady(serve.node().nodeId(), metaLog);
     TopicInfo topic = meta.tables().topic(name);
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + name + "'");
@@ -98,7 +82,7 @@ final class TopicProcedures {
 
   /** Deletes a topic everywhere. */
   Future<Reply> delete(String name) {
-    LogGroupServer.requireReady(nodeId, metaLog);
+    LogGroupServer.requireReady(serve.node().nodeId(), metaLog);
     return submit(new MetaCommand.DeleteTopic(name))
         .compose(reply -> drive(topicOf(reply), "deleted"));
   }
@@ -119,7 +103,7 @@ final class TopicProcedures {
 
   private Future<Reply> submit(MetaCommand command) {
     return commands
-        .append(metaLog, Entry.of(command, nowMillis.getAsLong()))
+        .append(metaLog, Entry.of(command, serve.node().nowMillis()))
         .map(answer -> ReplyCodec.decode(Frames.answerBody(answer)));
   }
 
@@ -180,7 +164,7 @@ final class TopicProcedures {
     for (int group : indexes) {
       all.add(
           commands
-              .submit(group, command.apply(group), procedureMillisMax)
+              .submit(group, command.apply(group), serve.options().procedureMillisMax())
               .map(
                   reply -> {
                     if (reply instanceof Reply.Refused refused) {
@@ -236,6 +220,6 @@ final class TopicProcedures {
   }
 
   private void changed() {
-    vertx.eventBus().publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
+    serve.vertx().eventBus().publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
   }
 }

@@ -8,16 +8,8 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 import java.util.List;
 
-/**
- * One change to a data group's state: what deciding comes to, and the only thing that alters the
- * state. First all changes of an entry are written and committed, then they show in memory.
- */
-public sealed interface Change {
-  void write(Store.Write write);
-
-  /** Lets it show in memory, unless it concerns the store alone. */
-  default void show(DataTables tables) {}
-
+/** One change to the state of a data log group. */
+public sealed interface Change extends StateChange<DataTables> {
   record PutTopic(TopicRecord topic) implements Change {
     @Override
     public void write(Store.Write write) {
@@ -112,19 +104,19 @@ public sealed interface Change {
   }
 
   /** How much of delayed messages there is now. */
-  record PutDelays(Shard shard, DelayCounts stand) implements Change {
+  record PutDelays(Shard shard, DelayCounts counts) implements Change {
     @Override
     public void write(Store.Write write) {
-      if (stand.isEmpty()) {
+      if (counts.isEmpty()) {
         write.delete(Store.Table.META, Keys.delays(shard));
       } else {
-        write.put(Store.Table.META, Keys.delays(shard), DelayCounts.CODEC.encode(stand));
+        write.put(Store.Table.META, Keys.delays(shard), DelayCounts.CODEC.encode(counts));
       }
     }
 
     @Override
     public void show(DataTables tables) {
-      tables.delays.put(shard, stand);
+      tables.delays.put(shard, counts);
     }
   }
 
@@ -220,7 +212,7 @@ public sealed interface Change {
    * @param rows of table FAILURES; without a value: the row goes
    * @param replayed dead letters were put back, which the owner does not know of
    */
-  record PutFailures(LeaseKey key, FailureCounts stand, List<FailureRow> rows, boolean replayed)
+  record PutFailures(LeaseKey key, FailureCounts counts, List<FailureRow> rows, boolean replayed)
       implements Change {
     @Override
     public void write(Store.Write write) {
@@ -231,12 +223,12 @@ public sealed interface Change {
           write.put(Store.Table.FAILURES, row.key(), row.value());
         }
       }
-      write.put(Store.Table.LEASES, Keys.failureStand(key), FailureCounts.CODEC.encode(stand));
+      write.put(Store.Table.LEASES, Keys.failureCounts(key), FailureCounts.CODEC.encode(counts));
     }
 
     @Override
     public void show(DataTables tables) {
-      tables.failures.put(key, stand);
+      tables.failures.put(key, counts);
       FailureKeys keys = new FailureKeys(key);
       rows.forEach(row -> tables.lanes.row(key, keys, row.key(), row.value() != null));
     }
@@ -248,7 +240,7 @@ public sealed interface Change {
     public void write(Store.Write write) {
       FailureKeys keys = new FailureKeys(key);
       write.deleteRange(Store.Table.FAILURES, keys.first(), keys.last());
-      write.delete(Store.Table.LEASES, Keys.failureStand(key));
+      write.delete(Store.Table.LEASES, Keys.failureCounts(key));
     }
 
     @Override

@@ -28,7 +28,7 @@ public final class DataTables {
   final NavigableMap<Shard, ShardRecord> shards = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, Lease> leases = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, FailureCounts> failures = new ConcurrentSkipListMap<>();
-  final WaitingKeys lanes = new WaitingKeys();
+  final WaitingOffsets lanes = new WaitingOffsets();
   final DelayTable delays = new DelayTable();
   final Map<Shard, RetentionMarks> marks = new HashMap<>();
 
@@ -71,7 +71,7 @@ public final class DataTables {
         store,
         Store.Table.LEASES,
         (key, value) -> {
-          if (Keys.isFailureStand(key)) {
+          if (Keys.isFailureCounts(key)) {
             tables.failures.put(Keys.leaseKey(key), FailureCounts.CODEC.decode(value));
           } else if (!Keys.isLeaseState(key)) {
             Lease lease = RecordCodec.lease(new ByteReader(value));
@@ -156,6 +156,28 @@ public final class DataTables {
         : lease.committedAt(record.start());
   }
 
+  /** The lease of one moment with the bytes of its state, or null. */
+  public Lease leaseWithState(Store store, LeaseKey key) {
+    byte[] behind = Keys.leaseState(key);
+    behind[behind.length - 1]++;
+    Lease lease = null;
+    byte[] state = null;
+    // One cursor, and so one moment: position and state belong together.
+    try (Store.Cursor cursor = store.scan(Store.Table.LEASES, Keys.lease(key), behind)) {
+      while (cursor.next()) {
+        if (Keys.isLeaseState(cursor.key())) {
+          state = cursor.value();
+        } else {
+          lease = RecordCodec.lease(new ByteReader(cursor.value()));
+        }
+      }
+    }
+    if (lease == null) {
+      return null;
+    }
+    return current(state == null ? lease : lease.withState(state));
+  }
+
   /** Leases on a shard, sorted by group, as {@link #lease} gives them. */
   public List<Lease> leasesOn(Shard shard) {
     return leases
@@ -205,7 +227,7 @@ public final class DataTables {
   }
 
   /** What waits in the lanes of groups and shards; only for the applying thread. */
-  public WaitingKeys lanes() {
+  public WaitingOffsets lanes() {
     return lanes;
   }
 

@@ -21,21 +21,21 @@ public final class DelayTable {
     }
   }
 
-  private final NavigableMap<Shard, DelayCounts> stands = new ConcurrentSkipListMap<>();
+  private final NavigableMap<Shard, DelayCounts> counts = new ConcurrentSkipListMap<>();
   private final NavigableSet<Due> byDue = new ConcurrentSkipListSet<>();
 
-  void put(Shard shard, DelayCounts stand) {
-    DelayCounts before = stand.isEmpty() ? stands.remove(shard) : stands.put(shard, stand);
-    if (before != null && before.dueMillis() != stand.dueMillis()) {
+  void put(Shard shard, DelayCounts now) {
+    DelayCounts before = now.isEmpty() ? counts.remove(shard) : counts.put(shard, now);
+    if (before != null && before.dueMillis() != now.dueMillis()) {
       byDue.remove(new Due(before.dueMillis(), shard));
     }
-    if (!stand.isEmpty()) {
-      byDue.add(new Due(stand.dueMillis(), shard));
+    if (!now.isEmpty()) {
+      byDue.add(new Due(now.dueMillis(), shard));
     }
   }
 
   public DelayCounts of(Shard shard) {
-    return stands.getOrDefault(shard, DelayCounts.NONE);
+    return counts.getOrDefault(shard, DelayCounts.NONE);
   }
 
   /** When the next batch of any shard is due, or {@link Long#MAX_VALUE}. */

@@ -13,12 +13,7 @@ import java.nio.ByteBuffer;
 public record DelayedKey(Shard shard, long dueMillis, long serial) {
 
   public byte[] bytes() {
-    return ByteBuffer.allocate(24)
-        .putInt(shard.topicId())
-        .putInt(shard.shard())
-        .putLong(dueMillis)
-        .putLong(serial)
-        .array();
+    return Keys.put(ByteBuffer.allocate(24), shard).putLong(dueMillis).putLong(serial).array();
   }
 
   public static DelayedKey of(byte[] key) {

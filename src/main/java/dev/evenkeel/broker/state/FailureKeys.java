@@ -1,7 +1,6 @@
 package dev.evenkeel.broker.state;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 
 /**
  * Keys of table FAILURES. Each begins with {@code group 0 topicId shard}, then:
@@ -30,44 +29,28 @@ public final class FailureKeys {
   private final byte[] prefix;
 
   public FailureKeys(LeaseKey key) {
-    byte[] group = key.group().getBytes(StandardCharsets.UTF_8);
-    prefix =
-        ByteBuffer.allocate(group.length + 9)
-            .put(group)
-            .put((byte) 0)
-            .putInt(key.shard().topicId())
-            .putInt(key.shard().shard())
-            .array();
+    prefix = Keys.prefix(key);
   }
 
   /** Before every key of {@code part}; behind every key of the part before it. */
   public byte[] part(int part) {
-    return ByteBuffer.allocate(prefix.length + 1).put(prefix).put((byte) part).array();
+    return key(part, 0).array();
   }
 
   public byte[] at(int part, long offset) {
-    return ByteBuffer.allocate(prefix.length + 9)
-        .put(prefix)
-        .put((byte) part)
-        .putLong(offset)
-        .array();
+    return key(part, Long.BYTES).putLong(offset).array();
   }
 
   public byte[] due(long dueMillis, long offset) {
-    return pair(DUE, dueMillis, offset);
+    return key(DUE, 2 * Long.BYTES).putLong(dueMillis).putLong(offset).array();
   }
 
   public byte[] lane(long lane, long offset) {
-    return pair(LANE, lane, offset);
+    return key(LANE, 2 * Long.BYTES).putLong(lane).putLong(offset).array();
   }
 
-  private byte[] pair(int part, long first, long second) {
-    return ByteBuffer.allocate(prefix.length + 17)
-        .put(prefix)
-        .put((byte) part)
-        .putLong(first)
-        .putLong(second)
-        .array();
+  private ByteBuffer key(int part, int moreBytes) {
+    return ByteBuffer.allocate(prefix.length + 1 + moreBytes).put(prefix).put((byte) part);
   }
 
   /** Before everything of the group and shard. */

@@ -68,11 +68,7 @@ public final class Keys {
   }
 
   private static byte[] metaShard(char tag, Shard shard) {
-    return ByteBuffer.allocate(9)
-        .put((byte) tag)
-        .putInt(shard.topicId())
-        .putInt(shard.shard())
-        .array();
+    return put(ByteBuffer.allocate(9).put((byte) tag), shard).array();
   }
 
   static byte[] named(char tag, String name) {
@@ -111,11 +107,7 @@ public final class Keys {
 
   /** Key of a batch and of its index entry. */
   public static byte[] batch(Shard shard, long baseOffset) {
-    return ByteBuffer.allocate(16)
-        .putInt(shard.topicId())
-        .putInt(shard.shard())
-        .putLong(baseOffset)
-        .array();
+    return put(ByteBuffer.allocate(16), shard).putLong(baseOffset).array();
   }
 
   /** The base offset of a {@link #batch} key. */
@@ -131,15 +123,15 @@ public final class Keys {
     return lease(key, 1);
   }
 
-  static byte[] failureStand(LeaseKey key) {
+  static byte[] failureCounts(LeaseKey key) {
     return lease(key, 2);
   }
 
-  static boolean isFailureStand(byte[] key) {
+  static boolean isFailureCounts(byte[] key) {
     return key[key.length - 1] == 2;
   }
 
-  /** What a {@link #failureStand} key names. */
+  /** What a {@link #failureCounts} key names. */
   static LeaseKey leaseKey(byte[] key) {
     int group = key.length - 10;
     ByteBuffer in = ByteBuffer.wrap(key, group + 1, 8);
@@ -152,14 +144,17 @@ public final class Keys {
   }
 
   private static byte[] lease(LeaseKey key, int part) {
+    byte[] prefix = prefix(key);
+    return ByteBuffer.allocate(prefix.length + 1).put(prefix).put((byte) part).array();
+  }
+
+  /**
+   * Of all keys of a group on a shard, in tables LEASES and FAILURES: {@code group 0 topicId
+   * shard}.
+   */
+  static byte[] prefix(LeaseKey key) {
     byte[] group = key.group().getBytes(StandardCharsets.UTF_8);
-    return ByteBuffer.allocate(group.length + 10)
-        .put(group)
-        .put((byte) 0)
-        .putInt(key.shard().topicId())
-        .putInt(key.shard().shard())
-        .put((byte) part)
-        .array();
+    return put(ByteBuffer.allocate(group.length + 9).put(group).put((byte) 0), key.shard()).array();
   }
 
   static byte[] producer(long producerId) {
@@ -167,16 +162,16 @@ public final class Keys {
   }
 
   static byte[] ring(ProducerShard key) {
-    return ByteBuffer.allocate(16)
-        .putLong(key.producerId())
-        .putInt(key.shard().topicId())
-        .putInt(key.shard().shard())
-        .array();
+    return put(ByteBuffer.allocate(16).putLong(key.producerId()), key.shard()).array();
   }
 
   static ProducerShard ring(byte[] key) {
     ByteBuffer in = ByteBuffer.wrap(key);
     return new ProducerShard(in.getLong(), new Shard(in.getInt(), in.getInt()));
+  }
+
+  static ByteBuffer put(ByteBuffer key, Shard shard) {
+    return key.putInt(shard.topicId()).putInt(shard.shard());
   }
 
   static Shard metaShard(byte[] key) {

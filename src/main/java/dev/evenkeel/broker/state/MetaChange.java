@@ -8,12 +8,8 @@ import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 
-/** One change to the meta group's state. Compare {@link Change}. */
-public sealed interface MetaChange {
-  void write(Store.Write write);
-
-  void show(MetaTables tables);
-
+/** One change to the state of the meta log group. */
+public sealed interface MetaChange extends StateChange<MetaTables> {
   record PutTopic(TopicInfo topic) implements MetaChange {
     @Override
     public void write(Store.Write write) {

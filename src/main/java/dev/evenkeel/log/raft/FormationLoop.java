@@ -81,6 +81,8 @@ final class FormationLoop {
           takenIn(invitation);
           told = self;
         }
+      } else {
+        throw new AssertionError(step);
       }
     }
   }

@@ -5,7 +5,6 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeCard;
 import dev.evenkeel.log.PeerLine;
 import dev.evenkeel.log.ReplicatedState;
-import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import java.io.File;
@@ -16,7 +15,6 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -76,11 +74,10 @@ final class NodeStart {
     try {
       ClusterFile cluster = openDirectory();
       line.tell(cluster.card());
-      marks = new AppliedMarks(directory).read();
+      marks = new AppliedPositions(directory).read();
       checkPort(own);
-      Map<RaftGroupId, RaftGroupLog> byId = new HashMap<>();
-      node = new RaftLogNode(settings.nodeId(), directory, cluster, lock, maker(cluster, byId));
-      startServer(node, own, byId);
+      node = new RaftLogNode(settings, cluster, lock, states);
+      startServer(node, own);
       if (!cluster.formed()) {
         cluster = cluster.with(NodeCard.Stage.FORMED);
         cluster.write(directory);
@@ -145,7 +142,7 @@ final class NodeStart {
     ClusterFile cluster = ClusterFile.read(directory);
     if (cluster == null || !cluster.stage().mayHaveVoted()) {
       // Logs without the file that tells whose they are belong to nobody.
-      GroupFiles.checkNoOthers(raft, Set.of());
+      LogGroupFiles.checkNoOthers(raft, Set.of());
       if (cluster != null) {
         cluster.check(settings);
       }
@@ -161,77 +158,34 @@ final class NodeStart {
     for (String group : cluster.groups()) {
       expected.add(cluster.groupId(group).toString());
     }
-    GroupFiles.checkNoOthers(raft, expected);
+    LogGroupFiles.checkNoOthers(raft, expected);
     if (cluster.formed()) {
       for (String group : cluster.groups()) {
-        GroupFiles.check(group, raft.resolve(cluster.groupId(group).toString()));
+        LogGroupFiles.check(group, raft.resolve(cluster.groupId(group).toString()));
       }
     }
     return cluster;
   }
 
-  private RaftLogNode.GroupMaker maker(ClusterFile cluster, Map<RaftGroupId, RaftGroupLog> byId) {
-    return (name, node, thread) -> {
-      RaftGroupId id = RaftGroupId.valueOf(cluster.groupId(name));
-      // The adapter tells its group through the map: one of the two has to be made first.
-      StateAdapter.GroupEvents events =
-          new StateAdapter.GroupEvents() {
-            @Override
-            public void leadershipMayHaveChanged() {
-              RaftGroupLog group = byId.get(id);
-              if (group != null) {
-                thread.execute(group::refresh);
-              }
-            }
-
-            @Override
-            public void failed(Throwable cause) {
-              node.fail(cause);
-            }
-
-            @Override
-            public boolean hasFailed() {
-              return node.hasFailed();
-            }
-
-            @Override
-            public void snapshotDue() {
-              RaftGroupLog group = byId.get(id);
-              if (group != null) {
-                group.snapshot();
-              }
-            }
-          };
-      StateAdapter adapter =
-          new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes(), events);
-      RaftGroupLog group =
-          new RaftGroupLog(name, id, cluster.voter(), this::peer, adapter, thread, node::holding);
-      byId.put(id, group);
-      return group;
-    };
-  }
-
-  private void startServer(
-      RaftLogNode node, LogSettings.Peer own, Map<RaftGroupId, RaftGroupLog> byId)
+  private void startServer(RaftLogNode node, LogSettings.Peer own)
       throws LogStartException, IOException {
     // The engine would look for groups in its directory, open each without knowing its peers, and
     // only log what it cannot open. Shown an empty directory it finds none; then each group is
     // added by name, with an answer of its own.
     File empty = Files.createDirectories(directory.resolve("raft-none")).toFile();
     RaftProperties properties = RaftSettings.of(settings, own, empty);
-    RaftPeer self = peer(node.voter());
+    RaftPeer self = node.peer(node.voter());
     Parameters parameters = new Parameters();
     PeerGuard guard = new PeerGuard(self.getId());
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
-    SerialRpc.holding(parameters, node::refusing);
-    SerialRpc.reading(parameters, id -> byId.get(id).readFailures());
+    new SerialRpc.Hooks(node::refusing, id -> node.group(id).readFailures()).putInto(parameters);
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(self.getId())
             .setParameters(parameters)
             .setProperties(properties)
             .setOption(RaftStorage.StartupOption.RECOVER)
-            .setStateMachineRegistry(id -> byId.get(id).adapter())
+            .setStateMachineRegistry(id -> node.group(id).adapter())
             .build();
     node.own(server);
     RaftServerConfigKeys.setStorageDir(properties, List.of(raft.toFile()));
@@ -245,7 +199,7 @@ final class NodeStart {
     }
     addGroups(server, node);
     guard.open();
-    for (RaftGroupLog group : node.groups()) {
+    for (RaftLogGroup group : node.groups()) {
       check(server, group);
     }
     if (node.hasFailed()) {
@@ -254,25 +208,11 @@ final class NodeStart {
     }
   }
 
-  /** A voter and where its Raft port is. */
-  private RaftPeer peer(String voter) {
-    String nodeId = VoterId.node(voter);
-    LogSettings.Peer peer =
-        settings.peers().stream()
-            .filter(each -> each.nodeId().equals(nodeId))
-            .findFirst()
-            .orElseThrow(() -> new IllegalStateException("no peer for the voter " + voter));
-    return RaftPeer.newBuilder()
-        .setId(voter)
-        .setAddress(peer.host() + ":" + peer.raftPort())
-        .build();
-  }
-
   private void addGroups(RaftServer server, RaftLogNode node) throws LogStartException {
     // What the log and its files say about the voters counts before this. A node that was taken in
     // later must not think anything of its own.
-    List<RaftPeer> peers = node.firstVoters().stream().map(this::peer).toList();
-    List<RaftGroupLog> groups = node.groups();
+    List<RaftPeer> peers = node.firstVoters().stream().map(node::peer).toList();
+    List<RaftLogGroup> groups = node.groups();
     ClientId client = ClientId.randomId();
     List<CompletableFuture<RaftClientReply>> replies = new ArrayList<>();
     for (int i = 0; i < groups.size(); i++) {
@@ -313,7 +253,7 @@ final class NodeStart {
   }
 
   /** A group that is there, runs, and has not lost what its state has applied. */
-  private void check(RaftServer server, RaftGroupLog group) throws LogStartException, IOException {
+  private void check(RaftServer server, RaftLogGroup group) throws LogStartException, IOException {
     boolean known = false;
     for (RaftGroupId id : server.getGroupIds()) {
       known |= id.equals(group.id());

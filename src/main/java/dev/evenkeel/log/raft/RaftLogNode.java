@@ -6,13 +6,15 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLine;
 import dev.evenkeel.log.ReplicatedState;
-import java.nio.file.Path;
+import dev.evenkeel.log.VoterId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.server.RaftServer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,39 +32,37 @@ public final class RaftLogNode implements LogNode {
   private static final long WATCH_MILLIS = 200;
   private static final long CLOSE_SECONDS_MAX = 30;
 
-  private final String nodeId;
-  private final Path directory;
+  private final LogSettings settings;
   private final ClusterFile cluster;
   private final DirectoryLock lock;
   private final NodeThread thread;
-  private final List<RaftGroupLog> groups;
-  private final AppliedMarks marks;
+  private final List<RaftLogGroup> groups;
+  private final AppliedPositions marks;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final AtomicBoolean failed = new AtomicBoolean();
   private final AtomicBoolean closing = new AtomicBoolean();
   private final CompletableFuture<Void> serverClosed = new CompletableFuture<>();
   private final AtomicBoolean serverClosing = new AtomicBoolean();
   private volatile RaftServer server;
-  private volatile String holding;
+  private volatile String noRoom;
 
   RaftLogNode(
-      String nodeId, Path directory, ClusterFile cluster, DirectoryLock lock, GroupMaker maker) {
-    this.nodeId = nodeId;
-    this.directory = directory;
+      LogSettings settings,
+      ClusterFile cluster,
+      DirectoryLock lock,
+      Function<String, ReplicatedState> states) {
+    this.settings = settings;
     this.cluster = cluster;
     this.lock = lock;
-    thread = new NodeThread("log-node-" + nodeId);
-    marks = new AppliedMarks(directory);
-    List<RaftGroupLog> made = new ArrayList<>();
+    thread = new NodeThread("log-node-" + settings.nodeId());
+    marks = new AppliedPositions(settings.directory().toAbsolutePath());
+    List<RaftLogGroup> made = new ArrayList<>();
     for (String name : cluster.groups()) {
-      made.add(maker.make(name, this, thread));
+      StateAdapter adapter =
+          new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes());
+      made.add(new RaftLogGroup(name, cluster.groupId(name), adapter, this, thread));
     }
     groups = List.copyOf(made);
-  }
-
-  /** Makes one group of a node under construction. */
-  interface GroupMaker {
-    RaftGroupLog make(String name, RaftLogNode node, NodeThread thread);
   }
 
   /**
@@ -81,14 +81,6 @@ public final class RaftLogNode implements LogNode {
     return new NodeStart(settings, states, line).run();
   }
 
-  /**
-   * How many data groups a new cluster of this many nodes gets unless told otherwise: three, which
-   * measured best on a lone node (decision 4), and at least one a node, so that each can lead one.
-   */
-  public static int defaultDataGroups(int nodes) {
-    return Math.max(3, nodes);
-  }
-
   /** Completes when the node cannot go on, with the cause. */
   public CompletableFuture<Throwable> failure() {
     return failure.copy();
@@ -96,7 +88,7 @@ public final class RaftLogNode implements LogNode {
 
   @Override
   public String nodeId() {
-    return nodeId;
+    return settings.nodeId();
   }
 
   @Override
@@ -120,13 +112,13 @@ public final class RaftLogNode implements LogNode {
   }
 
   @Override
-  public void holdEntries(String reason) {
-    holding = reason;
+  public void refuseEntries(String reason) {
+    noRoom = reason;
   }
 
   /** Why this node takes no entries now, or null. */
-  String holding() {
-    return holding;
+  String noRoom() {
+    return noRoom;
   }
 
   /**
@@ -138,7 +130,7 @@ public final class RaftLogNode implements LogNode {
     if (failed.get()) {
       return "the log of this node has failed";
     }
-    return closing.get() ? "this node is stopping" : holding;
+    return closing.get() ? "this node is stopping" : noRoom;
   }
 
   /** The name under which this node votes. */
@@ -151,12 +143,26 @@ public final class RaftLogNode implements LogNode {
     return cluster.voters();
   }
 
-  Path directory() {
-    return directory;
+  List<RaftLogGroup> groups() {
+    return groups;
   }
 
-  List<RaftGroupLog> groups() {
-    return groups;
+  RaftLogGroup group(RaftGroupId id) {
+    return groups.stream().filter(group -> group.id().equals(id)).findFirst().orElseThrow();
+  }
+
+  /** A voter and where its Raft port is. */
+  RaftPeer peer(String voter) {
+    String nodeId = VoterId.node(voter);
+    LogSettings.Peer peer =
+        settings.peers().stream()
+            .filter(each -> each.nodeId().equals(nodeId))
+            .findFirst()
+            .orElseThrow(() -> new IllegalStateException("no peer for the voter " + voter));
+    return RaftPeer.newBuilder()
+        .setId(voter)
+        .setAddress(peer.host() + ":" + peer.raftPort())
+        .build();
   }
 
   /** The engine exists from now on, started or not. */
@@ -171,9 +177,9 @@ public final class RaftLogNode implements LogNode {
 
   /** The engine can close a group on its own, as after a pause of a minute. */
   private void watch() {
-    for (RaftGroupLog group : groups) {
+    for (RaftLogGroup group : groups) {
       if (!group.isAlive() && !closing.get()) {
-        fail(new IllegalStateException("group " + group.name() + ": the log engine stopped"));
+        fail(new IllegalStateException("log group " + group.name() + ": the log engine stopped"));
       }
       group.refresh();
     }
@@ -198,7 +204,7 @@ public final class RaftLogNode implements LogNode {
 
   private void stopGroups(String reason) {
     groups.forEach(group -> group.stop(reason));
-    thread.execute(() -> groups.forEach(RaftGroupLog::refresh));
+    thread.execute(() -> groups.forEach(RaftLogGroup::refresh));
   }
 
   private void closeServer() {
@@ -212,7 +218,7 @@ public final class RaftLogNode implements LogNode {
                 if (server != null) {
                   server.close();
                 }
-                for (RaftGroupLog group : groups) {
+                for (RaftLogGroup group : groups) {
                   group.adapter().close();
                 }
                 serverClosed.complete(null);

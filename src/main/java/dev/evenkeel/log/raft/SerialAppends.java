@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -38,7 +39,7 @@ import org.apache.ratis.util.ProtoUtils;
  * <p>The option {@code append-entries.compose.enabled}, to which that bookkeeping belongs, is off
  * as well: with it a heartbeat can make a follower apply uncommitted entries of a former leader.
  * Without it the engine acknowledges repeated entries at once. Here they are on disk by then, or
- * the disk has refused them, and the node takes nothing any more ({@link SerialRpc.Holding}).
+ * the disk has refused them, and the node takes nothing any more.
  *
  * <p>Three more gaps are closed here. An append is not acknowledged if the term has moved on
  * meanwhile: the vote for the later term may have been given to a candidate without its entries. A
@@ -63,20 +64,20 @@ final class SerialAppends implements InvocationHandler {
   private final Map<ByteString, AtomicReference<CompletableFuture<?>>> lines =
       new ConcurrentHashMap<>();
 
-  private final SerialRpc.Holding holding;
+  private final Supplier<String> refusing;
 
-  private SerialAppends(RaftServer server, SerialRpc.Holding holding) {
+  private SerialAppends(RaftServer server, Supplier<String> refusing) {
     this.server = server;
-    this.holding = holding;
+    this.refusing = refusing;
   }
 
   /** The server as the wire shall see it. */
-  static RaftServer before(RaftServer server, SerialRpc.Holding holding) {
+  static RaftServer before(RaftServer server, Supplier<String> refusing) {
     return (RaftServer)
         Proxy.newProxyInstance(
             RaftServer.class.getClassLoader(),
             new Class<?>[] {RaftServer.class},
-            new SerialAppends(server, holding));
+            new SerialAppends(server, refusing));
   }
 
   @Override
@@ -139,7 +140,7 @@ final class SerialAppends implements InvocationHandler {
       throw new InterruptedIOException("interrupted before a snapshot was installed");
     }
     try {
-      String reason = holding.get();
+      String reason = refusing.get();
       if (reason != null) {
         throw new IOException(reason);
       }
@@ -151,7 +152,7 @@ final class SerialAppends implements InvocationHandler {
 
   private void append(
       AppendEntriesRequestProto request, CompletableFuture<AppendEntriesReplyProto> mine) {
-    String reason = holding.get();
+    String reason = refusing.get();
     if (reason != null) {
       refuse(request, mine, reason);
       return;

@@ -1,9 +1,13 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.VoterId;
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.grpc.GrpcFactory;
+import org.apache.ratis.grpc.server.GrpcLogAppender;
 import org.apache.ratis.grpc.server.GrpcServices;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.rpc.RpcFactory;
@@ -12,30 +16,25 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppender;
+import org.apache.ratis.server.raftlog.RaftLogIOException;
 
 /**
  * The engine's gRPC, with {@link SerialAppends} between the wire and the server, and with {@link
  * WatchedAppender}s. The engine makes it by the name of its class.
  */
 public final class SerialRpc implements RpcType {
-  private static final String HOLDING = SerialRpc.class.getName() + ".holding";
-  private static final String READING = SerialRpc.class.getName() + ".reading";
+  private static final String HOOKS = SerialRpc.class.getName() + ".hooks";
 
-  /** Why entries are not taken, or null. */
-  @FunctionalInterface
-  interface Holding extends Supplier<String> {}
-
-  /** Where a leader's failures to read its log are counted, by log group. */
-  @FunctionalInterface
-  interface Reading extends Function<RaftGroupId, ReadFailures> {}
-
-  /** Entries are taken while it gives null. */
-  static void holding(Parameters parameters, Holding holding) {
-    parameters.put(HOLDING, holding, Holding.class);
-  }
-
-  static void reading(Parameters parameters, Reading reading) {
-    parameters.put(READING, reading, Reading.class);
+  /**
+   * What the node adds to the engine's gRPC.
+   *
+   * @param refusing why entries are not taken now, or null
+   * @param reading where a leader's failures to read its log are counted, by log group
+   */
+  record Hooks(Supplier<String> refusing, Function<RaftGroupId, ReadFailures> reading) {
+    void putInto(Parameters parameters) {
+      parameters.put(HOOKS, this, Hooks.class);
+    }
   }
 
   @Override
@@ -48,17 +47,52 @@ public final class SerialRpc implements RpcType {
     return new GrpcFactory(parameters) {
       @Override
       public GrpcServices newRaftServerRpc(RaftServer server) {
-        Holding holding = parameters.get(HOLDING, Holding.class);
-        return super.newRaftServerRpc(SerialAppends.before(server, holding));
+        Hooks hooks = parameters.get(HOOKS, Hooks.class);
+        return super.newRaftServerRpc(SerialAppends.before(server, hooks.refusing()));
       }
 
       @Override
       public LogAppender newLogAppender(
           RaftServer.Division server, LeaderState state, FollowerInfo follower) {
-        Reading reading = parameters.get(READING, Reading.class);
+        Hooks hooks = parameters.get(HOOKS, Hooks.class);
         return new WatchedAppender(
-            server, state, follower, reading.apply(server.getGroup().getGroupId()));
+            server, state, follower, hooks.reading().apply(server.getGroup().getGroupId()));
       }
     };
+  }
+
+  /**
+   * Sends a leader's log to one follower, and tells when the log cannot be read. The engine only
+   * starts such an appender again, at once and for ever; each start leaves a stream behind, until
+   * the memory is full. So this one waits before it ends.
+   */
+  private static final class WatchedAppender extends GrpcLogAppender {
+    private final ReadFailures failures;
+
+    WatchedAppender(
+        RaftServer.Division server,
+        LeaderState state,
+        FollowerInfo follower,
+        ReadFailures failures) {
+      super(server, state, follower);
+      this.failures = failures;
+    }
+
+    @Override
+    public void run() throws IOException {
+      try {
+        super.run();
+      } catch (RaftLogIOException e) {
+        String follower = VoterId.node(getFollowerId().toString());
+        long pauseMillis = failures.failed(follower, e, System.nanoTime());
+        try {
+          Thread.sleep(pauseMillis);
+        } catch (InterruptedException interrupt) {
+          Thread.currentThread().interrupt();
+          throw (IOException) new InterruptedIOException(e.getMessage()).initCause(e);
+        }
+        throw e;
+      }
+    }
   }
 }

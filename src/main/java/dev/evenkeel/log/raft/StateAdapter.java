@@ -38,7 +38,7 @@ final class StateAdapter extends BaseStateMachine {
 
   private final String group;
   private final ReplicatedState state;
-  private final GroupEvents events;
+  private GroupEvents events;
   private final SnapshotFiles snapshots = new SnapshotFiles();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile boolean opened;
@@ -49,11 +49,15 @@ final class StateAdapter extends BaseStateMachine {
   private boolean snapshotFailed;
   private long snapshotFailedAtNanos;
 
-  StateAdapter(String group, ReplicatedState state, long snapshotEveryBytes, GroupEvents events) {
+  StateAdapter(String group, ReplicatedState state, long snapshotEveryBytes) {
     this.snapshotEveryBytes = snapshotEveryBytes;
     this.group = group;
     this.state = state;
-    this.events = events;
+  }
+
+  /** Tells {@code listener} from now on; before the engine starts. */
+  void tell(GroupEvents listener) {
+    events = listener;
   }
 
   /** What the adapter tells its group. Called on the engine's threads; must return at once. */
@@ -89,7 +93,7 @@ final class StateAdapter extends BaseStateMachine {
       // or deleted directory) cannot be made whole by the log alone.
       if (state.appliedIndex() < positionOfState(latest)) {
         LOG.info(
-            "group {}: the live state ends at {}, restoring the snapshot {}",
+            "log group {}: the live state ends at {}, restoring the snapshot {}",
             group,
             state.appliedIndex(),
             latest.directory());
@@ -131,7 +135,7 @@ final class StateAdapter extends BaseStateMachine {
     } catch (Throwable e) {
       events.failed(
           new IllegalStateException(
-              "group %s: %s"
+              "log group %s: %s"
                   .formatted(
                       group,
                       e instanceof UnreadableEntryException
@@ -174,7 +178,7 @@ final class StateAdapter extends BaseStateMachine {
       // The log just stays longer. The engine would try again after every single entry.
       snapshotFailed = true;
       snapshotFailedAtNanos = System.nanoTime();
-      LOG.warn("group {}: cannot take a snapshot at {}: {}", group, position, e.toString());
+      LOG.warn("log group {}: cannot take a snapshot at {}: {}", group, position, e.toString());
       return last;
     }
   }
@@ -202,7 +206,8 @@ final class StateAdapter extends BaseStateMachine {
       getLifeCycle().startAndTransition(this::restoreInstalled, IOException.class);
     } catch (IOException | RuntimeException e) {
       events.failed(
-          new IOException("group " + group + ": cannot restore an installed snapshot: " + e, e));
+          new IOException(
+              "log group " + group + ": cannot restore an installed snapshot: " + e, e));
       throw e;
     }
   }
@@ -216,7 +221,7 @@ final class StateAdapter extends BaseStateMachine {
     // The engine writes the files without flushing them, and then drops the log they stand for.
     DurableFiles.forceTree(latest.directory());
     DurableFiles.force(latest.directory().getParent());
-    LOG.info("group {}: restoring the installed snapshot {}", group, latest.position());
+    LOG.info("log group {}: restoring the installed snapshot {}", group, latest.position());
     state.restore(latest.state());
     setLastAppliedTermIndex(latest.position());
   }
@@ -240,7 +245,8 @@ final class StateAdapter extends BaseStateMachine {
   public void notifyLogFailed(Throwable cause, LogEntryProto entry) {
     events.failed(
         new IOException(
-            "group " + group + ": the log cannot be written: " + Refusals.reason(cause), cause));
+            "log group " + group + ": the log cannot be written: " + Refusals.reason(cause),
+            cause));
   }
 
   @Override

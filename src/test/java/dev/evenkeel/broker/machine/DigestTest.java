@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Replicas that did the same have the same digest, and others another. */
 class DigestTest {
   private static final Path DIRECTORY = Path.of("target", "digest", "d0");
-  private static final long EVERY = DigestTrail.ENTRIES_BETWEEN;
+  private static final long EVERY = DigestHistory.ENTRIES_BETWEEN;
 
   private static DataState open(MemoryStore.Disk disk) throws IOException {
     DataState state = new DataState(DIRECTORY, disk::open, 1 << 20);

@@ -34,15 +34,15 @@ import org.junit.jupiter.api.Test;
 class FirstLevelTest {
   private final MemoryStore.Disk disk = new MemoryStore.Disk();
   private final Path directory = Path.of("target", "first-level");
-  private StoredState<?>[] states = new StoredState<?>[2];
+  private StoredState<?, ?>[] states = new StoredState<?, ?>[2];
 
   private void open() throws IOException {
     states =
-        new StoredState<?>[] {
+        new StoredState<?, ?>[] {
           new DataState(directory.resolve("d0"), disk::open, 1 << 20),
           new MetaState(directory.resolve("meta"), disk::open)
         };
-    for (StoredState<?> each : states) {
+    for (StoredState<?, ?> each : states) {
       each.open();
     }
   }
@@ -57,13 +57,13 @@ class FirstLevelTest {
       for (int group = in.read(); group != 255; group = in.read()) {
         byte[] entry = in.readNBytes(in.readInt());
         byte[] hash = in.readNBytes(8);
-        StoredState<?> state = states[group];
+        StoredState<?, ?> state = states[group];
         state.apply(1, state.appliedIndex() + 1, ByteBuffer.wrap(entry));
         assertThat(HexFormat.of().formatHex(hash(state)))
             .as("after entry %d, %s", applied, text(group, entry))
             .isEqualTo(HexFormat.of().formatHex(hash));
         if (++applied % 500 == 0) {
-          for (StoredState<?> each : states) {
+          for (StoredState<?, ?> each : states) {
             each.close();
           }
           open();
@@ -106,7 +106,7 @@ class FirstLevelTest {
   }
 
   /** Of all rows, table by table: the table's name, and of each key and value the length first. */
-  private static byte[] hash(StoredState<?> state) {
+  private static byte[] hash(StoredState<?, ?> state) {
     return state.read(
         store -> {
           MessageDigest sha = sha();

@@ -64,15 +64,16 @@ class MemberDecisionsTest {
             new Follower("n1", 10, 100), new Follower("n2", 9, 100), new Follower("n3", 12, 9_000));
     Peer plain = new Peer(card("b", Stage.FORMED).card(), false, true, Set.of());
     Peer full = new Peer(card("b", Stage.FORMED).card(), true, true, Set.of());
-    assertThat(Successors.of("d0", followers, Map.of("n1", plain, "n2", full)))
+    assertThat(Handover.successors("d0", followers, Map.of("n1", plain, "n2", full)))
         .containsExactly("n1", "n2");
-    assertThat(Successors.of("meta", followers, Map.of("n1", plain, "n2", full)))
+    assertThat(Handover.successors("meta", followers, Map.of("n1", plain, "n2", full)))
         .containsExactly("n2", "n1");
-    assertThat(Successors.of("d0", followers, Map.of("n2", plain))).containsExactly("n2", "n1");
+    assertThat(Handover.successors("d0", followers, Map.of("n2", plain)))
+        .containsExactly("n2", "n1");
     Peer unfit = new Peer(card("b", Stage.FORMED).card(), true, true, Set.of("d0"));
-    assertThat(Successors.of("d0", followers, Map.of("n1", unfit, "n2", full)))
+    assertThat(Handover.successors("d0", followers, Map.of("n1", unfit, "n2", full)))
         .containsExactly("n2", "n1");
-    assertThat(Successors.of("d0", List.of(), Map.of())).isEmpty();
+    assertThat(Handover.successors("d0", List.of(), Map.of())).isEmpty();
   }
 
   private static Peer card(String incarnation, Stage stage) {

@@ -33,7 +33,7 @@ class LoneNodeTest {
     try (TestNode node = new TestNode(asMany, TestNode.live(home)).awaitReady()) {
       assertThat(node.node.nodes()).containsExactly("a");
       assertThat(node.node.meta().name()).isEqualTo("meta");
-      assertThat(node.node.data()).hasSize(RaftLogNode.defaultDataGroups(1));
+      assertThat(node.node.data()).hasSize(ClusterFile.defaultDataGroups(1));
       long index = TestNode.append(node.d0(), "one").get().getLong();
       assertThat(node.state("d0").at(index)).isEqualTo("one");
       assertThat(node.d0().leadership().leader()).isEqualTo("a");

@@ -169,8 +169,7 @@ class StaleTailTest {
         Stream.of("n1", "n2", "n3").map(id -> TestNode.peer(id, TestNode.freePort())).toList();
     LogSettings settings = TestNode.settings("n1", directory, peers, 1, 1_000_000);
     Parameters parameters = new Parameters();
-    SerialRpc.holding(parameters, () -> null);
-    SerialRpc.reading(parameters, group -> new ReadFailures(damage -> {}));
+    new SerialRpc.Hooks(() -> null, group -> new ReadFailures(damage -> {})).putInto(parameters);
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(RaftPeerId.valueOf("n1"))

@@ -42,7 +42,7 @@ class StateDigestTest {
   private final List<LogSettings.Peer> peers =
       IDS.stream().map(id -> TestNode.peer(id, TestNode.freePort())).toList();
   private final Map<String, RaftLogNode> nodes = new TreeMap<>();
-  private final Map<String, StoredState<?>> states = new HashMap<>();
+  private final Map<String, StoredState<?, ?>> states = new HashMap<>();
   private long now = 1_000_000;
 
   @AfterEach

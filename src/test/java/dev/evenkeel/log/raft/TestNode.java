@@ -39,6 +39,7 @@ final class TestNode implements AutoCloseable {
 
   final Map<String, RocksState> states = new ConcurrentHashMap<>();
   final RaftLogNode node;
+  private final Path directory;
   private final RocksShared shared = new RocksShared();
 
   /** A new node of several starts as if all had agreed before. */
@@ -47,6 +48,7 @@ final class TestNode implements AutoCloseable {
   }
 
   TestNode(LogSettings settings, Path live, TestLines.Line line) throws LogStartException {
+    directory = settings.directory();
     if (!line.asksOthers() && settings.peers().size() > 1) {
       agree(settings);
     }
@@ -127,9 +129,9 @@ final class TestNode implements AutoCloseable {
 
   /** Where the engine keeps the log and the snapshots of a group. */
   Path groupDirectory(String group) {
-    for (RaftGroupLog log : node.groups()) {
+    for (RaftLogGroup log : node.groups()) {
       if (log.name().equals(group)) {
-        return node.directory().resolve("raft").resolve(log.id().getUuid().toString());
+        return directory.resolve("raft").resolve(log.id().getUuid().toString());
       }
     }
     throw new AssertionError(group);

@@ -136,7 +136,7 @@ class ThreeNodesTest {
     awaitEntriesEverywhere();
     String full = other();
     long before = d0(full).status().appliedIndex();
-    nodes.get(full).node.holdEntries("no room");
+    nodes.get(full).node.refuseEntries("no room");
     String large = "x".repeat(1 << 20);
     for (int i = 0; i < 20; i++) {
       appends.append(large + i);
@@ -147,13 +147,13 @@ class ThreeNodesTest {
         .atMost(TestNode.PATIENCE)
         .until(() -> Objects.equals(d0(full).leadership().leader(), leader()));
     assertThat(nodes.get(full).node.failure()).isNotDone();
-    nodes.get(full).node.holdEntries(null);
+    nodes.get(full).node.refuseEntries(null);
     awaitEntriesEverywhere();
   }
 
   @Test
   void aLeaderWithoutRoomTakesSmallEntriesOnly() {
-    nodes.values().forEach(node -> node.node.holdEntries("no room"));
+    nodes.values().forEach(node -> node.node.refuseEntries("no room"));
     await()
         .atMost(TestNode.PATIENCE)
         .until(
@@ -161,9 +161,9 @@ class ThreeNodesTest {
               RefusedException refused = appends.appendAt(d0(leader()), "x".repeat(5_000));
               return refused != null && refused.refusal() == Refusal.DISK_FULL;
             });
-    nodes.get(other()).node.holdEntries(null);
+    nodes.get(other()).node.refuseEntries(null);
     appends.append("small");
-    nodes.values().forEach(node -> node.node.holdEntries(null));
+    nodes.values().forEach(node -> node.node.refuseEntries(null));
     awaitEntriesEverywhere();
   }
 

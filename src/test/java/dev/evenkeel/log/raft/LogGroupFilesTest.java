@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class GroupFilesTest {
+class LogGroupFilesTest {
   @TempDir Path group;
 
   @Test
@@ -63,11 +63,11 @@ class GroupFilesTest {
   }
 
   private void accepted() {
-    assertThatCode(() -> GroupFiles.check("d0", group)).doesNotThrowAnyException();
+    assertThatCode(() -> LogGroupFiles.check("d0", group)).doesNotThrowAnyException();
   }
 
   private void refused(String why) {
-    assertThatThrownBy(() -> GroupFiles.check("d0", group)).hasMessageContaining(why);
+    assertThatThrownBy(() -> LogGroupFiles.check("d0", group)).hasMessageContaining(why);
   }
 
   private void log(String... names) throws IOException {

@@ -12,7 +12,7 @@ import java.util.TreeSet;
  * time from their beginning, where most have been deleted; the store would walk over all that was
  * deleted, each time. Only for the applying thread.
  */
-public final class WaitingKeys {
+public final class WaitingOffsets {
   private final Map<LeaseKey, Map<Long, NavigableSet<Long>>> lanes = new TreeMap<>();
 
   /** Offsets of a lane, in their order; a view. */

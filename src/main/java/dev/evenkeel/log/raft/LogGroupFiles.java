@@ -16,11 +16,11 @@ import java.util.regex.Pattern;
  * directory without a word, and a node that has voted must never come back without its log: it
  * could help to elect a leader that lacks acknowledged entries.
  */
-final class GroupFiles {
+final class LogGroupFiles {
   private static final Pattern CLOSED = Pattern.compile("log_(\\d+)-(\\d+)");
   private static final Pattern OPEN = Pattern.compile("log_inprogress_(\\d+)");
 
-  private GroupFiles() {}
+  private LogGroupFiles() {}
 
   private record Segment(Path file, long start, long end) {
     boolean open() {

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class DamageMarksTest {
+class DamagedLogGroupsTest {
   @TempDir Path temp;
 
   /** Directories whose names were made durable. */
@@ -31,11 +31,11 @@ class DamageMarksTest {
 
   private final Queue<Runnable> writes = new ArrayDeque<>();
 
-  private DamageMarks marks() {
-    return new DamageMarks(temp, forced::add, Runnable::run);
+  private DamagedLogGroups marks() {
+    return new DamagedLogGroups(temp, forced::add, Runnable::run);
   }
 
-  private LogGroup opened(DamageMarks marks) {
+  private LogGroup opened(DamagedLogGroups marks) {
     MemoryStore.Disk disk = new MemoryStore.Disk();
     LogNode log =
         new FakeCluster(1, "n1")
@@ -58,7 +58,7 @@ class DamageMarksTest {
 
   @Test
   void whatWasFoundBeforeTheLogsWereOpenAndInAnEarlierRunCounts() {
-    DamageMarks marks = marks();
+    DamagedLogGroups marks = marks();
     marks.note("d0", "a bad block");
     marks.note("d0", "another");
     LogGroup group = opened(marks);
@@ -70,16 +70,16 @@ class DamageMarksTest {
   @Test
   void whatTheLogFindsIsRememberedToo() {
     LogGroup group = opened(marks());
-    group.eligibility().add(Reason.DISK_FULL, "full");
+    group.eligibility().set(Reason.DISK_FULL, "full");
     assertThat(opened(marks()).eligibility().eligible()).isTrue();
-    group.eligibility().add(Reason.DAMAGED, "entry 9");
+    group.eligibility().set(Reason.DAMAGED, "entry 9");
     assertThat(opened(marks()).eligibility().reasons()).containsEntry(Reason.DAMAGED, "entry 9");
   }
 
   @Test
   void aMarkIsDurableWhenNotingReturns() {
-    DamageMarks marks =
-        new DamageMarks(
+    DamagedLogGroups marks =
+        new DamagedLogGroups(
             temp,
             directory -> {
               assertThat(temp.resolve("damaged/d0")).exists();
@@ -95,8 +95,8 @@ class DamageMarksTest {
   void noThreadWaitsForTheDiskBecauseAReasonChanges() throws Exception {
     CountDownLatch writing = new CountDownLatch(1);
     CountDownLatch mayEnd = new CountDownLatch(1);
-    DamageMarks marks =
-        new DamageMarks(
+    DamagedLogGroups marks =
+        new DamagedLogGroups(
             temp,
             directory -> {
               writing.countDown();
@@ -107,7 +107,7 @@ class DamageMarksTest {
     Thread disk = new Thread(() -> marks.note("d0", "a bad block"));
     disk.start();
     await(writing);
-    group.eligibility().add(Reason.OUT_OF_VIEW, "cut off");
+    group.eligibility().set(Reason.OUT_OF_VIEW, "cut off");
     assertThat(group.eligibility().reasons()).containsKeys(Reason.DAMAGED, Reason.OUT_OF_VIEW);
     mayEnd.countDown();
     disk.join();
@@ -116,8 +116,8 @@ class DamageMarksTest {
 
   @Test
   void whatTheLogFindsIsWrittenElsewhere() {
-    LogGroup group = opened(new DamageMarks(temp, forced::add, writes::add));
-    group.eligibility().add(Reason.DAMAGED, "entry 9");
+    LogGroup group = opened(new DamagedLogGroups(temp, forced::add, writes::add));
+    group.eligibility().set(Reason.DAMAGED, "entry 9");
     assertThat(temp.resolve("damaged")).doesNotExist();
     writes.remove().run();
     assertThat(temp.resolve("damaged/d0")).hasContent("entry 9");

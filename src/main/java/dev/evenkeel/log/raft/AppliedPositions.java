@@ -20,14 +20,14 @@ import org.slf4j.LoggerFactory;
  * <p>The file is replaced without being flushed. After a power cut it may be an older one, whose
  * marks are lower, which is no false alarm.
  */
-final class AppliedMarks {
-  private static final Logger LOG = LoggerFactory.getLogger(AppliedMarks.class);
+final class AppliedPositions {
+  private static final Logger LOG = LoggerFactory.getLogger(AppliedPositions.class);
   private static final String FILE = "applied";
 
   private final Path file;
   private Map<String, TermIndex> written = Map.of();
 
-  AppliedMarks(Path directory) {
+  AppliedPositions(Path directory) {
     file = directory.resolve(FILE);
   }
 
@@ -56,7 +56,7 @@ final class AppliedMarks {
   }
 
   /** Notes how far the groups are, if that has changed. */
-  void write(List<RaftGroupLog> groups) {
+  void write(List<RaftLogGroup> groups) {
     Map<String, TermIndex> now = new LinkedHashMap<>();
     groups.forEach(group -> now.put(group.name(), group.adapter().applied()));
     if (now.equals(written)) {

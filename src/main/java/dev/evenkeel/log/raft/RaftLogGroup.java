@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -24,7 +25,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import org.apache.ratis.proto.RaftProtos.ReplicationLevel;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
@@ -42,8 +43,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One log group on a Raft division. */
-final class RaftGroupLog implements LogGroup, Submitter.Engine {
-  private static final Logger LOG = LoggerFactory.getLogger(RaftGroupLog.class);
+final class RaftLogGroup
+    implements LogGroup, Submitter.Engine, ReplicaWatch.Engine, StateAdapter.GroupEvents {
+  private static final Logger LOG = LoggerFactory.getLogger(RaftLogGroup.class);
   private static final long TRANSFER_MILLIS_MAX = 5_000;
   private static final long SNAPSHOT_MILLIS_MAX = 60_000;
 
@@ -55,11 +57,10 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
 
   private final String name;
   private final RaftGroupId id;
-  private final Function<String, RaftPeer> peers;
   private final RaftPeerId self;
   private final StateAdapter adapter;
   private final Executor executor;
-  private final SerialRpc.Holding holding;
+  private final RaftLogNode node;
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
   private final Submitter submitter;
@@ -67,7 +68,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
   private final Eligibility eligibility = new Eligibility();
   private final ReadFailures readFailures =
-      new ReadFailures(damage -> eligibility.add(Eligibility.Reason.DAMAGED, damage));
+      new ReadFailures(damage -> eligibility.set(Eligibility.Reason.DAMAGED, damage));
   private final CatchUp catchUp = new CatchUp();
   private volatile Leadership leadership = Leadership.UNKNOWN;
 
@@ -83,29 +84,19 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
   private volatile String stopped;
 
   /**
-   * @param self the name under which this node votes
-   * @param peers where a voter is
    * @param executor one thread: listeners are told there, one after another; requests other than
    *     appends are sent from there
-   * @param holding why there is no room for large entries, or null
    */
-  RaftGroupLog(
-      String name,
-      RaftGroupId id,
-      String self,
-      Function<String, RaftPeer> peers,
-      StateAdapter adapter,
-      Executor executor,
-      SerialRpc.Holding holding) {
+  RaftLogGroup(String name, UUID id, StateAdapter adapter, RaftLogNode node, Executor executor) {
     this.name = name;
-    this.id = id;
-    this.self = RaftPeerId.valueOf(self);
-    this.peers = peers;
+    this.id = RaftGroupId.valueOf(id);
     this.adapter = adapter;
+    this.node = node;
     this.executor = executor;
-    this.holding = holding;
+    self = RaftPeerId.valueOf(node.voter());
     submitter = new Submitter("log-submit-" + name, this);
-    replicas = new ReplicaWatch(new RaftReplicas(this, this.self, () -> division));
+    replicas = new ReplicaWatch(this);
+    adapter.tell(this);
   }
 
   RaftGroupId id() {
@@ -145,21 +136,17 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
       bytes += part.remaining();
     }
     if (bytes > RaftSettings.CONTENT_BYTES_MAX) {
-      return CompletableFuture.failedFuture(
-          new RefusedException(
-              Refusal.TOO_LARGE,
-              "an entry of %s bytes; at most %s are allowed",
-              bytes,
-              RaftSettings.CONTENT_BYTES_MAX));
+      return refused(
+          Refusal.TOO_LARGE,
+          "an entry of %s bytes; at most %s are allowed"
+              .formatted(bytes, RaftSettings.CONTENT_BYTES_MAX));
     }
     if (stopped != null || target == null) {
-      return CompletableFuture.failedFuture(
-          new RefusedException(
-              Refusal.UNAVAILABLE, stopped == null ? "the log is starting" : stopped));
+      return refused(Refusal.UNAVAILABLE, stopped == null ? "the log is starting" : stopped);
     }
-    String noRoom = holding.get();
+    String noRoom = node.noRoom();
     if (noRoom != null && bytes > SMALL_BYTES) {
-      return CompletableFuture.failedFuture(new RefusedException(Refusal.DISK_FULL, noRoom));
+      return refused(Refusal.DISK_FULL, noRoom);
     }
     try {
       adapter.state().admit(parts.get(0));
@@ -174,9 +161,45 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     return replicas.await(index < 0 ? status().commitIndex() : index, timeoutMillis);
   }
 
-  /** Sends the engine a request without a message. */
-  CompletableFuture<?> request(RaftClientRequest.Type type) {
-    return ask(() -> target.submitClientRequestAsync(request(type, null)));
+  @Override
+  public CompletableFuture<?> watch(long index) {
+    return ask(
+        () ->
+            target.submitClientRequestAsync(
+                request(RaftClientRequest.watchRequestType(index, ReplicationLevel.ALL), null)));
+  }
+
+  /**
+   * A follower answers for entries once it has flushed them, so what it is known to have is on its
+   * disk; of itself the leader counts what is flushed.
+   */
+  @Override
+  public Map<String, Long> marks() {
+    RaftServer.Division running = division;
+    if (running == null || !running.getInfo().isLeader()) {
+      return null;
+    }
+    Map<String, Long> marks = new HashMap<>();
+    Map<String, Long> known = new HashMap<>();
+    for (Follower follower : followers()) {
+      // Two voters of one node, while one takes the other's place: both must have it.
+      known.merge(follower.node(), follower.matchIndex(), Math::min);
+    }
+    for (RaftPeer voter : running.getRaftConf().getCurrentPeers()) {
+      String node = nodeOf(voter.getId());
+      long mark =
+          voter.getId().equals(self)
+              ? running.getRaftLog().getFlushIndex()
+              : known.getOrDefault(node, -1L);
+      marks.merge(node, mark, Math::min);
+    }
+    return marks;
+  }
+
+  @Override
+  public String leader() {
+    String leader = leadership().leader();
+    return leader == null ? "" : leader;
   }
 
   private RaftClientRequest request(RaftClientRequest.Type type, PendingAppend message) {
@@ -224,6 +247,26 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     listeners.add(listener);
   }
 
+  @Override
+  public void leadershipMayHaveChanged() {
+    executor.execute(this::refresh);
+  }
+
+  @Override
+  public void failed(Throwable cause) {
+    node.fail(cause);
+  }
+
+  @Override
+  public boolean hasFailed() {
+    return node.hasFailed();
+  }
+
+  @Override
+  public void snapshotDue() {
+    snapshot();
+  }
+
   /** Looks at who leads, and tells when it is another than before. On the executor only. */
   void refresh() {
     Leadership now = leadershipNow();
@@ -231,7 +274,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
       return;
     }
     leadership = now;
-    LOG.info("group {}: {}", name, now);
+    LOG.info("log group {}: {}", name, now);
     tell(adapter.state()::leadershipChanged, now);
     listeners.forEach(listener -> tell(listener, now));
   }
@@ -303,9 +346,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
             .findFirst()
             .orElse(null);
     if (next == null) {
-      return CompletableFuture.failedFuture(
-          new RefusedException(
-              Refusal.INVALID, "node '" + nodeId + "' has no vote in the log group " + name));
+      return refused(Refusal.INVALID, "node '" + nodeId + "' has no vote in the log group " + name);
     }
     return ask(() ->
             server.transferLeadershipAsync(
@@ -327,10 +368,13 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     CompletableFuture<RaftClientReply> send() throws Exception;
   }
 
+  private static <T> CompletableFuture<T> refused(Refusal refusal, String detail) {
+    return CompletableFuture.failedFuture(new RefusedException(refusal, detail));
+  }
+
   private CompletableFuture<RaftClientReply> ask(Request request) {
     if (stopped != null || server == null) {
-      return CompletableFuture.failedFuture(
-          new RefusedException(Refusal.UNAVAILABLE, "the log is not running"));
+      return refused(Refusal.UNAVAILABLE, "the log is not running");
     }
     CompletableFuture<RaftClientReply> answer = new CompletableFuture<>();
     executor.execute(
@@ -338,7 +382,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
           try {
             request
                 .send()
-                .thenApply(RaftGroupLog::checked)
+                .thenApply(RaftLogGroup::checked)
                 .whenComplete(
                     (reply, failure) -> {
                       if (failure == null) {
@@ -401,7 +445,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
     return followers;
   }
 
-  static String nodeOf(RaftPeerId peer) {
+  private static String nodeOf(RaftPeerId peer) {
     return VoterId.node(peer.toString());
   }
 
@@ -427,7 +471,7 @@ final class RaftGroupLog implements LogGroup, Submitter.Engine {
 
   @Override
   public CompletableFuture<Void> addVoter(String voter) {
-    RaftPeer added = peers.apply(voter);
+    RaftPeer added = node.peer(voter);
     return changeVoters(
         current -> {
           current.removeIf(peer -> peer.getId().equals(added.getId()));

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * the same files. Each has a file {@code damaged/GROUP} with a line for people, which goes with the
  * data directory when the node is replaced.
  */
-final class DamageMarks {
-  private static final Logger LOG = LoggerFactory.getLogger(DamageMarks.class);
+final class DamagedLogGroups {
+  private static final Logger LOG = LoggerFactory.getLogger(DamagedLogGroups.class);
 
   /** Makes the names in a directory survive a crash. */
   interface DirectoryForce {
@@ -41,7 +41,7 @@ final class DamageMarks {
   /**
    * @param files where files may be written: for what is found by threads that must not wait
    */
-  DamageMarks(Path dataDirectory, DirectoryForce force, Executor files) {
+  DamagedLogGroups(Path dataDirectory, DirectoryForce force, Executor files) {
     directory = dataDirectory.resolve("damaged");
     this.force = force;
     this.files = files;
@@ -131,7 +131,7 @@ final class DamageMarks {
     Eligibility eligibility = open.get(group);
     String detail = marks.get(group);
     if (eligibility != null && detail != null) {
-      eligibility.add(Reason.DAMAGED, detail);
+      eligibility.set(Reason.DAMAGED, detail);
     }
   }
 }

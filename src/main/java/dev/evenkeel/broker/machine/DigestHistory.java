@@ -9,7 +9,7 @@ import java.util.TreeMap;
  * same on all replicas, so that they can be compared while they are not equally far. The applying
  * thread alone changes it; any thread may look.
  */
-final class DigestTrail {
+final class DigestHistory {
   /**
    * How digests are made. It must change whenever a build writes other bytes for an existing kind
    * of entry, or digests them in another way: sums of different forms are not compared.
