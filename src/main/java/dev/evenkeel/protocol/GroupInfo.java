@@ -88,21 +88,12 @@ public record GroupInfo(
   public GroupInfo without(String topic) {
     SortedMap<String, Long> others = new TreeMap<>(subscriptions);
     others.remove(topic);
-    return new GroupInfo(
-        name, policy, others, start, createdMillis, seenMillis, assignor, clockMillis);
+    return with(others, seenMillis, clockMillis);
   }
 
   /** The same, seen at that active time with live members that subscribe to {@code topics}. */
   public GroupInfo seenAt(long millis, Collection<String> topics) {
-    return new GroupInfo(
-        name,
-        policy,
-        with(subscriptions, topics, millis),
-        start,
-        createdMillis,
-        millis,
-        assignor,
-        NO_CLOCK);
+    return with(with(subscriptions, topics, millis), millis, NO_CLOCK);
   }
 
   /**
@@ -110,14 +101,11 @@ public record GroupInfo(
    * cannot be compared with it.
    */
   public GroupInfo seenByClock(long millis, Collection<String> topics) {
+    return with(with(subscriptions, topics, 0), 0, Math.max(clockMillis, millis));
+  }
+
+  private GroupInfo with(SortedMap<String, Long> newSubscriptions, long seen, long clock) {
     return new GroupInfo(
-        name,
-        policy,
-        with(subscriptions, topics, 0),
-        start,
-        createdMillis,
-        0,
-        assignor,
-        Math.max(clockMillis, millis));
+        name, policy, newSubscriptions, start, createdMillis, seen, assignor, clock);
   }
 }

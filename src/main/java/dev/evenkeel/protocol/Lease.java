@@ -68,7 +68,7 @@ public record Lease(
   }
 
   /** Whether {@code epoch} may act on this lease now. */
-  public boolean heldAt(long epoch) {
+  public boolean ownedAt(long epoch) {
     return owner != null && this.epoch == epoch;
   }
 

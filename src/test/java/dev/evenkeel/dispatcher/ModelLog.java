@@ -71,7 +71,7 @@ public final class ModelLog {
     }
     if (command instanceof DataCommand.Release c) {
       Lease lease = lease(c.group(), c.shard());
-      return lease == null || !lease.heldAt(c.epoch())
+      return lease == null || !lease.ownedAt(c.epoch())
           ? Reply.refused(Refusal.FENCED, "not held")
           : put(lease.released(c.offset(), c.stateOffset(), c.state()));
     }

@@ -53,7 +53,7 @@ record ShardModel(ShardLog log, Map<Long, Producer> producers, Map<String, Held>
       long term,
       long resets) {
 
-    boolean heldAt(long by) {
+    boolean ownedAt(long by) {
       return instance != null && epoch == by;
     }
 
@@ -149,7 +149,7 @@ record ShardModel(ShardLog log, Map<Long, Producer> producers, Map<String, Held>
   /** Somebody was taken for the owner. */
   ShardModel servedTo(String group, long epoch) {
     Held lease = leases.get(group);
-    return lease != null && lease.heldAt(epoch) ? this : null;
+    return lease != null && lease.ownedAt(epoch) ? this : null;
   }
 
   // ---- Leases
@@ -205,7 +205,7 @@ record ShardModel(ShardLog log, Map<Long, Producer> producers, Map<String, Held>
   /** What changes nothing that is modelled, and only the owner may do. */
   private ShardModel byOwner(String group, long epoch, Reply answer) {
     Held lease = leases.get(group);
-    if (lease == null || !lease.heldAt(epoch)) {
+    if (lease == null || !lease.ownedAt(epoch)) {
       return refused(answer, Refusal.FENCED);
     }
     return answer instanceof Reply.Refused ? null : this;
@@ -238,7 +238,7 @@ record ShardModel(ShardLog log, Map<Long, Producer> producers, Map<String, Held>
 
   private ShardModel commit(DataCommand.Commit command, Reply answer) {
     Held lease = leases.get(command.group());
-    if (lease == null || !lease.heldAt(command.epoch())) {
+    if (lease == null || !lease.ownedAt(command.epoch())) {
       return refused(answer, Refusal.FENCED);
     }
     boolean first = command.stateOffset() >= 0 && lease.stateOffset() < 0;
@@ -260,7 +260,7 @@ record ShardModel(ShardLog log, Map<Long, Producer> producers, Map<String, Held>
     if (lease != null && lease.instance() == null && lease.epoch() == command.epoch()) {
       return done(this, answer);
     }
-    if (lease == null || !lease.heldAt(command.epoch())) {
+    if (lease == null || !lease.ownedAt(command.epoch())) {
       return refused(answer, Refusal.FENCED);
     }
     boolean asState = command.state() != null;

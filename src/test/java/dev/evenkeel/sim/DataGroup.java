@@ -495,7 +495,7 @@ final class DataGroup {
       throw notLeader();
     }
     Lease lease = state().tables().lease(request.group(), request.shard());
-    if (lease == null || !lease.heldAt(request.epoch())) {
+    if (lease == null || !lease.ownedAt(request.epoch())) {
       throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
     }
     RetryAnswer found =

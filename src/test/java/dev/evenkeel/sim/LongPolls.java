@@ -84,7 +84,7 @@ final class LongPolls {
       throw new RefusedException(Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
     }
     Lease lease = state.tables().lease(request.group(), shard);
-    if (lease == null || !lease.heldAt(request.epoch())) {
+    if (lease == null || !lease.ownedAt(request.epoch())) {
       throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
     }
     if (request.offset() < record.start() || request.offset() > record.end()) {

@@ -114,7 +114,7 @@ final class ResetRequests {
 
   private void checkOwner(DataCommand.ResetLease reset) {
     Lease lease = world.brokers.of(reset.shard()).lease(World.GROUP, reset.shard());
-    if (lease == null || !lease.heldAt(reset.expectedEpoch())) {
+    if (lease == null || !lease.ownedAt(reset.expectedEpoch())) {
       return;
     }
     boolean alone = runs.getOrDefault(lease.owner(), Set.of()).equals(Set.of(lease.instance()));

@@ -32,7 +32,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
 
   public Decision<Change> record(DataCommand.RecordOutcomes command) {
     Lease lease = command.group() == null ? null : tables.lease(command.group(), command.shard());
-    if (lease == null || !lease.heldAt(command.epoch())) {
+    if (lease == null || !lease.ownedAt(command.epoch())) {
       return Decision.refused(
           Refusal.FENCED,
           "epoch " + command.epoch() + (lease == null ? ": there is no lease" : ": " + lease));

@@ -95,7 +95,7 @@ public record LeaseDecider(DataTables tables, Store store) {
 
   public Decision<Change> commit(DataCommand.Commit command) {
     Lease lease = existing(command.group(), command.shard());
-    if (!lease.heldAt(command.epoch())) {
+    if (!lease.ownedAt(command.epoch())) {
       throw fenced(lease, command.epoch());
     }
     checkOffset("committed offset", command.offset(), command.shard());
@@ -153,7 +153,7 @@ public record LeaseDecider(DataTables tables, Store store) {
 
   public Decision<Change> publisher(DataCommand.SetPublisher command) {
     Lease lease = existing(command.group(), command.shard());
-    if (!lease.heldAt(command.epoch())) {
+    if (!lease.ownedAt(command.epoch())) {
       throw fenced(lease, command.epoch());
     }
     if (command.producerId() < 1) {
@@ -178,7 +178,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     if (!lease.owned() && lease.epoch() == command.epoch()) {
       return Decision.unchanged(Reply.DONE);
     }
-    if (!lease.heldAt(command.epoch())) {
+    if (!lease.ownedAt(command.epoch())) {
       throw fenced(lease, command.epoch());
     }
     checkOffset("released offset", command.offset(), command.shard());

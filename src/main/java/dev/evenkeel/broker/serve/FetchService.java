@@ -139,7 +139,7 @@ public final class FetchService {
    */
   static void requireLease(LogGroupServer group, String name, Shard shard, long epoch) {
     Lease lease = group.state().tables().lease(name, shard);
-    if (lease == null || !lease.heldAt(epoch)) {
+    if (lease == null || !lease.ownedAt(epoch)) {
       throw new RefusedException(
           Refusal.FENCED,
           "epoch %s of %s:%s%s",

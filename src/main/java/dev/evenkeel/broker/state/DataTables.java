@@ -33,8 +33,7 @@ public final class DataTables {
   final Map<Shard, RetentionMarks> marks = new HashMap<>();
 
   // Sorted, as is all that deciders walk over: the order in which a hash table gives its keys
-  // depends
-  // on what was in it before, which a replica that has started again does not know.
+  // depends on what was in it before, which a replica that has started again does not know.
   final NavigableMap<Long, ProducerRecord> producers = new TreeMap<>();
   final NavigableMap<LeaseKey, Long> publishers = new TreeMap<>();
   final NavigableMap<ProducerShard, RecentSequences> rings = new TreeMap<>();
@@ -180,13 +179,14 @@ public final class DataTables {
 
   /** Leases on a shard, sorted by group, as {@link #lease} gives them. */
   public List<Lease> leasesOn(Shard shard) {
-    return leases
-        .subMap(new LeaseKey(shard, ""), true, new LeaseKey(shard, "\uffff"), false)
-        .keySet()
-        .stream()
+    return on(shard, leases).keySet().stream()
         .map(key -> lease(key.group(), shard))
         .filter(lease -> lease != null)
         .toList();
+  }
+
+  private static <V> NavigableMap<LeaseKey, V> on(Shard shard, NavigableMap<LeaseKey, V> all) {
+    return all.subMap(new LeaseKey(shard, ""), true, new LeaseKey(shard, "\uffff"), false);
   }
 
   /** Entries have the outcomes of this feature level from now on. */
@@ -243,10 +243,7 @@ public final class DataTables {
 
   /** Which groups have failures on the shard; from any thread. */
   public List<LeaseKey> failuresOn(Shard shard) {
-    return List.copyOf(
-        failures
-            .subMap(new LeaseKey(shard, ""), true, new LeaseKey(shard, "\uffff"), false)
-            .keySet());
+    return List.copyOf(on(shard, failures).keySet());
   }
 
   /** All failures, sorted by shard and group; a live view, from any thread. */

@@ -113,7 +113,7 @@ class LeaseModelTest {
           command instanceof DataCommand.Commit commit
               ? commit.epoch()
               : ((DataCommand.Release) command).epoch();
-      assertThat(before.heldAt(epoch)).as("only the owner moves the position").isTrue();
+      assertThat(before.ownedAt(epoch)).as("only the owner moves the position").isTrue();
     }
     if (after.stateOffset() != before.stateOffset()
         || !Arrays.equals(after.state(), before.state())) {

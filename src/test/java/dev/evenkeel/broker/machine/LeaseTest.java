@@ -153,7 +153,7 @@ class LeaseTest {
     assertThat(release(1, 5, 5, null)).isEqualTo(Refusal.INVALID);
     assertThat(release(1, 5, -1, new byte[0])).isEqualTo(Refusal.INVALID);
     assertThat(release(1, 5, 5, new byte[Limits.STATE_BYTES_MAX + 1])).isEqualTo(Refusal.TOO_LARGE);
-    assertThat(lease().heldAt(1)).isTrue();
+    assertThat(lease().ownedAt(1)).isTrue();
     assertThat(release(1, 5, 5, new byte[0])).isNull();
     assertThat(rig.data.leaseWithState("g", SHARD).state()).isEmpty();
   }

@@ -159,7 +159,7 @@ class SingletonSimulationTest {
     }
     for (Assignment.Owned owned : told.shards()) {
       Lease lease = bench.lease(owned.shard().shard());
-      if (owned.draining() && lease.heldAt(owned.epoch())) {
+      if (owned.draining() && lease.ownedAt(owned.epoch())) {
         bench.release(owned.shard().shard());
         check(bench);
         if (!all) {
@@ -208,7 +208,7 @@ class SingletonSimulationTest {
     boolean any = false;
     for (Assignment.Owned owned : told.shards()) {
       Lease lease = bench.lease(owned.shard().shard());
-      if (!lease.heldAt(owned.epoch())
+      if (!lease.ownedAt(owned.epoch())
           || lease.groupTerm() != told.lead().term()
           || !owned.draining()) {
         return false;

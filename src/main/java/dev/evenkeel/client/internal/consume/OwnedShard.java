@@ -351,7 +351,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       retryMillis = now + Backoff.soon(environment.random);
       return;
     }
-    if (!lease.heldAt(epoch()) || !environment.instance.equals(lease.instance())) {
+    if (!lease.ownedAt(epoch()) || !environment.instance.equals(lease.instance())) {
       lose("the log says: " + lease.withoutState(), now);
       return;
     }

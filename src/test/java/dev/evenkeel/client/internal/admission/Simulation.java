@@ -504,7 +504,7 @@ final class Simulation {
   private FetchAnswer read(FetchRequest request) {
     Log log = logs[request.shard().shard()];
     // A deposed leader may serve a fenced owner.
-    if (!log.lease.heldAt(request.epoch()) && random.nextInt(3) > 0) {
+    if (!log.lease.ownedAt(request.epoch()) && random.nextInt(3) > 0) {
       throw new RefusedException(Refusal.FENCED, "fenced");
     }
     List<FetchAnswer.Placed> found = new ArrayList<>();
@@ -523,7 +523,7 @@ final class Simulation {
   private Boolean commit(DataCommand.Commit commit) {
     Log log = logs[commit.shard().shard()];
     checkFinished(log, commit.offset());
-    if (!log.lease.heldAt(commit.epoch())) {
+    if (!log.lease.ownedAt(commit.epoch())) {
       throw new RefusedException(Refusal.FENCED, "fenced");
     }
     log.lease = log.lease.committedAt(Math.max(log.lease.committed(), commit.offset()));
@@ -532,7 +532,7 @@ final class Simulation {
 
   /** It never has room, so that all stays in the window. */
   private List<Long> record(DataCommand.RecordOutcomes command) {
-    if (!logs[command.shard().shard()].lease.heldAt(command.epoch())) {
+    if (!logs[command.shard().shard()].lease.ownedAt(command.epoch())) {
       throw new RefusedException(Refusal.FENCED, "fenced");
     }
     return command.outcomes().stream()
@@ -548,7 +548,7 @@ final class Simulation {
     if (lease.epoch() == release.epoch() && !lease.owned()) {
       return true;
     }
-    if (!lease.heldAt(release.epoch())) {
+    if (!lease.ownedAt(release.epoch())) {
       throw new RefusedException(Refusal.FENCED, "fenced");
     }
     boolean state = release.state() != null;

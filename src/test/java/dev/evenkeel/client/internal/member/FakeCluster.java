@@ -255,7 +255,7 @@ public final class FakeCluster implements Link {
     Log log = logs.get(request.shard());
     Lease lease = leases.get(request.shard());
     boolean free = request.group().isEmpty();
-    if (!free && (lease == null || !lease.heldAt(request.epoch()))) {
+    if (!free && (lease == null || !lease.ownedAt(request.epoch()))) {
       answer.complete(Frames.refusal(Refusal.FENCED, "epoch " + request.epoch()));
     } else if (request.offset() < log.start || request.offset() > log.end) {
       answer.complete(Frames.refusal(Refusal.OFFSET_OUT_OF_RANGE, log.start + ".." + log.end));
@@ -315,7 +315,7 @@ public final class FakeCluster implements Link {
     }
     if (command instanceof DataCommand.Commit c) {
       Lease lease = leases.get(c.shard());
-      if (!lease.heldAt(c.epoch())) {
+      if (!lease.ownedAt(c.epoch())) {
         return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
       }
       leases.put(c.shard(), lease.committedAt(Math.max(lease.committed(), c.offset())));
@@ -323,7 +323,7 @@ public final class FakeCluster implements Link {
     }
     if (command instanceof DataCommand.RecordOutcomes c) {
       Lease lease = leases.get(c.shard());
-      if (!lease.heldAt(c.epoch())) {
+      if (!lease.ownedAt(c.epoch())) {
         return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
       }
       // There is never room, so that all stays in the window.
@@ -338,7 +338,7 @@ public final class FakeCluster implements Link {
     if (lease.epoch() == r.epoch() && !lease.owned()) {
       return Reply.DONE;
     }
-    if (!lease.heldAt(r.epoch())) {
+    if (!lease.ownedAt(r.epoch())) {
       return Reply.refused(Refusal.FENCED, "the epoch is " + lease.epoch());
     }
     leases.put(
