@@ -74,7 +74,7 @@ public final class Addresses {
     return "evenkeel.node." + node + ".dealer";
   }
 
-  /** One run of a member in mode level: {@code level.Collect} and {@code level.Deal}. */
+  /** One run of a member in mode level: {@code level.SessionStart} and {@code level.HandOut}. */
   public static String level(String instance) {
     return "evenkeel.member." + instance + ".level";
   }

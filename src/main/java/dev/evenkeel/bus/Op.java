@@ -46,10 +46,10 @@ public enum Op {
    * of meta.
    */
   READ_MOVES,
-  /** To a member. Body: {@code level.Collect}. Answer: {@code level.Place}. */
-  LEVEL_COLLECT,
-  /** To a member. Body: {@code level.Deal}. Answer: i64 messages received. */
-  LEVEL_DEAL,
+  /** To a member. Body: {@code level.SessionStart}. Answer: {@code level.SessionState}. */
+  LEVEL_START,
+  /** To a member. Body: {@code level.HandOut}. Answer: i64 messages received. */
+  LEVEL_HAND_OUT,
   /** To a dealer. Body: {@code level.Report}. Answer: {@code level.Permission}. */
   LEVEL_REPORT,
   /**

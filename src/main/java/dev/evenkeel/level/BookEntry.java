@@ -1,6 +1,6 @@
 package dev.evenkeel.level;
 
-/** One member's line in a {@link LevelBook}. */
+/** One member's line in a {@link LevelCounts}. */
 final class BookEntry {
   final String name;
   final long joined;

@@ -4,6 +4,6 @@
  * <p>Begin with {@link dev.evenkeel.level.Coordinators}, which makes a {@link
  * dev.evenkeel.level.Coordinator} for the threads of one JVM. {@link
  * dev.evenkeel.level.SecondLevelQueues} deals into bounded queues instead, and {@link
- * dev.evenkeel.level.LevelBook} holds the counts of a group across a cluster.
+ * dev.evenkeel.level.LevelCounts} holds the counts of a group across a cluster.
  */
 package dev.evenkeel.level;

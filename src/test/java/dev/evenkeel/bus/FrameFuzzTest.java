@@ -2,11 +2,11 @@ package dev.evenkeel.bus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
-import dev.evenkeel.bus.level.Place;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -94,13 +94,17 @@ class FrameFuzzTest {
         Op.FETCH_RETRIES,
         new RetryRequest("g", SHARD, 4, true, List.of(1L, 2L), 9, 1_000).encode(),
         RetryRequest::decode);
-    request(all, Op.LEVEL_COLLECT, new Collect("g", 1, 2, "n", true, 3).encode(), Collect::decode);
     request(
         all,
-        Op.LEVEL_DEAL,
-        new Deal(1, 2, 3, new byte[] {1}, Map.of(7, "t"), Map.of(SHARD, 5L), List.of(dealt()))
+        Op.LEVEL_START,
+        new SessionStart("g", 1, 2, "n", true, 3).encode(),
+        SessionStart::decode);
+    request(
+        all,
+        Op.LEVEL_HAND_OUT,
+        new HandOut(1, 2, 3, new byte[] {1}, Map.of(7, "t"), Map.of(SHARD, 5L), List.of(dealt()))
             .encode(),
-        Deal::decode);
+        HandOut::decode);
     for (DataCommand command :
         List.of(
             new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
@@ -183,8 +187,9 @@ class FrameFuzzTest {
         RetryAnswer::decode);
     answer(
         all,
-        new Place(new byte[] {1}, 2, List.of(new MessageId(SHARD, 3)), List.of(), 4).encode(),
-        Place::decode);
+        new SessionState(new byte[] {1}, 2, List.of(new MessageId(SHARD, 3)), List.of(), 4)
+            .encode(),
+        SessionState::decode);
     answer(all, new Permission(1, 2).encode(), Permission::decode);
     AppendResults results =
         new AppendResults(
@@ -244,8 +249,8 @@ class FrameFuzzTest {
     assertThat(batch.verified().bytes()).isEqualTo(BATCH.bytes());
   }
 
-  private static Deal.Dealt dealt() {
-    return new Deal.Dealt(
+  private static HandOut.Entry dealt() {
+    return new HandOut.Entry(
         new MessageId(SHARD, 3),
         4,
         1,

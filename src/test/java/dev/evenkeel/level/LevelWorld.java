@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Members that finish messages, and a keeper with a {@link LevelBook} that hears of it later. Deals
- * and reports take any time, keepers are replaced, members come and go. Every finished message is
- * checked against true counts, pair by pair.
+ * Members that finish messages, and a keeper with a {@link LevelCounts} that hears of it later.
+ * Deals and reports take any time, keepers are replaced, members come and go. Every finished
+ * message is checked against true counts, pair by pair.
  */
 final class LevelWorld {
   /** One live member, as it is. */
@@ -23,7 +23,7 @@ final class LevelWorld {
     long finished;
     int held;
     int unheard;
-    Standing standing;
+    Checkpoint checkpoint;
     final ArrayDeque<Deal> underWay = new ArrayDeque<>();
 
     /** Of each older member: what it had when this one joined, and when this one began. */
@@ -35,21 +35,21 @@ final class LevelWorld {
     }
   }
 
-  private record Deal(int count, Standing standing) {}
+  private record Deal(int count, Checkpoint checkpoint) {}
 
   private static final int MEMBERS_MOST = 6;
 
   private final Random random;
   private final Range range;
   private final List<Member> live = new ArrayList<>();
-  private LevelBook book;
+  private LevelCounts book;
   private long named;
   private long finishedInAll;
 
   LevelWorld(long seed, Range range) {
     this.random = new Random(seed);
     this.range = range;
-    this.book = new LevelBook(range);
+    this.book = new LevelCounts(range);
   }
 
   long finishedInAll() {
@@ -119,7 +119,7 @@ final class LevelWorld {
     if (may > 0) {
       int count = random.nextBoolean() ? may : 1 + random.nextInt(may);
       book.dealt(member.name, count, 0);
-      member.underWay.add(new Deal(count, book.standing(member.name)));
+      member.underWay.add(new Deal(count, book.checkpoint(member.name)));
     }
   }
 
@@ -127,7 +127,7 @@ final class LevelWorld {
     Deal deal = member.underWay.poll();
     if (deal != null) {
       member.held += deal.count();
-      member.standing = deal.standing();
+      member.checkpoint = deal.checkpoint();
     }
   }
 
@@ -178,19 +178,19 @@ final class LevelWorld {
 
   /** What the old keeper dealt and did not arrive is lost, as is what was not reported yet. */
   private void replaceKeeper() {
-    List<Standing> told = new ArrayList<>();
+    List<Checkpoint> told = new ArrayList<>();
     List<Member> untold = new ArrayList<>();
     for (Member each : live) {
       each.underWay.clear();
       each.unheard = 0;
-      if (each.standing == null) {
+      if (each.checkpoint == null) {
         untold.add(each);
       } else {
-        told.add(each.standing.with(each.finished, each.held));
+        told.add(each.checkpoint.with(each.finished, each.held));
       }
     }
     Collections.shuffle(told, random);
-    book = LevelBook.restore(range, told, 0);
+    book = LevelCounts.restore(range, told, 0);
     for (Member each : untold) {
       live.remove(each);
       live.forEach(other -> other.olderThan.remove(each));

@@ -120,7 +120,7 @@ public final class ControlService {
       case READ_FAILURES -> failures.figures(group(in), in);
       case APPEND, FETCH, AWAIT_REPLICAS ->
           throw new RefusedException(Refusal.INVALID, op + " belongs to the data address");
-      case LEVEL_COLLECT, LEVEL_DEAL, LEVEL_REPORT ->
+      case LEVEL_START, LEVEL_HAND_OUT, LEVEL_REPORT ->
           throw new RefusedException(Refusal.INVALID, op + " is not for a broker");
     };
   }

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Dealer to member, as the answer to {@link Report}. Other answers: FENCED (there is a later
- * session or term, or none: wait for {@link Collect}), NOT_LEADER (the dealer is not here any
+ * session or term, or none: wait for {@link SessionStart}), NOT_LEADER (the dealer is not here any
  * more).
  *
  * @param number of the report that was taken

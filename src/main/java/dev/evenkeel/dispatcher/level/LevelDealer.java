@@ -6,10 +6,10 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -17,10 +17,10 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.member.Consumers;
-import dev.evenkeel.dispatcher.level.core.DealPolicy;
 import dev.evenkeel.dispatcher.level.core.LevelAction;
 import dev.evenkeel.dispatcher.level.core.LevelDispatch;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
+import dev.evenkeel.dispatcher.level.core.LevelPolicy;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -83,7 +83,7 @@ final class LevelDealer implements ConsumerHandler {
       String node,
       ConsumerOptions options,
       String instance,
-      DealPolicy policy,
+      LevelPolicy policy,
       java.util.function.Consumer<LevelDealer> ended) {
     this.link = link;
     this.directory = directory;
@@ -216,7 +216,7 @@ final class LevelDealer implements ConsumerHandler {
     Promise<Void> done = Promise.promise();
     book.delivery(
         delivery.topic(),
-        new Deal.Dealt(
+        new HandOut.Entry(
             new MessageId(shard, delivery.offset(), generations.getOrDefault(shard, 0L)),
             delivery.epoch(),
             delivery.attempt(),
@@ -350,14 +350,14 @@ final class LevelDealer implements ConsumerHandler {
       ((Promise<Void>) failed.ticket()).tryFail(new HandlerFailure(failed.error()));
     } else if (action instanceof LevelAction.GivenBack back) {
       ((Promise<Void>) back.ticket()).tryFail(new GivenBackException("its shard goes elsewhere"));
-    } else if (action instanceof LevelAction.SendCollect collect) {
-      ask(collect.instance(), Op.LEVEL_COLLECT, collect.body().encode())
-          .map(Place::decode)
+    } else if (action instanceof LevelAction.SendStart collect) {
+      ask(collect.instance(), Op.LEVEL_START, collect.body().encode())
+          .map(SessionState::decode)
           .onComplete(
               place -> book.placed(collect, place, now()),
               failure -> book.collectFailed(collect, refusal(failure), now()));
-    } else if (action instanceof LevelAction.SendDeal deal) {
-      ask(deal.instance(), Op.LEVEL_DEAL, deal.body().encode())
+    } else if (action instanceof LevelAction.SendHandOut deal) {
+      ask(deal.instance(), Op.LEVEL_HAND_OUT, deal.body().encode())
           .map(answer -> new ByteReader(answer).i64())
           .onComplete(
               count -> book.received(deal, count, now()),

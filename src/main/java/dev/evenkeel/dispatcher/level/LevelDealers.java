@@ -6,8 +6,8 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.level.Report;
-import dev.evenkeel.dispatcher.level.core.DealPolicy;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
+import dev.evenkeel.dispatcher.level.core.LevelPolicy;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
 import dev.evenkeel.level.Range;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -73,10 +73,10 @@ public final class LevelDealers {
       List<Long> retryDelaysMillis,
       String instance,
       BiConsumer<String, String> ended) {
-    DealPolicy.Strategy strategy =
+    LevelPolicy.Strategy strategy =
         GroupPolicy.STRATEGY_PUSH.equals(policy.strategy())
-            ? DealPolicy.Strategy.PUSH
-            : DealPolicy.Strategy.PULL;
+            ? LevelPolicy.Strategy.PUSH
+            : LevelPolicy.Strategy.PULL;
     LevelDealer dealer =
         new LevelDealer(
             link,
@@ -85,7 +85,7 @@ public final class LevelDealers {
             node,
             DealerOptions.of(group, node, topics, order, retryDelaysMillis),
             instance,
-            new DealPolicy(Range.of(policy.range()), strategy),
+            new LevelPolicy(Range.of(policy.range()), strategy),
             which -> {
               byGroup.remove(group, which);
               ended.accept(group, instance);

@@ -19,15 +19,17 @@ class LevelFramesTest {
       @ForAll @IntRange(min = 0, max = 50) int count,
       @ForAll boolean flag,
       @ForAll @StringLength(max = 20) String text) {
-    Collect collect = new Collect(text, number, number + 1, "n1", flag, number);
-    assertThat(Collect.decode(collect.encode().view())).isEqualTo(collect);
+    SessionStart collect = new SessionStart(text, number, number + 1, "n1", flag, number);
+    assertThat(SessionStart.decode(collect.encode().view())).isEqualTo(collect);
 
     List<MessageId> ids =
         java.util.stream.IntStream.range(0, count)
             .mapToObj(i -> new MessageId(new Shard(i, i * 7), number + i, number))
             .toList();
-    Place place = new Place(flag ? new byte[] {1, 2} : null, number, ids, ids, 7);
-    assertThat(Place.decode(place.encode().view())).usingRecursiveComparison().isEqualTo(place);
+    SessionState place = new SessionState(flag ? new byte[] {1, 2} : null, number, ids, ids, 7);
+    assertThat(SessionState.decode(place.encode().view()))
+        .usingRecursiveComparison()
+        .isEqualTo(place);
 
     long[] above = new long[count];
     for (int i = 0; i < count; i++) {
@@ -54,15 +56,15 @@ class LevelFramesTest {
             keyed ? Map.of("name", payload) : Map.of(),
             1_700_000_000_000L,
             payload);
-    Deal deal =
-        new Deal(
+    HandOut deal =
+        new HandOut(
             1,
             2,
             offset,
             keyed ? payload : null,
             Map.of(4, text),
             Map.of(new Shard(4, 1), offset),
-            List.of(new Deal.Dealt(new MessageId(new Shard(4, 1), offset, 9), 3, 2, message)));
-    assertThat(Deal.decode(deal.encode().view())).usingRecursiveComparison().isEqualTo(deal);
+            List.of(new HandOut.Entry(new MessageId(new Shard(4, 1), offset, 9), 3, 2, message)));
+    assertThat(HandOut.decode(deal.encode().view())).usingRecursiveComparison().isEqualTo(deal);
   }
 }

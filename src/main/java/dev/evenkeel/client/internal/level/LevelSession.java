@@ -1,8 +1,8 @@
 package dev.evenkeel.client.internal.level;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.internal.consume.Window;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,8 +15,8 @@ final class LevelSession {
   final String node;
   final boolean keep;
 
-  /** What {@link Collect} was answered with, until a deal shows that the dealer knows it. */
-  Place place;
+  /** What {@link SessionStart} was answered with, until a deal shows that the dealer knows it. */
+  SessionState place;
 
   long received;
 
@@ -29,8 +29,8 @@ final class LevelSession {
   /** How many of them the report on its way tells. */
   int failedInFlight;
 
-  /** The first number of the deal that the last standing came with. */
-  long standingFrom;
+  /** The first number of the deal that the last checkpoint came with. */
+  long checkpointFrom;
 
   /** Until then handlers may be started, in monotonic milliseconds; not at that moment any more. */
   long mayStartUntilMillis;
@@ -38,7 +38,7 @@ final class LevelSession {
   /** The dealer knows nothing of this session; -1 if it does, else since when. */
   long stoppedMillis = -1;
 
-  LevelSession(Collect collect) {
+  LevelSession(SessionStart collect) {
     term = collect.term();
     number = collect.session();
     node = collect.node();

@@ -1,6 +1,6 @@
 package dev.evenkeel.client.internal.level;
 
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
@@ -8,7 +8,7 @@ import dev.evenkeel.client.internal.consume.MessageSource;
 
 /** A message that was dealt to this member, until its handler has ended. */
 public final class LevelTask implements MessageSource.Handed {
-  final Deal.Dealt dealt;
+  final HandOut.Entry dealt;
   final String topic;
 
   /** About what it takes in memory. */
@@ -20,7 +20,7 @@ public final class LevelTask implements MessageSource.Handed {
   /** It was taken back while its handler runs: its end is no news to anybody. */
   boolean forgotten;
 
-  LevelTask(Deal.Dealt dealt, String topic, long number) {
+  LevelTask(HandOut.Entry dealt, String topic, long number) {
     this.dealt = dealt;
     this.topic = topic;
     this.number = number;

@@ -1,11 +1,11 @@
 package dev.evenkeel.client.internal.level;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
@@ -57,8 +57,8 @@ public final class LevelWork implements MessageSource<LevelTask> {
   /** How long the end of a message may wait for others, to be told together. */
   public static final long REPORT_DELAY_MILLIS = ReportPlan.ENDED_DELAY_MILLIS;
 
-  /** Largest standing that is kept for the dealer: 1 MiB. */
-  static final int STANDING_BYTES_MAX = 1 << 20;
+  /** Largest checkpoint that is kept for the dealer: 1 MiB. */
+  static final int CHECKPOINT_BYTES_MAX = 1 << 20;
 
   /** Longer permissions are cut to it: a day. */
   static final long MAY_START_MILLIS_MAX = 86_400_000;
@@ -87,9 +87,9 @@ public final class LevelWork implements MessageSource<LevelTask> {
   private final Set<MessageId> forgotten = new HashSet<>();
 
   private final ArrayDeque<ShardContext> lost = new ArrayDeque<>();
-  private final EndedIds ended = new EndedIds(Place.ENDED_MAX);
+  private final EndedIds ended = new EndedIds(SessionState.ENDED_MAX);
   private LevelSession session;
-  private byte[] standing;
+  private byte[] checkpoint;
   private long finished;
   private long consumed;
   private long bytesInHand;
@@ -125,7 +125,7 @@ public final class LevelWork implements MessageSource<LevelTask> {
    *
    * @throws RefusedException FENCED if it is not later than the session there is; INVALID
    */
-  public Place collect(Collect collect, long now) {
+  public SessionState collect(SessionStart collect, long now) {
     check(collect);
     if (session != null) {
       int order = session.compareTo(collect.term(), collect.session());
@@ -148,11 +148,11 @@ public final class LevelWork implements MessageSource<LevelTask> {
     List<MessageId> held = new ArrayList<>();
     begun.forEach(task -> held.add(task.id()));
     queue.forEach(task -> held.add(task.id()));
-    session.place = new Place(standing, finished, held, ended.all(), capacity());
+    session.place = new SessionState(checkpoint, finished, held, ended.all(), capacity());
     return session.place;
   }
 
-  private void check(Collect collect) {
+  private void check(SessionStart collect) {
     if (!options.getGroup().equals(collect.group())) {
       throw invalid(
           "Collect of group " + collect.group() + " at a member of " + options.getGroup());
@@ -176,7 +176,7 @@ public final class LevelWork implements MessageSource<LevelTask> {
     queue.clear();
     bytesInHand = 0;
     finished = 0;
-    standing = null;
+    checkpoint = null;
   }
 
   /** In the order of their numbers, those that were begun first. */
@@ -205,22 +205,22 @@ public final class LevelWork implements MessageSource<LevelTask> {
    * @return messages of the session that were got without a gap
    * @throws RefusedException FENCED if it is of another session; INVALID
    */
-  public long deal(Deal deal, long now) {
+  public long deal(HandOut deal, long now) {
     if (session == null || session.compareTo(deal.term(), deal.session()) != 0) {
       throw fenced(deal.term(), deal.session());
     }
     check(deal);
     session.place = null;
-    if (deal.standing() != null && deal.firstSequence() >= session.standingFrom) {
-      standing = deal.standing();
-      session.standingFrom = deal.firstSequence();
+    if (deal.checkpoint() != null && deal.firstSequence() >= session.checkpointFrom) {
+      checkpoint = deal.checkpoint();
+      session.checkpointFrom = deal.firstSequence();
     }
     deal.committed().forEach(ended::committed);
     long skip = session.received - deal.firstSequence();
     if (skip < 0 || skip >= deal.messages().size()) {
       return session.received;
     }
-    for (Deal.Dealt each : deal.messages().subList((int) skip, deal.messages().size())) {
+    for (HandOut.Entry each : deal.messages().subList((int) skip, deal.messages().size())) {
       if (inHand() >= options.getPendingMessagesMax()
           || bytesInHand >= options.getPendingBytesMax()) {
         break;
@@ -235,14 +235,14 @@ public final class LevelWork implements MessageSource<LevelTask> {
     return session.received;
   }
 
-  private static void check(Deal deal) {
+  private static void check(HandOut deal) {
     if (deal.firstSequence() < 0 || deal.firstSequence() > Long.MAX_VALUE / 2) {
       throw invalid("Deal that begins at " + deal.firstSequence());
     }
-    if (deal.standing() != null && deal.standing().length > STANDING_BYTES_MAX) {
-      throw invalid("Deal with a standing of " + deal.standing().length + " bytes");
+    if (deal.checkpoint() != null && deal.checkpoint().length > CHECKPOINT_BYTES_MAX) {
+      throw invalid("a hand-out with a checkpoint of " + deal.checkpoint().length + " bytes");
     }
-    for (Deal.Dealt each : deal.messages()) {
+    for (HandOut.Entry each : deal.messages()) {
       if (each.id().offset() < 0 || each.epoch() < 0 || each.attempt() < 1) {
         throw invalid(
             "Deal of " + each.id() + ", epoch " + each.epoch() + ", attempt " + each.attempt());

@@ -5,11 +5,11 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.WakeTimer;
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.Permission;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.level.LevelWork;
@@ -79,13 +79,13 @@ final class LevelMember {
       Op op = Frames.op(request);
       ByteBuffer body = Frames.body(request);
       switch (op) {
-        case LEVEL_COLLECT:
-          Collect collect = decoded(body, Collect::decode);
-          Place place = work.collect(collect, Clock.millis());
+        case LEVEL_START:
+          SessionStart collect = decoded(body, SessionStart::decode);
+          SessionState place = work.collect(collect, Clock.millis());
           actions.safely("onLevel", handler::onLevel);
           return Frames.answer(place.encode().view());
-        case LEVEL_DEAL:
-          Deal deal = decoded(body, Deal::decode);
+        case LEVEL_HAND_OUT:
+          HandOut deal = decoded(body, HandOut::decode);
           return Frames.answer(new Bytes(8).i64(work.deal(deal, Clock.millis())).view());
         default:
           return Frames.refusal(Refusal.INVALID, op + " is not for a member");

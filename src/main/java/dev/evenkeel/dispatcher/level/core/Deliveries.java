@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.bus.level.Deal.Dealt;
+import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.Shard;
 import java.util.List;
@@ -15,13 +15,13 @@ final class Deliveries {
   private final WaitingLine line = new WaitingLine();
 
   /** In a hand, and nobody waits for the end: not delivered yet, or not any more. */
-  private final ByPlace<Item> awaited = new ByPlace<>(Integer.MAX_VALUE);
+  private final MessageMap<Item> awaited = new MessageMap<>(Integer.MAX_VALUE);
 
-  private final ByPlace<Boolean> ended = new ByPlace<>(ENDED_MAX);
+  private final MessageMap<Boolean> ended = new MessageMap<>(ENDED_MAX);
 
-  private final CommitNews news;
+  private final CommittedOffsets news;
 
-  Deliveries(Consumer<LevelAction> out, CommitNews news) {
+  Deliveries(Consumer<LevelAction> out, CommittedOffsets news) {
     this.out = out;
     this.news = news;
   }
@@ -36,7 +36,7 @@ final class Deliveries {
   }
 
   /** Finishes it, gives it to who has it already, or lets it wait. */
-  void add(Dealt dealt, Object ticket) {
+  void add(Entry dealt, Object ticket) {
     if (ended.remove(dealt.id()) != null) {
       out.accept(new LevelAction.Finished(ticket));
       return;

@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.bus.level.Deal.Dealt;
+import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
 
 /** A message on its way to a member and back. */
@@ -8,7 +8,7 @@ final class Item {
   final MessageId id;
 
   /** As it is dealt; null if a member has it from an earlier dealer and the log did not yet. */
-  Dealt dealt;
+  Entry dealt;
 
   /** Whoever delivered it and waits for its end; null if nobody does now. */
   Object ticket;
@@ -17,7 +17,7 @@ final class Item {
     this.id = id;
   }
 
-  void deliver(Dealt as, Object by) {
+  void deliver(Entry as, Object by) {
     dealt = as;
     ticket = by;
   }

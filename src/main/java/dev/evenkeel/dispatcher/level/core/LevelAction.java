@@ -1,12 +1,12 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
+import dev.evenkeel.bus.level.SessionStart;
 
 /** What a {@link LevelDispatch} wants done. */
 public sealed interface LevelAction {
   /** To be answered by {@link LevelDispatch#placed} or {@link LevelDispatch#collectFailed}. */
-  record SendCollect(String instance, Collect body) implements LevelAction {}
+  record SendStart(String instance, SessionStart body) implements LevelAction {}
 
   /**
    * To be answered by {@link LevelDispatch#received} or {@link LevelDispatch#dealFailed}.
@@ -14,7 +14,7 @@ public sealed interface LevelAction {
    * @param turn counts how often the member's messages were begun to be sent again
    * @param end number after the last message's
    */
-  record SendDeal(String instance, int turn, long end, Deal body) implements LevelAction {}
+  record SendHandOut(String instance, int turn, long end, HandOut body) implements LevelAction {}
 
   /** A message was handled. */
   record Finished(Object ticket) implements LevelAction {}

@@ -1,12 +1,12 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal.Dealt;
+import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
-import dev.evenkeel.level.LevelBook;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.level.LevelCounts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayDeque;
@@ -57,10 +57,10 @@ public final class LevelDispatch {
 
   private final String group;
   private final String node;
-  private final DealPolicy policy;
+  private final LevelPolicy policy;
   private final ArrayDeque<LevelAction> actions = new ArrayDeque<>();
   private final Map<Integer, String> topicNames = new HashMap<>();
-  private final CommitNews news = new CommitNews();
+  private final CommittedOffsets news = new CommittedOffsets();
   private final Deliveries deliveries = new Deliveries(actions::add, news);
   private final Map<String, MemberSlot> byName = new LinkedHashMap<>();
   private final Map<String, MemberSlot> byInstance = new HashMap<>();
@@ -68,11 +68,11 @@ public final class LevelDispatch {
   /** Those in the book, in the order of their turns. */
   private final List<MemberSlot> ring = new ArrayList<>();
 
-  private final Draw draw;
-  private final Arrivals arrivals = new Arrivals();
+  private final HandOutOrder draw;
+  private final JoinPauses arrivals = new JoinPauses();
   private final Stalls stalls = new Stalls();
 
-  private LevelBook book;
+  private LevelCounts book;
   private boolean begun;
   private boolean restored;
   private boolean closed;
@@ -87,12 +87,12 @@ public final class LevelDispatch {
   /**
    * @param node where reports are to be sent to
    */
-  public LevelDispatch(String group, String node, DealPolicy policy) {
+  public LevelDispatch(String group, String node, LevelPolicy policy) {
     this.group = group;
     this.node = node;
     this.policy = policy;
-    this.draw = new Draw(policy.strategy());
-    this.book = new LevelBook(policy.range());
+    this.draw = new HandOutOrder(policy.strategy());
+    this.book = new LevelCounts(policy.range());
   }
 
   /** The next thing to do, or null. */
@@ -130,7 +130,7 @@ public final class LevelDispatch {
    * @param ticket comes back in {@link LevelAction.Finished}, {@link LevelAction.Failed} or {@link
    *     Action.GivenBack}
    */
-  public void delivery(String topic, Dealt message, Object ticket) {
+  public void delivery(String topic, Entry message, Object ticket) {
     if (closed) {
       actions.add(new LevelAction.GivenBack(ticket));
       return;
@@ -220,7 +220,7 @@ public final class LevelDispatch {
       draw.left(ring.indexOf(hand));
       ring.remove(hand);
       for (MemberSlot each : ring) {
-        each.standingDue = true;
+        each.checkpointDue = true;
       }
     }
     hand.state = MemberSlot.State.AWAY;
@@ -251,12 +251,12 @@ public final class LevelDispatch {
     hand.session = ++lastSession;
     long mayStart = Stalls.firstPermission(hand.stallMillis);
     actions.add(
-        new LevelAction.SendCollect(
-            hand.instance, new Collect(group, term, hand.session, node, !restored, mayStart)));
+        new LevelAction.SendStart(
+            hand.instance, new SessionStart(group, term, hand.session, node, !restored, mayStart)));
   }
 
   /** A Collect was answered. */
-  public void placed(LevelAction.SendCollect asked, Place place, long now) {
+  public void placed(LevelAction.SendStart asked, SessionState place, long now) {
     MemberSlot hand = awaiting(asked);
     if (hand == null) {
       return;
@@ -274,7 +274,7 @@ public final class LevelDispatch {
   }
 
   /** A Collect was refused, or nobody answered it. */
-  public void collectFailed(LevelAction.SendCollect asked, Refusal refusal, long now) {
+  public void collectFailed(LevelAction.SendStart asked, Refusal refusal, long now) {
     MemberSlot hand = awaiting(asked);
     if (hand != null) {
       hand.state = MemberSlot.State.AWAY;
@@ -282,7 +282,7 @@ public final class LevelDispatch {
     }
   }
 
-  private MemberSlot awaiting(LevelAction.SendCollect asked) {
+  private MemberSlot awaiting(LevelAction.SendStart asked) {
     MemberSlot hand = byInstance.get(asked.instance());
     return hand != null
             && hand.state == MemberSlot.State.COLLECTING
@@ -298,7 +298,7 @@ public final class LevelDispatch {
   }
 
   private void join(MemberSlot hand, long now) {
-    if (hand.closing || book.members().size() >= LevelBook.MEMBERS_MAX) {
+    if (hand.closing || book.members().size() >= LevelCounts.MEMBERS_MAX) {
       hand.state = MemberSlot.State.AWAY;
       hand.collectMillis = now + COLLECT_RETRY_MILLIS;
       return;
@@ -345,7 +345,7 @@ public final class LevelDispatch {
     Restoring restoring = new Restoring(policy.range(), placed);
     book = restoring.book(policy.range(), term << JOININGS_BITS, now);
     for (MemberSlot hand : placed) {
-      Place place = hand.place;
+      SessionState place = hand.place;
       place.ended().forEach(deliveries::endedEarlier);
       if (restoring.fits(hand)) {
         for (MessageId id : place.held()) {
@@ -389,8 +389,8 @@ public final class LevelDispatch {
     for (int i = 0; i < ring.size(); i++) {
       MemberSlot hand = ring.get(i);
       while (hand.mayFlush(now)) {
-        byte[] standing = hand.standingDue ? told(hand) : null;
-        actions.add(hand.flush(term, standing, topicNames, news));
+        byte[] checkpoint = hand.checkpointDue ? told(hand) : null;
+        actions.add(hand.flush(term, checkpoint, topicNames, news));
       }
     }
   }
@@ -404,11 +404,11 @@ public final class LevelDispatch {
         younger.add(other);
       }
     }
-    return new MemberCheckpoint(book.standing(hand.name), term, changes, younger).encode();
+    return new MemberCheckpoint(book.checkpoint(hand.name), term, changes, younger).encode();
   }
 
   /** A Deal was answered: the member has got {@code count} messages of the session. */
-  public void received(LevelAction.SendDeal deal, long count, long now) {
+  public void received(LevelAction.SendHandOut deal, long count, long now) {
     MemberSlot hand = live(deal);
     if (hand != null) {
       hand.answered(deal, count, now);
@@ -416,7 +416,7 @@ public final class LevelDispatch {
   }
 
   /** A Deal was refused, or nobody answered it. */
-  public void dealFailed(LevelAction.SendDeal deal, Refusal refusal, long now) {
+  public void dealFailed(LevelAction.SendHandOut deal, Refusal refusal, long now) {
     MemberSlot hand = live(deal);
     if (hand == null) {
       return;
@@ -430,7 +430,7 @@ public final class LevelDispatch {
     }
   }
 
-  private MemberSlot live(LevelAction.SendDeal deal) {
+  private MemberSlot live(LevelAction.SendHandOut deal) {
     MemberSlot hand = byInstance.get(deal.instance());
     return hand != null
             && hand.state == MemberSlot.State.LIVE
@@ -462,7 +462,7 @@ public final class LevelDispatch {
   }
 
   private boolean holds(MemberSlot hand, long now) {
-    LevelBook.Holder holder = stalls.holder(book, draw, ring, now);
+    LevelCounts.Holder holder = stalls.holder(book, draw, ring, now);
     return holder != null && holder.member().equals(hand.name);
   }
 
@@ -487,7 +487,7 @@ public final class LevelDispatch {
       finished += finish(hand, each);
     }
     if (finished > 0) {
-      hand.standingDue |= book.finishedOf(hand.name) == 0;
+      hand.checkpointDue |= book.finishedOf(hand.name) == 0;
       book.finished(hand.name, finished, now);
     }
     if (failed > 0) {
@@ -520,7 +520,7 @@ public final class LevelDispatch {
     if (!restored || !stalls.mayJudge(now)) {
       return;
     }
-    LevelBook.Holder holder = stalls.holder(book, draw, ring, now);
+    LevelCounts.Holder holder = stalls.holder(book, draw, ring, now);
     List<MemberSlot> late = new ArrayList<>();
     for (MemberSlot hand : ring) {
       boolean holds = holder != null && holder.member().equals(hand.name);
@@ -549,7 +549,7 @@ public final class LevelDispatch {
       bars.add(new LevelFigures.Bar(hand.name, level, position, finished, hand.items()));
       inHand += hand.items();
     }
-    LevelBook.Holder holder = stalls.holder(book, draw, ring, now);
+    LevelCounts.Holder holder = stalls.holder(book, draw, ring, now);
     return new LevelFigures(
         term,
         policy.range().steps(),

@@ -18,7 +18,7 @@ import java.util.List;
 public record LevelFigures(
     long term,
     int range,
-    DealPolicy.Strategy strategy,
+    LevelPolicy.Strategy strategy,
     long gap,
     long round,
     String holder,

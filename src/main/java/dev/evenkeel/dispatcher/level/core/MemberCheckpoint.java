@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.level.Standing;
+import dev.evenkeel.level.Checkpoint;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -27,9 +27,9 @@ import java.util.Set;
  *
  * @param term of the dealer
  * @param change how often members had left this dealer's book or joined it
- * @param younger {@link Standing#joined} of the members that joined later than this one
+ * @param younger {@link Checkpoint#joined} of the members that joined later than this one
  */
-record MemberCheckpoint(Standing standing, long term, long change, List<Long> younger) {
+record MemberCheckpoint(Checkpoint checkpoint, long term, long change, List<Long> younger) {
   private static final int VERSION = 1;
 
   static final Comparator<MemberCheckpoint> BY_TIME =
@@ -38,18 +38,18 @@ record MemberCheckpoint(Standing standing, long term, long change, List<Long> yo
   /** Numbers of all that took part. */
   Set<Long> members() {
     Set<Long> members = new HashSet<>(younger);
-    members.add(standing.joined());
-    standing.references().forEach(each -> members.add(each.joined()));
+    members.add(checkpoint.joined());
+    checkpoint.references().forEach(each -> members.add(each.joined()));
     return members;
   }
 
   byte[] encode() {
-    Bytes out = new Bytes(64 + 24 * standing.references().size() + 8 * younger.size());
-    out.u8(VERSION).text(standing.name());
-    out.varlong(standing.joined()).varlong(standing.base()).varlong(standing.finished());
-    out.varint(standing.inHand()).bool(standing.heard());
-    out.i32(standing.references().size());
-    for (Standing.Reference each : standing.references()) {
+    Bytes out = new Bytes(64 + 24 * checkpoint.references().size() + 8 * younger.size());
+    out.u8(VERSION).text(checkpoint.name());
+    out.varlong(checkpoint.joined()).varlong(checkpoint.base()).varlong(checkpoint.finished());
+    out.varint(checkpoint.inHand()).bool(checkpoint.heard());
+    out.i32(checkpoint.references().size());
+    for (Checkpoint.Reference each : checkpoint.references()) {
       out.varlong(each.joined()).varlong(each.low()).varlong(each.high());
     }
     out.i64(term).i64(change).i32(younger.size());
@@ -77,9 +77,9 @@ record MemberCheckpoint(Standing standing, long term, long change, List<Long> yo
     long finished = in.varlong();
     int inHand = in.varint();
     boolean heard = in.bool();
-    List<Standing.Reference> references = new ArrayList<>();
+    List<Checkpoint.Reference> references = new ArrayList<>();
     for (int i = in.count(); i > 0; i--) {
-      references.add(new Standing.Reference(in.varlong(), in.varlong(), in.varlong()));
+      references.add(new Checkpoint.Reference(in.varlong(), in.varlong(), in.varlong()));
     }
     long term = in.i64();
     long change = in.i64();
@@ -88,7 +88,7 @@ record MemberCheckpoint(Standing standing, long term, long change, List<Long> yo
       younger.add(in.varlong());
     }
     in.end();
-    Standing standing = new Standing(name, joined, base, finished, inHand, heard, references);
-    return new MemberCheckpoint(standing, term, change, younger);
+    Checkpoint checkpoint = new Checkpoint(name, joined, base, finished, inHand, heard, references);
+    return new MemberCheckpoint(checkpoint, term, change, younger);
   }
 }

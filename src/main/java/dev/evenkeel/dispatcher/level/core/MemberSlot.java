@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.bus.level.Deal;
-import dev.evenkeel.bus.level.Place;
+import dev.evenkeel.bus.level.HandOut;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -57,7 +57,7 @@ final class MemberSlot {
   long collectMillis;
 
   /** What it answered while others were awaited. */
-  Place place;
+  SessionState place;
 
   int capacity;
   long reportNumber;
@@ -72,7 +72,7 @@ final class MemberSlot {
   long firstDueMillis = -1;
 
   /** What is to be told of its place is not sent yet. */
-  boolean standingDue;
+  boolean checkpointDue;
 
   /** How many messages it may be dealt now; while dealing. */
   int credit;
@@ -95,7 +95,7 @@ final class MemberSlot {
   private int turn;
   private int flying;
   private long retryMillis;
-  private long standingSentAt = -1;
+  private long checkpointSentAt = -1;
   private long newsSent;
   private long newsKnown;
 
@@ -118,8 +118,8 @@ final class MemberSlot {
     retryMillis = 0;
     reportNumber = -1;
     unconfirmedSinceMillis = -1;
-    standingDue = true;
-    standingSentAt = -1;
+    checkpointDue = true;
+    checkpointSentAt = -1;
     newsSent = 0;
     newsKnown = 0;
   }
@@ -211,16 +211,16 @@ final class MemberSlot {
     return sent < next && flying < DEALS_MAX && now >= retryMillis;
   }
 
-  /** The next messages to be sent. The caller adds the standing if it is due. */
-  LevelAction.SendDeal flush(
-      long term, byte[] standing, Map<Integer, String> topicNames, CommitNews news) {
+  /** The next messages to be sent. The caller adds the checkpoint if it is due. */
+  LevelAction.SendHandOut flush(
+      long term, byte[] checkpoint, Map<Integer, String> topicNames, CommittedOffsets news) {
     long from = sent;
     long bytes = 0;
-    List<Deal.Dealt> messages = new ArrayList<>();
+    List<HandOut.Entry> messages = new ArrayList<>();
     Map<Integer, String> topics = new LinkedHashMap<>();
     int lastTopic = -1;
     while (sent < next && messages.size() < DEAL_MESSAGES_MAX) {
-      Deal.Dealt each = at(sent).dealt;
+      HandOut.Entry each = at(sent).dealt;
       bytes += each.bytes();
       if (bytes > DEAL_BYTES_MAX && !messages.isEmpty()) {
         break;
@@ -233,17 +233,20 @@ final class MemberSlot {
         lastTopic = topic;
       }
     }
-    if (standing != null && sent > everSent) {
+    if (checkpoint != null && sent > everSent) {
       // In a Deal of which the member has everything already it would be overlooked.
-      standingDue = false;
-      standingSentAt = sent - 1;
+      checkpointDue = false;
+      checkpointSentAt = sent - 1;
     }
     everSent = Math.max(everSent, sent);
     Map<Shard, Long> committed = news.since(newsSent);
     newsSent = news.version();
     flying++;
-    return new LevelAction.SendDeal(
-        instance, turn, sent, new Deal(term, session, from, standing, topics, committed, messages));
+    return new LevelAction.SendHandOut(
+        instance,
+        turn,
+        sent,
+        new HandOut(term, session, from, checkpoint, topics, committed, messages));
   }
 
   /** It has got everything below {@code count}. */
@@ -255,8 +258,8 @@ final class MemberSlot {
     received = upTo;
     sent = Math.max(sent, received);
     unconfirmedSinceMillis = received == next ? -1 : now;
-    if (standingSentAt >= 0 && standingSentAt < received) {
-      standingSentAt = -1;
+    if (checkpointSentAt >= 0 && checkpointSentAt < received) {
+      checkpointSentAt = -1;
     }
     if (received == sent) {
       newsKnown = newsSent;
@@ -264,7 +267,7 @@ final class MemberSlot {
   }
 
   /** A Deal was answered. */
-  void answered(LevelAction.SendDeal deal, long count, long now) {
+  void answered(LevelAction.SendHandOut deal, long count, long now) {
     confirmed(count, now);
     if (deal.turn() == turn) {
       flying--;
@@ -274,7 +277,7 @@ final class MemberSlot {
     }
   }
 
-  void unanswered(LevelAction.SendDeal deal, long retryAtMillis) {
+  void unanswered(LevelAction.SendHandOut deal, long retryAtMillis) {
     if (deal.turn() == turn) {
       retryMillis = retryAtMillis;
       sendAgain();
@@ -286,9 +289,9 @@ final class MemberSlot {
     flying = 0;
     sent = received;
     newsSent = newsKnown;
-    if (standingSentAt >= 0) {
-      standingDue = true;
-      standingSentAt = -1;
+    if (checkpointSentAt >= 0) {
+      checkpointDue = true;
+      checkpointSentAt = -1;
     }
   }
 }

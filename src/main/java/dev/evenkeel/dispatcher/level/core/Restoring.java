@@ -1,8 +1,8 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.level.LevelBook;
+import dev.evenkeel.level.Checkpoint;
+import dev.evenkeel.level.LevelCounts;
 import dev.evenkeel.level.Range;
-import dev.evenkeel.level.Standing;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -18,16 +18,16 @@ import java.util.Set;
  * other.
  */
 final class Restoring {
-  private final Map<MemberSlot, Standing> fit = new LinkedHashMap<>();
+  private final Map<MemberSlot, Checkpoint> fit = new LinkedHashMap<>();
 
   Restoring(Range range, Collection<MemberSlot> placed) {
-    Map<MemberSlot, Standing> standings = new LinkedHashMap<>();
+    Map<MemberSlot, Checkpoint> standings = new LinkedHashMap<>();
     MemberCheckpoint latest = null;
     for (MemberSlot hand : placed) {
-      MemberCheckpoint told = MemberCheckpoint.decode(hand.place.standing());
-      if (told != null && told.standing().name().equals(hand.name)) {
+      MemberCheckpoint told = MemberCheckpoint.decode(hand.place.checkpoint());
+      if (told != null && told.checkpoint().name().equals(hand.name)) {
         int held = hand.place.held().size();
-        standings.put(hand, told.standing().with(hand.place.finished(), held));
+        standings.put(hand, told.checkpoint().with(hand.place.finished(), held));
         latest =
             latest == null || MemberCheckpoint.BY_TIME.compare(latest, told) < 0 ? told : latest;
       }
@@ -36,18 +36,18 @@ final class Restoring {
     List<MemberSlot> inOrder = new ArrayList<>(standings.keySet());
     inOrder.sort(Comparator.comparingLong(hand -> standings.get(hand).joined()));
     for (MemberSlot hand : inOrder) {
-      Standing standing = standings.get(hand);
-      if (members.contains(standing.joined()) && fits(standing, range)) {
-        fit.put(hand, standing);
+      Checkpoint checkpoint = standings.get(hand);
+      if (members.contains(checkpoint.joined()) && fits(checkpoint, range)) {
+        fit.put(hand, checkpoint);
       }
     }
   }
 
-  private boolean fits(Standing young, Range range) {
-    Map<Long, Standing.Reference> known = new HashMap<>();
+  private boolean fits(Checkpoint young, Range range) {
+    Map<Long, Checkpoint.Reference> known = new HashMap<>();
     young.references().forEach(each -> known.put(each.joined(), each));
-    for (Standing old : fit.values()) {
-      Standing.Reference reference = known.get(old.joined());
+    for (Checkpoint old : fit.values()) {
+      Checkpoint.Reference reference = known.get(old.joined());
       if (reference == null
           || old.finished() - reference.low() - young.finished() > range.steps()) {
         return false;
@@ -57,13 +57,13 @@ final class Restoring {
   }
 
   /** The book of those that fit. */
-  LevelBook book(Range range, long joinedFrom, long now) {
+  LevelCounts book(Range range, long joinedFrom, long now) {
     try {
-      return LevelBook.restore(range, fit.values(), joinedFrom, now);
+      return LevelCounts.restore(range, fit.values(), joinedFrom, now);
     } catch (IllegalArgumentException | IllegalStateException e) {
       // What was told makes no sense: begin afresh.
       fit.clear();
-      return LevelBook.restore(range, List.of(), joinedFrom, now);
+      return LevelCounts.restore(range, List.of(), joinedFrom, now);
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.level.LevelBook;
+import dev.evenkeel.level.LevelCounts;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -32,23 +32,23 @@ final class Stalls {
   }
 
   /** Who holds the round, and for how long. Null if nobody does, or nobody waits for it. */
-  LevelBook.Holder holder(LevelBook book, Draw draw, List<MemberSlot> ring, long now) {
+  LevelCounts.Holder holder(LevelCounts book, HandOutOrder draw, List<MemberSlot> ring, long now) {
     if (waitingSinceMillis < 0) {
       return null;
     }
-    LevelBook.Holder holder = book.holder(now).orElse(null);
+    LevelCounts.Holder holder = book.holder(now).orElse(null);
     MemberSlot turn = draw.turnHolder(ring);
     if (turn != null && (turn.items() >= book.range() || turn.spanLeft() <= 0)) {
       long quiet = now - book.quietSinceMillisOf(turn.name);
       if (holder == null || quiet > holder.heldMillis()) {
-        holder = new LevelBook.Holder(turn.name, turn.items(), quiet);
+        holder = new LevelCounts.Holder(turn.name, turn.items(), quiet);
       }
     }
     if (holder == null) {
       return null;
     }
     long held = Math.min(holder.heldMillis(), now - waitingSinceMillis);
-    return new LevelBook.Holder(holder.member(), holder.inHand(), held);
+    return new LevelCounts.Holder(holder.member(), holder.inHand(), held);
   }
 
   /** Whether it is time to judge at all. */
@@ -86,7 +86,7 @@ final class Stalls {
    * @param holds whether it holds the round; asked only if it matters
    * @return for how long it may start handlers, in milliseconds
    */
-  long permit(MemberSlot hand, LevelBook book, BooleanSupplier holds, long now) {
+  long permit(MemberSlot hand, LevelCounts book, BooleanSupplier holds, long now) {
     long earliest = now + hand.stallMillis;
     if (waitingSinceMillis >= 0 && hand.items() > 0) {
       long quiet = Math.max(book.quietSinceMillisOf(hand.name), waitingSinceMillis);

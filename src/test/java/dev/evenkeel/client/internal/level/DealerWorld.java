@@ -2,12 +2,12 @@ package dev.evenkeel.client.internal.level;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -191,13 +191,15 @@ final class DealerWorld {
     if (asked != session || asked.open) {
       return;
     }
-    Collect collect = new Collect("g", asked.term, asked.number, "n", asked.keep, MAY_START_MILLIS);
+    SessionStart collect =
+        new SessionStart("g", asked.term, asked.number, "n", asked.keep, MAY_START_MILLIS);
     send(
         () -> {
           try {
-            Place place = work.collect(decode(collect.encode().view(), Collect::decode), now);
+            SessionState place =
+                work.collect(decode(collect.encode().view(), SessionStart::decode), now);
             collected(asked, place);
-            send(() -> placed(asked, decode(place.encode().view(), Place::decode)));
+            send(() -> placed(asked, decode(place.encode().view(), SessionState::decode)));
           } catch (RefusedException e) {
             assertThat(e.refusal()).isEqualTo(Refusal.FENCED);
           }
@@ -207,7 +209,7 @@ final class DealerWorld {
   }
 
   /** The member takes the session up. */
-  private void collected(Session by, Place place) {
+  private void collected(Session by, SessionState place) {
     if (by.collected) {
       return;
     }
@@ -223,7 +225,7 @@ final class DealerWorld {
     }
   }
 
-  private void placed(Session by, Place place) {
+  private void placed(Session by, SessionState place) {
     if (by != session || by.open) {
       return;
     }
@@ -296,10 +298,10 @@ final class DealerWorld {
   }
 
   private void deal(Session by, long from, List<Dealing> some) {
-    List<Deal.Dealt> dealt = new ArrayList<>();
+    List<HandOut.Entry> dealt = new ArrayList<>();
     for (Dealing each : some) {
       Message message = new Message(null, Map.of(), 1, new byte[3]);
-      dealt.add(new Deal.Dealt(each.id, each.token, each.attempt, message));
+      dealt.add(new HandOut.Entry(each.id, each.token, each.attempt, message));
     }
     Map<Shard, Long> committed = new HashMap<>();
     for (int i = 0; i < SHARDS; i++) {
@@ -309,11 +311,12 @@ final class DealerWorld {
       }
       committed.put(new Shard(1, i), offset);
     }
-    Deal deal = new Deal(by.term, by.number, from, new byte[1], Map.of(1, "t"), committed, dealt);
+    HandOut deal =
+        new HandOut(by.term, by.number, from, new byte[1], Map.of(1, "t"), committed, dealt);
     send(
         () -> {
           try {
-            long received = work.deal(decode(deal.encode().view(), Deal::decode), now);
+            long received = work.deal(decode(deal.encode().view(), HandOut::decode), now);
             by.numbered.subList(0, (int) received).forEach(each -> each.received = true);
             send(() -> by.received = Math.max(by.received, received));
           } catch (RefusedException e) {

@@ -3,12 +3,12 @@ package dev.evenkeel.client.internal.level;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
@@ -53,24 +53,24 @@ class LevelWorkTest {
     return made;
   }
 
-  private Place collect(long term, long session, boolean keep) {
-    return work.collect(new Collect("g", term, session, "n1", keep, 10_000), now);
+  private SessionState collect(long term, long session, boolean keep) {
+    return work.collect(new SessionStart("g", term, session, "n1", keep, 10_000), now);
   }
 
   private static MessageId id(long offset) {
     return new MessageId(SHARD, offset);
   }
 
-  private static List<Deal.Dealt> messages(long... offsets) {
+  private static List<HandOut.Entry> messages(long... offsets) {
     return LongStream.of(offsets)
         .mapToObj(
             offset ->
-                new Deal.Dealt(id(offset), 7, 1, new Message(null, Map.of(), 5, new byte[10])))
+                new HandOut.Entry(id(offset), 7, 1, new Message(null, Map.of(), 5, new byte[10])))
         .toList();
   }
 
-  private static Deal deal(long session, long first, List<Deal.Dealt> messages) {
-    return new Deal(1, session, first, null, Map.of(1, "t"), Map.of(), messages);
+  private static HandOut deal(long session, long first, List<HandOut.Entry> messages) {
+    return new HandOut(1, session, first, null, Map.of(1, "t"), Map.of(), messages);
   }
 
   private long deal(long session, long first, long... offsets) {
@@ -102,8 +102,8 @@ class LevelWorkTest {
 
   @Test
   void handsOutWhatIsDealtAndTellsItsEnd() {
-    Place place = collect(1, 1, true);
-    assertThat(place.standing()).isNull();
+    SessionState place = collect(1, 1, true);
+    assertThat(place.checkpoint()).isNull();
     assertThat(place.finished()).isZero();
     assertThat(place.held()).isEmpty();
     assertThat(place.ended()).isEmpty();
@@ -178,11 +178,11 @@ class LevelWorkTest {
   void aCollectThatComesAgainIsAnsweredAlike() {
     collect(1, 1, true);
     deal(1, 0, 0, 1);
-    Place first = collect(1, 2, true);
+    SessionState first = collect(1, 2, true);
     assertThat(first.held()).containsExactly(id(0), id(1));
     LevelTask task = work.next(now);
     work.finished(task, now);
-    Place again = collect(1, 2, true);
+    SessionState again = collect(1, 2, true);
     assertThat(again.held()).isEqualTo(first.held());
     assertThat(again.finished()).isZero();
     assertThat(told().endedBelow()).isEqualTo(1);
@@ -194,13 +194,14 @@ class LevelWorkTest {
   void aLaterSessionGoesOnWithWhatIsInHand() {
     collect(1, 1, true);
     work.deal(
-        new Deal(1, 1, 0, new byte[] {9}, Map.of(1, "t"), Map.of(), messages(0, 1, 2, 3, 4, 5, 6)),
+        new HandOut(
+            1, 1, 0, new byte[] {9}, Map.of(1, "t"), Map.of(), messages(0, 1, 2, 3, 4, 5, 6)),
         now);
     List<LevelTask> tasks = startAll();
     work.finished(tasks.get(1), now);
     work.failed(tasks.get(2), new IllegalStateException("broken\nin two lines"), now);
-    Place place = collect(2, 1, true);
-    assertThat(place.standing()).containsExactly(9);
+    SessionState place = collect(2, 1, true);
+    assertThat(place.checkpoint()).containsExactly(9);
     assertThat(place.finished()).isEqualTo(1);
     assertThat(place.held()).containsExactly(id(0), id(3), id(4), id(5), id(6));
     assertThat(place.ended()).containsExactly(id(1));
@@ -215,12 +216,12 @@ class LevelWorkTest {
   void withoutKeepingItForgetsWhatItHas() {
     collect(1, 1, true);
     work.deal(
-        new Deal(1, 1, 0, new byte[] {9}, Map.of(1, "t"), Map.of(), messages(0, 1, 2, 3, 4, 5)),
+        new HandOut(1, 1, 0, new byte[] {9}, Map.of(1, "t"), Map.of(), messages(0, 1, 2, 3, 4, 5)),
         now);
     List<LevelTask> tasks = startAll();
     work.finished(tasks.get(0), now);
-    Place place = collect(1, 2, false);
-    assertThat(place.standing()).isNull();
+    SessionState place = collect(1, 2, false);
+    assertThat(place.checkpoint()).isNull();
     assertThat(place.finished()).isZero();
     assertThat(place.held()).isEmpty();
     assertThat(place.ended()).as("that is true for ever").containsExactly(id(0));
@@ -377,25 +378,26 @@ class LevelWorkTest {
     collect(1, 1, true);
     deal(1, 0, 0, 1, 2, 3);
     startAll().forEach(task -> work.finished(task, now));
-    work.deal(new Deal(1, 1, 4, null, Map.of(), Map.of(SHARD, 3L), List.of()), now);
+    work.deal(new HandOut(1, 1, 4, null, Map.of(), Map.of(SHARD, 3L), List.of()), now);
     assertThat(collect(1, 2, true).ended()).containsExactly(id(3));
   }
 
   @Test
-  void keepsTheLatestStanding() {
+  void keepsTheLatestCheckpoint() {
     collect(1, 1, true);
-    work.deal(standing(1, 0, 1, messages(0)), now);
-    work.deal(standing(1, 2, 3, messages(2)), now);
-    work.deal(standing(1, 1, 2, messages(1)), now);
-    work.deal(standing(1, 0, 1, messages(0)), now);
+    work.deal(checkpoint(1, 0, 1, messages(0)), now);
+    work.deal(checkpoint(1, 2, 3, messages(2)), now);
+    work.deal(checkpoint(1, 1, 2, messages(1)), now);
+    work.deal(checkpoint(1, 0, 1, messages(0)), now);
     work.deal(deal(1, 2, messages(2)), now);
-    assertThat(collect(1, 2, true).standing()).containsExactly(3);
-    work.deal(standing(2, 3, 4, messages()), now);
-    assertThat(collect(1, 3, true).standing()).containsExactly(4);
+    assertThat(collect(1, 2, true).checkpoint()).containsExactly(3);
+    work.deal(checkpoint(2, 3, 4, messages()), now);
+    assertThat(collect(1, 3, true).checkpoint()).containsExactly(4);
   }
 
-  private static Deal standing(long session, long first, int mark, List<Deal.Dealt> messages) {
-    return new Deal(
+  private static HandOut checkpoint(
+      long session, long first, int mark, List<HandOut.Entry> messages) {
+    return new HandOut(
         1, session, first, new byte[] {(byte) mark}, Map.of(1, "t"), Map.of(), messages);
   }
 
@@ -493,40 +495,41 @@ class LevelWorkTest {
 
   @Test
   void whatIsWrongIsRefusedAndChangesNothing() {
-    refused(Refusal.INVALID, () -> work.collect(new Collect("other", 1, 1, "n1", true, 100), now));
-    refused(Refusal.INVALID, () -> work.collect(new Collect("g", 1, 1, null, true, 100), now));
-    refused(Refusal.INVALID, () -> work.collect(new Collect("g", 1, -1, "n", true, 100), now));
-    refused(Refusal.INVALID, () -> work.collect(new Collect("g", 1, 1, "n", true, -1), now));
+    refused(
+        Refusal.INVALID, () -> work.collect(new SessionStart("other", 1, 1, "n1", true, 100), now));
+    refused(Refusal.INVALID, () -> work.collect(new SessionStart("g", 1, 1, null, true, 100), now));
+    refused(Refusal.INVALID, () -> work.collect(new SessionStart("g", 1, -1, "n", true, 100), now));
+    refused(Refusal.INVALID, () -> work.collect(new SessionStart("g", 1, 1, "n", true, -1), now));
     collect(1, 1, true);
     refused(Refusal.INVALID, () -> deal(1, -1, 0));
     refused(Refusal.INVALID, () -> deal(1, Long.MAX_VALUE, 0));
     refused(Refusal.INVALID, () -> deal(1, 0, 0, -5));
     Message message = new Message(null, Map.of(), 5, new byte[1]);
-    refused(Refusal.INVALID, () -> oneOf(new Deal.Dealt(id(3), 7, 0, message)));
-    refused(Refusal.INVALID, () -> oneOf(new Deal.Dealt(id(3), -7, 1, message)));
+    refused(Refusal.INVALID, () -> oneOf(new HandOut.Entry(id(3), 7, 0, message)));
+    refused(Refusal.INVALID, () -> oneOf(new HandOut.Entry(id(3), -7, 1, message)));
     refused(
         Refusal.INVALID,
-        () -> oneOf(new Deal.Dealt(new MessageId(new Shard(2, 0), 3), 7, 1, message)));
+        () -> oneOf(new HandOut.Entry(new MessageId(new Shard(2, 0), 3), 7, 1, message)));
     refused(
         Refusal.INVALID,
         () ->
             work.deal(
-                new Deal(
+                new HandOut(
                     1,
                     1,
                     0,
-                    new byte[LevelWork.STANDING_BYTES_MAX + 1],
+                    new byte[LevelWork.CHECKPOINT_BYTES_MAX + 1],
                     Map.of(1, "t"),
                     Map.of(),
                     messages(0)),
                 now));
     assertThat(startAll()).isEmpty();
     assertThat(deal(1, 0, 0)).isEqualTo(1);
-    assertThat(collect(1, 2, true).standing()).isNull();
+    assertThat(collect(1, 2, true).checkpoint()).isNull();
   }
 
-  private void oneOf(Deal.Dealt dealt) {
-    List<Deal.Dealt> both = new ArrayList<>(messages(0));
+  private void oneOf(HandOut.Entry dealt) {
+    List<HandOut.Entry> both = new ArrayList<>(messages(0));
     both.add(dealt);
     work.deal(deal(1, 0, both), now);
   }

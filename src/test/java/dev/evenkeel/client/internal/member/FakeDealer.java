@@ -3,12 +3,12 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -70,26 +70,27 @@ final class FakeDealer {
     return cluster.request(member(), request, 60_000);
   }
 
-  Future<Place> collect(long term, long session, boolean keep) {
-    Collect collect = new Collect("g", term, session, node, keep, 10_000);
-    return ask(Frames.request(Op.LEVEL_COLLECT, collect.encode()))
-        .map(answer -> Place.decode(Frames.answerBody(answer)));
+  Future<SessionState> collect(long term, long session, boolean keep) {
+    SessionStart collect = new SessionStart("g", term, session, node, keep, 10_000);
+    return ask(Frames.request(Op.LEVEL_START, collect.encode()))
+        .map(answer -> SessionState.decode(Frames.answerBody(answer)));
   }
 
   /** Deals messages of shard 0 of "t", each with its offset as its payload. */
   Future<Long> deal(long term, long session, long first, long fromOffset, int count) {
-    List<Deal.Dealt> messages = new ArrayList<>();
+    List<HandOut.Entry> messages = new ArrayList<>();
     for (long offset = fromOffset; offset < fromOffset + count; offset++) {
       byte[] payload = String.valueOf(offset).getBytes(StandardCharsets.UTF_8);
       messages.add(
-          new Deal.Dealt(
+          new HandOut.Entry(
               new MessageId(new Shard(1, 0), offset),
               3,
               1,
               new Message(null, Map.of(), 1_000, payload)));
     }
-    Deal deal = new Deal(term, session, first, new byte[] {5}, Map.of(1, "t"), Map.of(), messages);
-    return ask(Frames.request(Op.LEVEL_DEAL, deal.encode()))
+    HandOut deal =
+        new HandOut(term, session, first, new byte[] {5}, Map.of(1, "t"), Map.of(), messages);
+    return ask(Frames.request(Op.LEVEL_HAND_OUT, deal.encode()))
         .map(answer -> Frames.answerReader(answer).i64());
   }
 }

@@ -10,7 +10,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Place;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -110,7 +110,7 @@ class LevelMemberTest {
                       : Future.succeededFuture();
                 }));
     assertThat(cluster.heartbeats().get(0).mode()).isEqualTo("level");
-    Place place = await(dealer.collect(1, 1, true));
+    SessionState place = await(dealer.collect(1, 1, true));
     assertThat(place.capacity()).isEqualTo(RANGE);
     assertThat(await(dealer.deal(1, 1, 0, 10, 5))).isEqualTo(5);
     Awaitility.await().until(() -> dealer.last() != null && dealer.last().endedBelow() == 5);
@@ -127,9 +127,9 @@ class LevelMemberTest {
             });
     Awaitility.await().until(() -> consumer.consumed() == 4);
     assertThat(consumer.ownedShards()).isZero();
-    Place again = await(dealer.collect(2, 1, true));
+    SessionState again = await(dealer.collect(2, 1, true));
     assertThat(again.finished()).isEqualTo(4);
-    assertThat(again.standing()).containsExactly(5);
+    assertThat(again.checkpoint()).containsExactly(5);
     assertThat(again.ended()).hasSize(4).contains(new MessageId(new Shard(1, 0), 14));
     await(consumer.close());
     Heartbeat last = cluster.heartbeats().get(cluster.heartbeats().size() - 1);
@@ -176,9 +176,9 @@ class LevelMemberTest {
     await(dealer.collect(1, 1, true));
     await(dealer.deal(1, 1, 0, 0, 6));
     Awaitility.await().until(() -> handler.seen.size() == 4);
-    Place place = await(dealer.collect(1, 2, false));
+    SessionState place = await(dealer.collect(1, 2, false));
     assertThat(place.held()).isEmpty();
-    assertThat(place.standing()).isNull();
+    assertThat(place.checkpoint()).isNull();
     Awaitility.await().until(() -> handler.events.equals(List.of("lost 0@3")));
     await(dealer.deal(1, 2, 0, 20, 2));
     handler.running.get(0).complete();
@@ -202,7 +202,7 @@ class LevelMemberTest {
     dealer.refuse(Refusal.NOT_LEADER);
     handler.running.get(1).complete();
     FakeDealer next = new FakeDealer(cluster, "n2");
-    Place place = await(next.collect(2, 1, true));
+    SessionState place = await(next.collect(2, 1, true));
     assertThat(place.finished()).isEqualTo(1);
     assertThat(place.held().stream().map(MessageId::offset)).containsExactly(0L, 2L, 3L, 4L, 5L);
     Awaitility.await()
@@ -229,12 +229,12 @@ class LevelMemberTest {
                   return Future.succeededFuture();
                 }));
     invalid(Buffer.buffer());
-    invalid(Frames.request(Op.LEVEL_COLLECT, new Bytes(4).i32(7)));
-    invalid(Frames.request(Op.LEVEL_DEAL, new Bytes(4).i32(7)));
+    invalid(Frames.request(Op.LEVEL_START, new Bytes(4).i32(7)));
+    invalid(Frames.request(Op.LEVEL_HAND_OUT, new Bytes(4).i32(7)));
     invalid(Frames.request(Op.FETCH, new Bytes(1)));
     await(dealer.collect(1, 1, true));
     Bytes endless = new Bytes(64).i64(1).i64(1).i64(0).blob(null).i32(Integer.MAX_VALUE);
-    invalid(Frames.request(Op.LEVEL_DEAL, endless));
+    invalid(Frames.request(Op.LEVEL_HAND_OUT, endless));
     await(dealer.deal(1, 1, 0, 0, 1));
     Awaitility.await().until(() -> seen.size() == 1);
     await(consumer.close());

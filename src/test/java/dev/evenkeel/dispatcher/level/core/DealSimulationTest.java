@@ -12,8 +12,8 @@ class DealSimulationTest {
   private static final long FIRST = Long.getLong("deal.first", 1);
 
   @ParameterizedTest
-  @EnumSource(DealPolicy.Strategy.class)
-  void the_bound_holds_and_nothing_is_lost_or_stuck(DealPolicy.Strategy strategy) {
+  @EnumSource(LevelPolicy.Strategy.class)
+  void the_bound_holds_and_nothing_is_lost_or_stuck(LevelPolicy.Strategy strategy) {
     for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
       try {
         simulate(seed, strategy);
@@ -23,10 +23,10 @@ class DealSimulationTest {
     }
   }
 
-  private static void simulate(long seed, DealPolicy.Strategy strategy) {
+  private static void simulate(long seed, LevelPolicy.Strategy strategy) {
     int[] ranges = {1, 2, 5, 10, 50};
     Range range = Range.of(ranges[(int) (seed % ranges.length)]);
-    DealWorld world = new DealWorld(seed, new DealPolicy(range, strategy), 500);
+    DealWorld world = new DealWorld(seed, new LevelPolicy(range, strategy), 500);
     world.join();
     world.join();
     world.join();

@@ -2,11 +2,11 @@ package dev.evenkeel.dispatcher.level.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
@@ -83,7 +83,7 @@ final class DealWorld {
       MessageId id = new MessageId(ticket.shard(), ticket.offset());
       book.delivery(
           "t",
-          new Deal.Dealt(id, term, ticket.attempt(), new Message(null, null, 0, BODY)),
+          new HandOut.Entry(id, term, ticket.attempt(), new Message(null, null, 0, BODY)),
           ticket);
     }
 
@@ -157,9 +157,9 @@ final class DealWorld {
         failed((Ticket) a.ticket());
       } else if (action instanceof LevelAction.GivenBack a) {
         complete(a.ticket());
-      } else if (action instanceof LevelAction.SendCollect a) {
+      } else if (action instanceof LevelAction.SendStart a) {
         collect(this, a);
-      } else if (action instanceof LevelAction.SendDeal a) {
+      } else if (action instanceof LevelAction.SendHandOut a) {
         deal(this, a);
       }
     }
@@ -190,7 +190,7 @@ final class DealWorld {
 
   final String group = "g";
   final Random random;
-  private final DealPolicy policy;
+  private final LevelPolicy policy;
   private final int perShard;
   private final int inFlightMax;
   private final int slowest;
@@ -223,7 +223,7 @@ final class DealWorld {
     }
   }
 
-  DealWorld(long seed, DealPolicy policy, int perShard) {
+  DealWorld(long seed, LevelPolicy policy, int perShard) {
     random = new Random(seed);
     this.policy = policy;
     this.perShard = perShard;
@@ -430,8 +430,8 @@ final class DealWorld {
     return members.stream().filter(m -> m.instance.equals(instance)).findFirst().orElse(null);
   }
 
-  private void collect(Dealer by, LevelAction.SendCollect send) {
-    Collect body = Collect.decode(send.body().encode().view());
+  private void collect(Dealer by, LevelAction.SendStart send) {
+    SessionStart body = SessionStart.decode(send.body().encode().view());
     this.<Object[]>request(
         answer -> {
           SimMember member = byInstance(send.instance());
@@ -443,20 +443,20 @@ final class DealWorld {
           if (by.over) {
             return;
           }
-          Place place = answer == null ? null : (Place) answer[0];
+          SessionState place = answer == null ? null : (SessionState) answer[0];
           if (place == null) {
             Refusal refusal = answer == null ? Refusal.INDETERMINATE : Refusal.FENCED;
             by.book.collectFailed(send, refusal, now);
           } else {
-            by.book.placed(send, Place.decode(place.encode().view()), now);
+            by.book.placed(send, SessionState.decode(place.encode().view()), now);
           }
           see();
           by.turn();
         });
   }
 
-  private void deal(Dealer by, LevelAction.SendDeal send) {
-    Deal body = Deal.decode(send.body().encode().view());
+  private void deal(Dealer by, LevelAction.SendHandOut send) {
+    HandOut body = HandOut.decode(send.body().encode().view());
     this.<Long>request(
         answer -> {
           SimMember member = byInstance(send.instance());

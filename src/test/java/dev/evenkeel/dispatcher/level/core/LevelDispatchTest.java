@@ -2,10 +2,10 @@ package dev.evenkeel.dispatcher.level.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.level.Range;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -27,11 +27,11 @@ class LevelDispatchTest {
   private int capacity = 4;
 
   private static LevelDispatch pull(int range) {
-    return new LevelDispatch("g", "n", new DealPolicy(Range.of(range), DealPolicy.Strategy.PULL));
+    return new LevelDispatch("g", "n", new LevelPolicy(Range.of(range), LevelPolicy.Strategy.PULL));
   }
 
   private static LevelDispatch push(int range) {
-    return new LevelDispatch("g", "n", new DealPolicy(Range.of(range), DealPolicy.Strategy.PUSH));
+    return new LevelDispatch("g", "n", new LevelPolicy(Range.of(range), LevelPolicy.Strategy.PUSH));
   }
 
   private static LiveMember member(String name, boolean closing) {
@@ -49,7 +49,7 @@ class LevelDispatchTest {
   private void deliver(Shard shard, int from, int to) {
     for (int i = from; i < to; i++) {
       MessageId id = new MessageId(shard, i);
-      book.delivery("t", new Deal.Dealt(id, 1, 1, new Message(null, null, 0, new byte[1])), i);
+      book.delivery("t", new HandOut.Entry(id, 1, 1, new Message(null, null, 0, new byte[1])), i);
     }
   }
 
@@ -66,8 +66,8 @@ class LevelDispatchTest {
     return actions.stream().filter(type::isInstance).map(type::cast).toList();
   }
 
-  private static Place nothing(int capacity) {
-    return new Place(null, 0, List.of(), List.of(), capacity);
+  private static SessionState nothing(int capacity) {
+    return new SessionState(null, 0, List.of(), List.of(), capacity);
   }
 
   /**
@@ -78,22 +78,22 @@ class LevelDispatchTest {
     book.begin(1, now);
     answerCollects(capacity);
     deliver(OTHER, 0, members);
-    for (LevelAction.SendDeal each : of(LevelAction.SendDeal.class, actions())) {
+    for (LevelAction.SendHandOut each : of(LevelAction.SendHandOut.class, actions())) {
       book.received(each, 1, now);
       report(each, 1);
     }
     actions();
-    now += Arrivals.APART_MILLIS;
+    now += JoinPauses.APART_MILLIS;
   }
 
-  private List<LevelAction.SendCollect> answerCollects(int capacity) {
-    List<LevelAction.SendCollect> collects = of(LevelAction.SendCollect.class, actions());
+  private List<LevelAction.SendStart> answerCollects(int capacity) {
+    List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
     collects.forEach(each -> book.placed(each, nothing(capacity), now));
     return collects;
   }
 
   private LevelDispatch.Heard report(
-      LevelAction.SendDeal deal, long endedBelow, Report.Failed... failed) {
+      LevelAction.SendHandOut deal, long endedBelow, Report.Failed... failed) {
     return book.reported(
         new Report(
             "g",
@@ -109,7 +109,7 @@ class LevelDispatchTest {
         now);
   }
 
-  private static List<Long> offsets(LevelAction.SendDeal deal) {
+  private static List<Long> offsets(LevelAction.SendHandOut deal) {
     return deal.body().messages().stream().map(each -> each.id().offset()).toList();
   }
 
@@ -122,12 +122,12 @@ class LevelDispatchTest {
     live("a", "b");
     book.begin(1, now);
     deliver(0, 4);
-    List<LevelAction.SendCollect> collects = of(LevelAction.SendCollect.class, actions());
+    List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
     assertThat(collects).hasSize(2).allMatch(each -> each.body().keep());
     book.placed(collects.get(0), nothing(4), now);
     assertThat(actions()).isEmpty();
     book.placed(collects.get(1), nothing(4), now);
-    assertThat(of(LevelAction.SendDeal.class, actions())).hasSize(2);
+    assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(2);
   }
 
   @Test
@@ -135,13 +135,13 @@ class LevelDispatchTest {
     live("a", "b");
     book.begin(1, now);
     deliver(0, 4);
-    List<LevelAction.SendCollect> collects = of(LevelAction.SendCollect.class, actions());
+    List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
     book.placed(collects.get(0), nothing(4), now);
     now += LevelDispatch.BEGIN_MILLIS_MAX;
     book.tick(now);
     List<LevelAction> then = actions();
-    assertThat(of(LevelAction.SendDeal.class, then)).hasSize(1);
-    assertThat(of(LevelAction.SendCollect.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
+    assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
+    assertThat(of(LevelAction.SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
     book.placed(collects.get(1), nothing(4), now);
     assertThat(book.level()).as("the late answer is of no use").containsExactly("a");
   }
@@ -151,12 +151,12 @@ class LevelDispatchTest {
     live("a", "b");
     begin(3, 2);
     deliver(0, 50);
-    assertThat(of(LevelAction.SendDeal.class, actions())).allMatch(each -> each.end() == 4);
+    assertThat(of(LevelAction.SendHandOut.class, actions())).allMatch(each -> each.end() == 4);
     book = push(10);
     live("a", "b");
     begin(3, 2);
     deliver(0, 50);
-    List<LevelAction.SendDeal> deals = of(LevelAction.SendDeal.class, actions());
+    List<LevelAction.SendHandOut> deals = of(LevelAction.SendHandOut.class, actions());
     assertThat(deals).allMatch(each -> each.end() >= 10);
     assertThat(offsets(deals.get(0)).subList(0, 3)).containsExactly(0L, 2L, 4L);
   }
@@ -166,21 +166,21 @@ class LevelDispatchTest {
     live("a");
     begin(3, 1);
     deliver(0, 20);
-    LevelAction.SendDeal first = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut first = of(LevelAction.SendHandOut.class, actions()).get(0);
     live("a", "b");
     answerCollects(3);
     report(first, 2);
-    assertThat(of(LevelAction.SendDeal.class, actions())).as("all wait").isEmpty();
+    assertThat(of(LevelAction.SendHandOut.class, actions())).as("all wait").isEmpty();
     assertThat(book.level()).containsExactly("a");
     report(first, 4);
-    List<LevelAction.SendDeal> greeting = of(LevelAction.SendDeal.class, actions());
+    List<LevelAction.SendHandOut> greeting = of(LevelAction.SendHandOut.class, actions());
     assertThat(book.level()).containsExactly("a", "b");
-    assertThat(greeting).extracting(LevelAction.SendDeal::instance).containsExactly("b-1");
+    assertThat(greeting).extracting(LevelAction.SendHandOut::instance).containsExactly("b-1");
     assertThat(greeting.get(0).end()).isOne();
-    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
     report(greeting.get(0), 1);
-    assertThat(of(LevelAction.SendDeal.class, actions()))
-        .extracting(LevelAction.SendDeal::end)
+    assertThat(of(LevelAction.SendHandOut.class, actions()))
+        .extracting(LevelAction.SendHandOut::end)
         .containsExactlyInAnyOrder(7L, 4L);
   }
 
@@ -193,14 +193,14 @@ class LevelDispatchTest {
     live("a", "b", "c");
     answerCollects(3);
     actions();
-    now += Arrivals.PAUSE_MILLIS_MAX;
-    List<LevelAction.SendDeal> greeting = of(LevelAction.SendDeal.class, actions());
+    now += JoinPauses.PAUSE_MILLIS_MAX;
+    List<LevelAction.SendHandOut> greeting = of(LevelAction.SendHandOut.class, actions());
     assertThat(book.level()).containsExactly("a", "b", "c");
     assertThat(greeting).hasSize(2).allMatch(each -> each.end() == 1);
     report(greeting.get(0), 1);
-    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
-    now += Arrivals.PAUSE_MILLIS_MAX;
-    assertThat(of(LevelAction.SendDeal.class, actions())).hasSize(2);
+    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
+    now += JoinPauses.PAUSE_MILLIS_MAX;
+    assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(2);
   }
 
   @Test
@@ -210,11 +210,11 @@ class LevelDispatchTest {
     live("a", "b");
     answerCollects(0);
     deliver(0, 20);
-    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
     assertThat(book.level()).containsExactly("a", "b");
-    now += Arrivals.PAUSE_MILLIS_MAX;
-    assertThat(of(LevelAction.SendDeal.class, actions()))
-        .extracting(LevelAction.SendDeal::instance)
+    now += JoinPauses.PAUSE_MILLIS_MAX;
+    assertThat(of(LevelAction.SendHandOut.class, actions()))
+        .extracting(LevelAction.SendHandOut::instance)
         .containsExactly("a-1");
   }
 
@@ -223,7 +223,7 @@ class LevelDispatchTest {
     live("a");
     begin(4, 1);
     deliver(0, 4);
-    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
     report(deal, 4, new Report.Failed(2, "no"));
     List<LevelAction> ends = actions();
     assertThat(of(LevelAction.Finished.class, ends))
@@ -241,14 +241,14 @@ class LevelDispatchTest {
     book.begin(1, now);
     answerCollects(4);
     deliver(0, 4);
-    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
-    assertThat(deal.body().standing()).isNotNull();
+    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
+    assertThat(deal.body().checkpoint()).isNotNull();
     book.dealFailed(deal, Refusal.INDETERMINATE, now);
     assertThat(actions()).isEmpty();
     now += 1_000;
-    LevelAction.SendDeal again = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut again = of(LevelAction.SendHandOut.class, actions()).get(0);
     assertThat(offsets(again)).isEqualTo(range(0, 4));
-    assertThat(again.body().standing()).isNotNull();
+    assertThat(again.body().checkpoint()).isNotNull();
     book.received(again, 4, now);
     now += 1_000;
     assertThat(actions()).isEmpty();
@@ -259,10 +259,10 @@ class LevelDispatchTest {
     live("a", "b");
     begin(3, 2);
     deliver(0, 10);
-    List<LevelAction.SendDeal> deals = of(LevelAction.SendDeal.class, actions());
+    List<LevelAction.SendHandOut> deals = of(LevelAction.SendHandOut.class, actions());
     live("b");
     report(deals.get(1), 4);
-    LevelAction.SendDeal next = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut next = of(LevelAction.SendHandOut.class, actions()).get(0);
     assertThat(offsets(next).subList(0, 3)).isEqualTo(offsets(deals.get(0)));
     assertThat(book.open()).isEqualTo(7);
   }
@@ -272,10 +272,10 @@ class LevelDispatchTest {
     live("a", "b");
     begin(3, 2);
     deliver(0, 10);
-    List<LevelAction.SendDeal> deals = of(LevelAction.SendDeal.class, actions());
+    List<LevelAction.SendHandOut> deals = of(LevelAction.SendHandOut.class, actions());
     book.members(List.of(member("a", true), member("b", false)), now);
     report(deals.get(0), 2);
-    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
     assertThat(book.level()).contains("a");
     report(deals.get(0), 4);
     actions();
@@ -289,7 +289,7 @@ class LevelDispatchTest {
     book.begin(1, now);
     answerCollects(2);
     deliver(0, 20);
-    List<LevelAction.SendDeal> deals = of(LevelAction.SendDeal.class, actions());
+    List<LevelAction.SendHandOut> deals = of(LevelAction.SendHandOut.class, actions());
     report(deals.get(1), 2);
     actions();
     long mayStart = report(deals.get(0), 0).permission().mayStartMillis();
@@ -308,8 +308,8 @@ class LevelDispatchTest {
     assertThat(book.figures(now).setAside()).isEqualTo(1);
     assertThat(report(deals.get(0), 1).refusal()).isEqualTo(Refusal.FENCED);
     List<LevelAction> then = actions();
-    assertThat(of(LevelAction.SendCollect.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
-    assertThat(of(LevelAction.SendDeal.class, then)).hasSize(1);
+    assertThat(of(LevelAction.SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
+    assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
   }
 
   @Test
@@ -318,18 +318,18 @@ class LevelDispatchTest {
     book.begin(1, now);
     answerCollects(4);
     deliver(0, 4);
-    byte[] standing = of(LevelAction.SendDeal.class, actions()).get(0).body().standing();
+    byte[] checkpoint = of(LevelAction.SendHandOut.class, actions()).get(0).body().checkpoint();
     book = pull(10);
     live("a");
     deliver(0, 6);
     book.begin(2, now);
-    LevelAction.SendCollect collect = of(LevelAction.SendCollect.class, actions()).get(0);
+    LevelAction.SendStart collect = of(LevelAction.SendStart.class, actions()).get(0);
     List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
     List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1));
-    book.placed(collect, new Place(standing, 2, held, ended, 4), now);
+    book.placed(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.Finished.class, then)).hasSize(2);
-    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, then).get(0);
+    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, then).get(0);
     assertThat(offsets(deal)).containsExactly(4L, 5L);
     assertThat(deal.body().firstSequence()).isEqualTo(2);
     report(deal, 4);
@@ -342,12 +342,12 @@ class LevelDispatchTest {
     live("a");
     begin(2, 1);
     deliver(0, 4);
-    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
     book.withdrawn(SHARD);
     assertThat(of(LevelAction.GivenBack.class, actions())).hasSize(4);
     assertThat(book.open()).isZero();
     deliver(0, 2);
-    assertThat(of(LevelAction.SendDeal.class, actions())).isEmpty();
+    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
     report(deal, 3);
     assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
   }
@@ -357,15 +357,15 @@ class LevelDispatchTest {
     live("a");
     begin(2, 1);
     deliver(0, 4);
-    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
     book.withdrawn(SHARD);
     actions();
     deliverOfGeneration(1, 0, 2);
     report(deal, 3);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.Finished.class, then)).isEmpty();
-    assertThat(offsets(of(LevelAction.SendDeal.class, then).get(0))).containsExactly(0L, 1L);
-    assertThat(report(of(LevelAction.SendDeal.class, then).get(0), 5).permission()).isNotNull();
+    assertThat(offsets(of(LevelAction.SendHandOut.class, then).get(0))).containsExactly(0L, 1L);
+    assertThat(report(of(LevelAction.SendHandOut.class, then).get(0), 5).permission()).isNotNull();
     assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
   }
 
@@ -375,28 +375,28 @@ class LevelDispatchTest {
     book.begin(1, now);
     answerCollects(4);
     deliver(0, 4);
-    byte[] standing = of(LevelAction.SendDeal.class, actions()).get(0).body().standing();
+    byte[] checkpoint = of(LevelAction.SendHandOut.class, actions()).get(0).body().checkpoint();
     book = pull(10);
     live("a");
     deliverOfGeneration(1, 0, 6);
     book.begin(2, now);
-    LevelAction.SendCollect collect = of(LevelAction.SendCollect.class, actions()).get(0);
+    LevelAction.SendStart collect = of(LevelAction.SendStart.class, actions()).get(0);
     List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
     List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1, 1));
-    book.placed(collect, new Place(standing, 2, held, ended, 4), now);
+    book.placed(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.Finished.class, then)).hasSize(1);
-    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, then).get(0);
+    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, then).get(0);
     assertThat(offsets(deal)).containsExactly(0L, 2L);
     report(deal, 4);
-    LevelAction.SendDeal rest = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut rest = of(LevelAction.SendHandOut.class, actions()).get(0);
     assertThat(offsets(rest)).containsExactly(3L, 4L, 5L);
   }
 
   private void deliverOfGeneration(long generation, int from, int to) {
     for (int i = from; i < to; i++) {
       MessageId id = new MessageId(SHARD, i, generation);
-      book.delivery("t", new Deal.Dealt(id, 2, 1, new Message(null, null, 0, new byte[1])), i);
+      book.delivery("t", new HandOut.Entry(id, 2, 1, new Message(null, null, 0, new byte[1])), i);
     }
   }
 
@@ -407,13 +407,13 @@ class LevelDispatchTest {
     answerCollects(4);
     book.committed(SHARD, 7);
     deliver(7, 8);
-    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
     assertThat(deal.body().committed()).containsEntry(SHARD, 7L);
     report(deal, 1);
     actions();
     book.received(deal, 1, now);
     deliver(8, 9);
-    assertThat(of(LevelAction.SendDeal.class, actions()).get(0).body().committed()).isEmpty();
+    assertThat(of(LevelAction.SendHandOut.class, actions()).get(0).body().committed()).isEmpty();
   }
 
   @Test
@@ -421,7 +421,7 @@ class LevelDispatchTest {
     live("a");
     begin(2, 1);
     deliver(0, 4);
-    LevelAction.SendDeal deal = of(LevelAction.SendDeal.class, actions()).get(0);
+    LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
     book.close();
     assertThat(of(LevelAction.GivenBack.class, actions())).hasSize(2);
     report(deal, 3);

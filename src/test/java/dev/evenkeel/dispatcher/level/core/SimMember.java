@@ -1,11 +1,11 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.bus.level.Collect;
-import dev.evenkeel.bus.level.Deal;
+import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
-import dev.evenkeel.bus.level.Place;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -53,7 +53,7 @@ final class SimMember {
   long enteredTerm;
 
   private String dealerNode;
-  private byte[] standing;
+  private byte[] checkpoint;
   private final TreeMap<Long, Work> works = new TreeMap<>();
   private final Set<MessageId> ended = new LinkedHashSet<>();
   private long received;
@@ -97,7 +97,7 @@ final class SimMember {
   }
 
   /** Place, or null for FENCED. */
-  Place collect(Collect collect) {
+  SessionState collect(SessionStart collect) {
     if (collect.term() < term || collect.term() == term && collect.session() <= session) {
       return null;
     }
@@ -118,7 +118,7 @@ final class SimMember {
     works.clear();
     if (!collect.keep()) {
       finished = 0;
-      standing = null;
+      checkpoint = null;
     }
     List<MessageId> held = new ArrayList<>();
     for (Work work : kept) {
@@ -130,7 +130,7 @@ final class SimMember {
     endedBelow = 0;
     mayStartUntil = world.now + collect.mayStartMillis();
     startMore();
-    return new Place(standing, finished, held, List.copyOf(ended), capacity());
+    return new SessionState(checkpoint, finished, held, List.copyOf(ended), capacity());
   }
 
   private int capacity() {
@@ -138,7 +138,7 @@ final class SimMember {
   }
 
   /** Messages received, or −1 for FENCED. */
-  long deal(Deal deal) {
+  long deal(HandOut deal) {
     if (deal.term() != term || deal.session() != session) {
       return -1;
     }
@@ -146,12 +146,12 @@ final class SimMember {
     if (deal.firstSequence() > received || end <= received) {
       return received;
     }
-    if (deal.standing() != null) {
-      standing = deal.standing();
+    if (deal.checkpoint() != null) {
+      checkpoint = deal.checkpoint();
     }
     deal.committed().forEach((shard, below) -> ended.removeIf(id -> isBelow(id, shard, below)));
     for (long number = received; number < end; number++) {
-      Deal.Dealt dealt = deal.messages().get((int) (number - deal.firstSequence()));
+      HandOut.Entry dealt = deal.messages().get((int) (number - deal.firstSequence()));
       works.put(number, new Work(dealt.id(), number));
       world.taken(this, dealt.id());
     }

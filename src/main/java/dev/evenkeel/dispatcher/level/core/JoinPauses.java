@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.level.LevelBook;
+import dev.evenkeel.level.LevelCounts;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -8,9 +8,9 @@ import java.util.List;
  * When newcomers join the book: at a moment when nobody has anything in hand, if that comes soon.
  *
  * <p>What others have in hand when somebody joins may end before it or after it; nobody can tell.
- * So the {@link LevelBook} takes all of it off what the newcomer and each of them may have in hand
- * together, for as long as both live, and again what they have in hand when the newcomer's first
- * message ends. With full hands little would be left. So, when somebody waits to join:
+ * So the {@link LevelCounts} takes all of it off what the newcomer and each of them may have in
+ * hand together, for as long as both live, and again what they have in hand when the newcomer's
+ * first message ends. With full hands little would be left. So, when somebody waits to join:
  *
  * <ol>
  *   <li>nothing is dealt until all hands are empty; then all that wait join;
@@ -20,7 +20,7 @@ import java.util.List;
  * <p>That is a pause of about two handlers' time. Each part of it ends after {@link
  * #PAUSE_MILLIS_MAX}, at the price above, and there is {@link #APART_MILLIS} between two pauses.
  */
-final class Arrivals {
+final class JoinPauses {
   /** Longest time that dealing pauses for either part. */
   static final long PAUSE_MILLIS_MAX = 1_000;
 
@@ -85,7 +85,7 @@ final class Arrivals {
    * Newcomers none of whose messages has ended: before anybody is dealt anything else each of them
    * is to have one message in hand, and nobody more. Empty if there is no need to wait.
    */
-  List<MemberSlot> unheard(LevelBook book, long now) {
+  List<MemberSlot> unheard(LevelCounts book, long now) {
     if (!newcomers.isEmpty()) {
       newcomers.removeIf(
           hand ->

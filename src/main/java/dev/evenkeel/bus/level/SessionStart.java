@@ -5,8 +5,9 @@ import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.ByteBuffer;
 
 /**
- * Dealer to member: begins a session. Answered by {@link Place}. One that comes again, before any
- * {@link Deal} of its session, is answered with the same {@link Place} and allows nothing anew.
+ * Dealer to member: begins a session. Answered by {@link SessionState}. One that comes again,
+ * before any {@link HandOut} of its session, is answered with the same {@link SessionState} and
+ * allows nothing anew.
  *
  * @param term of the group lease
  * @param session numbered by the dealer of this term; higher than any before it with this member
@@ -16,7 +17,7 @@ import java.nio.ByteBuffer;
  *     it counts from 0
  * @param mayStartMillis for how long, from its first answer on, the member may start handlers
  */
-public record Collect(
+public record SessionStart(
     String group, long term, long session, String node, boolean keep, long mayStartMillis) {
 
   public Bytes encode() {
@@ -29,9 +30,10 @@ public record Collect(
         .i64(mayStartMillis);
   }
 
-  public static Collect decode(ByteBuffer body) {
+  public static SessionStart decode(ByteBuffer body) {
     ByteReader in = new ByteReader(body);
-    Collect collect = new Collect(in.text(), in.i64(), in.i64(), in.text(), in.bool(), in.i64());
+    SessionStart collect =
+        new SessionStart(in.text(), in.i64(), in.i64(), in.text(), in.bool(), in.i64());
     in.end();
     return collect;
   }

@@ -1,6 +1,6 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.level.LevelBook;
+import dev.evenkeel.level.LevelCounts;
 import java.util.List;
 import java.util.Map;
 
@@ -8,13 +8,13 @@ import java.util.Map;
  * Who gets the waiting messages. What one may be dealt does not depend on what others are, so each
  * is asked once.
  */
-final class Draw {
-  private final DealPolicy.Strategy strategy;
+final class HandOutOrder {
+  private final LevelPolicy.Strategy strategy;
 
   /** Where the next draw begins. */
   private int turn;
 
-  Draw(DealPolicy.Strategy strategy) {
+  HandOutOrder(LevelPolicy.Strategy strategy) {
     this.strategy = strategy;
   }
 
@@ -34,12 +34,12 @@ final class Draw {
       List<MemberSlot> ring,
       Map<String, MemberSlot> byName,
       WaitingLine line,
-      LevelBook book,
+      LevelCounts book,
       long now) {
     if (ring.isEmpty() || line.isEmpty()) {
       return;
     }
-    if (strategy == DealPolicy.Strategy.PUSH) {
+    if (strategy == LevelPolicy.Strategy.PUSH) {
       push(ring, byName, line, book, now);
       return;
     }
@@ -62,7 +62,7 @@ final class Draw {
   }
 
   /** Deals one message to each of {@code newcomers} that has none. */
-  void first(List<MemberSlot> newcomers, WaitingLine line, LevelBook book, long now) {
+  void first(List<MemberSlot> newcomers, WaitingLine line, LevelCounts book, long now) {
     for (MemberSlot hand : newcomers) {
       if (line.isEmpty()) {
         return;
@@ -78,17 +78,19 @@ final class Draw {
   }
 
   /** How many more it may be dealt now. */
-  private int credit(MemberSlot hand, LevelBook book) {
+  private int credit(MemberSlot hand, LevelCounts book) {
     if (hand.closing) {
       return 0;
     }
     int may = Math.min(book.mayDeal(hand.name), hand.spanLeft());
-    return strategy == DealPolicy.Strategy.PUSH ? may : Math.min(may, hand.capacity - hand.items());
+    return strategy == LevelPolicy.Strategy.PUSH
+        ? may
+        : Math.min(may, hand.capacity - hand.items());
   }
 
   /** The one whose turn it is and who may not take, or null. */
   MemberSlot turnHolder(List<MemberSlot> ring) {
-    if (strategy != DealPolicy.Strategy.PUSH || ring.isEmpty()) {
+    if (strategy != LevelPolicy.Strategy.PUSH || ring.isEmpty()) {
       return null;
     }
     skipClosing(ring);
@@ -99,7 +101,7 @@ final class Draw {
       List<MemberSlot> ring,
       Map<String, MemberSlot> byName,
       WaitingLine line,
-      LevelBook book,
+      LevelCounts book,
       long now) {
     while (!line.isEmpty()) {
       skipClosing(ring);
@@ -121,7 +123,7 @@ final class Draw {
    * failed or it joined just now. Whoever's turn it is would wait for it for ever. Null if nobody.
    */
   private MemberSlot behind(
-      MemberSlot turn, int members, Map<String, MemberSlot> byName, LevelBook book) {
+      MemberSlot turn, int members, Map<String, MemberSlot> byName, LevelCounts book) {
     MemberSlot hand = turn;
     for (int i = 0; i < members; i++) {
       String other = book.waitsFor(hand.name);

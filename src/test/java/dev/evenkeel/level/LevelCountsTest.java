@@ -10,10 +10,10 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
 /** The book, and the book against a world whose true counts it never sees. */
-class LevelBookTest {
+class LevelCountsTest {
 
-  private static LevelBook book(int range, String... members) {
-    LevelBook book = new LevelBook(Range.of(range));
+  private static LevelCounts book(int range, String... members) {
+    LevelCounts book = new LevelCounts(Range.of(range));
     for (String each : members) {
       book.join(each, 0);
     }
@@ -22,7 +22,7 @@ class LevelBookTest {
 
   @Example
   void countsOnlyWhatIsHeardOf() {
-    LevelBook book = book(10, "a", "b");
+    LevelCounts book = book(10, "a", "b");
     assertThat(book.mayDeal("a")).isEqualTo(10);
     book.dealt("a", 10, 0);
     book.finished("a", 10, 1);
@@ -43,12 +43,12 @@ class LevelBookTest {
 
   @Example
   void saysWhoHoldsTheRoundAndForHowLong() {
-    LevelBook book = book(2, "a", "b");
+    LevelCounts book = book(2, "a", "b");
     assertThat(book.holder(0)).isEmpty();
     book.dealt("b", 1, 100);
     book.dealt("a", 2, 200);
     book.finished("a", 2, 300);
-    assertThat(book.holder(900)).contains(new LevelBook.Holder("b", 1, 800));
+    assertThat(book.holder(900)).contains(new LevelCounts.Holder("b", 1, 800));
     book.leave("b");
     assertThat(book.holder(900)).isEmpty();
     assertThat(book.mayDeal("a")).isEqualTo(2);
@@ -62,18 +62,18 @@ class LevelBookTest {
 
   @Example
   void aNewKeeperGoesOnFromTheCounts() {
-    LevelBook book = book(5, "a", "b");
+    LevelCounts book = book(5, "a", "b");
     book.dealt("a", 5, 0);
     book.finished("a", 4, 0);
-    LevelBook next =
-        LevelBook.restore(
-            Range.of(5), List.of(book.standing("b"), book.standing("a").with(5, 0)), 0);
+    LevelCounts next =
+        LevelCounts.restore(
+            Range.of(5), List.of(book.checkpoint("b"), book.checkpoint("a").with(5, 0)), 0);
     assertThat(next.mayDeal("a")).isZero();
     assertThat(next.mayDeal("b")).isEqualTo(5);
     assertThat(next.finishedOf("a")).isEqualTo(5);
-    Standing stranger = new Standing("c", 9, 0, 0, 0, false, List.of());
+    Checkpoint stranger = new Checkpoint("c", 9, 0, 0, 0, false, List.of());
     assertThatThrownBy(
-            () -> LevelBook.restore(Range.of(5), List.of(stranger, book.standing("a")), 0))
+            () -> LevelCounts.restore(Range.of(5), List.of(stranger, book.checkpoint("a")), 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("c does not know of a");
   }

@@ -18,25 +18,26 @@ import java.util.Map;
  * repeat. So it does if the member takes a part only, because its pending limits are reached.
  *
  * @param firstSequence number of the first message in the session
- * @param standing the member's place now, to be given back in {@link Place}; null if as before
+ * @param checkpoint the member's place now, to be given back in {@link SessionState}; null if as
+ *     before
  * @param topics names of the topics of the messages, by id
  * @param committed offsets below which the group is done, of shards where that has changed: the
  *     member may forget what it finished there
  */
-public record Deal(
+public record HandOut(
     long term,
     long session,
     long firstSequence,
-    byte[] standing,
+    byte[] checkpoint,
     Map<Integer, String> topics,
     Map<Shard, Long> committed,
-    List<Dealt> messages) {
+    List<Entry> messages) {
 
   /**
    * @param epoch of the lease that the dealer holds on the shard
    * @param attempt 1 for the first
    */
-  public record Dealt(MessageId id, long epoch, int attempt, Message message) {
+  public record Entry(MessageId id, long epoch, int attempt, Message message) {
     /** About what it takes on the wire, in bytes. */
     public int bytes() {
       byte[] key = message.key();
@@ -45,11 +46,11 @@ public record Deal(
   }
 
   public Bytes encode() {
-    int bytes = 128 + (standing == null ? 0 : standing.length);
-    for (Dealt each : messages) {
+    int bytes = 128 + (checkpoint == null ? 0 : checkpoint.length);
+    for (Entry each : messages) {
       bytes += each.bytes();
     }
-    Bytes out = new Bytes(bytes).i64(term).i64(session).i64(firstSequence).blob(standing);
+    Bytes out = new Bytes(bytes).i64(term).i64(session).i64(firstSequence).blob(checkpoint);
     out.i32(topics.size());
     topics.forEach((id, name) -> out.i32(id).text(name));
     out.i32(committed.size());
@@ -63,22 +64,22 @@ public record Deal(
     return out;
   }
 
-  private static void write(Bytes out, Dealt dealt) {
-    MessageId.write(out, dealt.id());
-    out.varlong(dealt.epoch()).varint(dealt.attempt());
-    Message message = dealt.message();
+  private static void write(Bytes out, Entry entry) {
+    MessageId.write(out, entry.id());
+    out.varlong(entry.epoch()).varint(entry.attempt());
+    Message message = entry.message();
     out.varlong(message.timestampMillis()).blob(message.key());
     out.varint(message.headers().size());
     message.headers().forEach((name, value) -> out.text(name).blob(value));
     out.blob(message.payload());
   }
 
-  public static Deal decode(ByteBuffer body) {
+  public static HandOut decode(ByteBuffer body) {
     ByteReader in = new ByteReader(body);
     long term = in.i64();
     long session = in.i64();
     long first = in.i64();
-    byte[] standing = in.blob();
+    byte[] checkpoint = in.blob();
     Map<Integer, String> topics = new LinkedHashMap<>();
     for (int i = in.count(); i > 0; i--) {
       topics.put(in.i32(), in.text());
@@ -88,15 +89,15 @@ public record Deal(
       committed.put(RecordCodec.shard(in), in.varlong());
     }
     int count = in.count();
-    List<Dealt> messages = new ArrayList<>(count);
+    List<Entry> messages = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
-      messages.add(dealt(in));
+      messages.add(entry(in));
     }
     in.end();
-    return new Deal(term, session, first, standing, topics, committed, messages);
+    return new HandOut(term, session, first, checkpoint, topics, committed, messages);
   }
 
-  private static Dealt dealt(ByteReader in) {
+  private static Entry entry(ByteReader in) {
     MessageId id = MessageId.readOne(in);
     long epoch = in.varlong();
     int attempt = in.varint();
@@ -107,6 +108,6 @@ public record Deal(
     for (int i = 0; i < headerCount; i++) {
       headers.put(in.text(), in.blob());
     }
-    return new Dealt(id, epoch, attempt, new Message(key, headers, timestamp, in.blob()));
+    return new Entry(id, epoch, attempt, new Message(key, headers, timestamp, in.blob()));
   }
 }

@@ -10,7 +10,7 @@ import java.util.TreeMap;
  * Something for some messages, until the group is done below them or is reset; at most so many
  * entries.
  */
-final class ByPlace<T> {
+final class MessageMap<T> {
   /** Those of one shard are of one generation, the latest that was told of. */
   private static final class Entries<T> {
     final long generation;
@@ -25,7 +25,7 @@ final class ByPlace<T> {
   private final Map<Shard, Entries<T>> byShard = new HashMap<>();
   private int size;
 
-  ByPlace(int max) {
+  MessageMap(int max) {
     this.max = max;
   }
 

@@ -7,7 +7,7 @@ import dev.evenkeel.level.Range;
  *
  * @param range the most that two live members may differ in finished messages
  */
-public record DealPolicy(Range range, Strategy strategy) {
+public record LevelPolicy(Range range, Strategy strategy) {
   /** Who gets the next message. */
   public enum Strategy {
     /** Whoever has credit draws, in turn: a member has at most its capacity in hand. */

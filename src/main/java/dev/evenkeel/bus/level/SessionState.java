@@ -6,10 +6,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Member to dealer, as the answer to {@link Collect}: where it stands. From now on it takes nothing
- * of earlier sessions.
+ * Member to dealer, as the answer to {@link SessionStart}: where it stands. From now on it takes
+ * nothing of earlier sessions.
  *
- * @param standing what a dealer last told it of its place, as it came; null if none has, or if
+ * @param checkpoint what a dealer last told it of its place, as it came; null if none has, or if
  *     nothing was kept
  * @param finished messages finished since it joined
  * @param held messages dealt to it that have not ended, in an order that numbers them from 0 in the
@@ -18,22 +18,23 @@ import java.util.List;
  *     #ENDED_MAX}, the latest
  * @param capacity messages that it wants in hand at most; see {@link Report#capacity}
  */
-public record Place(
-    byte[] standing, long finished, List<MessageId> held, List<MessageId> ended, int capacity) {
+public record SessionState(
+    byte[] checkpoint, long finished, List<MessageId> held, List<MessageId> ended, int capacity) {
 
   /** Most messages of {@link #ended}. */
   public static final int ENDED_MAX = 100_000;
 
   public Bytes encode() {
-    Bytes out = new Bytes(256).blob(standing).i64(finished);
+    Bytes out = new Bytes(256).blob(checkpoint).i64(finished);
     MessageId.write(out, held);
     MessageId.write(out, ended);
     return out.i32(capacity);
   }
 
-  public static Place decode(ByteBuffer body) {
+  public static SessionState decode(ByteBuffer body) {
     ByteReader in = new ByteReader(body);
-    Place place = new Place(in.blob(), in.i64(), MessageId.read(in), MessageId.read(in), in.i32());
+    SessionState place =
+        new SessionState(in.blob(), in.i64(), MessageId.read(in), MessageId.read(in), in.i32());
     in.end();
     return place;
   }

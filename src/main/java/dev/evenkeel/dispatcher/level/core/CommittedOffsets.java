@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Below which offsets the group is done, and who knows how much of it. One entry a shard. */
-final class CommitNews {
+final class CommittedOffsets {
   private record Known(long offset, long version) {}
 
   private final Map<Shard, Known> byShard = new HashMap<>();

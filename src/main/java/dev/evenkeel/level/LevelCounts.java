@@ -50,7 +50,7 @@ import java.util.Optional;
  * pass for as many messages as the answer allows. Joining and leaving O(members); memory 8·members²
  * bytes.
  */
-public final class LevelBook {
+public final class LevelCounts {
   /** Most members at a time. */
   public static final int MEMBERS_MAX = 10_000;
 
@@ -64,7 +64,7 @@ public final class LevelBook {
   private int version;
 
   /** An empty book. */
-  public LevelBook(Range range) {
+  public LevelCounts(Range range) {
     this.range = range.steps();
   }
 
@@ -84,46 +84,46 @@ public final class LevelBook {
    * @throws IllegalArgumentException if a member does not know of an older one that reports too;
    *     let it join anew
    */
-  public static LevelBook restore(Range range, Collection<Standing> standings, long nowMillis) {
+  public static LevelCounts restore(Range range, Collection<Checkpoint> standings, long nowMillis) {
     return restore(range, standings, 1, nowMillis);
   }
 
   /**
    * As {@link #restore(Range, Collection, long)}.
    *
-   * @param joinedFrom no newcomer's {@link Standing#joined} is lower. With one that grows with each
-   *     keeper, what a member that was missed knows of another is never taken for a newcomer
+   * @param joinedFrom no newcomer's {@link Checkpoint#joined} is lower. With one that grows with
+   *     each keeper, what a member that was missed knows of another is never taken for a newcomer
    */
-  public static LevelBook restore(
-      Range range, Collection<Standing> standings, long joinedFrom, long nowMillis) {
-    LevelBook book = new LevelBook(range);
+  public static LevelCounts restore(
+      Range range, Collection<Checkpoint> standings, long joinedFrom, long nowMillis) {
+    LevelCounts book = new LevelCounts(range);
     book.nextJoined = joinedFrom;
-    List<Standing> inOrder = new ArrayList<>(standings);
-    inOrder.sort(Comparator.comparingLong(Standing::joined));
-    for (Standing each : inOrder) {
+    List<Checkpoint> inOrder = new ArrayList<>(standings);
+    inOrder.sort(Comparator.comparingLong(Checkpoint::joined));
+    for (Checkpoint each : inOrder) {
       BookEntry entry = book.add(each.name(), each.joined(), each.base(), nowMillis);
       entry.finished = each.finished();
       entry.inHand = each.inHand();
       entry.heard = each.heard();
       book.finished[entry.slot] = each.finished();
     }
-    for (Standing each : inOrder) {
+    for (Checkpoint each : inOrder) {
       book.relate(each);
     }
     return book;
   }
 
-  private void relate(Standing standing) {
-    BookEntry young = byName.get(standing.name());
-    Map<Long, Standing.Reference> references = new HashMap<>();
-    for (Standing.Reference each : standing.references()) {
+  private void relate(Checkpoint checkpoint) {
+    BookEntry young = byName.get(checkpoint.name());
+    Map<Long, Checkpoint.Reference> references = new HashMap<>();
+    for (Checkpoint.Reference each : checkpoint.references()) {
       references.put(each.joined(), each);
     }
     for (BookEntry old : entries) {
       if (old.joined >= young.joined) {
         continue;
       }
-      Standing.Reference known = references.get(old.joined);
+      Checkpoint.Reference known = references.get(old.joined);
       if (known == null) {
         throw new IllegalArgumentException(young.name + " does not know of " + old.name);
       }
@@ -140,17 +140,17 @@ public final class LevelBook {
   }
 
   /** What {@code member} should be told, with the next message at the latest. */
-  public Standing standing(String member) {
+  public Checkpoint checkpoint(String member) {
     BookEntry young = entry(member);
-    List<Standing.Reference> references = new ArrayList<>();
+    List<Checkpoint.Reference> references = new ArrayList<>();
     for (BookEntry old : entries) {
       if (old.joined < young.joined) {
         references.add(
-            new Standing.Reference(
+            new Checkpoint.Reference(
                 old.joined, old.references[young.slot], -young.references[old.slot]));
       }
     }
-    return new Standing(
+    return new Checkpoint(
         young.name,
         young.joined,
         young.base,
@@ -361,7 +361,7 @@ public final class LevelBook {
     return most < limit(entry, most) ? null : entries.get(entry.blocker).name;
   }
 
-  /** Number of {@code member}'s joining; see {@link Standing#joined}. */
+  /** Number of {@code member}'s joining; see {@link Checkpoint#joined}. */
   public long joinedOf(String member) {
     return entry(member).joined;
   }

@@ -3,7 +3,7 @@ package dev.evenkeel.level;
 import java.util.List;
 
 /**
- * What a member knows of its place among the others, so that another {@link LevelBook} can go on
+ * What a member knows of its place among the others, so that another {@link LevelCounts} can go on
  * from it. The book's keeper sends it to the member with whatever it deals; the member gives it
  * back with its own counts when a new keeper asks.
  *
@@ -14,7 +14,7 @@ import java.util.List;
  * @param heard whether the book knew of a finished message when it gave this
  * @param references one for each older member
  */
-public record Standing(
+public record Checkpoint(
     String name,
     long joined,
     long base,
@@ -34,12 +34,12 @@ public record Standing(
   public record Reference(long joined, long low, long high) {}
 
   /** The bounds: copies the list. */
-  public Standing {
+  public Checkpoint {
     references = List.copyOf(references);
   }
 
   /** The same place with what the member counts itself. */
-  public Standing with(long finishedNow, int inHandNow) {
-    return new Standing(name, joined, base, finishedNow, inHandNow, heard, references);
+  public Checkpoint with(long finishedNow, int inHandNow) {
+    return new Checkpoint(name, joined, base, finishedNow, inHandNow, heard, references);
   }
 }
