@@ -1,9 +1,7 @@
 package dev.evenkeel.client.internal.produce;
 
 import dev.evenkeel.bus.ClusterDirectory;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Link;
-import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.Router;
@@ -18,9 +16,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.AppendResults;
-import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.BatchBuilder;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -32,37 +28,28 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A {@link Producer}: a lock around {@link ProducerCore} and {@link SendBuffer}, and the timers and
- * requests that these ask for. Messages are taken on any thread; everything else happens on one
- * context. Nothing of the application is called under the lock, and what the application throws
- * goes to the context's exception handler.
+ * A {@link Producer}: a {@link BatchSender} with a {@link SendBuffer} in front. Messages are taken
+ * on any thread; everything else happens on one context. Nothing of the application is called under
+ * the lock, and what the application throws goes to the context's exception handler.
  */
-public final class BatchingProducer implements Producer {
-  /** Looks after changes of the topic, and whatever else a timer was not set for. */
-  private static final long TICK_MILLIS = 1_000;
+public final class BatchingProducer extends BatchSender<Promise<Producer.Position>>
+    implements Producer {
+  /** What happens to a message when the buffer is full. */
+  private enum WhenFull {
+    WAIT,
+    REFUSE,
+    /** Take it up to the hard limit. */
+    STRETCH
+  }
 
-  private final ContextInternal context;
-  private final ClusterDirectory directory;
-  private final String topic;
-  private final Intake.WhenFull whenFull;
   private final EpochOpener opener;
+  private final String topic;
+  private final WhenFull whenFull;
   private final AckGate acks;
-  private final Appender<Promise<Position>> appender;
-  private final long tick;
-  private final Runnable onLeader = this::leaderIsThere;
 
   // Guarded by this.
-  private final ProducerCore<Promise<Position>> core;
   private final SendBuffer<Promise<Position>> buffer;
-  private final Intake intake;
-  private boolean pollScheduled;
   private Promise<Void> closing;
-
-  // Of the context.
-  private List<TopicInfo> topicsSeen;
-  private final WakeTimer timer;
-  private boolean opening;
-  private boolean endTold;
 
   private volatile Handler<Throwable> exceptionHandler;
   private volatile Handler<Void> drainHandler;
@@ -75,34 +62,24 @@ public final class BatchingProducer implements Producer {
       Router router,
       EpochOpener opener,
       EpochOpener.Opened identity) {
-    this.directory = directory;
-    this.opener = opener;
-    topic = options.getTopic();
-    whenFull =
-        options.getOnFull() == ProducerOptions.OnFull.FAIL
-            ? Intake.WhenFull.REFUSE
-            : Intake.WhenFull.WAIT;
-    context = (ContextInternal) link.vertx().getOrCreateContext();
-    core =
+    super(
+        link,
+        directory,
+        opener,
+        options.getTopic(),
         new ProducerCore<>(
             CoreSettings.of(options),
             router,
             identity.producerId(),
             identity.epoch(),
-            () -> ThreadLocalRandom.current().nextDouble());
+            () -> ThreadLocalRandom.current().nextDouble()),
+        Math.min(Appender.REQUEST_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis()));
+    this.opener = opener;
+    topic = options.getTopic();
+    whenFull = options.getOnFull() == ProducerOptions.OnFull.FAIL ? WhenFull.REFUSE : WhenFull.WAIT;
     buffer = new SendBuffer<>(options.getBufferBytes());
-    intake = new Intake(topic, core, buffer, this::schedule, this::refuseLater);
-    timer = new WakeTimer(context.owner(), this::schedule);
     acks = new AckGate(options, link, directory, this::schedule);
-    appender =
-        new Appender<>(
-            link,
-            directory,
-            Math.min(Appender.REQUEST_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis()),
-            this::answered);
-    seeTopic();
-    directory.onLeader(onLeader);
-    tick = context.owner().setPeriodic(TICK_MILLIS, id -> schedule());
+    begin();
   }
 
   @Override
@@ -117,12 +94,12 @@ public final class BatchingProducer implements Producer {
 
   @Override
   public Future<Void> write(Message message) {
-    Future<Void> written = take(message, null, Intake.WhenFull.STRETCH).mapEmpty();
+    Future<Void> written = take(message, null, WhenFull.STRETCH).mapEmpty();
     Handler<Throwable> handler = exceptionHandler;
     return handler == null ? written : written.onFailure(handler);
   }
 
-  private Future<Position> take(Message message, Instant due, Intake.WhenFull full) {
+  private Future<Position> take(Message message, Instant due, WhenFull full) {
     ContextInternal caller = ContextInternal.current();
     Promise<Position> promise = caller == null ? Promise.promise() : caller.promise();
     try {
@@ -137,76 +114,94 @@ public final class BatchingProducer implements Producer {
   }
 
   private synchronized void take(
-      Message message, long dueMillis, Promise<Position> promise, Intake.WhenFull full) {
+      Message message, long dueMillis, Promise<Position> promise, WhenFull full) {
     if (closing != null) {
       throw new RefusedException(Refusal.UNAVAILABLE, "the producer is closed");
     }
-    intake.take(message, dueMillis, promise, full, nowMillis());
-  }
-
-  private static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
-  }
-
-  /** Has {@link #poll} run after what runs now, so that what is sent in one go shares batches. */
-  private synchronized void schedule() {
-    if (!pollScheduled) {
-      pollScheduled = true;
-      context.runOnContext(none -> poll());
+    if (core.endedBy() != null) {
+      throw core.endedBy();
+    }
+    if (!core.hasTopic()) {
+      throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + topic + "'");
+    }
+    int bytes = BatchBuilder.sizeOf(message) + SendBuffer.MESSAGE_COST_BYTES;
+    boolean room =
+        full == WhenFull.STRETCH ? !buffer.isOverfull() : !buffer.isFull() && !buffer.hasWaiters();
+    if (room) {
+      accept(message, dueMillis, promise, bytes, nowMillis());
+    } else if (full != WhenFull.WAIT || !buffer.await(message, dueMillis, promise, bytes)) {
+      throw new RefusedException(
+          Refusal.OVERLOADED,
+          "the producer's buffer is full: wait for earlier sends before sending more");
     }
   }
 
-  private void poll() {
-    List<OutBatch<Promise<Position>>> sends;
-    List<BatchResult<Promise<Position>>> outcomes;
-    int epoch;
-    long wakeAtMillis;
-    synchronized (this) {
-      pollScheduled = false;
-      seeTopic();
-      sends = core.poll(nowMillis());
-      epoch = core.epoch();
-      wakeAtMillis = core.wakeAtMillis();
-      outcomes = acks.pass(core.takeOutcomes(), nowMillis());
-      for (BatchResult<Promise<Position>> outcome : outcomes) {
-        buffer.release(outcome.batch().chargedBytes, outcome.tokens().size());
+  /** Under the lock. */
+  private void accept(
+      Message message, long dueMillis, Promise<Position> promise, int bytes, long nowMillis) {
+    if (core.add(message, dueMillis, promise, bytes, nowMillis)) {
+      schedule();
+    }
+    buffer.take(bytes);
+  }
+
+  /** Takes those that waited, as far as there is room; refuses all if nothing can be sent. */
+  private void admit(long nowMillis) {
+    while (true) {
+      boolean dead = core.endedBy() != null || !core.hasTopic();
+      SendBuffer.Waiter<Promise<Position>> next = dead ? buffer.evict() : buffer.admit();
+      if (next == null) {
+        return;
       }
-      intake.admit(nowMillis());
-    }
-    if (!sends.isEmpty()) {
-      appender.send(sends, epoch);
-      acks.sent(sends);
-    }
-    timer.wakeAt(Math.min(wakeAtMillis, acks.wakeAtMillis(nowMillis())), nowMillis());
-    if (!outcomes.isEmpty()) {
-      tell(outcomes);
-    }
-    followState();
-  }
-
-  private void seeTopic() {
-    ClusterView view = directory.current();
-    if (view != null && view.topics() != topicsSeen) {
-      topicsSeen = view.topics();
-      TopicInfo info = view.topic(topic);
-      if (info != null) {
-        core.topic(info.id(), info.shards());
+      if (next.flush() != null) {
+        next.flush().run();
+        schedule();
+      } else if (dead) {
+        refuseLater(
+            next.token(),
+            core.endedBy() != null
+                ? core.endedBy()
+                : new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
+      } else {
+        try {
+          accept(next.message(), next.dueMillis(), next.token(), next.bytes(), nowMillis);
+        } catch (RefusedException refused) {
+          refuseLater(next.token(), refused);
+        }
       }
     }
-  }
-
-  private void leaderIsThere() {
-    synchronized (this) {
-      core.retryNow();
-    }
-    schedule();
   }
 
   private void refuseLater(Promise<Position> promise, RefusedException why) {
     context.runOnContext(none -> promise.tryFail(why));
   }
 
-  private void tell(List<BatchResult<Promise<Position>>> outcomes) {
+  @Override
+  protected List<BatchResult<Promise<Position>>> pass(
+      List<BatchResult<Promise<Position>>> known, long nowMillis) {
+    List<BatchResult<Promise<Position>>> outcomes = acks.pass(known, nowMillis);
+    for (BatchResult<Promise<Position>> outcome : outcomes) {
+      buffer.release(outcome.batch().chargedBytes, outcome.tokens().size());
+    }
+    admit(nowMillis);
+    return outcomes;
+  }
+
+  @Override
+  protected void sent(List<OutBatch<Promise<Position>>> batches) {
+    acks.sent(batches);
+  }
+
+  @Override
+  protected long wakeAtMillis(long nowMillis) {
+    return acks.wakeAtMillis(nowMillis);
+  }
+
+  @Override
+  protected void tell(List<BatchResult<Promise<Position>>> outcomes) {
+    if (outcomes.isEmpty()) {
+      return;
+    }
     for (BatchResult<Promise<Position>> outcome : outcomes) {
       RefusedException untold = acks.tell(outcome);
       Handler<Throwable> failures = exceptionHandler;
@@ -225,92 +220,43 @@ public final class BatchingProducer implements Producer {
     }
   }
 
-  private void answered(
-      List<OutBatch<Promise<Position>>> batches, int epoch, AppendResults answer, String detail) {
-    context.emit(
-        none -> {
-          synchronized (this) {
-            long now = nowMillis();
-            for (int i = 0; i < batches.size(); i++) {
-              Result result = answer.results().get(i);
-              if (result.ok()) {
-                batches.get(i).logIndex = answer.logIndex();
-              }
-              core.answered(batches.get(i), epoch, result, detail, now);
-            }
-          }
-          poll();
-        });
-  }
-
-  /** Does what the core's state asks for, once for each time it gets there. */
-  private void followState() {
-    ProducerCore.State state;
+  @Override
+  protected void reopen() {
     long producerId;
     int epoch;
     synchronized (this) {
-      state = core.state();
       producerId = core.producerId();
       epoch = core.epoch();
     }
-    if (state == ProducerCore.State.OPENING && !opening) {
-      opening = true;
-      opener
-          .next(producerId, epoch)
-          .onComplete(
-              opened ->
-                  context.runOnContext(
-                      none -> {
-                        opening = false;
-                        synchronized (this) {
-                          if (opened.succeeded()) {
-                            core.epochOpened(
-                                opened.result().producerId(),
-                                opened.result().epoch(),
-                                opened.result().lastSequences());
-                          } else {
-                            core.end(reason(opened.cause()));
-                          }
-                        }
-                        poll();
-                        if (opened.succeeded()) {
-                          tellClosed(epoch, opened.result().lastSequences());
-                        }
-                      }));
-    } else if (state == ProducerCore.State.ENDED && !endTold) {
-      endTold = true;
-      Handler<Throwable> handler = exceptionHandler;
-      if (handler != null) {
-        handler.handle(core.endedBy());
-      }
-      schedule();
-    }
+    Future<EpochOpener.Opened> next = opener.next(producerId, epoch);
+    awaitEpoch(next, () -> tellClosed(epoch, next.result().lastSequences()));
   }
 
+  @Override
+  protected void ended(RefusedException why) {
+    Handler<Throwable> handler = exceptionHandler;
+    if (handler != null) {
+      handler.handle(why);
+    }
+    schedule();
+  }
+
+  /** Under the lock; the application hears of it after those whose messages are in the log. */
   private void tellClosed(int epoch, Map<Shard, Long> lastSequences) {
-    Handler<EpochClosed> handler = epochHandler;
-    if (handler == null) {
-      return;
-    }
     Map<Integer, Long> ofTopic = new HashMap<>();
-    int topicId;
-    synchronized (this) {
-      topicId = core.topicId();
-    }
     lastSequences.forEach(
         (shard, last) -> {
-          if (shard.topicId() == topicId) {
+          if (shard.topicId() == core.topicId()) {
             ofTopic.put(shard.shard(), last);
           }
         });
-    handler.handle(new EpochClosed(epoch, ofTopic));
-  }
-
-  private static RefusedException reason(Throwable failure) {
-    if (failure instanceof RefusedException refused) {
-      return refused.refusal() == Refusal.PRODUCER_FENCED ? ProducerCore.fenced() : refused;
-    }
-    return new RefusedException(Refusal.UNAVAILABLE, "cannot open an epoch: " + failure);
+    context.runOnContext(
+        none -> {
+          Handler<EpochClosed> handler = epochHandler;
+          if (handler != null) {
+            handler.handle(new EpochClosed(epoch, ofTopic));
+          }
+        });
   }
 
   @Override
@@ -352,14 +298,7 @@ public final class BatchingProducer implements Producer {
         done ->
             context.runOnContext(
                 none -> {
-                  endTold = true;
-                  opener.stop();
-                  directory.offLeader(onLeader);
-                  context.owner().cancelTimer(tick);
-                  synchronized (this) {
-                    core.end(new RefusedException(Refusal.UNAVAILABLE, "the producer is closed"));
-                  }
-                  timer.cancel();
+                  stop(new RefusedException(Refusal.UNAVAILABLE, "the producer is closed"));
                   closing.tryComplete();
                 }));
     return closing.future();

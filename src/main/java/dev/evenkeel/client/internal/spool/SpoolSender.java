@@ -1,16 +1,14 @@
 package dev.evenkeel.client.internal.spool;
 
 import dev.evenkeel.bus.ClusterDirectory;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Link;
-import dev.evenkeel.bus.WakeTimer;
-import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.Producer.Position;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.produce.Appender;
+import dev.evenkeel.client.internal.produce.BatchSender;
 import dev.evenkeel.client.internal.produce.EpochOpener;
 import dev.evenkeel.client.internal.produce.core.BatchResult;
 import dev.evenkeel.client.internal.produce.core.CoreSettings;
-import dev.evenkeel.client.internal.produce.core.OutBatch;
 import dev.evenkeel.client.internal.produce.core.ProducerCore;
 import dev.evenkeel.client.internal.spool.log.AckPrefix;
 import dev.evenkeel.client.internal.spool.log.SpoolIntake.Token;
@@ -20,11 +18,9 @@ import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.internal.ContextInternal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,40 +34,61 @@ import java.util.concurrent.ThreadLocalRandom;
  * it is loaded from the disk when its turn has come. A run's epoch is opened when all before it is
  * acknowledged, and that is in the spool, so nothing is ever sent in an epoch that has been closed.
  */
-final class SpoolSender {
-  private static final long TICK_MILLIS = 1_000;
-
+final class SpoolSender extends BatchSender<SpoolSender.Held> {
   /** How often it is noted in the spool what is acknowledged. */
   private static final long NOTE_MILLIS = 100;
 
   private static final long LOAD_BYTES_MAX = 4 << 20;
 
-  private final ContextInternal context;
-  private final ClusterDirectory directory;
-  private final EpochOpener opener;
+  /** Hears of what happens, on the producer's context. */
+  interface Listener {
+    /** The topic has so many shards. */
+    void shards(int count);
+
+    /** The spool has become smaller, or messages are acknowledged. */
+    void progress();
+
+    /** Nothing is on its way: what is in memory may be written and sent at once. */
+    void idle();
+
+    void ended(RefusedException reason);
+  }
+
+  /**
+   * Stands for a batch of a frame that is being sent.
+   *
+   * @param endSequence after its last message, within its run
+   * @param tokens of the messages of which somebody wants to hear
+   */
+  record Held(long frame, int shard, long endSequence, List<Token<Promise<Position>>> tokens) {
+    void acked(long baseOffset) {
+      for (Token<Promise<Position>> token : tokens) {
+        long offset =
+            baseOffset == Result.OFFSET_FORGOTTEN ? baseOffset : baseOffset + token.place();
+        token.value().tryComplete(new Position(shard, offset));
+      }
+    }
+
+    void failed(RefusedException why) {
+      tokens.forEach(token -> token.value().tryFail(why));
+    }
+  }
+
   private final SpoolEpochs epochs;
   private final SpoolDisk disk;
-  private final SpoolListener listener;
+  private final Listener listener;
   private final SpoolState.Identity identity;
-  private final ProducerCore<SpooledBatch> core;
-  private final Appender<SpooledBatch> appender;
-  private final WakeTimer timer;
-  private final Runnable onLeader = this::leaderIsThere;
-  private final long tick;
   private final SpoolWindow window;
   private final AckPrefix prefix;
-  private final Map<Long, List<List<Token<Promise<Producer.Position>>>>> waiting = new HashMap<>();
+  private final Map<Long, List<List<Token<Promise<Position>>>>> waiting = new HashMap<>();
   private final int ownRun;
-  private List<TopicInfo> topicsSeen;
   private final boolean resend;
 
   /** The epoch in whose opening the program before ended, or null. */
   private final SpoolRecord.Opening interrupted;
 
-  private boolean pollScheduled;
   private boolean behind;
   private boolean loading;
-  private boolean opening;
   private boolean noteDue;
   private long noted;
   private long told;
@@ -93,10 +110,19 @@ final class SpoolSender {
       SpoolState state,
       SpoolWindow window,
       boolean behind,
-      SpoolListener listener) {
-    context = (ContextInternal) link.vertx().getOrCreateContext();
-    this.directory = directory;
-    this.opener = opener;
+      Listener listener) {
+    super(
+        link,
+        directory,
+        opener,
+        state.identity().topic(),
+        new ProducerCore<>(
+            CoreSettings.ofSpool(options),
+            null,
+            state.identity().producerId(),
+            state.epoch(),
+            () -> ThreadLocalRandom.current().nextDouble()),
+        Appender.REQUEST_TIMEOUT_MILLIS);
     epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;
     this.listener = listener;
@@ -109,25 +135,14 @@ final class SpoolSender {
     prefix = new AckPrefix(state.ackedFrame(), state.ackedMessages());
     noted = state.ackedFrame();
     ackedMessages = state.ackedMessages();
-    core =
-        new ProducerCore<>(
-            CoreSettings.ofSpool(options),
-            null,
-            identity.producerId(),
-            state.epoch(),
-            () -> ThreadLocalRandom.current().nextDouble());
-    appender = new Appender<>(link, directory, Appender.REQUEST_TIMEOUT_MILLIS, this::answered);
-    timer = new WakeTimer(context.owner(), this::schedule);
-    directory.onLeader(onLeader);
-    tick = context.owner().setPeriodic(TICK_MILLIS, id -> schedule());
   }
 
   /** Has it look for what to do. On the context. */
   void start() {
-    seeTopic();
+    begin();
     if (interrupted != null) {
       // The epoch before it may be fenced.
-      awaitEpoch(interrupted.run(), epochs.resume(window.run(), interrupted));
+      open(interrupted.run(), epochs.resume(window.run(), interrupted));
     }
     schedule();
   }
@@ -146,8 +161,7 @@ final class SpoolSender {
   }
 
   /** A frame has been written. On the disk's thread. */
-  void offer(
-      SpoolLog log, SpoolRecord.Frame frame, List<List<Token<Promise<Producer.Position>>>> tokens) {
+  void offer(SpoolLog log, SpoolRecord.Frame frame, List<List<Token<Promise<Position>>>> tokens) {
     boolean direct = window.takeDirectly(log, frame);
     context.runOnContext(
         none -> {
@@ -163,17 +177,16 @@ final class SpoolSender {
         });
   }
 
-  private void add(SpoolRecord.Frame frame, List<List<Token<Promise<Producer.Position>>>> tokens) {
+  private void add(SpoolRecord.Frame frame, List<List<Token<Promise<Position>>>> tokens) {
     prefix.add(frame);
     for (int i = 0; i < frame.items().size(); i++) {
       SpoolRecord.Item item = frame.items().get(i);
       long first = item.batch().firstSequence();
       long end = first + item.batch().count();
       long base = epochs.base(item.shard());
-      SpooledBatch held =
-          new SpooledBatch(
-              frame.number(), item.shard(), end, tokens == null ? List.of() : tokens.get(i));
-      if (ended) {
+      Held held =
+          new Held(frame.number(), item.shard(), end, tokens == null ? List.of() : tokens.get(i));
+      if (core.endedBy() != null) {
         held.failed(core.endedBy());
       } else if (end <= base) {
         acked(held, item.batch().count(), item.batch().length(), Result.OFFSET_FORGOTTEN);
@@ -185,40 +198,13 @@ final class SpoolSender {
     }
   }
 
-  private void schedule() {
-    if (!pollScheduled) {
-      pollScheduled = true;
-      context.runOnContext(none -> poll());
-    }
-  }
-
-  private void leaderIsThere() {
-    context.runOnContext(
-        none -> {
-          core.retryNow();
-          poll();
-        });
-  }
-
-  private static long nowMillis() {
-    return System.nanoTime() / 1_000_000;
-  }
-
-  private void poll() {
-    pollScheduled = false;
+  @Override
+  protected void tell(List<BatchResult<Held>> outcomes) {
     if (ended) {
       return;
     }
-    seeTopic();
-    List<OutBatch<SpooledBatch>> sends = core.poll(nowMillis());
-    if (!sends.isEmpty()) {
-      appender.send(sends, core.epoch());
-    }
-    timer.wakeAt(core.wakeAtMillis(), nowMillis());
-    List<BatchResult<SpooledBatch>> outcomes = core.takeOutcomes();
-    RefusedException refused = null;
-    for (BatchResult<SpooledBatch> outcome : outcomes) {
-      SpooledBatch held = outcome.tokens().get(0);
+    for (BatchResult<Held> outcome : outcomes) {
+      Held held = outcome.tokens().get(0);
       if (outcome.refused() == null) {
         acked(
             held,
@@ -226,15 +212,11 @@ final class SpoolSender {
             outcome.batch().batch.length(),
             outcome.baseOffset());
       } else {
-        refused = outcome.refused();
-        held.failed(refused);
+        held.failed(outcome.refused());
+        core.end(outcome.refused());
       }
     }
     if (core.state() == ProducerCore.State.ENDED) {
-      refused = core.endedBy();
-    }
-    if (refused != null) {
-      end(refused);
       return;
     }
     oldestMillis = prefix.oldestMillis();
@@ -242,33 +224,25 @@ final class SpoolSender {
       noteDue = true;
       context.owner().setTimer(NOTE_MILLIS, id -> note());
     }
-    follow();
     if (prefix.frame() > told || !outcomes.isEmpty()) {
       told = prefix.frame();
       listener.progress();
     }
   }
 
-  private void seeTopic() {
-    ClusterView view = directory.current();
-    if (view == null || view.topics() == topicsSeen) {
-      return;
-    }
-    topicsSeen = view.topics();
-    TopicInfo info = view.topic(identity.topic());
-    if (info != null) {
-      core.topic(info.id(), info.shards());
-      if (info.id() != identity.topicId()) {
-        end(
-            new RefusedException(
-                Refusal.UNKNOWN_TOPIC, "the topic was deleted, and there is another of its name"));
-      } else {
-        listener.shards(info.shards());
-      }
+  @Override
+  protected void topicSeen(TopicInfo info) {
+    if (info.id() == identity.topicId()) {
+      super.topicSeen(info);
+      listener.shards(info.shards());
+    } else {
+      core.end(
+          new RefusedException(
+              Refusal.UNKNOWN_TOPIC, "the topic was deleted, and there is another of its name"));
     }
   }
 
-  private void acked(SpooledBatch held, int messages, int bytes, long baseOffset) {
+  private void acked(Held held, int messages, int bytes, long baseOffset) {
     window.release(bytes);
     prefix.acked(held.frame());
     epochs.taken(held.shard(), held.endSequence() - messages, held.endSequence());
@@ -294,25 +268,9 @@ final class SpoolSender {
     }
   }
 
-  private void answered(
-      List<OutBatch<SpooledBatch>> batches, int epoch, AppendResults answer, String why) {
-    context.emit(
-        none -> {
-          long now = nowMillis();
-          for (int i = 0; i < batches.size(); i++) {
-            core.answered(batches.get(i), epoch, answer.results().get(i), why, now);
-          }
-          poll();
-        });
-  }
-
-  /** What there is to do beside sending. */
-  private void follow() {
-    if (core.state() == ProducerCore.State.OPENING) {
-      if (!opening) {
-        forgotten();
-      }
-    } else if (behind) {
+  @Override
+  protected void follow() {
+    if (behind) {
       load();
     } else if (core.isIdle()) {
       if (window.run() < ownRun) {
@@ -351,7 +309,8 @@ final class SpoolSender {
   }
 
   /** The log has forgotten the sequences of the run that is being sent. */
-  private void forgotten() {
+  @Override
+  protected void reopen() {
     if (window.run() < ownRun && !resend) {
       end(
           new RefusedException(
@@ -369,48 +328,32 @@ final class SpoolSender {
   private void open(int run) {
     SpoolRecord.Acked acked = acknowledged();
     noted = acked.frame();
-    awaitEpoch(run, epochs.open(window.run(), run, acked, core.epoch()));
+    open(run, epochs.open(window.run(), run, acked, core.epoch()));
   }
 
-  private void awaitEpoch(int run, Future<EpochOpener.Opened> epoch) {
-    opening = true;
-    core.reopen();
-    epoch
-        .onFailure(this::end)
-        .onSuccess(
-            opened -> {
-              opening = false;
-              if (!ended) {
-                window.run(run);
-                core.epochOpened(opened.producerId(), opened.epoch(), opened.lastSequences());
-                poll();
-              }
-            });
+  private void open(int run, Future<EpochOpener.Opened> epoch) {
+    awaitEpoch(epoch, () -> window.run(run));
   }
 
   private void end(Throwable failure) {
-    if (ended) {
-      return;
+    if (!ended) {
+      ended(reason(failure));
     }
-    RefusedException why =
-        failure instanceof RefusedException refused
-            ? refused.refusal() == Refusal.PRODUCER_FENCED ? ProducerCore.fenced() : refused
-            : new RefusedException(Refusal.UNAVAILABLE, "the producer failed: " + failure);
-    stop(why);
+  }
+
+  @Override
+  protected void ended(RefusedException why) {
+    halt(why);
     listener.ended(why);
   }
 
   /** Sends nothing more. What is not acknowledged fails, and stays in the spool. */
-  void stop(RefusedException why) {
+  void halt(RefusedException why) {
     if (ended) {
       return;
     }
     ended = true;
-    opener.stop();
-    directory.offLeader(onLeader);
-    context.owner().cancelTimer(tick);
-    timer.cancel();
-    core.end(why);
+    stop(why);
     core.takeOutcomes().forEach(outcome -> outcome.tokens().get(0).failed(why));
     waiting
         .values()

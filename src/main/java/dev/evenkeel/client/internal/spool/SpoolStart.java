@@ -181,7 +181,7 @@ public final class SpoolStart {
             ThreadLocalRandom.current().nextDouble());
     SpooledProducer producer =
         new SpooledProducer(
-            new SpoolParts(
+            new SpooledProducer.Parts(
                 context,
                 disk,
                 settings,

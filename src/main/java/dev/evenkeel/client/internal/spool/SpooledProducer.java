@@ -7,6 +7,7 @@ import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.client.internal.produce.core.DueTime;
 import dev.evenkeel.client.internal.spool.log.SpoolIntake;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
+import dev.evenkeel.client.internal.spool.log.SpoolRecord;
 import dev.evenkeel.client.internal.spool.log.SpoolSettings;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -16,6 +17,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
+import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,11 +27,30 @@ import java.util.List;
  * write them, and hands them to the {@link SpoolSender}. Nothing of the application is called under
  * the lock.
  */
-final class SpooledProducer implements SpoolingProducer, SpoolListener {
+final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   /** {@link #write} may go so many times over the limit of promises. */
   private static final int STRETCH = 2;
 
-  private final SpoolParts parts;
+  /**
+   * What it needs beside its options.
+   *
+   * @param run its own
+   * @param messagesBeforeSource how many there had been in the spool when its source was begun
+   */
+  record Parts(
+      ContextInternal context,
+      SpoolDisk disk,
+      SpoolSettings settings,
+      SpoolWindow window,
+      SpoolIntake<Promise<Position>> intake,
+      int run,
+      long messagesBeforeSource,
+      Opened opened) {}
+
+  /** One that waits until all up to a frame is acknowledged. */
+  private record Flush(long frame, Promise<Void> promise) {}
+
+  private final Parts parts;
   private final ContextInternal context;
   private final SpoolDisk disk;
   private final SpoolSettings settings;
@@ -37,23 +58,25 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
   private final ProducerOptions.OnFull onFull;
   private final Promise<Void> end;
   private SpoolSender sender;
-  private SpoolWriter writer;
 
   // Guarded by this.
   private final SpoolIntake<Promise<Position>> intake;
   private final SpoolRoom room = new SpoolRoom();
   private List<Promise<Void>> unspooled = new ArrayList<>();
-  private final SpoolFlushes flushes = new SpoolFlushes();
+  private final List<Flush> flushes = new ArrayList<>();
   private boolean writeQueued;
   private boolean writeTimed;
   private boolean senderIdle;
   private RefusedException endedBy;
   private Promise<Void> closing;
 
+  /** Of the disk's thread. */
+  private boolean forceTimed;
+
   private volatile Handler<Throwable> exceptionHandler;
   private volatile Handler<Void> drainHandler;
 
-  SpooledProducer(SpoolParts parts, ProducerOptions options) {
+  SpooledProducer(Parts parts, ProducerOptions options) {
     this.parts = parts;
     context = parts.context();
     disk = parts.disk();
@@ -67,7 +90,6 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
   /** On the context. */
   SpooledProducer start(SpoolSender with) {
     sender = with;
-    writer = new SpoolWriter(disk, settings, sender, this::failed);
     sender.start();
     return this;
   }
@@ -215,11 +237,16 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
 
   private void failed(Throwable failure) {
     RefusedException why = (RefusedException) failure;
-    sender.stop(why);
+    sender.halt(why);
     ended(why);
   }
 
-  /** Writes all that is in memory. On the disk's thread. */
+  /**
+   * Writes all that is in memory, and forces it to the disk as the policy says. On the disk's
+   * thread.
+   *
+   * @throws RefusedException UNAVAILABLE if the disk failed; nothing more can be written then
+   */
   private Void write(SpoolLog log) {
     SpoolIntake.Chunk<Promise<Position>> chunk;
     List<Promise<Void>> spooled;
@@ -233,9 +260,43 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
       unspooled = new ArrayList<>();
       senderIdle = false;
     }
-    writer.write(log, chunk, spooled);
+    try {
+      log.append(chunk.frame());
+      if (settings.fsync() == ProducerOptions.SpoolFsync.ALWAYS) {
+        log.force();
+      }
+    } catch (IOException | RuntimeException e) {
+      RefusedException why =
+          new RefusedException(Refusal.UNAVAILABLE, "cannot write to the spool: " + e);
+      spooled.forEach(promise -> promise.tryFail(why));
+      chunk.tokens().forEach(batch -> batch.forEach(token -> token.value().tryFail(why)));
+      throw why;
+    }
+    sender.offer(log, chunk.frame(), chunk.tokens());
+    spooled.forEach(Promise::tryComplete);
+    if (settings.fsync() == ProducerOptions.SpoolFsync.INTERVAL && !forceTimed) {
+      forceTimed = true;
+      disk.after(settings.fsyncMillis(), () -> disk.run(this::force).onFailure(this::failed));
+    }
     roomAgain();
     return null;
+  }
+
+  private Void force(SpoolLog log) throws IOException {
+    forceTimed = false;
+    log.force();
+    return null;
+  }
+
+  /** The last thing that is written: what is acknowledged by now. On the context. */
+  private Future<Void> lastNote() {
+    SpoolRecord.Acked acked = sender.acknowledged();
+    return disk.run(
+        log -> {
+          log.acked(acked.frame(), acked.messages());
+          log.force();
+          return null;
+        });
   }
 
   /** Takes those that waited, as far as there is room. On any thread. */
@@ -274,10 +335,17 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
     long frame = sender.acknowledged().frame();
     List<Promise<Void>> done;
     synchronized (this) {
-      done = flushes.upTo(frame);
+      done = flushedUpTo(frame);
     }
     done.forEach(Promise::tryComplete);
     roomAgain();
+  }
+
+  /** Takes out those that need not wait any more; under the lock, to be told outside of it. */
+  private List<Promise<Void>> flushedUpTo(long ackedFrame) {
+    List<Promise<Void>> done = new ArrayList<>();
+    flushes.removeIf(flush -> flush.frame() <= ackedFrame && done.add(flush.promise()));
+    return done;
   }
 
   @Override
@@ -310,7 +378,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
       endedBy = why;
       notifyAll();
       waiters = room.takeAll();
-      unflushed = flushes.upTo(Long.MAX_VALUE);
+      unflushed = flushedUpTo(Long.MAX_VALUE);
     }
     waiters.forEach(waiter -> waiter.refuse(why));
     unflushed.forEach(promise -> promise.tryFail(why));
@@ -333,7 +401,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
                   promise.tryFail(endedBy);
                   return;
                 }
-                flushes.add(frame, promise);
+                flushes.add(new Flush(frame, promise));
               }
               progress();
             });
@@ -350,11 +418,11 @@ final class SpooledProducer implements SpoolingProducer, SpoolListener {
       notifyAll();
     }
     disk.run(this::write)
-        .transform(written -> writer.lastNote())
+        .transform(written -> lastNote())
         .onComplete(
             noted -> {
               RefusedException why = closedNow();
-              sender.stop(why);
+              sender.halt(why);
               disk.close()
                   .onComplete(
                       closed -> {
