@@ -5,17 +5,39 @@ import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonObject;
 
-/**
- * An error as HTTP callers see it.
- *
- * @param status HTTP status
- * @param error one word in capitals, for programs
- * @param message one line, for people
- */
-record ApiFailure(int status, String error, String message) {
+/** An error as HTTP callers see it. No stack trace: it is an answer, not a bug. */
+final class ApiFailure extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final int status;
+  private final String error;
+
+  /**
+   * @param status HTTP status
+   * @param error one word in capitals, for programs
+   * @param message one line, for people
+   */
+  ApiFailure(int status, String error, String message) {
+    super(message, null, false, false);
+    this.status = status;
+    this.error = error;
+  }
+
+  /** Without a word of its own for the status. */
+  ApiFailure(int status, String message) {
+    this(status, nameOf(status), message);
+  }
+
+  int status() {
+    return status;
+  }
+
+  String error() {
+    return error;
+  }
 
   JsonObject json() {
-    return new JsonObject().put("error", error).put("message", message);
+    return new JsonObject().put("error", error).put("message", getMessage());
   }
 
   static ApiFailure invalid(String message) {
@@ -24,8 +46,8 @@ record ApiFailure(int status, String error, String message) {
 
   /** The failure that came over the event bus as {@code REFUSAL: text}. */
   static ApiFailure of(Throwable failure) {
-    if (failure instanceof WebException web) {
-      return web.failure();
+    if (failure instanceof ApiFailure known) {
+      return known;
     }
     if (!(failure instanceof ReplyException reply)) {
       return new ApiFailure(500, "INTERNAL", "internal error: " + failure);
@@ -78,7 +100,7 @@ record ApiFailure(int status, String error, String message) {
   }
 
   /** The name for an HTTP status that no refusal stands for. */
-  static String nameOf(int status) {
+  private static String nameOf(int status) {
     return switch (status) {
       case 400 -> Refusal.INVALID.name();
       case 404 -> "NOT_FOUND";

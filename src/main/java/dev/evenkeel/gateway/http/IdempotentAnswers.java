@@ -44,7 +44,7 @@ final class IdempotentAnswers {
    * The answer to the first request with this key, or what {@code work} gives.
    *
    * @param count messages of the request
-   * @throws WebException if the key is too long, or was used with another body
+   * @throws ApiFailure if the key is too long, or was used with another body
    */
   Future<Answer> answer(
       String topic,
@@ -54,19 +54,15 @@ final class IdempotentAnswers {
       long nowMillis,
       Supplier<Future<Answer>> work) {
     if (key.isEmpty() || key.length() > KEY_CHARS_MAX) {
-      throw new WebException(
-          ApiFailure.invalid("an Idempotency-Key has 1 to " + KEY_CHARS_MAX + " characters"));
+      throw ApiFailure.invalid("an Idempotency-Key has 1 to " + KEY_CHARS_MAX + " characters");
     }
     forget(nowMillis);
     Place place = new Place(topic, key);
     Known before = known.get(place);
     if (before != null) {
       if (before.bodyHash() != body.hashCode() || before.bodyBytes() != body.length()) {
-        throw new WebException(
-            new ApiFailure(
-                422,
-                "IDEMPOTENCY_KEY_REUSED",
-                "the Idempotency-Key was used with another body before"));
+        throw new ApiFailure(
+            422, "IDEMPOTENCY_KEY_REUSED", "the Idempotency-Key was used with another body before");
       }
       return before.answer();
     }

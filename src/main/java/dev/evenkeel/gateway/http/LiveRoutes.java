@@ -24,7 +24,7 @@ final class LiveRoutes {
   private void watch(RoutingContext context) {
     HttpServerRequest request = context.request();
     if (!"websocket".equalsIgnoreCase(request.getHeader("upgrade"))) {
-      refuse(context, 426, ApiFailure.nameOf(426), "this is a WebSocket: connect with ws://");
+      refuse(context, 426, "BAD_REQUEST", "this is a WebSocket: connect with ws://");
     } else if (!sameOrigin(request.getHeader("origin"), request.authority())) {
       // Else any page that a browser has open could read along.
       refuse(context, 403, "FORBIDDEN", "a page of another host may not watch this node");

@@ -9,8 +9,10 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
-/** Reads what a caller sent. All throw {@link WebException}. */
+/** Reads what a caller sent. All throw {@link ApiFailure}. */
 final class Requests {
   private Requests() {}
 
@@ -34,12 +36,12 @@ final class Requests {
         try {
           values.add(Json.decodeValue(line));
         } catch (DecodeException e) {
-          throw new WebException(ApiFailure.invalid("line " + number + " is not JSON"));
+          throw ApiFailure.invalid("line " + number + " is not JSON");
         }
       }
     }
     if (values.isEmpty()) {
-      throw new WebException(ApiFailure.invalid("the body has no lines: send a message a line"));
+      throw ApiFailure.invalid("the body has no lines: send a message a line");
     }
     return values;
   }
@@ -56,21 +58,19 @@ final class Requests {
 
   static JsonObject object(RoutingContext context) {
     if (!isJson(context)) {
-      throw new WebException(
-          new ApiFailure(415, ApiFailure.nameOf(415), "send content-type: application/json"));
+      throw new ApiFailure(415, "send content-type: application/json");
     }
     if (json(context) instanceof JsonObject object) {
       return object;
     }
-    throw new WebException(ApiFailure.invalid("the body must be a JSON object"));
+    throw ApiFailure.invalid("the body must be a JSON object");
   }
 
   /** A question of that action with the fields of the body. */
   static JsonObject question(RoutingContext context, String action) {
     JsonObject body = object(context);
     if (body.containsKey("action")) {
-      throw new WebException(
-          ApiFailure.invalid("unknown field 'action': the path says what is to be done"));
+      throw ApiFailure.invalid("unknown field 'action': the path says what is to be done");
     }
     return body.copy().put("action", action);
   }
@@ -80,15 +80,14 @@ final class Requests {
     String said = context.pathParam(name);
     Object given = body.getValue(field);
     if (given != null && !given.equals(said)) {
-      throw new WebException(
-          ApiFailure.invalid(
-              "the field '"
-                  + field
-                  + "' is '"
-                  + given
-                  + "', and the path says '"
-                  + said
-                  + "': leave the field out, or correct one of them"));
+      throw ApiFailure.invalid(
+          "the field '"
+              + field
+              + "' is '"
+              + given
+              + "', and the path says '"
+              + said
+              + "': leave the field out, or correct one of them");
     }
     return body.put(field, said);
   }
@@ -96,19 +95,18 @@ final class Requests {
   static Object json(RoutingContext context) {
     Buffer body = body(context);
     if (body.length() == 0) {
-      throw new WebException(ApiFailure.invalid("the body is empty: send JSON"));
+      throw ApiFailure.invalid("the body is empty: send JSON");
     }
     try {
       return Json.decodeValue(body);
     } catch (DecodeException e) {
       String message = String.valueOf(e.getMessage());
       int end = message.indexOf('\n');
-      throw new WebException(
-          ApiFailure.invalid(
-              "the body is not JSON: "
-                  + (end < 0 ? message : message.substring(0, end))
-                      // Where the parser would show the text, had it been asked to.
-                      .replaceFirst(" *\\(start marker.*| *at \\[Source.*", "")));
+      throw ApiFailure.invalid(
+          "the body is not JSON: "
+              + (end < 0 ? message : message.substring(0, end))
+                  // Where the parser would show the text, had it been asked to.
+                  .replaceFirst(" *\\(start marker.*| *at \\[Source.*", ""));
     }
   }
 
@@ -117,39 +115,55 @@ final class Requests {
     return body == null ? Buffer.buffer() : body;
   }
 
-  static void onlyQuery(RoutingContext context, List<String> known) {
+  /**
+   * A parameter of the query.
+   *
+   * @param value what its text means; null: nothing
+   * @param needed what its text must be
+   */
+  record Query(String name, Function<String, Object> value, Function<String, String> needed) {}
+
+  static Query text(String name) {
+    return new Query(name, text -> text, text -> "");
+  }
+
+  static Query flag(String name) {
+    return new Query(
+        name,
+        text -> text.equals("true") || text.equals("false") ? Boolean.valueOf(text) : null,
+        text -> " is '" + text + "': write true or false");
+  }
+
+  static Query number(String name) {
+    return new Query(
+        name,
+        text -> {
+          try {
+            return Long.valueOf(text);
+          } catch (NumberFormatException e) {
+            return null;
+          }
+        },
+        text -> " must be a whole number");
+  }
+
+  /** Puts the parameters of the query into {@code json}, and refuses those that are not known. */
+  static void readQuery(RoutingContext context, JsonObject json, Query... known) {
+    List<String> names = Stream.of(known).map(Query::name).toList();
     for (String name : context.queryParams().names()) {
-      if (!known.contains(name)) {
-        throw new WebException(ApiFailure.invalid(Nearest.unknown("query parameter", name, known)));
+      if (!names.contains(name)) {
+        throw ApiFailure.invalid(Nearest.unknown("query parameter", name, names));
       }
     }
-  }
-
-  /** Puts a flag of the query into {@code json}, if it is there. */
-  static void flag(RoutingContext context, String name, JsonObject json) {
-    String text = context.queryParams().get(name);
-    if (text == null) {
-      return;
-    }
-    if (!text.equals("true") && !text.equals("false")) {
-      throw new WebException(
-          ApiFailure.invalid(
-              "the query parameter '" + name + "' is '" + text + "': write true or false"));
-    }
-    json.put(name, Boolean.parseBoolean(text));
-  }
-
-  /** Puts a whole number of the query into {@code json}, if it is there. */
-  static void number(RoutingContext context, String name, JsonObject json) {
-    String text = context.queryParams().get(name);
-    if (text == null) {
-      return;
-    }
-    try {
-      json.put(name, Long.parseLong(text));
-    } catch (NumberFormatException e) {
-      throw new WebException(
-          ApiFailure.invalid("the query parameter '" + name + "' must be a whole number"));
+    for (Query each : known) {
+      String text = context.queryParams().get(each.name());
+      Object value = text == null ? null : each.value().apply(text);
+      if (value != null) {
+        json.put(each.name(), value);
+      } else if (text != null) {
+        throw ApiFailure.invalid(
+            "the query parameter '" + each.name() + "'" + each.needed().apply(text));
+      }
     }
   }
 }

@@ -87,15 +87,11 @@ public final class WebVerticle extends VerticleBase {
 
   static Router router(Vertx vertx, Api api, String node, LiveHub live) {
     Router router = Router.router(vertx);
-    new TopicRoutes(api).mount(router);
-    new GroupRoutes(api).mount(router);
-    new ClusterRoutes(api).mount(router);
+    new JsonRoutes(api).mount(router);
+    new ProduceRoute(api).mount(router);
     new LiveRoutes(live).mount(router);
-    new ReplaceRoutes(api).mount(router);
-    new HealthRoutes(api, node).mount(router);
-    new MetricsRoutes(vertx).mount(router);
+    new NodeRoutes(api, node).mount(router);
     new PageRoutes(vertx).mount(router);
-    router.get("/openapi.json").handler(context -> Api.send(context, 200, OpenApi.document()));
     router.route().failureHandler(context -> failed(router, context));
     for (int status : new int[] {400, 404, 405, 413, 415, 500}) {
       router.errorHandler(status, context -> failed(router, context));
@@ -133,7 +129,7 @@ public final class WebVerticle extends VerticleBase {
     // Vert.x refuses a path with a broken % escape without a reason and without a status.
     boolean malformed = failure == null && context.statusCode() < 400;
     int status = malformed ? 400 : context.statusCode();
-    if (failure instanceof WebException) {
+    if (failure instanceof ApiFailure) {
       Api.fail(context, failure);
       return;
     }
@@ -151,6 +147,6 @@ public final class WebVerticle extends VerticleBase {
       context.response().putHeader(HttpHeaders.ALLOW, allowed(router, path));
     }
     int known = status < 400 ? 500 : status;
-    Api.send(context, known, new ApiFailure(known, ApiFailure.nameOf(known), message).json());
+    Api.send(context, known, new ApiFailure(known, message).json());
   }
 }

@@ -104,6 +104,23 @@ class WebVerticleTest {
   }
 
   @Test
+  void unknownParametersOfTheQueryAreRefusedAlsoWhereSomethingChanges() throws Exception {
+    api(Addresses.API_TOPICS, question -> new JsonObject().put("name", "t"));
+    JsonObject topic = new JsonObject().put("name", "t").put("shards", 4);
+    for (HttpResponse<Buffer> answer :
+        List.of(
+            call(HttpMethod.POST, "/api/topics?dryRun=true", topic),
+            call(HttpMethod.PATCH, "/api/topics/t?dryRun=true", new JsonObject()),
+            call(HttpMethod.DELETE, "/api/topics/t?dryRun=true", null),
+            get("/api/topics?dryRun=true"))) {
+      assertThat(answer.statusCode()).isEqualTo(400);
+      assertThat(answer.bodyAsJsonObject().getString("message"))
+          .startsWith("unknown query parameter 'dryRun'");
+    }
+    assertThat(asked).as("nothing was done").isEmpty();
+  }
+
+  @Test
   void aBodyMayRepeatWhatThePathSaysAndNotContradictIt() throws Exception {
     api(Addresses.API_PRODUCE, question -> new JsonObject("{\"shard\":0,\"offset\":1}"));
     api(Addresses.API_GROUPS, question -> new JsonObject().put("group", "g"));
@@ -367,7 +384,7 @@ class WebVerticleTest {
     assertError(await(json.sendBuffer(Buffer.buffer("{"))), 400, "INVALID");
     assertError(await(json.sendBuffer(Buffer.buffer("[]"))), 400, "INVALID");
     assertError(await(json.sendBuffer(Buffer.buffer(""))), 400, "INVALID");
-    Buffer huge = Buffer.buffer(" ".repeat(TopicRoutes.SETTINGS_BYTES_MAX + 1));
+    Buffer huge = Buffer.buffer(" ".repeat(JsonRoutes.SETTINGS_BYTES_MAX + 1));
     assertError(await(json.sendBuffer(huge)), 413, "TOO_LARGE");
   }
 
@@ -454,8 +471,8 @@ class WebVerticleTest {
 
   @Test
   void everyReferenceOfTheDescriptionLeadsSomewhere() {
-    String text = OpenApi.document().encode();
-    JsonObject schemas = OpenApi.document().getJsonObject("components").getJsonObject("schemas");
+    String text = NodeRoutes.OPEN_API.encode();
+    JsonObject schemas = NodeRoutes.OPEN_API.getJsonObject("components").getJsonObject("schemas");
     var matcher = Pattern.compile("#/components/schemas/(\\w+)").matcher(text);
     while (matcher.find()) {
       assertThat(schemas.fieldNames()).contains(matcher.group(1));

@@ -12,73 +12,21 @@ import io.vertx.ext.web.handler.BodyHandler;
 import java.util.Base64;
 import java.util.List;
 
-/** Topics and their messages. */
-final class TopicRoutes {
-  /** Largest body of a request with settings. */
-  static final int SETTINGS_BYTES_MAX = 64 << 10;
-
+/** Sends messages to a topic. */
+final class ProduceRoute {
   /** Largest body with messages: one payload at its limit, escaped in the worst way, and more. */
   static final int MESSAGES_BYTES_MAX = 8 << 20;
 
   private final Api api;
   private final IdempotentAnswers answers = new IdempotentAnswers();
 
-  TopicRoutes(Api api) {
+  ProduceRoute(Api api) {
     this.api = api;
   }
 
   void mount(Router router) {
-    BodyHandler settings = BodyHandler.create(false).setBodyLimit(SETTINGS_BYTES_MAX);
     BodyHandler messages = BodyHandler.create(false).setBodyLimit(MESSAGES_BYTES_MAX);
-    router.get("/api/topics").handler(this::list);
-    router.post("/api/topics").handler(settings).handler(this::create);
-    router.get("/api/topics/:topic").handler(this::get);
-    router.patch("/api/topics/:topic").handler(settings).handler(this::configure);
-    router.delete("/api/topics/:topic").handler(this::delete);
     router.post("/api/topics/:topic/messages").handler(messages).handler(this::produce);
-    router.get("/api/topics/:topic/messages").handler(this::browse);
-  }
-
-  private void list(RoutingContext context) {
-    Requests.onlyQuery(context, List.of());
-    api.answer(context, 200, topics("list", null));
-  }
-
-  private void get(RoutingContext context) {
-    Requests.onlyQuery(context, List.of());
-    api.answer(context, 200, topics("get", context.pathParam("topic")));
-  }
-
-  private void create(RoutingContext context) {
-    JsonObject question = Requests.question(context, "create");
-    api.answer(context, 201, api.ask(Addresses.API_TOPICS, question));
-  }
-
-  private void configure(RoutingContext context) {
-    JsonObject question = Requests.question(context, "configure");
-    if (!context.pathParam("topic").equals(question.getValue("name", context.pathParam("topic")))) {
-      throw new WebException(ApiFailure.invalid("a topic cannot be renamed"));
-    }
-    Requests.ofPath(context, question, "topic", "name");
-    api.answer(context, 200, api.ask(Addresses.API_TOPICS, question));
-  }
-
-  private void delete(RoutingContext context) {
-    api.answer(context, 200, topics("delete", context.pathParam("topic")));
-  }
-
-  private Future<Object> topics(String action, String name) {
-    JsonObject question = new JsonObject().put("action", action);
-    return api.ask(Addresses.API_TOPICS, name == null ? question : question.put("name", name));
-  }
-
-  private void browse(RoutingContext context) {
-    Requests.onlyQuery(context, List.of("shard", "offset", "limit"));
-    JsonObject question = new JsonObject().put("topic", context.pathParam("topic"));
-    Requests.number(context, "shard", question);
-    Requests.number(context, "offset", question);
-    Requests.number(context, "limit", question);
-    api.answer(context, 200, api.ask(Addresses.API_MESSAGES, question));
   }
 
   /**
@@ -86,12 +34,12 @@ final class TopicRoutes {
    * payload.
    */
   private void produce(RoutingContext context) {
-    Requests.onlyQuery(context, List.of("key", "acks"));
+    JsonObject query = new JsonObject();
+    Requests.readQuery(context, query, Requests.text("key"), Requests.text("acks"));
     String topic = context.pathParam("topic");
     JsonObject question = question(context, topic);
-    String acks = context.queryParams().get("acks");
-    if (acks != null) {
-      question.put("acks", acks);
+    if (query.containsKey("acks")) {
+      question.put("acks", query.getString("acks"));
     }
     String key = context.request().getHeader("idempotency-key");
     Future<IdempotentAnswers.Answer> answer =
@@ -115,20 +63,19 @@ final class TopicRoutes {
       return raw(context, topic);
     }
     if (context.queryParams().contains("key")) {
-      throw new WebException(
-          ApiFailure.invalid("with a JSON content-type the key is a field of the message"));
+      throw ApiFailure.invalid("with a JSON content-type the key is a field of the message");
     }
     Object body = lines ? Requests.jsonLines(context) : Requests.json(context);
     if (body instanceof JsonArray messages) {
       return new JsonObject().put("topic", topic).put("messages", messages);
     } else if (body instanceof JsonObject message) {
       if (message.containsKey("messages")) {
-        throw new WebException(ApiFailure.invalid("send many messages as a JSON array of them"));
+        throw ApiFailure.invalid("send many messages as a JSON array of them");
       }
       return Requests.ofPath(context, message.copy(), "topic", "topic");
     }
-    throw new WebException(
-        ApiFailure.invalid("the body must be a message {\"key\",\"payload\"} or an array of them"));
+    throw ApiFailure.invalid(
+        "the body must be a message {\"key\",\"payload\"} or an array of them");
   }
 
   private Future<IdempotentAnswers.Answer> answer(JsonObject question) {

@@ -1,0 +1,127 @@
+package dev.evenkeel.gateway.http;
+
+import static dev.evenkeel.gateway.http.Requests.flag;
+import static dev.evenkeel.gateway.http.Requests.number;
+import static dev.evenkeel.gateway.http.Requests.text;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.gateway.http.Requests.Query;
+import io.vertx.core.Handler;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
+
+/**
+ * Requests that are passed on to an {@code evenkeel.api} address as they are. The fields of the
+ * question are the parts of the path, the known parameters of the query, and the body's fields.
+ */
+final class JsonRoutes {
+  /** Largest body of a request with settings. */
+  static final int SETTINGS_BYTES_MAX = 64 << 10;
+
+  /** Names of dead letters in one request: thousands of them. */
+  private static final long NAMES_BYTES_MAX = 1 << 20;
+
+  private final Api api;
+
+  JsonRoutes(Api api) {
+    this.api = api;
+  }
+
+  void mount(Router router) {
+    BodyHandler settings = BodyHandler.create(false).setBodyLimit(SETTINGS_BYTES_MAX);
+    BodyHandler names = BodyHandler.create(false).setBodyLimit(NAMES_BYTES_MAX);
+    String topics = Addresses.API_TOPICS;
+    router.get("/api/topics").handler(ask(topics, "list"));
+    router.post("/api/topics").handler(settings).handler(tell(topics, "create", 201));
+    router.get("/api/topics/:topic").handler(ask(topics, "get"));
+    router
+        .patch("/api/topics/:topic")
+        .handler(settings)
+        .handler(JsonRoutes::refuseNewName)
+        .handler(tell(topics, "configure", 200));
+    router.delete("/api/topics/:topic").handler(ask(topics, "delete"));
+    router
+        .get("/api/topics/:topic/messages")
+        .handler(
+            ask(Addresses.API_MESSAGES, null, number("shard"), number("offset"), number("limit")));
+
+    String groups = Addresses.API_GROUPS;
+    router.get("/api/groups").handler(ask(groups, "list"));
+    router.get("/api/groups/:group").handler(ask(groups, "get"));
+    router
+        .delete("/api/groups/:group")
+        .handler(ask(groups, "delete", text("topic"), flag("dryRun")));
+    router
+        .get("/api/groups/:group/dead-letters")
+        .handler(ask(groups, "dead-letters", text("after"), number("limit")));
+    router.get("/api/groups/:group/dead-letters/:topic/:shard/:offset").handler(this::deadLetter);
+    for (String action : new String[] {"replay", "drop"}) {
+      router
+          .post("/api/groups/:group/dead-letters/" + action)
+          .handler(names)
+          .handler(tell(groups, action, 200));
+    }
+    router.post("/api/groups/:group/offsets").handler(names).handler(tell(groups, "reset", 200));
+    router
+        .get("/api/rebalances")
+        .handler(ask(groups, "rebalances", text("group"), number("limit")));
+
+    String cluster = Addresses.API_CLUSTER;
+    String replace = "/api/cluster/nodes/:node/replace";
+    router.get("/api/cluster").handler(ask(cluster, "status"));
+    router.post(replace).handler(ask(cluster, "replace"));
+    router.get(replace).handler(ask(cluster, "replacement"));
+  }
+
+  /** A request without a body. */
+  private Handler<RoutingContext> ask(String address, String action, Query... query) {
+    return context -> {
+      JsonObject question = new JsonObject();
+      if (action != null) {
+        question.put("action", action);
+      }
+      Requests.readQuery(context, question, query);
+      pass(context, address, question, 200);
+    };
+  }
+
+  /** A request with a body and without a query. */
+  private Handler<RoutingContext> tell(String address, String action, int done) {
+    return context -> {
+      Requests.readQuery(context, new JsonObject());
+      pass(context, address, Requests.question(context, action), done);
+    };
+  }
+
+  private void pass(RoutingContext context, String address, JsonObject question, int done) {
+    for (String name : context.pathParams().keySet()) {
+      boolean ofTopic = address.equals(Addresses.API_TOPICS) && name.equals("topic");
+      Requests.ofPath(context, question, name, ofTopic ? "name" : name);
+    }
+    api.answer(context, done, api.ask(address, question));
+  }
+
+  private static void refuseNewName(RoutingContext context) {
+    Requests.readQuery(context, new JsonObject());
+    String name = context.pathParam("topic");
+    if (!name.equals(Requests.question(context, "configure").getValue("name", name))) {
+      throw ApiFailure.invalid("a topic cannot be renamed");
+    }
+    context.next();
+  }
+
+  private void deadLetter(RoutingContext context) {
+    Requests.readQuery(context, new JsonObject());
+    String name =
+        String.join(
+            "/",
+            context.pathParam("topic"),
+            context.pathParam("shard"),
+            context.pathParam("offset"));
+    JsonObject question = new JsonObject().put("action", "dead-letter").put("deadLetter", name);
+    Requests.ofPath(context, question, "group", "group");
+    api.answer(context, 200, api.ask(Addresses.API_GROUPS, question));
+  }
+}

@@ -1,0 +1,112 @@
+package dev.evenkeel.gateway.http;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.Readiness;
+import dev.evenkeel.bus.meters.Meters;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+
+/** What a node says of itself: whether it lives, whether it can serve, its metrics, and its API. */
+final class NodeRoutes {
+  private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
+  private static final String OPEN_METRICS =
+      "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+  /** The description of the HTTP API, which is a file beside this class. */
+  static final JsonObject OPEN_API = read();
+
+  private final Api api;
+  private final String node;
+
+  NodeRoutes(Api api, String node) {
+    this.api = api;
+    this.node = node;
+  }
+
+  void mount(Router router) {
+    router.get("/health/live").handler(this::live);
+    router.get("/health/ready").handler(this::ready);
+    router.get("/metrics").handler(NodeRoutes::metrics);
+    router.get("/openapi.json").handler(context -> Api.send(context, 200, OPEN_API));
+  }
+
+  private void live(RoutingContext context) {
+    Api.send(context, 200, new JsonObject().put("status", "UP").put("node", node));
+  }
+
+  /**
+   * Ready: all parts of the node have started, every log group has a leader, and the dispatcher
+   * answers.
+   */
+  private void ready(RoutingContext context) {
+    Readiness readiness = LocalObjects.get(context.vertx(), Readiness.class);
+    String obstacle = readiness == null ? null : readiness.obstacle();
+    if (obstacle != null) {
+      down(context, obstacle);
+      return;
+    }
+    api.ask(Addresses.API_TOPICS, new JsonObject().put("action", "ready"))
+        .onSuccess(
+            ready -> {
+              if (readiness == null || readiness.serving()) {
+                live(context);
+              } else {
+                down(context, "the cluster serves, but this node is still starting, or stopping");
+              }
+            })
+        .onFailure(failure -> down(context, ApiFailure.of(failure).getMessage()));
+  }
+
+  private void down(RoutingContext context, String reason) {
+    Api.send(
+        context,
+        503,
+        new JsonObject().put("status", "DOWN").put("node", node).put("reason", reason));
+  }
+
+  /** Reads what is to be read, then writes it all down on a thread for figures. */
+  private static void metrics(RoutingContext context) {
+    Requests.readQuery(context, new JsonObject());
+    Meters meters = Meters.of(context.vertx());
+    if (!(meters.registry() instanceof PrometheusMeterRegistry registry)) {
+      throw new ApiFailure(
+          404, "no figures are kept here: put a PrometheusMeterRegistry into LocalObjects first");
+    }
+    String type = wantsOpenMetrics(context) ? OPEN_METRICS : TEXT;
+    meters
+        .refresh()
+        .compose(read -> meters.blocking(() -> Buffer.buffer(registry.scrape(type))))
+        .onSuccess(text -> send(context, type, text))
+        .onFailure(failure -> Api.fail(context, failure));
+  }
+
+  /** Not any other form that the library knows: the binary one needs more than this node has. */
+  private static boolean wantsOpenMetrics(RoutingContext context) {
+    String accept = context.request().getHeader("accept");
+    return accept != null && accept.contains("application/openmetrics-text");
+  }
+
+  private static void send(RoutingContext context, String type, Buffer text) {
+    HttpServerResponse response = context.response();
+    // The caller may be gone.
+    if (!response.ended() && !response.closed()) {
+      response.putHeader("content-type", type).putHeader("cache-control", "no-store").end(text);
+    }
+  }
+
+  private static JsonObject read() {
+    try (InputStream in = NodeRoutes.class.getResourceAsStream("openapi.json")) {
+      return new JsonObject(Buffer.buffer(in.readAllBytes()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
