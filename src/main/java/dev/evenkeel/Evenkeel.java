@@ -58,7 +58,8 @@ public final class Evenkeel {
   }
 
   /**
-   * The link alone, for those who speak to the cluster by themselves. Fails as {@link #connect}.
+   * The link alone, for parts of Evenkeel that speak to the cluster themselves: no API for
+   * applications. Fails as {@link #connect}.
    */
   public static Future<Link> link(ClientOptions options) {
     ClientSettings settings;
@@ -83,8 +84,7 @@ public final class Evenkeel {
     return ClusterMembers.of(clustered)
         .map(
             member -> {
-              VertxLink link = new VertxLink(clustered, member.id());
-              member.onChange(change -> link.nodesInSight(change.dataMembers()));
+              VertxLink link = VerticleConnection.over(clustered, member);
               link.nodesInSight(member.dataMembers());
               return new EvenkeelClientImpl(link);
             });

@@ -1,13 +1,8 @@
 package dev.evenkeel;
 
-import dev.evenkeel.bus.ClusterDirectory;
-import dev.evenkeel.bus.Link;
-import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.Producers;
-import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -38,14 +33,13 @@ import java.util.Base64;
  * addresses: its code is 1 + the number of the {@link Refusal}, or -1 for a bug, and its text is
  * {@code REFUSAL: what was wrong}.
  *
- * <p>It uses the {@link Link} and the {@link ClusterDirectory} that are in {@link LocalObjects}, or
- * makes its own over the Vert.x that it is deployed on, which then must be clustered by Hazelcast.
+ * <p>The verticle uses the connection of a node or client in the same Vert.x; if there is none, it
+ * makes one over that Vert.x, which then must be clustered by Hazelcast.
  */
 public class ProducerVerticle extends VerticleBase {
   private static final int INTERNAL_ERROR = -1;
 
-  private Link ownLink;
-  private ClusterDirectory ownDirectory;
+  private VerticleConnection connection;
   private Producer producer;
   private MessageConsumer<JsonObject> consumer;
 
@@ -58,38 +52,16 @@ public class ProducerVerticle extends VerticleBase {
           new RefusedException(Refusal.INVALID, "the configuration needs an 'address'"));
     }
     ProducerOptions options = new ProducerOptions(given);
-    return link()
-        .compose(link -> Producers.start(link, directory(link), options))
+    connection = new VerticleConnection(vertx);
+    return connection
+        .link()
+        .compose(link -> Producers.start(link, connection.directory(link), options))
         .compose(
             started -> {
               producer = started;
               consumer = vertx.eventBus().consumer(address, this::received);
               return consumer.completion();
             });
-  }
-
-  private Future<Link> link() {
-    Link shared = LocalObjects.get(vertx, Link.class);
-    if (shared != null) {
-      return Future.succeededFuture(shared);
-    }
-    return ClusterMembers.of(vertx)
-        .map(
-            member -> {
-              VertxLink link = new VertxLink(vertx, member.id());
-              member.onChange(change -> link.nodesInSight(change.dataMembers()));
-              ownLink = link;
-              return link;
-            });
-  }
-
-  private ClusterDirectory directory(Link link) {
-    ClusterDirectory shared = LocalObjects.get(vertx, ClusterDirectory.class);
-    if (shared != null && ownLink == null) {
-      return shared;
-    }
-    ownDirectory = new ClusterDirectory(link);
-    return ownDirectory;
   }
 
   private void received(io.vertx.core.eventbus.Message<JsonObject> received) {
@@ -164,12 +136,6 @@ public class ProducerVerticle extends VerticleBase {
   public Future<?> stop() {
     Future<Void> end = consumer == null ? Future.succeededFuture() : consumer.unregister();
     return end.eventually(() -> producer == null ? Future.succeededFuture() : producer.close())
-        .eventually(
-            () -> {
-              if (ownDirectory != null) {
-                ownDirectory.close();
-              }
-              return ownLink == null ? Future.succeededFuture() : ownLink.close();
-            });
+        .eventually(connection::close);
   }
 }

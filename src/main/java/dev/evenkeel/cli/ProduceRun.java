@@ -1,7 +1,6 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.client.Producer;
-import dev.evenkeel.client.ReplicasMissingException;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -325,7 +324,8 @@ final class ProduceRun implements Progress.Source {
       return;
     }
     if (++failuresShown <= FAILURES_SHOWN_MAX) {
-      String what = failure instanceof ReplicasMissingException ? ": " : " is not acknowledged: ";
+      String what =
+          failure instanceof RefusedException.ReplicasMissing ? ": " : " is not acknowledged: ";
       show("line " + line + what + CommandErrors.describe(failure));
     } else if (failuresShown == FAILURES_SHOWN_MAX + 1) {
       show("more lines are not acknowledged; their errors are not shown");

@@ -1,6 +1,7 @@
 package dev.evenkeel.client;
 
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.streams.WriteStream;
@@ -35,6 +36,19 @@ public interface Producer extends WriteStream<Message> {
     public long lastTaken(int shard) {
       return lastSequences.getOrDefault(shard, -1L);
     }
+
+    /**
+     * Whether the log took a message that was given up.
+     *
+     * @throws IllegalArgumentException if it was sent in another epoch
+     */
+    public boolean took(RefusedException.GivenUp sent) {
+      if (sent.epoch() != epoch) {
+        throw new IllegalArgumentException(
+            "sent in epoch " + sent.epoch() + ", but asked of epoch " + epoch);
+      }
+      return sent.sequence() <= lastTaken(sent.shard());
+    }
   }
 
   /**
@@ -46,15 +60,21 @@ public interface Producer extends WriteStream<Message> {
   record Position(int shard, long offset) {}
 
   /**
-   * Sends a message. Completes once it is acknowledged. Fails with {@code RefusedException}:
-   * TOO_LARGE, UNKNOWN_TOPIC, OVERLOADED (full, and onFull is FAIL or too many wait already),
-   * PRODUCER_FENCED, or when the delivery deadline passed without an answer INDETERMINATE (a {@link
-   * GivenUpException}), or UNAVAILABLE if it was never sent. The offset is -1 if the log has the
-   * message but does not remember where.
+   * Sends a message. Completes once it is acknowledged. The offset is -1 if the log has the message
+   * but does not remember where. Fails with {@link RefusedException}:
    *
-   * <p>With {@link Acks#ALL} it fails with {@link ReplicasMissingException} if the message is in
-   * the log and not known to be on every replica in time. With {@link Acks#NONE} it completes when
-   * the message is sent, the offset being -1; see {@link #failedMessages()}.
+   * <ul>
+   *   <li>TOO_LARGE, UNKNOWN_TOPIC, PRODUCER_FENCED, DISK_FULL: it is not in the log.
+   *   <li>OVERLOADED: the buffer is full, and onFull is FAIL or too many wait already.
+   *   <li>UNAVAILABLE: the delivery timeout has passed, and it was never sent.
+   *   <li>INDETERMINATE: the delivery timeout has passed without an answer; a {@link
+   *       RefusedException.GivenUp}.
+   *   <li>REPLICAS_MISSING, with {@link Acks#ALL}: it is in the log, and not known to be on every
+   *       replica in time, a {@link RefusedException.ReplicasMissing}.
+   * </ul>
+   *
+   * <p>With {@link Acks#NONE} it completes when the message is sent, the offset being -1; see
+   * {@link #failedMessages()}.
    */
   Future<Position> send(Message message);
 
@@ -122,9 +142,9 @@ public interface Producer extends WriteStream<Message> {
   }
 
   /**
-   * Told, on the producer's context, of each epoch that was closed since a batch was given up, once
-   * the next one is open: then it is known what became of the messages that failed with {@link
-   * GivenUpException}. Never called with a spool, where nothing is given up.
+   * Called on the producer's context for each epoch that was closed since a batch was given up,
+   * once the next one is open: {@link EpochClosed#took} then says what became of each message that
+   * failed with INDETERMINATE. Never called with a spool, where nothing is given up.
    */
   default Producer epochHandler(Handler<EpochClosed> handler) {
     return this;

@@ -2,7 +2,6 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.Producer;
-import dev.evenkeel.client.ReplicasMissingException;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Names;
@@ -107,10 +106,10 @@ final class ProduceApi {
         .map(position -> json(position, acks, due))
         .recover(
             failure ->
-                failure instanceof ReplicasMissingException missing
+                failure instanceof RefusedException.ReplicasMissing missing
                     ? Future.succeededFuture(
-                        json(missing.position(), acks, due)
-                            .put("missing", new JsonArray(List.copyOf(missing.nodes()))))
+                        json(new Producer.Position(missing.shard(), missing.offset()), acks, due)
+                            .put("missing", new JsonArray(missing.nodes())))
                     : failure instanceof RefusedException refused
                         ? majority.explain(refused, null).compose(Future::failedFuture)
                         : Future.failedFuture(failure));

@@ -1,10 +1,23 @@
 package dev.evenkeel.protocol;
 
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Carries a {@link Refusal} through a future. It has no stack trace: it is an answer, not a bug.
+ * The error of every failed future and refused call of Evenkeel; {@link #refusal()} is the reason,
+ * and {@link Refusal#retriable()} says whether the same request may succeed later.
+ *
+ * <pre>{@code
+ * producer.send(message).onFailure(failure -> {
+ *   if (failure instanceof RefusedException refused && refused.refusal() == Refusal.TOO_LARGE) {
+ *     ...
+ *   }
+ * });
+ * }</pre>
+ *
+ * <p>It has no stack trace: it is an answer, not a bug. What a producer knows of a message that
+ * failed is in {@link GivenUp} and {@link ReplicasMissing}.
  *
  * <p>On the wire a refusal is its code and a text, the message. What programs read of it is in
  * fields of {@link NotLeader} and {@link OutOfRange}; {@link #received} alone reads it from the
@@ -71,6 +84,87 @@ public class RefusedException extends RuntimeException {
 
     public long end() {
       return end;
+    }
+  }
+
+  /**
+   * INDETERMINATE of a message that was sent, and given up without an answer. Whether the log took
+   * it is known once the producer has its next epoch, which its {@code epochHandler} is told.
+   */
+  public static final class GivenUp extends RefusedException {
+    private static final long serialVersionUID = 1L;
+
+    private final int shard;
+    private final int epoch;
+    private final long sequence;
+
+    public GivenUp(int shard, int epoch, long sequence, String detail) {
+      super(Refusal.INDETERMINATE, detail);
+      this.shard = shard;
+      this.epoch = epoch;
+      this.sequence = sequence;
+    }
+
+    /** The shard that it was sent to. */
+    public int shard() {
+      return shard;
+    }
+
+    /** The epoch of the producer in which it was sent. */
+    public int epoch() {
+      return epoch;
+    }
+
+    /** Its place among the producer's messages of the shard and epoch, from 0. */
+    public long sequence() {
+      return sequence;
+    }
+  }
+
+  /**
+   * REPLICAS_MISSING: the message <em>is</em> in the log, committed by a majority and on their
+   * disks, but was not known to be on every replica in time. The missing replicas get it when they
+   * are back. Sent once more, it would be there twice.
+   */
+  public static final class ReplicasMissing extends RefusedException {
+    private static final long serialVersionUID = 1L;
+
+    private final int shard;
+    private final long offset;
+    private final transient List<String> nodes;
+
+    /**
+     * @param offset -1 if nobody remembers it
+     * @param nodes nodes that are not known to have it; empty if none could be asked
+     */
+    public ReplicasMissing(int shard, long offset, List<String> nodes, long waitedMillis) {
+      super(
+          Refusal.REPLICAS_MISSING,
+          "it is in the log at shard %d%s, but after %d ms not known to be on %s",
+          shard,
+          offset < 0 ? "" : " offset " + offset,
+          waitedMillis,
+          nodes.isEmpty()
+              ? "every replica: no leader answered"
+              : "the disk of " + String.join(", ", nodes));
+      this.shard = shard;
+      this.offset = offset;
+      this.nodes = List.copyOf(nodes);
+    }
+
+    /** The shard that it is in. */
+    public int shard() {
+      return shard;
+    }
+
+    /** Its place in the shard, or -1 if nobody remembers it. */
+    public long offset() {
+      return offset;
+    }
+
+    /** The nodes that are not known to have it; empty if none could be asked. */
+    public List<String> nodes() {
+      return nodes == null ? List.of() : nodes;
     }
   }
 

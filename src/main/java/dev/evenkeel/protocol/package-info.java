@@ -4,5 +4,9 @@
  *
  * <p>Begin with {@link dev.evenkeel.protocol.DataCommand} and {@link
  * dev.evenkeel.protocol.MetaCommand}: they are everything that can change the state of a cluster.
+ *
+ * <p>Of these, only {@code Message}, {@code StartAt}, {@code RefusedException}, {@code Refusal} and
+ * {@code Limits} are API for applications: the client's methods name them. The others change
+ * without notice.
  */
 package dev.evenkeel.protocol;

@@ -132,7 +132,7 @@ class AcksTest {
     broker.missing = List.of("b");
     Producer producer = start(options(Acks.ALL).setAcksTimeoutMillis(200));
     int before;
-    List<ReplicasMissingException> both;
+    List<RefusedException.ReplicasMissing> both;
     do {
       before = stored();
       assertThat(before).isLessThan(100);
@@ -142,10 +142,10 @@ class AcksTest {
       // If the leader's answer does not come in time, nobody knows who is missing.
     } while (both.stream().anyMatch(each -> each.nodes().isEmpty()));
     for (int i = 0; i < 2; i++) {
-      ReplicasMissingException missing = both.get(i);
+      RefusedException.ReplicasMissing missing = both.get(i);
       assertThat(missing.refusal()).isEqualTo(Refusal.REPLICAS_MISSING);
       assertThat(missing.nodes()).containsExactly("b");
-      assertThat(missing.position().offset()).isEqualTo(before + i);
+      assertThat(missing.offset()).isEqualTo(before + i);
       assertThat(missing).hasMessageContaining("after 200 ms not known to be on the disk of b");
     }
     assertThat(stored()).isEqualTo(before + 2);
@@ -158,14 +158,14 @@ class AcksTest {
       await().until(last::isComplete);
       sends++;
       // One whose time was over before the answer came is there as well.
-    } while (last.cause() instanceof ReplicasMissingException && sends < 100);
+    } while (last.cause() instanceof RefusedException.ReplicasMissing && sends < 100);
     assertThat(await(last).offset()).isEqualTo(before + 1 + sends);
   }
 
-  private static ReplicasMissingException missing(Future<Position> sent) {
+  private static RefusedException.ReplicasMissing missing(Future<Position> sent) {
     await().until(sent::isComplete);
-    assertThat(sent.cause()).isInstanceOf(ReplicasMissingException.class);
-    return (ReplicasMissingException) sent.cause();
+    assertThat(sent.cause()).isInstanceOf(RefusedException.ReplicasMissing.class);
+    return (RefusedException.ReplicasMissing) sent.cause();
   }
 
   @Test

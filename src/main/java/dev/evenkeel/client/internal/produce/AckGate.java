@@ -9,10 +9,8 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.client.Acks;
-import dev.evenkeel.client.GivenUpException;
 import dev.evenkeel.client.Producer.Position;
 import dev.evenkeel.client.ProducerOptions;
-import dev.evenkeel.client.ReplicasMissingException;
 import dev.evenkeel.client.internal.produce.core.BatchResult;
 import dev.evenkeel.client.internal.produce.core.Flush;
 import dev.evenkeel.client.internal.produce.core.OutBatch;
@@ -165,7 +163,7 @@ public final class AckGate {
     RefusedException refused = outcome.refused();
     OutBatch<Promise<Position>> batch = outcome.batch();
     return refused.refusal() == Refusal.INDETERMINATE && batch.firstSequence() >= 0
-        ? new GivenUpException(
+        ? new RefusedException.GivenUp(
             outcome.shard(), batch.epoch(), batch.firstSequence() + place, refused.getMessage())
         : refused;
   }
@@ -205,7 +203,7 @@ public final class AckGate {
     return outcome.missing() == null
         ? promise.tryComplete(new Position(outcome.shard(), offset))
         : promise.tryFail(
-            new ReplicasMissingException(
+            new RefusedException.ReplicasMissing(
                 outcome.shard(), offset, outcome.missing(), timeoutMillis));
   }
 }

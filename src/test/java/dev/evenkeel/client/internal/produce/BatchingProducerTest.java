@@ -9,7 +9,6 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Acks;
-import dev.evenkeel.client.GivenUpException;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.Producer.Position;
 import dev.evenkeel.client.ProducerOptions;
@@ -312,13 +311,13 @@ class BatchingProducerTest {
   }
 
   /** One that was sent, and then given up. */
-  private static GivenUpException givenUp(Future<Position> sent) throws HeldUp {
+  private static RefusedException.GivenUp givenUp(Future<Position> sent) throws HeldUp {
     await().until(sent::isComplete);
     if (sent.failed() && sent.cause().getMessage().contains("it was never sent")) {
       throw new HeldUp(sent.cause());
     }
-    assertThat(sent.cause()).isInstanceOf(GivenUpException.class);
-    return (GivenUpException) sent.cause();
+    assertThat(sent.cause()).isInstanceOf(RefusedException.GivenUp.class);
+    return (RefusedException.GivenUp) sent.cause();
   }
 
   @Test
@@ -326,7 +325,7 @@ class BatchingProducerTest {
     inTime(
         (broker, producer) -> {
           broker.hold();
-          GivenUpException lost = givenUp(producer.send("k", payload(1)));
+          RefusedException.GivenUp lost = givenUp(producer.send("k", payload(1)));
           assertThat(lost.refusal()).isEqualTo(Refusal.INDETERMINATE);
           broker.release();
           int shard = taken(producer.send("k", payload(2))).shard();
@@ -362,23 +361,23 @@ class BatchingProducerTest {
           int shard = taken(producer.send("k", payload(0))).shard();
           // It is in the log, and nobody says so.
           broker.silent = true;
-          GivenUpException taken = givenUp(producer.send("k", payload(1)));
+          RefusedException.GivenUp taken = givenUp(producer.send("k", payload(1)));
           await().until(() -> closed.get() != null);
           assertThat(taken.shard()).isEqualTo(shard);
           assertThat(taken.sequence()).isEqualTo(1);
           assertThat(closed.get().lastTaken(shard)).isEqualTo(1);
-          assertThat(taken.takenBefore(closed.get())).isTrue();
+          assertThat(closed.get().took(taken)).isTrue();
 
           // Now it does not come to the log before the epoch is over, and never will.
           broker.silent = false;
           int epoch = closed.getAndSet(null).epoch();
           broker.hold();
-          GivenUpException lost = givenUp(producer.send("k", payload(2)));
+          RefusedException.GivenUp lost = givenUp(producer.send("k", payload(2)));
           await().until(() -> closed.get() != null);
           broker.release();
           assertThat(lost.epoch()).isGreaterThan(epoch).isEqualTo(closed.get().epoch());
-          assertThat(lost.takenBefore(closed.get())).isFalse();
-          assertThatThrownBy(() -> taken.takenBefore(closed.get()))
+          assertThat(closed.get().took(lost)).isFalse();
+          assertThatThrownBy(() -> closed.get().took(taken))
               .isInstanceOf(IllegalArgumentException.class);
           taken(producer.send("k", payload(3)));
           assertThat(broker.messages(shard)).containsExactly(0, 1, 3);

@@ -1,0 +1,56 @@
+package dev.evenkeel;
+
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.cluster.ClusterMembers;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+
+/**
+ * The connection of a verticle: the one that {@link LocalObjects} has for its Vert.x, else one of
+ * its own over that Vert.x, which then must be clustered by Hazelcast.
+ */
+final class VerticleConnection {
+  private final Vertx vertx;
+  private Link ownLink;
+  private ClusterDirectory ownDirectory;
+
+  VerticleConnection(Vertx vertx) {
+    this.vertx = vertx;
+  }
+
+  Future<Link> link() {
+    Link shared = LocalObjects.get(vertx, Link.class);
+    return shared != null
+        ? Future.succeededFuture(shared)
+        : ClusterMembers.of(vertx).map(member -> ownLink = over(vertx, member));
+  }
+
+  /** A link over an application's Vert.x, which stays open. */
+  static VertxLink over(Vertx clustered, ClusterMember member) {
+    VertxLink link = new VertxLink(clustered, member.id());
+    member.onChange(change -> link.nodesInSight(change.dataMembers()));
+    return link;
+  }
+
+  ClusterDirectory directory(Link link) {
+    ClusterDirectory shared =
+        ownLink == null ? LocalObjects.get(vertx, ClusterDirectory.class) : null;
+    if (shared != null) {
+      return shared;
+    }
+    ownDirectory = new ClusterDirectory(link);
+    return ownDirectory;
+  }
+
+  /** Closes what is its own. */
+  Future<Void> close() {
+    if (ownDirectory != null) {
+      ownDirectory.close();
+    }
+    return ownLink == null ? Future.succeededFuture() : ownLink.close();
+  }
+}
