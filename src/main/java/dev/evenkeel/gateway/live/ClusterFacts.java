@@ -11,10 +11,7 @@ final class ClusterFacts {
   static Map<String, Object> of(JsonObject status) {
     Map<String, Object> nodes = new LinkedHashMap<>();
     for (JsonObject node : Json.objects(status.getJsonArray("nodes"))) {
-      Map<String, Object> state = new LinkedHashMap<>();
-      Json.put(state, "alive", node.getBoolean("alive"));
-      Json.put(state, "host", node.getString("host"));
-      nodes.put(node.getString("node"), state);
+      nodes.put(node.getString("node"), Json.copy(node, "alive", "host"));
     }
     Map<String, Object> logs = new LinkedHashMap<>();
     for (JsonObject log : Json.objects(status.getJsonArray("logs"))) {
@@ -30,16 +27,9 @@ final class ClusterFacts {
   private static Map<String, Object> log(JsonObject log) {
     Map<String, Object> followers = new LinkedHashMap<>();
     for (JsonObject follower : Json.objects(log.getJsonArray("followers"))) {
-      Map<String, Object> state = new LinkedHashMap<>();
-      Json.put(state, "matchIndex", Json.number(follower, "matchIndex"));
-      Json.put(state, "lagEntries", Json.number(follower, "lagEntries"));
-      followers.put(follower.getString("node"), state);
+      followers.put(follower.getString("node"), Json.copy(follower, "matchIndex", "lagEntries"));
     }
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "leader", log.getString("leader"));
-    Json.put(state, "term", Json.number(log, "term"));
-    Json.put(state, "commitIndex", Json.number(log, "commitIndex"));
-    Json.put(state, "appliedIndex", Json.number(log, "appliedIndex"));
+    Map<String, Object> state = Json.copy(log, "leader", "term", "commitIndex", "appliedIndex");
     state.put("followers", followers);
     Map<String, Object> ineligible = new LinkedHashMap<>();
     for (JsonObject node : Json.objects(log.getJsonArray("ineligible"))) {

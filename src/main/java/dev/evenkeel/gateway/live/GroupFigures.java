@@ -55,38 +55,31 @@ final class GroupFigures {
       String key = shard.getString("topic") + "/" + shard.getInteger("shard");
       shards.put(key, shard(name + " " + key, key, shard, sums, nowMillis));
     }
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "mode", group.getString("mode"));
-    Json.put(state, "assignor", group.getString("assignor"));
-    Json.put(state, "status", group.getString("status"));
+    Map<String, Object> state = Json.copy(group, "mode", "assignor", "status");
     Json.put(state, "lag", sums.lag);
     Json.put(state, "lagSeconds", seconds(sums.lagMillis));
     Json.put(state, "rate", Json.rounded(sums.rate));
     state.put("members", members);
     state.put("shards", shards);
-    Json.put(state, "level", LevelState.of(group.getJsonObject("level")));
-    Json.put(state, "dedup", DedupState.of(group.getJsonObject("dedup")));
-    Json.put(state, "failures", FailureState.of(group));
+    Json.put(state, "level", level(group.getJsonObject("level")));
+    Json.put(state, "dedup", dedup(group.getJsonObject("dedup")));
+    Json.put(state, "failures", failures(group));
     return state;
   }
 
   private Map<String, Object> member(String group, JsonObject member, long nowMillis) {
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "node", member.getString("node"));
-    Json.put(state, "host", member.getString("host"));
+    Map<String, Object> state = Json.copy(member, "node", "host", "consumed");
     Long consumed = Json.number(member, "consumed");
-    Json.put(state, "consumed", consumed);
     // Two spaces: no shard's key looks like it.
     Meter meter = meter(group + "  " + member.getString("member"), MEMBER_WINDOW_MILLIS);
     if (consumed != null) {
       meter.add(nowMillis, consumed);
     }
     Json.put(state, "rate", Json.rounded(meter.perSecond()));
-    Json.put(state, "stuckMs", Json.number(member, "stuckMs"));
+    Json.copy(member, state, "stuckMs");
     JsonArray stuck = member.getJsonArray("stuck");
     Json.put(state, "stuck", stuck == null ? null : (Long) (long) stuck.size());
-    Json.put(state, "breaker", member.getString("breaker"));
-    Json.put(state, "lastHeartbeatMs", Json.number(member, "lastHeartbeatMs"));
+    Json.copy(member, state, "breaker", "lastHeartbeatMs");
     state.put("shards", (long) member.getJsonArray("shards").size());
     return state;
   }
@@ -107,20 +100,102 @@ final class GroupFigures {
     Long lagMillis = lagMillis(history, committed, lag, nowMillis);
     Double rate = meter.perSecond();
     sums.add(lag, lagMillis, rate);
-    Map<String, Object> state = new LinkedHashMap<>();
-    Json.put(state, "topic", shard.getString("topic"));
-    Json.put(state, "shard", Json.number(shard, "shard"));
-    Json.put(state, "owner", shard.getString("owner"));
-    Json.put(state, "nextOwner", shard.getString("nextOwner"));
-    Json.put(state, "drainDeadline", Json.number(shard, "drainDeadline"));
-    Json.put(state, "epoch", Json.number(shard, "epoch"));
-    Json.put(state, "state", shard.getString("state"));
-    Json.put(state, "committed", committed);
-    Json.put(state, "end", end);
-    Json.put(state, "lag", lag);
+    Map<String, Object> state =
+        Json.copy(
+            shard,
+            "topic",
+            "shard",
+            "owner",
+            "nextOwner",
+            "drainDeadline",
+            "epoch",
+            "state",
+            "committed",
+            "end",
+            "lag");
     Json.put(state, "lagSeconds", seconds(lagMillis));
     Json.put(state, "rate", Json.rounded(rate));
     return state;
+  }
+
+  /**
+   * Bars are by their members' names, so that changes stay small.
+   *
+   * @param level as the dispatcher answers, or null
+   * @return null if the group is not in mode level
+   */
+  static Map<String, Object> level(JsonObject level) {
+    if (level == null || Json.number(level, "range") == null) {
+      return null;
+    }
+    Map<String, Object> state =
+        Json.copy(level, "range", "strategy", "gap", "round", "holder", "heldMs", "setAside");
+    Map<String, Object> bars = new LinkedHashMap<>();
+    for (JsonObject bar : Json.objects(level.getJsonArray("bars"))) {
+      bars.put(bar.getString("member"), Json.copy(bar, "finished", "inHand"));
+    }
+    state.put("bars", bars);
+    return state;
+  }
+
+  /**
+   * What deduplication does, or would do, for a group.
+   *
+   * @param dedup as the dispatcher answers, or null
+   * @return null if it is off and the group's messages are not known to repeat themselves
+   */
+  static Map<String, Object> dedup(JsonObject dedup) {
+    if (dedup == null) {
+      return null;
+    }
+    JsonObject repetition = dedup.getJsonObject("repetition", new JsonObject());
+    String level = repetition.getString("level");
+    String mode = dedup.getString("mode");
+    boolean on = mode != null && !mode.equals("off");
+    if (!on && (level == null || level.equals("none"))) {
+      return null;
+    }
+    Map<String, Object> state = Json.copy(dedup, "mode");
+    if (on) {
+      Json.put(state, "savedPercent", percent(dedup.getDouble("savedShare")));
+      Json.copy(dedup, state, "declined", "processing", "waiting", "lost");
+      Map<String, Object> hot = new LinkedHashMap<>();
+      for (JsonObject each : Json.objects(dedup.getJsonArray("hot"))) {
+        hot.put(each.getString("key"), Json.number(each, "declined"));
+      }
+      state.put("hot", hot);
+    }
+    Json.put(state, "repetition", level);
+    Json.put(state, "wouldSavePercent", percent(repetition.getDouble("declinedShare")));
+    return state;
+  }
+
+  private static Number percent(Double share) {
+    return share == null ? null : Json.rounded(share * 100);
+  }
+
+  /**
+   * What a group has of messages that failed.
+   *
+   * @param group as the dispatcher answers
+   * @return null if nothing of the kind is known; without figures if they are not known
+   */
+  static Map<String, Object> failures(JsonObject group) {
+    JsonObject failures = group.getJsonObject("failures", new JsonObject());
+    Map<String, Object> state =
+        Json.copy(
+            failures == null ? new JsonObject() : failures,
+            "retriesWaiting",
+            "parked",
+            "shardsWaiting",
+            "deadLetters");
+    long sum = state.values().stream().mapToLong(count -> (Long) count).sum();
+    long open =
+        Json.objects(group.getJsonArray("members")).stream()
+            .filter(member -> "open".equals(member.getString("breaker")))
+            .count();
+    state.put("breakersOpen", open);
+    return sum + open == 0 ? null : state;
   }
 
   private static Long lagMillis(EndHistory history, Long committed, Long lag, long nowMillis) {

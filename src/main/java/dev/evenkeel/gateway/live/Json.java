@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.live;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -14,6 +15,20 @@ final class Json {
     if (value != null) {
       target.put(key, value);
     }
+  }
+
+  /** Puts those fields of {@code from} that are known; whole numbers become {@link Long}. */
+  static Map<String, Object> copy(JsonObject from, Map<String, Object> target, String... fields) {
+    for (String field : fields) {
+      Object value = from.getValue(field);
+      put(target, field, value instanceof Integer number ? (Long) number.longValue() : value);
+    }
+    return target;
+  }
+
+  /** Those fields of {@code from} that are known. */
+  static Map<String, Object> copy(JsonObject from, String... fields) {
+    return copy(from, new LinkedHashMap<>(), fields);
   }
 
   /** Of one type, so that equal numbers are equal. */

@@ -54,14 +54,8 @@ final class MoveHistory {
    * @param former what was known of it, or null
    */
   private static Map<String, Object> state(JsonObject move, Map<?, ?> former) {
-    Map<String, Object> state = new LinkedHashMap<>();
-    for (String text : List.of("time", "group", "topic", "from", "to", "reason")) {
-      Json.put(state, text, move.getString(text));
-    }
-    for (String number : List.of("shard", "pauseMs", "releaseMs", "redelivered", "epoch")) {
-      Json.put(state, number, Json.number(move, number));
-    }
-    Json.put(state, "capped", move.getBoolean("capped"));
+    Map<String, Object> state = Json.copy(move, "time", "group", "topic", "from", "to", "reason");
+    Json.copy(move, state, "shard", "pauseMs", "releaseMs", "redelivered", "epoch", "capped");
     if (former != null) {
       former.forEach((fact, value) -> state.putIfAbsent((String) fact, value));
       if (UNKNOWN_REASON.equals(state.get("reason")) && former.containsKey("reason")) {

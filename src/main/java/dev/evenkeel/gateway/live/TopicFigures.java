@@ -24,12 +24,9 @@ final class TopicFigures {
       if (end != null) {
         meter.add(nowMillis, end);
       }
-      Map<String, Object> state = new LinkedHashMap<>();
-      Json.put(state, "shards", Json.number(topic, "shards"));
-      Json.put(state, "end", end);
+      Map<String, Object> state = Json.copy(topic, "shards", "end");
       Json.put(state, "rate", Json.rounded(meter.perSecond()));
-      Json.put(state, "bytes", Json.number(topic, "bytes"));
-      Json.put(state, "delayed", Json.number(topic, "delayed"));
+      Json.copy(topic, state, "bytes", "delayed");
       all.put(name, state);
     }
     return all;

@@ -65,13 +65,14 @@ class LiveStateTest {
                 "bars",
                 new JsonArray()
                     .add(new JsonObject().put("member", "a").put("finished", 70).put("inHand", 2)));
-    Map<String, Object> facts = LevelState.of(level);
+    Map<String, Object> facts = GroupFigures.level(level);
     assertThat(facts).doesNotContainKeys("holder", "heldMs").containsEntry("gap", 0L);
     assertThat(facts.get("bars")).isEqualTo(Map.of("a", Map.of("finished", 70L, "inHand", 2L)));
     // A group in another mode has none of it, and a level group whose figures are unknown no bars.
-    assertThat(LevelState.of(new JsonObject().putNull("range"))).isNull();
-    assertThat(LevelState.of(null)).isNull();
-    assertThat(LevelState.of(new JsonObject().put("range", 10)).get("bars")).isEqualTo(Map.of());
+    assertThat(GroupFigures.level(new JsonObject().putNull("range"))).isNull();
+    assertThat(GroupFigures.level(null)).isNull();
+    assertThat(GroupFigures.level(new JsonObject().put("range", 10)).get("bars"))
+        .isEqualTo(Map.of());
   }
 
   @Example
@@ -79,10 +80,10 @@ class LiveStateTest {
     JsonObject none =
         new JsonObject("{\"retriesWaiting\":0,\"parked\":0,\"shardsWaiting\":0,\"deadLetters\":0}");
     JsonObject group = new JsonObject().put("failures", none).put("members", new JsonArray());
-    assertThat(FailureState.of(group)).isNull();
-    assertThat(FailureState.of(group.copy().putNull("failures"))).isNull();
+    assertThat(GroupFigures.failures(group)).isNull();
+    assertThat(GroupFigures.failures(group.copy().putNull("failures"))).isNull();
     JsonObject some = none.copy().put("deadLetters", 3);
-    assertThat(FailureState.of(group.copy().put("failures", some)))
+    assertThat(GroupFigures.failures(group.copy().put("failures", some)))
         .isEqualTo(
             Map.of(
                 "retriesWaiting",
@@ -96,7 +97,7 @@ class LiveStateTest {
                 "breakersOpen",
                 0L));
     JsonArray pausing = new JsonArray().add(new JsonObject().put("breaker", "open"));
-    assertThat(FailureState.of(group.copy().put("members", pausing).putNull("failures")))
+    assertThat(GroupFigures.failures(group.copy().put("members", pausing).putNull("failures")))
         .as("what is not known is not there")
         .isEqualTo(Map.of("breakersOpen", 1L));
   }
@@ -111,18 +112,19 @@ class LiveStateTest {
             .put("declined", 7)
             .put("repetition", repeats)
             .put("hot", new JsonArray().add(new JsonObject().put("key", "a").put("declined", 7)));
-    assertThat(DedupState.of(on))
+    assertThat(GroupFigures.dedup(on))
         .containsEntry("savedPercent", 50.0)
         .containsEntry("declined", 7L)
         .containsEntry("hot", Map.of("a", 7L))
         .doesNotContainKeys("processing", "waiting", "lost");
     JsonObject off = new JsonObject().put("mode", "off");
-    assertThat(DedupState.of(off.copy().put("repetition", repeats)))
+    assertThat(GroupFigures.dedup(off.copy().put("repetition", repeats)))
         .isEqualTo(Map.of("mode", "off", "repetition", "high", "wouldSavePercent", 41.3));
-    assertThat(DedupState.of(off.copy().put("repetition", new JsonObject().put("level", "none"))))
+    assertThat(
+            GroupFigures.dedup(off.copy().put("repetition", new JsonObject().put("level", "none"))))
         .isNull();
-    assertThat(DedupState.of(off)).isNull();
-    assertThat(DedupState.of(null)).isNull();
+    assertThat(GroupFigures.dedup(off)).isNull();
+    assertThat(GroupFigures.dedup(null)).isNull();
   }
 
   private static JsonObject move(long epoch, Long pause) {
