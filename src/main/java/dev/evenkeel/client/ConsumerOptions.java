@@ -342,7 +342,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
 
   /**
    * How many messages this consumer begins at most; null, the default: no limit. Not in mode LEVEL,
-   * and not together with {@link #setDedup}; both hold for all options about rates.
+   * which holds for all options about rates.
    */
   public ConsumerOptions setRate(Rate rate) {
     return set(RATE, rate);

@@ -79,7 +79,13 @@ class RateTest {
   void whatHasNoRatesSaysSo() {
     OptionsCheck.check(rated());
     refused(rated().setMode(ConsumerOptions.Mode.LEVEL), "rates in mode level");
-    refused(rated().setDedup(ConsumerOptions.Dedup.KEY), "together with dedup");
+    OptionsCheck.check(rated().setDedup(ConsumerOptions.Dedup.KEY));
+    refused(
+        rated()
+            .setOrder(ConsumerOptions.Order.KEY)
+            .setOverRate(ConsumerOptions.OverRate.DROP_OLDEST)
+            .setDedup(ConsumerOptions.Dedup.KEY),
+        "overRate drops together with dedup");
     refused(
         rated().setOverRate(ConsumerOptions.OverRate.DROP_NEWEST), "nothing passes one that waits");
     refused(rated().setKeyRate(null).setRateBy(ConsumerOptions.RateBy.PAYLOAD), "about a keyRate");

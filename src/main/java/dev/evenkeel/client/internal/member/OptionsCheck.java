@@ -60,9 +60,11 @@ public final class OptionsCheck {
       throw new RefusedException(
           Refusal.INVALID, "rates in mode level: all other modes have them, leave them out");
     }
-    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+    if (drops && options.getDedup() != ConsumerOptions.Dedup.OFF) {
       throw new RefusedException(
-          Refusal.INVALID, "rates together with dedup: a consumer has one of them, leave one out");
+          Refusal.INVALID,
+          "overRate drops together with dedup: a message that waits stands for those that dedup"
+              + " declines, so use WAIT");
     }
     if (drops && options.getOrder() == ConsumerOptions.Order.SHARD) {
       throw new RefusedException(

@@ -8,8 +8,13 @@ import net.jqwik.api.Property;
 class DedupSimulationTest {
 
   @Property(tries = 20)
-  void nothingIsLostNoLaneStaysAndOfOneKeyOneIsAtWork(
+  void nothingIsLostNoKeyStaysAndOfOneKeyOneIsAtWork(
       @ForAll long seed, @ForAll ConsumerOptions.Order order) {
     new Simulation(seed, order, false, true).run();
+  }
+
+  @Property(tries = 20)
+  void soItIsWithRatesWhichAreKept(@ForAll long seed, @ForAll ConsumerOptions.Order order) {
+    new Simulation(seed, order, false, true, true).run();
   }
 }

@@ -52,16 +52,22 @@ final class DedupWorld {
   private final Map<String, Long> silentUntil = new HashMap<>();
 
   private final List<ClusteredCoordinator> coordinators = new ArrayList<>();
+  private final long lossMillis;
   private final boolean silences;
   private long unguarded;
   long declined;
   long runs;
   boolean calm;
 
-  DedupWorld(RandomGenerator random, LongSupplier now, BiConsumer<Long, Runnable> after) {
+  /**
+   * @param waitMillis how long a message may wait once it has its key, besides for a handler
+   */
+  DedupWorld(
+      RandomGenerator random, LongSupplier now, BiConsumer<Long, Runnable> after, long waitMillis) {
     this.random = random;
     this.now = now;
     this.after = after;
+    lossMillis = LOSS_MILLIS + waitMillis;
     silences = random.nextBoolean();
   }
 
@@ -121,7 +127,7 @@ final class DedupWorld {
       overlapMillis = now.getAsLong();
     }
     int atOnce = working.merge(key, 1, Integer::sum);
-    if (now.getAsLong() - overlapMillis > LOSS_MILLIS) {
+    if (now.getAsLong() - overlapMillis > lossMillis) {
       assertThat(atOnce).as("at work on " + key).isEqualTo(1);
     }
   }

@@ -8,9 +8,12 @@ import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
+import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.QueueCoordinator;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchBuilder;
@@ -22,6 +25,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.LongConsumer;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -29,10 +33,14 @@ import net.jqwik.api.Property;
 /** The gate over a whole core, in virtual time: it is woken when it says, and never else. */
 class RateGateTest {
   /** One shard or more, whose messages are there; handlers end when the world says. */
-  private static final class World {
+  static final class World {
     final ConsumerOptions options;
     final ConsumerCore core;
     final RateGate gate;
+
+    /** Null without. */
+    final DedupGate dedup;
+
     final Map<Integer, List<Message>> log = new TreeMap<>();
     final List<Delivery> dropped = new ArrayList<>();
     final List<Task> running = new ArrayList<>();
@@ -48,12 +56,20 @@ class RateGateTest {
     }
 
     World(ConsumerOptions options, int shards, int keysMax) {
+      this(options, shards, keysMax, null);
+    }
+
+    World(
+        ConsumerOptions options, int shards, int keysMax, QueueCoordinator<DedupKey> coordinator) {
       this.options = options.setGroup("g").setMember("m").setTopics(List.of("t"));
       core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
       boolean payload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
       ConsumerOptions.Dedup by =
           payload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY;
-      gate = new RateGate(core, core, options, new DedupKeys("g", by, null), keysMax, dropped::add);
+      dedup = coordinator == null ? null : dedup(coordinator);
+      Admission before = dedup == null ? core : dedup;
+      gate =
+          new RateGate(core, before, options, new DedupKeys("g", by, null), keysMax, dropped::add);
       core.heartbeatAnswered(now);
       List<Assignment.Owned> owned = new ArrayList<>();
       for (int i = 0; i < shards; i++) {
@@ -62,6 +78,32 @@ class RateGateTest {
       }
       core.assigned(new Assignment("g", "m", "i", 1, 1, owned), now);
       carryOut();
+    }
+
+    private DedupGate dedup(QueueCoordinator<DedupKey> coordinator) {
+      return new DedupGate(
+          core,
+          "m",
+          options.getParallel(),
+          new DedupKeys("g", options.getDedup(), null),
+          coordinator,
+          first -> {},
+          new DedupGate.Surroundings() {
+            @Override
+            public void onContext(LongConsumer action) {
+              action.accept(now);
+            }
+
+            @Override
+            public void declined(Delivery delivery) {
+              // The step counts them.
+            }
+          });
+    }
+
+    /** Another owns the shards now. */
+    void loseAll() {
+      core.assigned(new Assignment("g", "m", "i", 1, 2, List.of()), now);
     }
 
     static Message message(String key, String payload) {
@@ -334,7 +376,7 @@ class RateGateTest {
         1);
   }
 
-  private static List<Long> offsets(World world) {
+  static List<Long> offsets(World world) {
     return world.begun.stream().map(task -> task.offset()).toList();
   }
 

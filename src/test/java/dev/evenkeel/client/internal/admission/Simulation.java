@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.Rate;
+import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
@@ -41,6 +44,9 @@ import java.util.stream.Collectors;
  * at each step what a consumer promises.
  */
 final class Simulation {
+  /** How long a message may wait for its rate after it got its key, about. */
+  private static final long RATE_WAIT_MILLIS = 6_000;
+
   private static final int SHARDS = 3;
   private static final int MESSAGES = 400;
   private static final long MEMBER_TIMEOUT_MILLIS = 3_000;
@@ -66,7 +72,14 @@ final class Simulation {
     /** Null without dedup. */
     final DedupGate gate;
 
+    /** Null without rates. */
+    final RateGate rates;
+
     final MessageSource<Task> source;
+
+    /** When a message of a key was begun last. */
+    final Map<String, Long> begun = new HashMap<>();
+
     final List<Task> running = new ArrayList<>();
     final Map<Integer, Integer> runningOf = new HashMap<>();
     final Map<Ownership, Long> finishedEnds = new HashMap<>();
@@ -79,7 +92,9 @@ final class Simulation {
       core =
           new ConsumerCore(options, instance, keepsState, new SplittableRandom(random.nextLong()));
       gate = dedup == null ? null : gate();
-      source = gate == null ? core : gate;
+      Admission admission = gate == null ? core : gate;
+      rates = options.getKeyRate() == null ? null : rates(admission);
+      source = rates == null ? admission : rates;
       every(
           50,
           () -> {
@@ -87,8 +102,16 @@ final class Simulation {
             if (gate != null) {
               gate.tick(now);
             }
+            if (rates != null) {
+              rates.tick(now);
+            }
           });
       every(500, this::heartbeat);
+    }
+
+    private RateGate rates(Admission before) {
+      DedupKeys keys = new DedupKeys("g", ConsumerOptions.Dedup.KEY, null);
+      return new RateGate(core, before, options, keys, dropped -> {});
     }
 
     private DedupGate gate() {
@@ -177,6 +200,12 @@ final class Simulation {
       }
       if (dedup != null) {
         dedup.started(key);
+      }
+      if (rates != null && key != null) {
+        Long before = begun.put(key, now);
+        assertThat(before == null || now - before >= options.getKeyRate().periodMillis())
+            .as("rate of " + key)
+            .isTrue();
       }
       long began = now;
       boolean fails = random.nextInt(100) < (calm ? 2 : 10);
@@ -328,9 +357,21 @@ final class Simulation {
   private boolean calm;
 
   Simulation(long seed, ConsumerOptions.Order order, boolean keepsState, boolean withDedup) {
+    this(seed, order, keepsState, withDedup, false);
+  }
+
+  Simulation(
+      long seed,
+      ConsumerOptions.Order order,
+      boolean keepsState,
+      boolean withDedup,
+      boolean withRates) {
     random = new SplittableRandom(seed);
     mapIsLost = random.nextBoolean();
-    dedup = withDedup ? new DedupWorld(random, () -> now, this::after) : null;
+    dedup =
+        withDedup
+            ? new DedupWorld(random, () -> now, this::after, withRates ? RATE_WAIT_MILLIS : 0)
+            : null;
     this.keepsState = keepsState;
     options =
         new ConsumerOptions()
@@ -344,6 +385,11 @@ final class Simulation {
             .setMemberTimeoutMillis(MEMBER_TIMEOUT_MILLIS)
             .setCommitMillis(1 + random.nextInt(2_000))
             .setCommitMessages(1 + random.nextInt(100));
+    if (withRates) {
+      options
+          .setRate(new Rate(20 + random.nextInt(30), 1_000))
+          .setKeyRate(new Rate(1, 100 + random.nextInt(400)));
+    }
     for (int i = 0; i < SHARDS; i++) {
       logs[i] = new Log();
       logs[i].lease = new Lease("g", new Shard(1, i), 0, null, null, 0, -1, null, null);
@@ -393,6 +439,9 @@ final class Simulation {
       assertThat(member.core.running()).isZero();
       assertThat(member.gate == null ? 0 : member.gate.waitingMessages()).isZero();
       assertThat(member.gate == null ? 0 : member.gate.atWork()).isZero();
+      if (member.rates != null) {
+        assertThat(member.rates.rates().count(GroupFigure.RATE_WAITING)).isZero();
+      }
     }
     if (dedup != null) {
       dedup.check();
