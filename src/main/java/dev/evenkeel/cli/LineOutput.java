@@ -26,12 +26,7 @@ final class LineOutput implements AutoCloseable {
   private final Context context;
   private final Consumer<IOException> onFailure;
   private final ExecutorService writer =
-      Executors.newSingleThreadExecutor(
-          task -> {
-            Thread thread = new Thread(task, "evenkeel-output");
-            thread.setDaemon(true);
-            return thread;
-          });
+      Executors.newSingleThreadExecutor(Daemon.named("evenkeel-output"));
 
   // Guarded by this.
   private Bytes filling = new Bytes(64 << 10);

@@ -14,29 +14,14 @@ import java.util.Set;
  * The settings of one node, checked as a whole.
  *
  * @param peers every node, this one included; one entry for a lone node
+ * @param values of all settings, by key
  */
 public record NodeConfig(
     String node,
-    String host,
     String publicHost,
-    int port,
-    String httpHost,
-    int httpPort,
-    Path data,
     List<Peer> peers,
     Set<String> roles,
-    String clusterName,
-    int dataGroups,
-    long diskFreeMinBytes,
-    long snapshotEveryEntries,
-    long snapshotEveryBytes,
-    long segmentBytesMax,
-    long tailCacheBytesMax,
-    long memberTimeoutMillis,
-    long rebalanceMillis,
-    long joinQuietMillis,
-    long joinWaitMillisMax,
-    int metricsLabelsMax) {
+    Map<String, Object> values) {
 
   private static final List<String> ROLES = List.of("broker", "dispatcher", "web");
 
@@ -50,23 +35,54 @@ public record NodeConfig(
     return roles.contains(role);
   }
 
+  /** Address to listen at for the cluster. */
+  public String host() {
+    return text(values, NodeSetting.HOST);
+  }
+
+  /** Base of the node's ports. */
+  public int port() {
+    return (int) number(NodeSetting.PORT);
+  }
+
   int eventBusPort() {
-    return port + 1;
+    return port() + 1;
   }
 
   int raftPort() {
-    return port + 2;
+    return port() + 2;
+  }
+
+  public String httpHost() {
+    return or(text(values, NodeSetting.HTTP_HOST), host());
+  }
+
+  int httpPort() {
+    return (int) number(NodeSetting.HTTP_PORT);
+  }
+
+  public Path data() {
+    return Path.of(text(values, NodeSetting.DATA)).toAbsolutePath().normalize();
+  }
+
+  String clusterName() {
+    return text(values, NodeSetting.CLUSTER_NAME);
+  }
+
+  /** A setting that is a number, a size in bytes, or a time in milliseconds. */
+  long number(NodeSetting setting) {
+    return (Long) values.get(setting.key());
   }
 
   /**
-   * @param values what {@link ConfigMerge#merge} gave
+   * @param values what {@link ConfigReader#merge} gave
    * @throws CommandFailure wrong usage
    */
   public static NodeConfig of(Map<String, Object> values) {
-    String host = text(values, ConfigKeys.HOST);
-    int port = (int) number(values, ConfigKeys.PORT);
-    List<Peer> peers = peers(list(values, ConfigKeys.PEERS));
-    String node = nodeId(text(values, ConfigKeys.NODE), peers);
+    String host = text(values, NodeSetting.HOST);
+    int port = Math.toIntExact((Long) values.get(NodeSetting.PORT.key()));
+    List<Peer> peers = peers(list(values, NodeSetting.PEERS));
+    String node = nodeId(text(values, NodeSetting.NODE), peers);
     if (!peers.isEmpty()) {
       checkSelf(node, port, peers);
     }
@@ -74,33 +90,23 @@ public record NodeConfig(
     if (peers.isEmpty()) {
       peers = List.of(new Peer(node, publicHost, port));
     }
-    Set<String> roles = roles(list(values, ConfigKeys.ROLES));
+    Set<String> roles = roles(list(values, NodeSetting.ROLES));
     if (peers.size() == 1 && !roles.contains("dispatcher")) {
       throw CommandFailure.usage(
           "--roles: a lone node needs the role dispatcher: nobody else could do its work");
     }
-    return new NodeConfig(
-        node,
-        host,
-        publicHost,
-        port,
-        or(text(values, ConfigKeys.HTTP_HOST), host),
-        httpPort(values, port),
-        Path.of(text(values, ConfigKeys.DATA)).toAbsolutePath().normalize(),
-        peers,
-        roles,
-        text(values, ConfigKeys.CLUSTER_NAME),
-        (int) number(values, ConfigKeys.DATA_GROUPS),
-        number(values, ConfigKeys.DISK_FREE_MIN_BYTES),
-        number(values, ConfigKeys.SNAPSHOT_EVERY_ENTRIES),
-        number(values, ConfigKeys.SNAPSHOT_EVERY_BYTES),
-        number(values, ConfigKeys.SEGMENT_BYTES),
-        number(values, ConfigKeys.TAIL_CACHE_BYTES),
-        number(values, ConfigKeys.MEMBER_TIMEOUT),
-        number(values, ConfigKeys.REBALANCE_INTERVAL),
-        number(values, ConfigKeys.JOIN_QUIET),
-        number(values, ConfigKeys.JOIN_WAIT_MAX),
-        (int) number(values, ConfigKeys.METRICS_LABELS_MAX));
+    NodeConfig config = new NodeConfig(node, publicHost, peers, roles, values);
+    if (config.httpPort() >= port && config.httpPort() <= port + 2) {
+      throw CommandFailure.usage(
+          "--http-port "
+              + config.httpPort()
+              + " is one of the node's own ports "
+              + port
+              + " to "
+              + (port + 2)
+              + ": choose another");
+    }
+    return config;
   }
 
   private static String nodeId(String given, List<Peer> peers) {
@@ -150,7 +156,7 @@ public record NodeConfig(
             .map(Peer::host)
             .findFirst()
             .orElse("");
-    String publicHost = or(text(values, ConfigKeys.PUBLIC_HOST), or(listed, host));
+    String publicHost = or(text(values, NodeSetting.PUBLIC_HOST), or(listed, host));
     if (WILDCARDS.contains(publicHost)) {
       throw CommandFailure.usage(
           "with --host "
@@ -159,21 +165,6 @@ public record NodeConfig(
               + " --peers");
     }
     return publicHost;
-  }
-
-  private static int httpPort(Map<String, Object> values, int port) {
-    int httpPort = (int) number(values, ConfigKeys.HTTP_PORT);
-    if (httpPort >= port && httpPort <= port + 2) {
-      throw CommandFailure.usage(
-          "--http-port "
-              + httpPort
-              + " is one of the node's own ports "
-              + port
-              + " to "
-              + (port + 2)
-              + ": choose another");
-    }
-    return httpPort;
   }
 
   private static Set<String> roles(List<String> given) {
@@ -218,8 +209,9 @@ public record NodeConfig(
     }
     try {
       int port = Integer.parseInt(text.substring(colon + 1));
-      if (port < ConfigKeys.PORT.min() || port > ConfigKeys.PORT.max()) {
-        throw CommandFailure.usage("--peers: '" + text + "': the port " + ConfigKeys.PORT.bounds());
+      if (!NodeSetting.PORT.allows(port)) {
+        throw CommandFailure.usage(
+            "--peers: '" + text + "': the port " + NodeSetting.PORT.bounds());
       }
       return new Peer(
           Names.check("node", text.substring(0, at)), text.substring(at + 1, colon), port);
@@ -234,17 +226,11 @@ public record NodeConfig(
     return text == null || text.isEmpty() ? otherwise : text;
   }
 
-  private static String text(Map<String, Object> values, ConfigKey key) {
-    return (String) values.get(key.name());
+  private static String text(Map<String, Object> values, NodeSetting key) {
+    return (String) values.get(key.key());
   }
 
-  private static long number(Map<String, Object> values, ConfigKey key) {
-    return (Long) values.get(key.name());
-  }
-
-  private static List<String> list(Map<String, Object> values, ConfigKey key) {
-    List<String> texts = new ArrayList<>();
-    ((List<?>) values.get(key.name())).forEach(each -> texts.add((String) each));
-    return texts;
+  private static List<String> list(Map<String, Object> values, NodeSetting key) {
+    return ((List<?>) values.get(key.key())).stream().map(String.class::cast).toList();
   }
 }

@@ -49,7 +49,8 @@ final class NodeMeters implements AutoCloseable {
 
   /** From now on the parts deployed on this Vert.x put their figures here. */
   void offer(Vertx vertx) {
-    Meters meters = new Meters(vertx, registry, config.metricsLabelsMax());
+    Meters meters =
+        new Meters(vertx, registry, (int) config.number(NodeSetting.METRICS_LABELS_MAX));
     LocalObjects.put(vertx, MeterRegistry.class, registry);
     LocalObjects.put(vertx, Meters.class, meters);
     MeterScope scope = meters.scope("process");

@@ -22,7 +22,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /** How each part of a node is made from its configuration. */
@@ -45,15 +44,15 @@ final class NodeParts {
                         new LogSettings.Peer(
                             peer.id(), peer.host(), peer.port() + 2, config.host()))
                 .toList(),
-            config.dataGroups(),
-            config.snapshotEveryEntries(),
-            config.snapshotEveryBytes(),
-            config.segmentBytesMax(),
-            config.tailCacheBytesMax(),
-            config.diskFreeMinBytes(),
+            (int) config.number(NodeSetting.DATA_GROUPS),
+            config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
+            config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
+            config.number(NodeSetting.SEGMENT_BYTES),
+            config.number(NodeSetting.TAIL_CACHE_BYTES),
+            config.number(NodeSetting.DISK_FREE_MIN_BYTES),
             System::currentTimeMillis,
             null);
-    return onThread(
+    return Daemon.call(
         "evenkeel-start-log",
         () -> BrokerNode.start(settings, engines.logs(), engines.stores(), line));
   }
@@ -86,10 +85,10 @@ final class NodeParts {
   Future<String> dispatcher(Vertx vertx, ClusterMember member) {
     JsonObject json =
         new JsonObject()
-            .put("memberTimeoutMillis", config.memberTimeoutMillis())
-            .put("rebalanceMillis", config.rebalanceMillis())
-            .put("joinQuietMillis", config.joinQuietMillis())
-            .put("joinWaitMillisMax", config.joinWaitMillisMax());
+            .put("memberTimeoutMillis", config.number(NodeSetting.MEMBER_TIMEOUT))
+            .put("rebalanceMillis", config.number(NodeSetting.REBALANCE_INTERVAL))
+            .put("joinQuietMillis", config.number(NodeSetting.JOIN_QUIET))
+            .put("joinWaitMillisMax", config.number(NodeSetting.JOIN_WAIT_MAX));
     return deploy(vertx, new DispatcherVerticle(member), json);
   }
 
@@ -101,7 +100,7 @@ final class NodeParts {
 
   /** Made on a thread of its own: it takes a moment. */
   CompletableFuture<NodeMeters> meters(NodeEngines engines) {
-    return onThread("evenkeel-start-meters", () -> new NodeMeters(config, engines));
+    return Daemon.call("evenkeel-start-meters", () -> new NodeMeters(config, engines));
   }
 
   Future<String> web(Vertx vertx, WebVerticle web) {
@@ -116,22 +115,5 @@ final class NodeParts {
 
   private static Future<String> deploy(Vertx vertx, Deployable verticle, JsonObject json) {
     return vertx.deployVerticle(verticle, new DeploymentOptions().setConfig(json));
-  }
-
-  private static <T> CompletableFuture<T> onThread(String name, Callable<T> task) {
-    CompletableFuture<T> future = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                future.complete(task.call());
-              } catch (Throwable e) {
-                future.completeExceptionally(e);
-              }
-            },
-            name);
-    thread.setDaemon(true);
-    thread.start();
-    return future;
   }
 }

@@ -48,9 +48,7 @@ final class PeerNames {
       known.complete(null);
       return known;
     }
-    Thread thread = new Thread(this::waitForThem, "evenkeel-names");
-    thread.setDaemon(true);
-    thread.start();
+    Daemon.start("evenkeel-names", this::waitForThem);
     return known;
   }
 

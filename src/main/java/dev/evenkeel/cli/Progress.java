@@ -28,13 +28,7 @@ final class Progress implements AutoCloseable {
   private Progress(Source run, PrintStream err) {
     this.run = run;
     this.err = err;
-    timer =
-        Executors.newSingleThreadScheduledExecutor(
-            task -> {
-              Thread thread = new Thread(task, "evenkeel-progress");
-              thread.setDaemon(true);
-              return thread;
-            });
+    timer = Executors.newSingleThreadScheduledExecutor(Daemon.named("evenkeel-progress"));
     timer.scheduleAtFixedRate(this::show, 1, 1, TimeUnit.SECONDS);
   }
 

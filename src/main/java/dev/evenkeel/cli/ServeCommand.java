@@ -47,41 +47,31 @@ final class ServeCommand implements Callable<Integer> {
   /** The command with an option for each key. */
   static CommandSpec spec() {
     CommandSpec spec = CommandSpec.forAnnotatedObject(new ServeCommand());
-    for (ConfigKey key : ConfigKeys.ALL) {
-      String shown = key.defaultText().isEmpty() ? "none" : key.defaultText();
+    for (NodeSetting key : NodeSetting.values()) {
+      String shown = key.defaultText.isEmpty() ? "none" : key.defaultText;
       spec.addOption(
-          OptionSpec.builder("--" + key.name())
+          OptionSpec.builder("--" + key.key())
               .type(String.class)
               .arity("1")
-              .paramLabel(label(key))
-              .description(key.help() + " (default: " + shown + ")")
+              .paramLabel(key.type.label)
+              .description(key.help + " (default: " + shown + ")")
               .build());
     }
     return spec;
   }
 
-  private static String label(ConfigKey key) {
-    return switch (key.type()) {
-      case TEXT -> "TEXT";
-      case NUMBER -> "N";
-      case BYTES -> "SIZE";
-      case DURATION -> "TIME";
-      case LIST -> "LIST";
-    };
-  }
-
   @Override
   public Integer call() throws Exception {
     Map<String, String> given = new HashMap<>();
-    for (ConfigKey key : ConfigKeys.ALL) {
-      String text = spec.commandLine().getParseResult().matchedOptionValue("--" + key.name(), null);
+    for (String key : NodeSetting.byKey().keySet()) {
+      String text = spec.commandLine().getParseResult().matchedOptionValue("--" + key, null);
       if (text != null) {
-        given.put(key.name(), text);
+        given.put(key, text);
       }
     }
-    Map<String, Object> file = conf == null ? Map.of() : ConfigFile.read(conf);
+    Map<String, Object> file = conf == null ? Map.of() : ConfigReader.read(conf);
     NodeConfig config =
-        NodeConfig.of(ConfigMerge.merge(file, String.valueOf(conf), System.getenv(), given));
+        NodeConfig.of(ConfigReader.merge(file, String.valueOf(conf), System.getenv(), given));
     Logging.node();
     return runOn(config);
   }

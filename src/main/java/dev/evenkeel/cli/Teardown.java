@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -45,13 +46,7 @@ public final class Teardown {
   }
 
   private static CompletableFuture<Void> onThread(String name, Runnable end) {
-    return CompletableFuture.runAsync(
-        end,
-        task -> {
-          Thread thread = new Thread(task, "evenkeel-end-" + name);
-          thread.setDaemon(true);
-          thread.start();
-        });
+    return Daemon.call("evenkeel-end-" + name, Executors.callable(end, null));
   }
 
   /** Blocks. A step that fails or takes too long does not keep the next ones from running. */

@@ -2,7 +2,6 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Limits;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -52,36 +51,30 @@ final class TopicCommand extends CommandGroup {
       @Option(
               names = "--retention",
               paramLabel = "TIME",
+              converter = OptionValues.Time.class,
               description =
                   "How long a message is kept after every group consumed it (default: 24h).")
-          String retention,
+          Long retentionMillis,
       @Option(
               names = "--max-age",
               paramLabel = "TIME",
+              converter = OptionValues.Time.class,
               description =
                   "Drop older messages even if a group has not consumed them (default: off).")
-          String maxAge,
+          Long ageMillisMax,
       @Option(
               names = "--max-shard-bytes",
               paramLabel = "SIZE",
+              converter = OptionValues.Size.class,
               description =
                   "Drop the oldest messages of a larger shard even if a group has not consumed"
                       + " them (default: off).")
-          String maxShardBytes) {
-    if (shards < 1 || shards > Limits.SHARDS_MAX) {
-      throw CommandFailure.usage(
-          "--shards " + shards + ": it must be from 1 to " + Limits.SHARDS_MAX);
-    }
+          Long shardBytesMax) {
+    OptionValues.range("--shards", shards, 1, Limits.SHARDS_MAX);
     JsonObject body = new JsonObject().put("name", name).put("shards", shards);
-    if (retention != null) {
-      body.put("retentionMillis", millis("--retention", retention));
-    }
-    if (maxAge != null) {
-      body.put("ageMillisMax", millis("--max-age", maxAge));
-    }
-    if (maxShardBytes != null) {
-      body.put("shardBytesMax", bytes("--max-shard-bytes", maxShardBytes));
-    }
+    put(body, "retentionMillis", retentionMillis);
+    put(body, "ageMillisMax", ageMillisMax);
+    put(body, "shardBytesMax", shardBytesMax);
     return options.print(
         options.api().call("POST", "/api/topics", body),
         answer -> "created topic " + name + " with " + shards + " shards\n");
@@ -176,19 +169,9 @@ final class TopicCommand extends CommandGroup {
     return number == null ? "-" : number.toString();
   }
 
-  private static long millis(String option, String text) {
-    try {
-      return Durations.parseMillis(text);
-    } catch (RefusedException | ArithmeticException e) {
-      throw CommandFailure.usage(option + " is '" + text + "': write 200ms, 5s, 2m, 1h or 7d");
-    }
-  }
-
-  private static long bytes(String option, String text) {
-    try {
-      return ByteSizes.parse(text);
-    } catch (IllegalArgumentException e) {
-      throw CommandFailure.usage(option + " is '" + text + "': " + e.getMessage());
+  private static void put(JsonObject body, String field, Long value) {
+    if (value != null) {
+      body.put(field, value);
     }
   }
 }

@@ -1,20 +1,20 @@
 package dev.evenkeel.demo;
 
-import dev.evenkeel.cli.CommandFailure;
-import dev.evenkeel.cli.ConfigMerge;
+import dev.evenkeel.cli.ConfigReader;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.Logging;
 import dev.evenkeel.cli.NodeConfig;
+import dev.evenkeel.cli.OptionValues;
 import dev.evenkeel.cli.ServeRun;
+import dev.evenkeel.cli.Subcommands;
 import dev.evenkeel.cli.Teardown;
-import dev.evenkeel.protocol.Durations;
-import dev.evenkeel.protocol.RefusedException;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -45,8 +45,9 @@ import picocli.CommandLine.Option;
       "  evenkeel demo --port 5801 --http-port 8081       if the ports are in use",
       "  evenkeel demo --every 5s --data ./demo           faster; the data stays"
     })
-final class DemoCommand implements Callable<Integer> {
+public final class DemoCommand implements Callable<Integer>, Subcommands {
   private static final long EVERY_MILLIS_MIN = 100;
+  private static final long EVERY_MILLIS_MAX = 365L * 86_400_000;
 
   @Option(
       names = "--port",
@@ -71,24 +72,30 @@ final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--every",
       paramLabel = "TIME",
+      converter = OptionValues.Time.class,
       defaultValue = "20s",
       description = "Time between two events (default: ${DEFAULT-VALUE}).")
-  private String every;
+  private long everyMillis;
+
+  @Override
+  public List<CommandLine> commands() {
+    return List.of(new CommandLine(new DemoCommand()), new CommandLine(new DemoMemberCommand()));
+  }
 
   @Override
   public Integer call() throws Exception {
-    long everyMillis = everyMillis();
+    OptionValues.timeRange("--every", everyMillis, EVERY_MILLIS_MIN, EVERY_MILLIS_MAX);
     Map<String, String> given = new HashMap<>(Map.of("port", port, "http-port", httpPort));
     given.put("data", data == null ? "unused" : data);
     // Checked before a directory is made; a visitor's EVENKEEL_ variables are for nodes of his own.
-    ConfigMerge.merge(Map.of(), "", Map.of(), given);
+    ConfigReader.merge(Map.of(), "", Map.of(), given);
     Logging.client();
     Path temporary = data == null ? Files.createTempDirectory("evenkeel-demo-") : null;
     try {
       if (temporary != null) {
         given.put("data", temporary.toString());
       }
-      NodeConfig config = NodeConfig.of(ConfigMerge.merge(Map.of(), "", Map.of(), given));
+      NodeConfig config = NodeConfig.of(ConfigReader.merge(Map.of(), "", Map.of(), given));
       Teardown teardown = new Teardown();
       teardown.addBlocking("temporary directory", () -> DataDirectory.remove(temporary));
       DemoRun demo = new DemoRun(config, everyMillis, data == null, System.out);
@@ -96,18 +103,5 @@ final class DemoCommand implements Callable<Integer> {
     } finally {
       DataDirectory.remove(temporary);
     }
-  }
-
-  private long everyMillis() throws IOException {
-    try {
-      long millis = Durations.parseMillis(every);
-      if (millis >= EVERY_MILLIS_MIN) {
-        return millis;
-      }
-    } catch (RefusedException | ArithmeticException e) {
-      // The line below says what is right.
-    }
-    throw CommandFailure.usage(
-        "--every '" + every + "': write 5s, 20s or 1m, at least " + EVERY_MILLIS_MIN + "ms");
   }
 }

@@ -3,6 +3,7 @@ package dev.evenkeel.demo;
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.ClusterOption;
 import dev.evenkeel.cli.CommandErrors;
+import dev.evenkeel.cli.Daemon;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Logging;
 import dev.evenkeel.cli.StopSignal;
@@ -10,6 +11,7 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
@@ -67,19 +69,16 @@ final class DemoMemberCommand implements Callable<Integer> {
   }
 
   private void watchInput() {
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                System.in.transferTo(java.io.OutputStream.nullOutputStream());
-              } catch (IOException e) {
-                // Gone is gone.
-              }
-              end.complete(null);
-            },
-            "evenkeel-demo-input");
-    thread.setDaemon(true);
-    thread.start();
+    Daemon.start(
+        "evenkeel-demo-input",
+        () -> {
+          try {
+            System.in.transferTo(OutputStream.nullOutputStream());
+          } catch (IOException e) {
+            // Gone is gone.
+          }
+          end.complete(null);
+        });
   }
 
   private void work(EvenkeelClient client) throws InterruptedException {

@@ -35,7 +35,7 @@ final class DemoMembers {
       throw CommandFailure.failed("the demo has ended");
     }
     String name = "c" + ++started;
-    DemoProcess process = DemoProcess.start(name, cluster, arrived::put);
+    DemoProcess process = new DemoProcess(name, cluster, arrived::put);
     running.put(name, process);
     return process;
   }

@@ -2,6 +2,7 @@ package dev.evenkeel.demo;
 
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.cli.ClientConnection;
+import dev.evenkeel.cli.Daemon;
 import dev.evenkeel.cli.HttpApi;
 import dev.evenkeel.cli.NodeConfig;
 import dev.evenkeel.cli.ServeRun;
@@ -63,21 +64,18 @@ final class DemoRun {
     String url = "http://" + config.httpHost() + ":" + httpPort;
     facts = new DemoFacts(new HttpApi(url));
     teardown.addBlocking("demo", this::close);
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                play(LocalObjects.get(vertx, EvenkeelClient.class), url);
-              } catch (Throwable e) {
-                // While everything ends, calls fail: that is no failure of the demo.
-                if (stopping.getCount() > 0) {
-                  end.completeExceptionally(e);
-                }
-              }
-            },
-            "evenkeel-demo");
-    thread.setDaemon(true);
-    thread.start();
+    Daemon.start(
+        "evenkeel-demo",
+        () -> {
+          try {
+            play(LocalObjects.get(vertx, EvenkeelClient.class), url);
+          } catch (Throwable e) {
+            // While everything ends, calls fail: that is no failure of the demo.
+            if (stopping.getCount() > 0) {
+              end.completeExceptionally(e);
+            }
+          }
+        });
   }
 
   private void close() {

@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 
 class ConfigTest {
   private static Map<String, Object> yaml(String text) {
-    return ConfigFile.parse(new StringReader(text), "x.yaml");
+    return ConfigReader.parse(new StringReader(text), "x.yaml");
   }
 
   private static Map<String, Object> merge(
       String yaml, Map<String, String> environment, Map<String, String> commandLine) {
-    return ConfigMerge.merge(yaml(yaml), "x.yaml", environment, commandLine);
+    return ConfigReader.merge(yaml(yaml), "x.yaml", environment, commandLine);
   }
 
   private static NodeConfig config(String yaml) {
@@ -33,7 +33,7 @@ class ConfigTest {
     assertThat(config.peers()).containsExactly(new NodeConfig.Peer("n1", "127.0.0.1", 5701));
     assertThat(config.roles()).containsExactlyInAnyOrder("broker", "dispatcher", "web");
     assertThat(config.httpHost()).isEqualTo("127.0.0.1");
-    assertThat(config.diskFreeMinBytes()).isEqualTo(256L << 20);
+    assertThat(config.number(NodeSetting.DISK_FREE_MIN_BYTES)).isEqualTo(256L << 20);
     assertThat(config.raftPort()).isEqualTo(5703);
   }
 
@@ -130,7 +130,7 @@ class ConfigTest {
     assertThatThrownBy(() -> yaml("port: 1\nport: 2")).hasMessageStartingWith("x.yaml line");
     assertThatThrownBy(() -> yaml("a: !!java.net.URL [http://x]"))
         .isInstanceOf(RuntimeException.class);
-    assertThatThrownBy(() -> ConfigFile.read(Path.of("no/such.yaml")))
+    assertThatThrownBy(() -> ConfigReader.read(Path.of("no/such.yaml")))
         .hasMessage("--conf no/such.yaml: there is no such file");
   }
 
@@ -143,17 +143,17 @@ class ConfigTest {
     for (String line : lines) {
       Matcher matcher = setting.matcher(line);
       if (matcher.matches()
-          && ConfigKeys.BY_NAME.containsKey(line.substring(2, line.indexOf(':')))) {
+          && NodeSetting.byKey().containsKey(line.substring(2, line.indexOf(':')))) {
         settings.append(matcher.group(1)).append('\n');
       }
     }
     Map<String, Object> written = yaml(settings.toString());
-    assertThat(written.keySet()).containsExactlyElementsOf(ConfigKeys.BY_NAME.keySet());
-    assertThat(NodeConfig.of(ConfigMerge.merge(written, "conf", Map.of(), Map.of())))
+    assertThat(written.keySet()).containsExactlyElementsOf(NodeSetting.byKey().keySet());
+    assertThat(NodeConfig.of(ConfigReader.merge(written, "conf", Map.of(), Map.of())))
         .isEqualTo(config(""));
-    for (ConfigKey key : ConfigKeys.ALL) {
-      if (!key.defaultText().isEmpty()) {
-        assertThat(key.parse(written.get(key.name()), "conf")).isEqualTo(key.defaultValue());
+    for (NodeSetting key : NodeSetting.values()) {
+      if (!key.defaultText.isEmpty()) {
+        assertThat(key.parse(written.get(key.key()), "conf")).isEqualTo(key.defaultValue());
       }
     }
   }

@@ -59,9 +59,9 @@ class DocsTest {
   void every_setting_is_explained() throws IOException {
     String settings = Files.readString(PAGES.resolve("operate/configuration.md"));
     String example = Files.readString(Path.of("conf/evenkeel.yaml"));
-    for (ConfigKey key : ConfigKeys.ALL) {
-      assertThat(settings).contains("| `" + key.name() + "` |");
-      assertThat(example).contains("# " + key.name() + ": ");
+    for (NodeSetting key : NodeSetting.values()) {
+      assertThat(settings).contains("| `" + key.key() + "` |");
+      assertThat(example).contains("# " + key.key() + ": ");
     }
   }
 

@@ -194,16 +194,17 @@ class K8sManifestsTest {
             option -> {
               String key = option.longestName().substring(2);
               if (!key.equals("conf")) {
-                assertThat(ConfigKeys.BY_NAME).containsKey(key);
+                assertThat(NodeSetting.byKey()).containsKey(key);
                 given.put(key, option.getValue());
               }
             });
     Map<String, Object> file =
-        ConfigFile.parse(new StringReader(Files.readString(Path.of("conf/evenkeel.yaml"))), "conf");
+        ConfigReader.parse(
+            new StringReader(Files.readString(Path.of("conf/evenkeel.yaml"))), "conf");
     // What the pod's environment adds must be settings, too, or not look like any.
     Map<String, String> environment = new HashMap<>();
     container.getEnv().forEach(variable -> environment.put(variable.getName(), "x"));
-    return NodeConfig.of(ConfigMerge.merge(file, "conf", environment, given));
+    return NodeConfig.of(ConfigReader.merge(file, "conf", environment, given));
   }
 
   /** The arguments with the fields of a pod put in. */

@@ -35,7 +35,7 @@ class StartAnewTest {
     int port = TestPorts.take(3);
     NodeConfig config =
         NodeConfig.of(
-            ConfigMerge.merge(
+            ConfigReader.merge(
                 Map.of(),
                 "",
                 Map.of(),

@@ -179,7 +179,7 @@ class UsageTest {
         List.of("--shards", "topic", "create", "t"),
         List.of("--shards", "topic", "create", "t", "--shards", "many"),
         List.of("--shards 0", "topic", "create", "t", "--shards", "0"),
-        List.of("--retention is 'x'", "topic", "create", "t", "--shards=1", "--retention=x"),
+        List.of("--retention 'x'", "topic", "create", "t", "--shards=1", "--retention=x"),
         List.of("unknown command 'reshard'", "topic", "reshard", "t"),
         List.of("--to", "group", "reset", "g"),
         List.of("'soon' is no place", "group", "reset", "g", "--to", "soon"),

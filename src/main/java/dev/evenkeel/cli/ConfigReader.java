@@ -1,0 +1,161 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.protocol.Nearest;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
+
+/**
+ * Puts the settings of a node together: defaults, then the YAML file, then the environment, then
+ * the command line; the later wins.
+ */
+public final class ConfigReader {
+  private static final int CODE_POINTS_MAX = 1 << 20;
+  private static final String PREFIX = "EVENKEEL_";
+
+  /**
+   * What Kubernetes puts into the environment for a service called "evenkeel"; not meant for us.
+   */
+  private static final Pattern SERVICE_LINK =
+      Pattern.compile("EVENKEEL_(.*_)?(SERVICE_(HOST|PORT)(_.*)?|PORT_\\d+_(TCP|UDP).*)");
+
+  private final Map<String, Object> values = new HashMap<>();
+
+  private ConfigReader() {}
+
+  /**
+   * @param file what the YAML file holds; empty if there is none
+   * @param fileName for errors
+   * @param environment all variables
+   * @param commandLine key → text
+   * @return key → String, Long, List of String, or null where there is no value
+   * @throws CommandFailure wrong usage
+   */
+  public static Map<String, Object> merge(
+      Map<String, Object> file,
+      String fileName,
+      Map<String, String> environment,
+      Map<String, String> commandLine) {
+    ConfigReader merge = new ConfigReader();
+    NodeSetting.byKey().forEach((name, key) -> merge.values.put(name, key.defaultValue()));
+    merge.addTree(file, "", fileName);
+    new TreeMap<>(environment).forEach(merge::addVariable);
+    commandLine.forEach(
+        (name, text) -> merge.set(NodeSetting.byKey().get(name), text, "command line"));
+    return merge.values;
+  }
+
+  /** Nested maps are names with hyphens: {@code http: {port: 1}} is {@code http-port: 1}. */
+  private void addTree(Map<?, ?> tree, String prefix, String fileName) {
+    tree.forEach(
+        (part, value) -> {
+          String name = prefix + part;
+          if (value instanceof Map<?, ?> nested) {
+            addTree(nested, name + "-", fileName);
+            return;
+          }
+          NodeSetting key = NodeSetting.byKey().get(name);
+          if (key == null) {
+            throw unknown(fileName, name, NodeSetting.byKey().keySet());
+          }
+          set(key, value, fileName);
+        });
+  }
+
+  private void addVariable(String variable, String text) {
+    boolean foreign =
+        !variable.startsWith(PREFIX)
+            || variable.equals("EVENKEEL_CONF")
+            || SERVICE_LINK.matcher(variable).matches()
+            || text.startsWith("tcp://")
+            || text.startsWith("udp://");
+    if (foreign) {
+      return;
+    }
+    String name = variable.substring(PREFIX.length()).toLowerCase(Locale.ROOT).replace('_', '-');
+    NodeSetting key = NodeSetting.byKey().get(name);
+    if (key == null) {
+      throw unknown(
+          "environment",
+          variable,
+          Stream.of(NodeSetting.values()).map(NodeSetting::environmentName).toList());
+    }
+    set(key, text, "environment " + variable);
+  }
+
+  private void set(NodeSetting key, Object raw, String source) {
+    values.put(key.key(), key.parse(raw, source));
+  }
+
+  private static CommandFailure unknown(String source, String name, Collection<String> known) {
+    String nearest = Nearest.to(name, known);
+    return CommandFailure.usage(
+        source
+            + ": unknown key '"
+            + name
+            + "'"
+            + (nearest == null
+                ? ": evenkeel serve --help lists all"
+                : ": did you mean '" + nearest + "'?"));
+  }
+
+  /**
+   * @throws CommandFailure if it cannot be read or is not a YAML map
+   */
+  static Map<String, Object> read(Path path) {
+    try (Reader in = Files.newBufferedReader(path)) {
+      return parse(in, path.toString());
+    } catch (NoSuchFileException e) {
+      throw CommandFailure.usage("--conf " + path + ": there is no such file");
+    } catch (MalformedInputException e) {
+      throw CommandFailure.usage("--conf " + path + ": the file is not UTF-8 text");
+    } catch (IOException e) {
+      throw CommandFailure.failed("--conf " + path + ": cannot read it: " + e.getMessage(), e);
+    }
+  }
+
+  /** Only plain maps, lists and values: no tags, no aliases without end. */
+  static Map<String, Object> parse(Reader in, String name) {
+    LoaderOptions options = new LoaderOptions();
+    options.setAllowDuplicateKeys(false);
+    options.setCodePointLimit(CODE_POINTS_MAX);
+    Object root;
+    try {
+      root = new Yaml(new SafeConstructor(options)).load(in);
+    } catch (MarkedYAMLException e) {
+      int line = e.getProblemMark() == null ? 0 : e.getProblemMark().getLine() + 1;
+      throw CommandFailure.usage(name + " line " + line + ": not YAML: " + e.getProblem());
+    } catch (YAMLException e) {
+      throw CommandFailure.usage(name + ": not YAML: " + oneLine(e.getMessage()));
+    }
+    if (root == null) {
+      return Map.of();
+    }
+    if (!(root instanceof Map<?, ?> map)) {
+      throw CommandFailure.usage(name + ": write lines of the form 'key: value'");
+    }
+    Map<String, Object> values = new LinkedHashMap<>();
+    map.forEach((key, value) -> values.put(String.valueOf(key), value));
+    return values;
+  }
+
+  private static String oneLine(String text) {
+    return text == null ? "" : text.replaceAll("\\s+", " ").trim();
+  }
+}

@@ -1,0 +1,233 @@
+package dev.evenkeel.cli;
+
+import static dev.evenkeel.cli.NodeSetting.Type.BYTES;
+import static dev.evenkeel.cli.NodeSetting.Type.DURATION;
+import static dev.evenkeel.cli.NodeSetting.Type.LIST;
+import static dev.evenkeel.cli.NodeSetting.Type.NUMBER;
+import static dev.evenkeel.cli.NodeSetting.Type.TEXT;
+
+import dev.evenkeel.broker.node.BrokerSettings;
+import dev.evenkeel.dispatcher.core.DispatcherSettings;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.RefusedException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Every setting of a node, declared once: for the file, the environment, the command line, their
+ * checks, and the help. {@code HTTP_PORT} is {@code http-port} in the file, {@code --http-port} on
+ * the command line, and {@code EVENKEEL_HTTP_PORT} in the environment.
+ */
+enum NodeSetting {
+  NODE(TEXT, "", "Id of this node; n1 if it is alone. With peers it must be one of them."),
+  HOST(TEXT, "127.0.0.1", "Address to listen at for the cluster's three ports."),
+  PUBLIC_HOST(TEXT, "", "Address at which others reach this node; host if empty."),
+  PORT(NUMBER, 5701, 1, 65_533, "Base of three ports: P Hazelcast, P+1 event bus, P+2 Raft."),
+  HTTP_HOST(TEXT, "", "Address to listen at for HTTP; host if empty."),
+  HTTP_PORT(NUMBER, 8080, 0, 65_535, "Port for HTTP; 0 takes any free one."),
+  DATA(TEXT, "./data", "Directory for logs and state; made if it is missing."),
+  PEERS(LIST, "", "Every node as ID@HOST:PORT, this one too; empty: a lone node."),
+  ROLES(LIST, "broker,dispatcher,web", "What this node does."),
+  CLUSTER_NAME(TEXT, "evenkeel", "Only members of the same name find together."),
+  DATA_GROUPS(NUMBER, 0, 0, 256, "Log groups of a new cluster; 0 chooses by its size."),
+  DISK_FREE_MIN_BYTES(
+      BYTES,
+      BrokerSettings.DISK_FREE_BYTES_MIN,
+      0,
+      1L << 50,
+      "Below so much free disk appends are refused."),
+  SNAPSHOT_EVERY_ENTRIES(
+      NUMBER,
+      BrokerSettings.SNAPSHOT_EVERY_ENTRIES,
+      100,
+      100_000_000,
+      "Log entries between snapshots."),
+  SNAPSHOT_EVERY_BYTES(
+      BYTES,
+      BrokerSettings.SNAPSHOT_EVERY_BYTES,
+      1 << 20,
+      1L << 40,
+      "Bytes of the log between snapshots."),
+  SEGMENT_BYTES(
+      BYTES, BrokerSettings.SEGMENT_BYTES_MAX, 8 << 20, 1 << 30, "Size of a segment of the log."),
+  TAIL_CACHE_BYTES(
+      BYTES,
+      BrokerSettings.TAIL_BYTES_MAX,
+      1 << 20,
+      16L << 30,
+      "Newest batches of each log group in memory."),
+  MEMBER_TIMEOUT(
+      DURATION,
+      DispatcherSettings.DEFAULT.memberTimeoutMillis(),
+      100,
+      600_000,
+      "How long a new dispatcher waits for owners that it knows from the log only."),
+  REBALANCE_INTERVAL(
+      DURATION,
+      DispatcherSettings.DEFAULT.rebalanceMillis(),
+      100,
+      600_000,
+      "How often everything is planned again."),
+  JOIN_QUIET(
+      DURATION,
+      DispatcherSettings.DEFAULT.joinQuietMillis(),
+      0,
+      10_000,
+      "Members that join in a burst are planned for when none has joined for so long."),
+  JOIN_WAIT_MAX(
+      DURATION,
+      DispatcherSettings.DEFAULT.joinWaitMillisMax(),
+      0,
+      60_000,
+      "Longest wait of such a plan, from the first member of the burst."),
+  METRICS_LABELS_MAX(
+      NUMBER,
+      200,
+      0,
+      10_000,
+      "Topics, and groups, with metrics of their own; the others are summed.");
+
+  /** What a value may look like. */
+  enum Type {
+    TEXT("TEXT", "text"),
+    NUMBER("N", "a whole number"),
+    BYTES("SIZE", "a size such as 64KiB, 512MiB or 1GiB"),
+    DURATION("TIME", "a duration such as 200ms, 5s, 2m or 1h"),
+    /** Texts with commas between them; in the file also a list. */
+    LIST("LIST", "a list with commas");
+
+    /** For the help. */
+    final String label;
+
+    private final String right;
+
+    Type(String label, String right) {
+      this.label = label;
+      this.right = right;
+    }
+
+    private String format(long value) {
+      return switch (this) {
+        case BYTES -> ByteSizes.format(value);
+        case DURATION -> Durations.format(value);
+        case NUMBER, TEXT, LIST -> Long.toString(value);
+      };
+    }
+  }
+
+  private static final Map<String, NodeSetting> BY_KEY = new LinkedHashMap<>();
+
+  static {
+    for (NodeSetting each : values()) {
+      BY_KEY.put(each.key(), each);
+    }
+  }
+
+  final Type type;
+
+  /** As a user would write it; empty: none. */
+  final String defaultText;
+
+  /** One sentence. */
+  final String help;
+
+  private final long min;
+  private final long max;
+
+  NodeSetting(Type type, String defaultText, String help) {
+    this(type, defaultText, 0, 0, help);
+  }
+
+  /** A number in the unit of its type: bytes or milliseconds; all three are allowed. */
+  NodeSetting(Type type, long defaultValue, long min, long max, String help) {
+    this(type, type.format(defaultValue), min, max, help);
+  }
+
+  NodeSetting(Type type, String defaultText, long min, long max, String help) {
+    this.type = type;
+    this.defaultText = defaultText;
+    this.min = min;
+    this.max = max;
+    this.help = help;
+  }
+
+  /** All settings by their names in the file. */
+  static Map<String, NodeSetting> byKey() {
+    return BY_KEY;
+  }
+
+  /** Its name in the file and, with {@code --} before it, on the command line. */
+  String key() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  String environmentName() {
+    return "EVENKEEL_" + name();
+  }
+
+  boolean allows(long value) {
+    return value >= min && value <= max;
+  }
+
+  /** What is allowed, for people; empty if everything is. */
+  String bounds() {
+    return max == 0 ? "" : "from " + type.format(min) + " to " + type.format(max);
+  }
+
+  /**
+   * The value of {@code raw}: String, Long, or List of String.
+   *
+   * @param raw a text, or what YAML made of it
+   * @param source where it was written, for the error
+   * @throws CommandFailure wrong usage, naming source, key, value and what would be right
+   */
+  Object parse(Object raw, String source) {
+    if (raw instanceof List<?> many && type == Type.LIST) {
+      return many.stream().map(String::valueOf).map(String::trim).toList();
+    }
+    if (raw == null || raw instanceof List<?>) {
+      throw wrong(raw, source, type.right);
+    }
+    String text = String.valueOf(raw).trim();
+    long value;
+    try {
+      switch (type) {
+        case TEXT:
+          return text;
+        case LIST:
+          return Arrays.stream(text.split(","))
+              .map(String::trim)
+              .filter(each -> !each.isEmpty())
+              .toList();
+        case NUMBER:
+          value = Long.parseLong(text);
+          break;
+        case BYTES:
+          value = ByteSizes.parse(text);
+          break;
+        case DURATION:
+          value = Durations.parseMillis(text);
+          break;
+        default:
+          throw new AssertionError(type);
+      }
+    } catch (IllegalArgumentException | RefusedException | ArithmeticException e) {
+      throw wrong(raw, source, type.right + " " + bounds());
+    }
+    if (!allows(value)) {
+      throw wrong(raw, source, bounds());
+    }
+    return value;
+  }
+
+  Object defaultValue() {
+    return parse(defaultText, "default");
+  }
+
+  private CommandFailure wrong(Object raw, String source, String right) {
+    return CommandFailure.usage(source + ": " + key() + " is '" + raw + "': it must be " + right);
+  }
+}
