@@ -3,7 +3,7 @@ package dev.evenkeel.bench;
 import dev.evenkeel.cli.ByteSizes;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonArray;
@@ -38,7 +38,7 @@ final class BatchingBench extends Benchmark {
       names = "--lingers",
       paramLabel = "TIME",
       split = ",",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "0ms,2ms,10ms,50ms",
       description = "Lingers that are tried (default: ${DEFAULT-VALUE}).")
   private List<Long> lingersMillis;
@@ -47,7 +47,7 @@ final class BatchingBench extends Benchmark {
       names = "--batches",
       paramLabel = "SIZE",
       split = ",",
-      converter = OptionValues.Size.class,
+      converter = OptionFormats.Size.class,
       defaultValue = "16KiB,64KiB,256KiB,1MiB",
       description = "Batch sizes that are tried (default: ${DEFAULT-VALUE}).")
   private List<Long> batchesBytes;
@@ -62,7 +62,7 @@ final class BatchingBench extends Benchmark {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = OptionValues.SomeTime.class,
+      converter = OptionFormats.SomeTime.class,
       defaultValue = "3s",
       description = "Send for so long with each setting and round (default: ${DEFAULT-VALUE}).")
   private long durationMillis;
@@ -70,7 +70,7 @@ final class BatchingBench extends Benchmark {
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "10s",
       description = "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
   private long warmupMillis;
@@ -91,9 +91,9 @@ final class BatchingBench extends Benchmark {
   @Override
   void check() {
     producers.check();
-    OptionValues.range("--rounds", rounds, 1, 1_000);
+    OptionFormats.range("--rounds", rounds, 1, 1_000);
     batchesBytes.forEach(
-        bytes -> OptionValues.range("--batches", bytes, 1, Limits.BATCH_BYTES_MAX));
+        bytes -> OptionFormats.range("--batches", bytes, 1, Limits.BATCH_BYTES_MAX));
     if (options.lingerMillis() != null || options.batchBytes() != null) {
       throw CommandFailure.usage("--linger, --batch: here they are --lingers and --batches");
     }

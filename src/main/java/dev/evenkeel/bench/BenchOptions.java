@@ -2,7 +2,7 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ByteSizes;
 import dev.evenkeel.cli.CommandFailure;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
 import dev.evenkeel.protocol.Limits;
@@ -68,7 +68,7 @@ public final class BenchOptions {
   @Option(
       names = "--size",
       paramLabel = "SIZE",
-      converter = OptionValues.Size.class,
+      converter = OptionFormats.Size.class,
       defaultValue = "100B",
       description = "Payload of a message: 100B, 1KiB (default: ${DEFAULT-VALUE}).")
   private long sizeBytes;
@@ -92,7 +92,7 @@ public final class BenchOptions {
   @Option(
       names = "--in-flight",
       paramLabel = "SIZE",
-      converter = OptionValues.Size.class,
+      converter = OptionFormats.Size.class,
       defaultValue = "8MiB",
       description =
           "Payload that is sent and not yet acknowledged, of all producers together, at most"
@@ -102,14 +102,14 @@ public final class BenchOptions {
   @Option(
       names = "--linger",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       description = "How long a producer waits for a fuller batch (default: as it comes).")
   private Long lingerMillis;
 
   @Option(
       names = "--batch",
       paramLabel = "SIZE",
-      converter = OptionValues.Size.class,
+      converter = OptionFormats.Size.class,
       description = "Largest batch of a producer and shard (default: as it comes).")
   private Long batchBytes;
 
@@ -141,7 +141,7 @@ public final class BenchOptions {
     int count;
 
     void check() {
-      OptionValues.range("--producers", count, 1, CLIENTS_MAX);
+      OptionFormats.range("--producers", count, 1, CLIENTS_MAX);
     }
   }
 
@@ -155,7 +155,7 @@ public final class BenchOptions {
     int count;
 
     void check() {
-      OptionValues.range("--consumers", count, 1, CLIENTS_MAX);
+      OptionFormats.range("--consumers", count, 1, CLIENTS_MAX);
     }
   }
 
@@ -181,8 +181,8 @@ public final class BenchOptions {
     if (nodes() != 1 && nodes() != NODES_MAX) {
       throw CommandFailure.usage("--nodes " + nodes() + ": it must be 1 or 3");
     }
-    OptionValues.range("--keys", keys, 0, 10_000_000);
-    OptionValues.range("--shards", shards, 1, Limits.SHARDS_MAX);
+    OptionFormats.range("--keys", keys, 0, 10_000_000);
+    OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
     if (sizeBytes > Limits.PAYLOAD_BYTES_MAX) {
       throw CommandFailure.usage(
           "--size "
@@ -191,7 +191,7 @@ public final class BenchOptions {
               + ByteSizes.format(Limits.PAYLOAD_BYTES_MAX));
     }
     if (batchBytes != null) {
-      OptionValues.range("--batch", batchBytes, 1, Limits.BATCH_BYTES_MAX);
+      OptionFormats.range("--batch", batchBytes, 1, Limits.BATCH_BYTES_MAX);
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -46,8 +46,8 @@ final class ConsumeBench extends Benchmark {
   void check() {
     producers.check();
     consumers.check();
-    OptionValues.range("--messages", messages, 1, 10_000_000_000L);
-    OptionValues.range("--warmup", warmup, 0, 100);
+    OptionFormats.range("--messages", messages, 1, 10_000_000_000L);
+    OptionFormats.range("--warmup", warmup, 0, 100);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -42,7 +42,7 @@ final class DedupBench extends GroupBenchmark {
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "5s",
       description = "For how long a group of each kind reads first (default: ${DEFAULT-VALUE}).")
   private long warmupMillis;
@@ -54,20 +54,19 @@ final class DedupBench extends GroupBenchmark {
   @Override
   void check() {
     super.check();
-    OptionValues.range("--payloads", payloads, 1, 1_000_000);
+    OptionFormats.range("--payloads", payloads, 1, 1_000_000);
   }
 
   @Override
   Table table(JsonArray runs) {
-    JsonArray shown = new JsonArray();
-    for (Object run : runs) {
-      JsonObject each = (JsonObject) run;
-      shown.add(each.copy().put("payloads", String.valueOf(each.getValue("payloads", "unique"))));
-    }
     return Table.of(
         "PAYLOADS payloads, DEDUP dedup, MESSAGES/S messagesPerSecond, OF OFF ofOff,"
             + " DECLINED declinedShare",
-        shown);
+        runs,
+        run ->
+            run.put(
+                "payloads",
+                run.getValue("payloads") == null ? "unique" : run.getString("payloads")));
   }
 
   @Override

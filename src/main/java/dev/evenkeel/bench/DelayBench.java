@@ -2,7 +2,7 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.protocol.Limits;
 import java.util.List;
@@ -59,7 +59,7 @@ final class DelayBench extends Benchmark {
   @Option(
       names = "--lead",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "10s",
       description =
           "From the first message sent until the first one is due; all should be sent by then"
@@ -69,9 +69,9 @@ final class DelayBench extends Benchmark {
   @Override
   void check() {
     consumers.check();
-    OptionValues.rate("--rate", rate, 1_000_000);
-    OptionValues.range("--messages", messages, 1, 1_000_000_000L);
-    OptionValues.range("--waiting", waiting, 0, 1_000_000_000L);
+    OptionFormats.rate("--rate", rate, 1_000_000);
+    OptionFormats.range("--messages", messages, 1, 1_000_000_000L);
+    OptionFormats.range("--waiting", waiting, 0, 1_000_000_000L);
     options.needBytes(DelayLoad.STAMP_BYTES, "a message carries its time");
     if (leadMillis + messages / rate * 1_000 > Limits.DELAY_MILLIS_MAX) {
       throw CommandFailure.usage("the last message would be due in more than 30 days");

@@ -1,7 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -50,8 +50,8 @@ final class FailoverBench extends Benchmark {
 
   @Override
   void check() {
-    OptionValues.range("--rounds", rounds, 1, 1_000);
-    OptionValues.rate("--rate", rate, 1_000_000);
+    OptionFormats.range("--rounds", rounds, 1, 1_000);
+    OptionFormats.rate("--rate", rate, 1_000_000);
     options.needBytes(FailoverLoad.SHARD_BYTES, "a message names its shard");
   }
 

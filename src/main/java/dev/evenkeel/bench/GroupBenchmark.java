@@ -2,7 +2,7 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.json.JsonArray;
@@ -32,7 +32,7 @@ abstract class GroupBenchmark extends Benchmark {
   @Option(
       names = "--work",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "1ms",
       description =
           "How long a handler takes, without blocking; 0ms: it does nothing (default:"
@@ -48,7 +48,7 @@ abstract class GroupBenchmark extends Benchmark {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = OptionValues.SomeTime.class,
+      converter = OptionFormats.SomeTime.class,
       defaultValue = "15s",
       description =
           "How long each group is measured at most; it may end before the last message (default:"
@@ -65,9 +65,9 @@ abstract class GroupBenchmark extends Benchmark {
   @Override
   void check() {
     producers.check();
-    OptionValues.range("--consumers", consumers, 1, 100);
-    OptionValues.range("--messages", messages, 1, 1_000_000_000L);
-    OptionValues.range("--parallel", parallel, 1, 10_000);
+    OptionFormats.range("--consumers", consumers, 1, 100);
+    OptionFormats.range("--messages", messages, 1, 1_000_000_000L);
+    OptionFormats.range("--parallel", parallel, 1, 10_000);
   }
 
   /** Measures all groups; gives what each did. */

@@ -1,6 +1,6 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -39,7 +39,7 @@ final class LatencyBench extends Benchmark {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = OptionValues.SomeTime.class,
+      converter = OptionFormats.SomeTime.class,
       defaultValue = "20s",
       description = "Measure for so long (default: ${DEFAULT-VALUE}).")
   private long durationMillis;
@@ -47,7 +47,7 @@ final class LatencyBench extends Benchmark {
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "10s",
       description = "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
   private long warmupMillis;
@@ -56,7 +56,7 @@ final class LatencyBench extends Benchmark {
   void check() {
     producers.check();
     consumers.check();
-    OptionValues.rate("--rate", rate, 10_000_000);
+    OptionFormats.rate("--rate", rate, 10_000_000);
     options.needBytes(LatencyLoad.STAMP_BYTES, "a message carries its time");
   }
 

@@ -1,6 +1,6 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -48,7 +48,7 @@ final class LevelBench extends GroupBenchmark {
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "3s",
       description = "For how long a group of each kind reads first (default: ${DEFAULT-VALUE}).")
   private long warmupMillis;
@@ -60,7 +60,7 @@ final class LevelBench extends GroupBenchmark {
   @Override
   void check() {
     super.check();
-    OptionValues.range("--range", range, 1, GroupPolicy.RANGE_MAX);
+    OptionFormats.range("--range", range, 1, GroupPolicy.RANGE_MAX);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,7 +35,7 @@ final class ProduceBench extends Benchmark {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = OptionValues.SomeTime.class,
+      converter = OptionFormats.SomeTime.class,
       defaultValue = "10s",
       description = "Send for so long (default: ${DEFAULT-VALUE}).")
   private long durationMillis;
@@ -43,7 +43,7 @@ final class ProduceBench extends Benchmark {
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "5s",
       description = "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
   private long warmupMillis;
@@ -52,7 +52,7 @@ final class ProduceBench extends Benchmark {
   void check() {
     producers.check();
     if (messages != null) {
-      OptionValues.range("--messages", messages, 1, 10_000_000_000L);
+      OptionFormats.range("--messages", messages, 1, 10_000_000_000L);
     }
   }
 

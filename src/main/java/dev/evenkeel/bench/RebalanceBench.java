@@ -1,7 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.CommandFailure;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -83,7 +83,7 @@ final class RebalanceBench extends Benchmark {
   @Option(
       names = "--warm-up",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "30s",
       description =
           "Load before the first change, so that nodes have compiled what they run (default:"
@@ -95,9 +95,9 @@ final class RebalanceBench extends Benchmark {
     if (kinds.contains(RebalanceLoad.Kind.JOIN)) {
       throw CommandFailure.usage("--kinds 'join': use leave, kill or vanish");
     }
-    OptionValues.range("--repeats", repeats, 1, 10_000);
-    OptionValues.range("--consumers", consumers, 1, options.shards() - 1L);
-    OptionValues.rate("--rate", rate, 100_000);
+    OptionFormats.range("--repeats", repeats, 1, 10_000);
+    OptionFormats.range("--consumers", consumers, 1, options.shards() - 1L);
+    OptionFormats.rate("--rate", rate, 100_000);
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.evenkeel.bench;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Logging;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
@@ -61,7 +61,7 @@ final class RebalanceMember implements Callable<Integer> {
   @Option(
       names = "--work",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "1ms",
       description = "How long each message takes (default: ${DEFAULT-VALUE}).")
   private long workMillis;
@@ -69,7 +69,7 @@ final class RebalanceMember implements Callable<Integer> {
   @Option(
       names = "--member-timeout",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "5s",
       description = "After how long without a heartbeat it is lost (default: ${DEFAULT-VALUE}).")
   private long memberTimeoutMillis;

@@ -1,7 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -34,7 +34,7 @@ final class SingleBench extends Benchmark {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      converter = OptionValues.SomeTime.class,
+      converter = OptionFormats.SomeTime.class,
       defaultValue = "60s",
       description = "Measure for so long (default: ${DEFAULT-VALUE}).")
   private long durationMillis;
@@ -42,7 +42,7 @@ final class SingleBench extends Benchmark {
   @Option(
       names = "--warmup",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "5s",
       description =
           "Send 200 times as much for so long before anything is counted (default:"
@@ -51,7 +51,7 @@ final class SingleBench extends Benchmark {
 
   @Override
   void check() {
-    OptionValues.rate("--rate", rate, 1_000);
+    OptionFormats.rate("--rate", rate, 1_000);
   }
 
   @Override

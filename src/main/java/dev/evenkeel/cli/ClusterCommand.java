@@ -46,8 +46,11 @@ final class ClusterCommand extends CommandGroup {
             "NODE node, ALIVE alive, HOST host, READS LEVEL featureLevel",
             cluster.getJsonArray("nodes"));
     Table logs =
-        new Table("LOG", "LEADER", "TERM", "COMMITTED", "APPLIED", "BEHIND")
-            .rows(cluster.getJsonArray("logs"), ClusterCommand::logCells);
+        Table.of(
+            "LOG group, LEADER leader, TERM term, COMMITTED commitIndex, APPLIED appliedIndex,"
+                + " BEHIND behind",
+            cluster.getJsonArray("logs"),
+            log -> log.put("behind", behind(log.getJsonArray("followers", new JsonArray()))));
     return "cluster     "
         + cluster.getString("cluster")
         + "\ndispatcher  "
@@ -105,17 +108,6 @@ final class ClusterCommand extends CommandGroup {
                 .append(node.getString("detail"))
                 .append('\n'));
     return text.toString();
-  }
-
-  private static Object[] logCells(JsonObject log) {
-    return new Object[] {
-      log.getString("group"),
-      log.getString("leader"),
-      log.getLong("term"),
-      log.getLong("commitIndex"),
-      log.getLong("appliedIndex"),
-      behind(log.getJsonArray("followers", new JsonArray()))
-    };
   }
 
   private static String behind(JsonArray followers) {

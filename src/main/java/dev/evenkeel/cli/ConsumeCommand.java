@@ -68,7 +68,7 @@ final class ConsumeCommand implements Callable<Integer> {
   @Option(
       names = "--exec-timeout",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       description =
           "A command that has not ended after so long is ended, and has failed (default: 10m).")
   private Long execTimeoutMillis;
@@ -88,7 +88,7 @@ final class ConsumeCommand implements Callable<Integer> {
   @Option(
       names = "--state-timeout",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       description =
           "--on-assign or --on-release that has not ended after so long is ended, and has failed"
               + " (default: 10m).")
@@ -107,7 +107,7 @@ final class ConsumeCommand implements Callable<Integer> {
   @Option(
       names = "--idle-exit",
       paramLabel = "TIME",
-      converter = OptionValues.SomeTime.class,
+      converter = OptionFormats.SomeTime.class,
       description = "Leave when nothing came for so long since the first assignment.")
   private Long idleExitMillis;
 
@@ -118,13 +118,13 @@ final class ConsumeCommand implements Callable<Integer> {
     return new CommandLine(new ConsumeCommand())
         .registerConverter(
             ConsumerOptions.OnFailure.class,
-            text -> OptionValues.constant(ConsumerOptions.OnFailure.class, text))
+            text -> OptionFormats.constant(ConsumerOptions.OnFailure.class, text))
         .registerConverter(
             ConsumerOptions.OverRate.class,
-            text -> OptionValues.constant(ConsumerOptions.OverRate.class, text))
+            text -> OptionFormats.constant(ConsumerOptions.OverRate.class, text))
         .registerConverter(
             ConsumerOptions.DeliveryPolicy.class,
-            text -> OptionValues.constant(ConsumerOptions.DeliveryPolicy.class, text));
+            text -> OptionFormats.constant(ConsumerOptions.DeliveryPolicy.class, text));
   }
 
   @Override
@@ -153,7 +153,7 @@ final class ConsumeCommand implements Callable<Integer> {
 
   private ConsumeRun.Settings settings() {
     if (max != null) {
-      OptionValues.range("--max", max, 1, Long.MAX_VALUE);
+      OptionFormats.range("--max", max, 1, Long.MAX_VALUE);
     }
     if (execTimeoutMillis != null && exec == null) {
       throw CommandFailure.usage("--exec-timeout says how long --exec may take: give --exec, too");
@@ -175,7 +175,7 @@ final class ConsumeCommand implements Callable<Integer> {
   }
 
   private static long timeout(String option, Long millis) {
-    OptionValues.timeRange(option, millis, EXEC_TIMEOUT_MILLIS_MIN, EXEC_TIMEOUT_MILLIS_MAX);
+    OptionFormats.timeRange(option, millis, EXEC_TIMEOUT_MILLIS_MIN, EXEC_TIMEOUT_MILLIS_MAX);
     return millis == null ? EXEC_TIMEOUT_MILLIS_DEFAULT : millis;
   }
 }

@@ -81,7 +81,7 @@ final class ConsumeOptions {
   @Option(
       names = "--stall-timeout",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       description =
           "Mode level: a member that holds the others up and finishes nothing for so long is set"
               + " aside: its messages are dealt again, and it comes back as newly joined (default:"
@@ -116,7 +116,7 @@ final class ConsumeOptions {
   @Option(
       names = "--dedup-timeout",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       description =
           "With --dedup: work that takes longer loses its key, and whoever waits for it goes on"
               + " (default: 60s).")
@@ -125,7 +125,7 @@ final class ConsumeOptions {
   @Option(
       names = "--rate",
       paramLabel = "R",
-      converter = OptionValues.PerTime.class,
+      converter = OptionFormats.PerTime.class,
       description =
           "Most messages that this member begins, as 100/s, 30/m or 1/10s; so many may come at once"
               + " (default: no limit). Not in mode level, and not with --dedup.")
@@ -134,7 +134,7 @@ final class ConsumeOptions {
   @Option(
       names = "--key-rate",
       paramLabel = "R",
-      converter = OptionValues.PerTime.class,
+      converter = OptionFormats.PerTime.class,
       description =
           "The same for each key: a message over it waits for its turn, and others pass (default:"
               + " no limit).")
@@ -166,7 +166,7 @@ final class ConsumeOptions {
   @Option(
       names = "--stuck-timeout",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       description =
           "Lose a shard of which messages are in hand and none was finished for so long (default:"
               + " never).")
@@ -175,7 +175,7 @@ final class ConsumeOptions {
   @Option(
       names = "--lock-time",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "50s",
       description =
           "How long a hand-over waits for this member's release at most (default:"
@@ -185,7 +185,7 @@ final class ConsumeOptions {
   @Option(
       names = "--crash-lock-time",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       description =
           "How long shards wait after this member's death for a release (default: not at all).")
   private Long crashLockTimeMillis;
@@ -247,8 +247,8 @@ final class ConsumeOptions {
    */
   ConsumerOptions options(String topic, ConsumeRun.Settings given) {
     checkModes(given);
-    OptionValues.range("--parallel", parallel, 1, PARALLEL_MAX);
-    OptionValues.timeRange("--lock-time", lockTimeMillis, 0, LOCK_TIME_MILLIS_MAX);
+    OptionFormats.range("--parallel", parallel, 1, PARALLEL_MAX);
+    OptionFormats.timeRange("--lock-time", lockTimeMillis, 0, LOCK_TIME_MILLIS_MAX);
     if (keyRate == null && (rateBy != null || overRate != null)) {
       throw CommandFailure.usage("--rate-by and --over-rate: only with --key-rate");
     }
@@ -270,21 +270,20 @@ final class ConsumeOptions {
             .put("onDamagedOffsets", onDamagedOffsets)
             .put("dedup", dedup)
             .put("dedupTimeoutMillis", dedupTimeoutMillis)
-            .put("rate", rate)
-            .put("keyRate", keyRate)
             .put("rateBy", rateBy)
             .put("overRate", overRate)
             .put("assignor", assignor)
             .put("stuckTimeoutMillis", stuckTimeoutMillis)
             .put("lockTimeMillis", lockTimeMillis)
-            .put("crashLockTimeMillis", crashLockTimeMillis == null ? 0 : crashLockTimeMillis)
+            .put("crashLockTimeMillis", crashLockTimeMillis)
             .put("order", order)
             .put("parallel", printed ? LINES_WAITING_MAX : parallel)
             .put("retryDelaysMillis", retryDelaysMillis())
             .put("onFailure", onFailure)
             .put("delivery", delivery);
-    ConsumerOptions options = new ConsumerOptions(json).setStart(start(from));
-    OptionValues.checked(
+    ConsumerOptions options =
+        new ConsumerOptions(json).setStart(start(from)).setRate(rate).setKeyRate(keyRate);
+    OptionFormats.checked(
         () -> {
           if (member != null) {
             Names.check("member", member);

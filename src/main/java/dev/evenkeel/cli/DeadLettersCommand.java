@@ -157,14 +157,11 @@ final class DeadLettersCommand extends CommandGroup {
   }
 
   private String table(Object letters) {
-    JsonArray shown = ((JsonArray) letters).copy();
-    for (Object letter : shown) {
-      ((JsonObject) letter).put("error", line(((JsonObject) letter).getString("error")));
-    }
     return Table.of(
             "TOPIC topic, SHARD shard, OFFSET offset, KEY key, ATTEMPTS attempts, "
                 + "LAST FAILED lastFailed, ERROR error",
-            shown)
+            (JsonArray) letters,
+            letter -> letter.put("error", line(letter.getString("error"))))
         .text();
   }
 

@@ -41,17 +41,12 @@ final class GroupCommand extends CommandGroup {
         answer ->
             Table.of(
                     "GROUP group, MODE mode, STATUS status, MEMBERS members, LAG lag",
-                    shown((JsonArray) answer))
+                    (JsonArray) answer,
+                    group ->
+                        group
+                            .put("status", GroupText.status(group))
+                            .put("members", GroupText.memberCount(group)))
                 .text());
-  }
-
-  private static JsonArray shown(JsonArray groups) {
-    groups.forEach(
-        each -> {
-          JsonObject group = (JsonObject) each;
-          group.put("status", GroupText.status(group)).put("members", GroupText.memberCount(group));
-        });
-    return groups;
   }
 
   @Command(
@@ -90,15 +85,15 @@ final class GroupCommand extends CommandGroup {
   }
 
   private static String moves(JsonArray moves) {
-    for (Object move : moves) {
-      Boolean capped = ((JsonObject) move).getBoolean("capped");
-      ((JsonObject) move).put("capped", capped == null ? null : capped ? "yes" : "no");
-    }
     return Table.of(
             "TIME time, TOPIC topic, SHARD shard, FROM from, TO to, REASON reason, "
                 + "PAUSE MS pauseMs, RELEASE MS releaseMs, REDELIVERED redelivered, "
                 + "CAP HIT capped, EPOCH epoch",
-            moves)
+            moves,
+            move -> {
+              Boolean capped = move.getBoolean("capped");
+              move.put("capped", capped == null ? null : capped ? "yes" : "no");
+            })
         .text();
   }
 }

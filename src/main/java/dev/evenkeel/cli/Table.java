@@ -5,7 +5,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Function;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** Lines of columns for people. Numbers stand to the right; what is unknown is a hyphen. */
@@ -18,21 +18,32 @@ public final class Table {
     numeric = new boolean[heads.length];
   }
 
+  /** A table of the objects of a list as they are. */
+  public static Table of(String columns, JsonArray objects) {
+    return of(columns, objects, object -> {});
+  }
+
   /**
-   * A row for each object of a list.
+   * A table with a row for each object of a list.
    *
    * @param columns {@code HEAD field, ...}: the last word names the field
    * @param objects null: none
+   * @param change of a copy of each object, for what is not shown as it is
    */
-  public static Table of(String columns, JsonArray objects) {
+  public static Table of(String columns, JsonArray objects, Consumer<JsonObject> change) {
     String[] each = columns.split(", ");
     int[] gaps = Stream.of(each).mapToInt(column -> column.lastIndexOf(' ')).toArray();
     String[] heads = new String[each.length];
-    String[] fields = new String[each.length];
     Arrays.setAll(heads, i -> each[i].substring(0, gaps[i]));
-    Arrays.setAll(fields, i -> each[i].substring(gaps[i] + 1));
-    return new Table(heads)
-        .rows(objects, object -> Stream.of(fields).map(object::getValue).toArray());
+    Table table = new Table(heads);
+    for (int row = 0; objects != null && row < objects.size(); row++) {
+      JsonObject object = objects.getJsonObject(row).copy();
+      change.accept(object);
+      Object[] cells = new Object[each.length];
+      Arrays.setAll(cells, i -> object.getValue(each[i].substring(gaps[i] + 1)));
+      table.row(cells);
+    }
+    return table;
   }
 
   public Table row(Object... cells) {
@@ -42,18 +53,6 @@ public final class Table {
       row[i] = cells[i] == null ? "-" : cells[i].toString();
     }
     rows.add(row);
-    return this;
-  }
-
-  /**
-   * A row for each object of a list.
-   *
-   * @param objects null: none
-   */
-  public Table rows(JsonArray objects, Function<JsonObject, Object[]> cells) {
-    for (int i = 0; objects != null && i < objects.size(); i++) {
-      row(cells.apply(objects.getJsonObject(i)));
-    }
     return this;
   }
 

@@ -51,26 +51,26 @@ final class TopicCommand extends CommandGroup {
       @Option(
               names = "--retention",
               paramLabel = "TIME",
-              converter = OptionValues.Time.class,
+              converter = OptionFormats.Time.class,
               description =
                   "How long a message is kept after every group consumed it (default: 24h).")
           Long retentionMillis,
       @Option(
               names = "--max-age",
               paramLabel = "TIME",
-              converter = OptionValues.Time.class,
+              converter = OptionFormats.Time.class,
               description =
                   "Drop older messages even if a group has not consumed them (default: off).")
           Long ageMillisMax,
       @Option(
               names = "--max-shard-bytes",
               paramLabel = "SIZE",
-              converter = OptionValues.Size.class,
+              converter = OptionFormats.Size.class,
               description =
                   "Drop the oldest messages of a larger shard even if a group has not consumed"
                       + " them (default: off).")
           Long shardBytesMax) {
-    OptionValues.range("--shards", shards, 1, Limits.SHARDS_MAX);
+    OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
     JsonObject body = new JsonObject().put("name", name).put("shards", shards);
     put(body, "retentionMillis", retentionMillis);
     put(body, "ageMillisMax", ageMillisMax);
@@ -89,19 +89,11 @@ final class TopicCommand extends CommandGroup {
     return options.print(
         options.api().get("/api/topics"),
         answer ->
-            new Table("TOPIC", "SHARDS", "MESSAGES", "BYTES", "RETENTION")
-                .rows((JsonArray) answer, TopicCommand::cells)
+            Table.of(
+                    "TOPIC name, SHARDS shards, MESSAGES messages, BYTES bytes, RETENTION kept",
+                    (JsonArray) answer,
+                    each -> each.put("kept", Durations.format(each.getLong("retentionMillis"))))
                 .text());
-  }
-
-  private static Object[] cells(JsonObject topic) {
-    return new Object[] {
-      topic.getString("name"),
-      topic.getInteger("shards"),
-      topic.getLong("messages"),
-      topic.getLong("bytes"),
-      Durations.format(topic.getLong("retentionMillis"))
-    };
   }
 
   @Command(

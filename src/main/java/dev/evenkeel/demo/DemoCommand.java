@@ -4,7 +4,7 @@ import dev.evenkeel.cli.ConfigReader;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.Logging;
 import dev.evenkeel.cli.NodeConfig;
-import dev.evenkeel.cli.OptionValues;
+import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.ServeRun;
 import dev.evenkeel.cli.Subcommands;
 import dev.evenkeel.cli.Teardown;
@@ -72,7 +72,7 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
   @Option(
       names = "--every",
       paramLabel = "TIME",
-      converter = OptionValues.Time.class,
+      converter = OptionFormats.Time.class,
       defaultValue = "20s",
       description = "Time between two events (default: ${DEFAULT-VALUE}).")
   private long everyMillis;
@@ -84,7 +84,7 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
 
   @Override
   public Integer call() throws Exception {
-    OptionValues.timeRange("--every", everyMillis, EVERY_MILLIS_MIN, EVERY_MILLIS_MAX);
+    OptionFormats.timeRange("--every", everyMillis, EVERY_MILLIS_MIN, EVERY_MILLIS_MAX);
     Map<String, String> given = new HashMap<>(Map.of("port", port, "http-port", httpPort));
     given.put("data", data == null ? "unused" : data);
     // Checked before a directory is made; a visitor's EVENKEEL_ variables are for nodes of his own.

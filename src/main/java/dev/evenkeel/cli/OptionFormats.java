@@ -10,10 +10,10 @@ import picocli.CommandLine.ITypeConverter;
  * Reads and checks values of options. {@link CommandErrors} puts the option and its value before
  * what a converter here says.
  */
-public final class OptionValues {
+public final class OptionFormats {
   private static final String TIMES = "200ms, 5s, 2m or 1h";
 
-  private OptionValues() {}
+  private OptionFormats() {}
 
   /** Milliseconds of a time such as {@code 5s}. */
   public static final class Time implements ITypeConverter<Long> {
