@@ -7,6 +7,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * A member tells the dispatcher that it is there and what it wants. Each says everything: losing or
@@ -95,15 +96,6 @@ public record Heartbeat(
       this(assignor, stuckTimeoutMillis, crashLockTimeMillis, null, null, null, null);
     }
 
-    /** Without an order. */
-    public Wishes(
-        String assignor,
-        Long stuckTimeoutMillis,
-        long crashLockTimeMillis,
-        Long stallTimeoutMillis) {
-      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, stallTimeoutMillis, null, null, null);
-    }
-
     /** Without a resignation. */
     public Wishes(
         String assignor,
@@ -183,74 +175,27 @@ public record Heartbeat(
         memberTimeoutMillis,
         lockTimeMillis,
         Wishes.NONE,
-        List.of());
-  }
-
-  /** Without a tally. */
-  public Heartbeat(
-      String group,
-      String member,
-      String instance,
-      long bornMillis,
-      boolean leaving,
-      boolean closing,
-      GroupPolicy policy,
-      List<String> topics,
-      StartAt start,
-      String clusterMember,
-      String host,
-      long consumed,
-      long memberTimeoutMillis,
-      long lockTimeMillis,
-      Wishes wishes,
-      List<ShardProgress> marks) {
-    this(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        closing,
-        policy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        wishes,
-        marks,
+        List.of(),
+        null,
+        false,
         null);
   }
 
-  /** Of a member that goes on as always. */
-  public Heartbeat(
-      String group,
-      String member,
-      String instance,
-      long bornMillis,
-      boolean leaving,
-      boolean closing,
-      GroupPolicy policy,
-      List<String> topics,
-      StartAt start,
-      String clusterMember,
-      String host,
-      long consumed,
-      long memberTimeoutMillis,
-      long lockTimeMillis,
-      Wishes wishes,
-      List<ShardProgress> marks,
-      DedupTally dedupTally) {
-    this(
+  private Heartbeat with(
+      boolean isClosing,
+      GroupPolicy newPolicy,
+      Wishes newWishes,
+      List<ShardProgress> newMarks,
+      DedupTally newTally,
+      boolean isBreakerOpen) {
+    return new Heartbeat(
         group,
         member,
         instance,
         bornMillis,
         leaving,
-        closing,
-        policy,
+        isClosing,
+        newPolicy,
         topics,
         start,
         clusterMember,
@@ -258,196 +203,41 @@ public record Heartbeat(
         consumed,
         memberTimeoutMillis,
         lockTimeMillis,
-        wishes,
-        marks,
-        dedupTally,
-        false);
-  }
-
-  /** Without a word of its pace. */
-  public Heartbeat(
-      String group,
-      String member,
-      String instance,
-      long bornMillis,
-      boolean leaving,
-      boolean closing,
-      GroupPolicy policy,
-      List<String> topics,
-      StartAt start,
-      String clusterMember,
-      String host,
-      long consumed,
-      long memberTimeoutMillis,
-      long lockTimeMillis,
-      Wishes wishes,
-      List<ShardProgress> marks,
-      DedupTally dedupTally,
-      boolean breakerOpen) {
-    this(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        closing,
-        policy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        wishes,
-        marks,
-        dedupTally,
-        breakerOpen,
-        null);
+        newWishes,
+        newMarks,
+        newTally,
+        isBreakerOpen,
+        flow);
   }
 
   /** The same with other marks. */
   public Heartbeat withMarks(List<ShardProgress> others) {
-    return new Heartbeat(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        closing,
-        policy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        wishes,
-        others,
-        dedupTally,
-        breakerOpen,
-        flow);
+    return with(closing, policy, wishes, others, dedupTally, breakerOpen);
   }
 
   /** The same with other wishes. */
   public Heartbeat withWishes(Wishes others) {
-    return new Heartbeat(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        closing,
-        policy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        others,
-        marks,
-        dedupTally,
-        breakerOpen,
-        flow);
+    return with(closing, policy, others, marks, dedupTally, breakerOpen);
   }
 
   /** The same with another policy. */
   public Heartbeat withPolicy(GroupPolicy other) {
-    return new Heartbeat(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        closing,
-        other,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        wishes,
-        marks,
-        dedupTally,
-        breakerOpen,
-        flow);
+    return with(closing, other, wishes, marks, dedupTally, breakerOpen);
   }
 
   /** The same with another tally. */
   public Heartbeat withTally(DedupTally other) {
-    return new Heartbeat(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        closing,
-        policy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        wishes,
-        marks,
-        other,
-        breakerOpen,
-        flow);
+    return with(closing, policy, wishes, marks, other, breakerOpen);
   }
 
   /** The same, of a member that has begun to close. */
   public Heartbeat asClosing() {
-    return new Heartbeat(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        true,
-        policy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        wishes,
-        marks,
-        dedupTally,
-        breakerOpen,
-        flow);
+    return with(true, policy, wishes, marks, dedupTally, breakerOpen);
   }
 
   /** The same of a member whose breaker is open or not. */
   public Heartbeat withBreaker(boolean open) {
-    return new Heartbeat(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        closing,
-        policy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        wishes,
-        marks,
-        dedupTally,
-        open,
-        flow);
+    return with(closing, policy, wishes, marks, dedupTally, open);
   }
 
   public JsonObject toJson() {
@@ -475,34 +265,28 @@ public record Heartbeat(
             .put("stuckTimeoutMillis", wishes.stuckTimeoutMillis())
             .put("crashLockTimeMillis", wishes.crashLockTimeMillis())
             .put("marks", markArray);
-    if (policy.range() != 0) {
-      json.put("range", policy.range());
-    }
-    if (policy.strategy() != null) {
-      json.put("strategy", policy.strategy());
-    }
-    if (wishes.stallTimeoutMillis() != null) {
-      json.put("stallTimeoutMillis", wishes.stallTimeoutMillis());
-    }
-    if (wishes.order() != null) {
-      json.put("order", wishes.order());
-    }
-    if (wishes.retryDelaysMillis() != null) {
-      json.put("retryDelaysMillis", new JsonArray(new ArrayList<>(wishes.retryDelaysMillis())));
-    }
-    if (wishes.resignedTerm() != null) {
-      json.put("resignedTerm", wishes.resignedTerm());
-    }
-    if (dedupTally != null) {
-      json.put("dedupTally", dedupTally.toJson());
-    }
-    if (breakerOpen) {
-      json.put("breakerOpen", true);
-    }
-    if (flow != null) {
-      json.put("flow", flow.toJson());
-    }
+    putUnless(json, "range", policy.range(), 0);
+    putUnless(json, "strategy", policy.strategy(), null);
+    putUnless(json, "stallTimeoutMillis", wishes.stallTimeoutMillis(), null);
+    putUnless(json, "order", wishes.order(), null);
+    List<Long> delays = wishes.retryDelaysMillis();
+    putUnless(
+        json,
+        "retryDelaysMillis",
+        delays == null ? null : new JsonArray(new ArrayList<>(delays)),
+        null);
+    putUnless(json, "resignedTerm", wishes.resignedTerm(), null);
+    putUnless(json, "dedupTally", dedupTally == null ? null : dedupTally.toJson(), null);
+    putUnless(json, "breakerOpen", breakerOpen, false);
+    putUnless(json, "flow", flow == null ? null : flow.toJson(), null);
     return json;
+  }
+
+  /** Says only what is out of the ordinary. */
+  private static void putUnless(JsonObject json, String name, Object value, Object usual) {
+    if (!Objects.equals(value, usual)) {
+      json.put(name, value);
+    }
   }
 
   public static Heartbeat fromJson(JsonObject json) {

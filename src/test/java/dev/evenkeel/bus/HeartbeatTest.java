@@ -104,7 +104,8 @@ class HeartbeatTest {
   void thePolicyIsFlatAndWhatIsMissingIsTheDefault() {
     GroupPolicy policy = new GroupPolicy("level", 20, "push", "key");
     Heartbeat level =
-        beat.withPolicy(policy).withWishes(new Heartbeat.Wishes(null, null, 0, 30_000L));
+        beat.withPolicy(policy)
+            .withWishes(new Heartbeat.Wishes(null, null, 0, 30_000L, null, null));
     JsonObject json = new JsonObject(level.toJson().toBuffer());
     assertThat(Heartbeat.fromJson(json)).isEqualTo(level);
     assertThat(json.getString("mode")).isEqualTo("level");

@@ -167,23 +167,23 @@ final class SimConsumer extends Actor {
   }
 
   private Heartbeat heartbeat(boolean leave) {
-    return new Heartbeat(
-        World.GROUP,
-        member,
-        instance,
-        bornMillis,
-        leave,
-        closing,
-        world.policy,
-        topics,
-        StartAt.EARLIEST,
-        place,
-        "host",
-        core.consumed(),
-        options.getMemberTimeoutMillis(),
-        options.getLockTimeMillis(),
-        Heartbeat.Wishes.NONE,
-        world.bug.marks(core.progress(clock()), told));
+    Heartbeat beat =
+        new Heartbeat(
+            World.GROUP,
+            member,
+            instance,
+            bornMillis,
+            leave,
+            closing,
+            world.policy,
+            topics,
+            StartAt.EARLIEST,
+            place,
+            "host",
+            core.consumed(),
+            options.getMemberTimeoutMillis(),
+            options.getLockTimeMillis());
+    return beat.withMarks(world.bug.marks(core.progress(clock()), told));
   }
 
   /** After so long without an answer it starts nothing. */

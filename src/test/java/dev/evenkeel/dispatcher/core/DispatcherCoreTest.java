@@ -338,12 +338,15 @@ class DispatcherCoreTest {
       Heartbeat a = bench.beat("a");
       assertThat(bench.refusal(level(a, 0, "pull", "off"))).isEqualTo(Refusal.INVALID);
       assertThat(bench.refusal(level(a, 5, "pull", "odd"))).isEqualTo(Refusal.INVALID);
-      Heartbeat.Wishes stall = new Heartbeat.Wishes(null, null, 0, 5_000L);
+      Heartbeat.Wishes stall = new Heartbeat.Wishes(null, null, 0, 5_000L, null, null);
       assertThat(bench.refusal(a.withWishes(stall))).isEqualTo(Refusal.INVALID);
       Heartbeat good = level(a, 5, "pull", "off");
-      assertThat(bench.refusal(good.withWishes(new Heartbeat.Wishes(null, null, 0, 999L))))
+      assertThat(
+              bench.refusal(good.withWishes(new Heartbeat.Wishes(null, null, 0, 999L, null, null))))
           .isEqualTo(Refusal.INVALID);
-      assertThat(bench.refusal(good.withWishes(new Heartbeat.Wishes(null, null, 0, 3_600_001L))))
+      assertThat(
+              bench.refusal(
+                  good.withWishes(new Heartbeat.Wishes(null, null, 0, 3_600_001L, null, null))))
           .isEqualTo(Refusal.INVALID);
       assertThat(bench.send(good.withWishes(stall))).isInstanceOf(Assignment.class);
       assertThat(bench.refusal(a.withWishes(retries(1L)))).isEqualTo(Refusal.INVALID);

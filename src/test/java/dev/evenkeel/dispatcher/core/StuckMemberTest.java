@@ -40,23 +40,23 @@ class StuckMemberTest {
   }
 
   private static Heartbeat consumed(Heartbeat beat, long consumed) {
-    return new Heartbeat(
-        beat.group(),
-        beat.member(),
-        beat.instance(),
-        beat.bornMillis(),
-        false,
-        false,
-        beat.policy(),
-        beat.topics(),
-        beat.start(),
-        null,
-        beat.host(),
-        consumed,
-        beat.memberTimeoutMillis(),
-        beat.lockTimeMillis(),
-        beat.wishes(),
-        beat.marks());
+    Heartbeat consuming =
+        new Heartbeat(
+            beat.group(),
+            beat.member(),
+            beat.instance(),
+            beat.bornMillis(),
+            false,
+            false,
+            beat.policy(),
+            beat.topics(),
+            beat.start(),
+            null,
+            beat.host(),
+            consumed,
+            beat.memberTimeoutMillis(),
+            beat.lockTimeMillis());
+    return consuming.withWishes(beat.wishes()).withMarks(beat.marks());
   }
 
   private StuckMembers stuck() {
