@@ -16,30 +16,12 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What members ask for: who decides about their shards, and what becomes of one that hangs. */
 @Tag("full")
-class AssignorAndStuckIT {
-  @TempDir static Path directory;
-  private static Node node;
-
-  @BeforeAll
-  static void start() {
-    node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    try (Node last = node) {
-      assertThat(last.stop().status()).isZero();
-    }
-  }
-
+class AssignorAndStuckIT extends OneNode {
   @Test
   void the_members_of_a_group_agree_on_an_assignor() {
     node.createTopic("agreed", 4);

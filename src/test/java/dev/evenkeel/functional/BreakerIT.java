@@ -15,32 +15,16 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What handlers need is gone for a while; and what {@code --on-failure} says becomes of a message.
  */
 @Tag("full")
-class BreakerIT {
+class BreakerIT extends OneNode {
   private static final int OUTAGE_SECONDS = Integer.getInteger("evenkeel.outageSeconds", 16);
-
-  @TempDir static Path directory;
-  private static Node node;
-
-  @BeforeAll
-  static void start() {
-    node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void end() {
-    node.close();
-  }
 
   private static ConditionFactory await(String what) {
     return Awaitility.await(what)

@@ -15,31 +15,13 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A hand-over waits neither for messages that pile up, nor for ever for an owner that hangs. */
 @Tag("full")
-class ControlAndDataIT {
+class ControlAndDataIT extends OneNode {
   private static final int SHARDS = 4;
-
-  @TempDir static Path directory;
-  private static Node node;
-
-  @BeforeAll
-  static void start() {
-    node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    try (Node last = node) {
-      assertThat(last.stop().status()).isZero();
-    }
-  }
 
   @Test
   void an_owner_that_hangs_in_its_release_loses_the_shard_at_the_cap() {

@@ -18,17 +18,14 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What a crash may do to a message, for each policy: the consumer is killed again and again while
  * it works. {@code -Pfull} kills it more often.
  */
-class DeliveryIT {
+class DeliveryIT extends OneNode {
   private static final boolean FULL = Integer.getInteger("evenkeel.rounds", 1) > 1;
   private static final int MESSAGES = FULL ? 8_000 : 2_000;
   private static final int KILLS = FULL ? 5 : 2;
@@ -42,22 +39,10 @@ class DeliveryIT {
 
   private static final int MICROS_MAX = 20_000;
 
-  @TempDir static Path directory;
-  private static Node node;
   private final Random random = new Random();
   private String in;
   private String out;
   private String group;
-
-  @BeforeAll
-  static void start() {
-    node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void end() {
-    node.close();
-  }
 
   /** Each policy has topics and a group of its own. */
   private Path prepare(DeliveryPolicy policy) throws IOException {

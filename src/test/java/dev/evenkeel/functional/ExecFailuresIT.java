@@ -16,29 +16,13 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Commands of {@code --exec} that go wrong in every way: each is the failure of its message alone.
  */
-class ExecFailuresIT {
-  @TempDir static Path directory;
-  private static Node node;
-
-  @BeforeAll
-  static void start() {
-    node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void end() {
-    node.close();
-  }
-
+class ExecFailuresIT extends OneNode {
   @Test
   @Timeout(300)
   void each_is_the_failure_of_its_message_alone() throws Exception {

@@ -15,28 +15,12 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** {@code group reset}: refused while consumers work, unless they are made to let go. */
-class GroupResetIT {
+class GroupResetIT extends OneNode {
   private static final int MESSAGES = 300;
-
-  @TempDir static Path directory;
-  private static Node node;
-
-  @BeforeAll
-  static void start() {
-    node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    node.close();
-  }
 
   @Test
   @Timeout(300)

@@ -15,15 +15,12 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Programs that are told to stop, killed or held up, and what becomes of their messages. */
 @Tag("full")
-class StopAndPauseIT {
+class StopAndPauseIT extends OneNode {
   private static final String[] GROUP_KEYS = {
     "group",
     "mode",
@@ -37,21 +34,6 @@ class StopAndPauseIT {
     "rates",
     "failures"
   };
-
-  @TempDir static Path directory;
-  private static Node node;
-
-  @BeforeAll
-  static void start() {
-    node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    try (Node last = node) {
-      assertThat(last.stop().status()).isZero();
-    }
-  }
 
   @Test
   void a_line_that_is_typed_is_sent_at_once_and_a_signal_ends_the_producer_in_good_order()

@@ -13,26 +13,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The examples run with the client jar, and need neither Ratis nor RocksDB. */
-class ThinClientIT {
-  @TempDir static Path directory;
-  private static Node node;
-
-  @BeforeAll
-  static void start() {
-    node = new Node(directory.resolve("node")).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    node.close();
-  }
-
+class ThinClientIT extends OneNode {
   private static Jar.Running program(String name, String main, String... args) {
     return Program.start(directory, name, Program.clientClassPath(), main, args);
   }
