@@ -118,7 +118,7 @@ class DedupIT {
               USUAL_MILLIS,
               sent -> {
                 if (sent == MESSAGES / 2) {
-                  DedupMember.append(file, DedupCheck.KILLED, "-", "c");
+                  ConsumerProcess.append(file, DedupCheck.KILLED + " - c");
                   members.remove("c").kill();
                 } else if (sent >= MESSAGES * 3 / 4 && !mapLost) {
                   // As nobody is alive, every place is taken away, if there is one at the moment.
@@ -149,7 +149,7 @@ class DedupIT {
     topic = kind + "-refreshes";
     group = kind + "-cache";
     log = directory.resolve("runs.log");
-    file = DedupMember.appending(log.toString());
+    file = ConsumerProcess.appending(log.toString());
     node.createTopic(topic, 6);
     NAMES.forEach(name -> start(name, timeoutMillis));
     awaitOwners();
@@ -223,7 +223,7 @@ class DedupIT {
         TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
         int found = Arrays.binarySearch(sums, random.nextDouble() * sum);
         String payload = "p" + (found < 0 ? -found - 1 : found);
-        DedupMember.append(file, DedupCheck.PRODUCED, payload, "-");
+        ConsumerProcess.append(file, DedupCheck.PRODUCED + " " + payload + " -");
         acks.add(producer.send(null, payload.getBytes(StandardCharsets.US_ASCII)));
       }
       await(Future.all(acks));

@@ -1,14 +1,8 @@
 package dev.evenkeel.functional;
 
-import static dev.evenkeel.Futures.await;
-
-import dev.evenkeel.Evenkeel;
-import dev.evenkeel.client.ClientOptions;
-import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
@@ -34,8 +28,6 @@ import java.util.concurrent.locks.LockSupport;
  * publishes offset, number and sum to topic OUT.
  */
 public final class DeliveryMember {
-  private static final long SECONDS_MAX = 60;
-
   /** What the system gives as exit status of a process that SIGKILL ended. */
   static final int KILLED = 137;
 
@@ -64,26 +56,23 @@ public final class DeliveryMember {
     DeliveryMember work =
         new DeliveryMember(
             args[5],
-            DedupMember.appending(args[6]),
+            ConsumerProcess.appending(args[6]),
             Long.parseLong(args[7]),
             Long.parseLong(args[8]));
-    EvenkeelClient client =
-        await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(args[0].split(",")))));
-    Vertx vertx = client.vertx();
-    ConsumerHandler handler =
-        delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE
-            ? work.new Adder(vertx)
-            : message -> {
-              work.begin(message);
-              return pause(vertx, message);
-            };
-    await(client.consumer(options, handler)).onEnd(why -> System.err.println("ended: " + why));
-    System.out.println("joined");
-    Thread.sleep(Long.MAX_VALUE);
+    ConsumerProcess.run(
+        args[0],
+        options,
+        vertx ->
+            delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE
+                ? work.new Adder(vertx)
+                : message -> {
+                  work.begin(message);
+                  return pause(vertx, message);
+                });
   }
 
   private void begin(Delivery delivery) {
-    DedupMember.append(file, String.valueOf(delivery.shard()), "" + delivery.offset(), "x");
+    ConsumerProcess.append(file, delivery.shard() + " " + delivery.offset() + " x");
     if (begun.incrementAndGet() != diesAt) {
       return;
     }
