@@ -1,6 +1,6 @@
 package dev.evenkeel.client.internal.member;
 
-import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
@@ -15,85 +15,65 @@ import io.vertx.core.buffer.Buffer;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Carries out the core's {@link ConsumerAction}s: requests to brokers, and calls of the handler.
  */
 final class ActionRunner implements ConsumerAction.Performer {
-  private static final Logger LOG = LoggerFactory.getLogger(dev.evenkeel.client.Consumer.class);
-
-  /** The consumer around it; its text is its name in the log. */
-  interface Surroundings {
-    /** Runs {@code action} on the consumer's context: now if this is it. */
-    void onContext(Runnable action);
-
-    /** Does everything that can be done now. */
-    void turn();
-
-    void heartbeatNow();
-
-    void heartbeatSoon();
-
-    void ownedChanged(int owned);
-
-    /** What the handler is told of it; null: this member does not lead. */
-    LeaderContext leadChanged(Assignment.Lead lead);
-
-    /** Ends the consumer, which lets go of its shards. */
-    void stop(String text, Throwable cause);
-  }
+  private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
   /** A fetch that awaits its answer. */
-  private static final class Flight {
+  private static final class PendingFetch {
     final ConsumerAction.Fetch fetch;
 
     /** The node that was asked last, or null. */
     String node;
 
-    Flight(ConsumerAction.Fetch fetch) {
+    PendingFetch(ConsumerAction.Fetch fetch) {
       this.fetch = fetch;
     }
   }
 
   /** At most one a shard, and until they are answered those of shards that are gone. */
-  private final Set<Flight> flights = new HashSet<>();
+  private final Set<PendingFetch> fetches = new HashSet<>();
 
   private final LogCalls calls;
   private final PublishCalls publishing;
   private final ConsumerHandler handler;
-  private final Surroundings around;
+  private final ConsumerShell consumer;
 
   ActionRunner(
-      LogCalls calls, PublishCalls publishing, ConsumerHandler handler, Surroundings around) {
+      ConsumerShell consumer, LogCalls calls, PublishCalls publishing, ConsumerHandler handler) {
+    this.consumer = consumer;
     this.calls = calls;
     this.publishing = publishing;
     this.handler = handler;
-    this.around = around;
   }
 
   // Requests
 
   @Override
   public void fetch(ConsumerAction.Fetch action) {
-    Flight flight = new Flight(action);
-    flights.add(flight);
+    PendingFetch pending = new PendingFetch(action);
+    fetches.add(pending);
     calls
-        .fetch(action.request(), node -> flight.node = node)
+        .fetch(action.request(), node -> pending.node = node)
         .onComplete(
             answer ->
-                around.onContext(
-                    () -> {
-                      flights.remove(flight);
-                      report(
+                consumer.onEvent(
+                    now -> {
+                      fetches.remove(pending);
+                      end(
                           answer,
-                          (fetched, now) -> action.owned().fetched(action.request(), fetched, now),
-                          (refused, now) ->
-                              action.owned().fetchFailed(action.request(), refused, now));
+                          (fetched, at) -> action.owned().fetched(action.request(), fetched, at),
+                          (refused, at) ->
+                              action.owned().fetchFailed(action.request(), refused, at),
+                          now);
                     }));
   }
 
@@ -101,18 +81,18 @@ final class ActionRunner implements ConsumerAction.Performer {
    * Gives up fetches that wait at a node that does not lead the shard any more. It may have died,
    * and then nobody would answer before the long poll's timeout.
    */
-  void checkLeaders() {
-    for (Flight flight : List.copyOf(flights)) {
-      String leader = calls.leaderOf(flight.fetch.request().shard());
-      if (leader != null && flight.node != null && !leader.equals(flight.node)) {
-        flights.remove(flight);
-        flight
+  void checkLeaders(long now) {
+    for (PendingFetch pending : List.copyOf(fetches)) {
+      String leader = calls.leaderOf(pending.fetch.request().shard());
+      if (leader != null && pending.node != null && !leader.equals(pending.node)) {
+        fetches.remove(pending);
+        pending
             .fetch
             .owned()
             .fetchFailed(
-                flight.fetch.request(),
+                pending.fetch.request(),
                 new RefusedException(Refusal.INDETERMINATE, "the leader has changed"),
-                Clock.millis());
+                now);
       }
     }
   }
@@ -185,19 +165,19 @@ final class ActionRunner implements ConsumerAction.Performer {
   /** Reports how a request ended, on the consumer's context. */
   private <T> void on(
       Future<T> request, ObjLongConsumer<T> succeeded, ObjLongConsumer<RefusedException> refused) {
-    request.onComplete(answer -> around.onContext(() -> report(answer, succeeded, refused)));
+    request.onComplete(answer -> consumer.onEvent(now -> end(answer, succeeded, refused, now)));
   }
 
-  private <T> void report(
+  private static <T> void end(
       AsyncResult<T> answer,
       ObjLongConsumer<T> succeeded,
-      ObjLongConsumer<RefusedException> refused) {
+      ObjLongConsumer<RefusedException> refused,
+      long now) {
     if (answer.succeeded()) {
-      succeeded.accept(answer.result(), Clock.millis());
+      succeeded.accept(answer.result(), now);
     } else {
-      refused.accept(RefusedException.of(answer.cause()), Clock.millis());
+      refused.accept(RefusedException.of(answer.cause()), now);
     }
-    around.turn();
   }
 
   // Calls of the handler
@@ -207,35 +187,29 @@ final class ActionRunner implements ConsumerAction.Performer {
     Buffer state = action.state() == null ? null : Buffer.buffer(action.state());
     onEnd(
         () -> handler.onAssign(action.shard(), state),
-        ended -> action.owned().assignDone(ended.cause(), Clock.millis()));
+        (ended, now) -> action.owned().assignDone(ended.cause(), now));
   }
 
   @Override
   public void callRelease(ConsumerAction.CallRelease action) {
     onEnd(
         () -> handler.onRelease(action.shard()),
-        ended -> {
+        (ended, now) -> {
           byte[] state = ended.result() == null ? null : ended.result().getBytes();
-          action.owned().stateGiven(state, ended.cause(), Clock.millis());
+          action.owned().stateGiven(state, ended.cause(), now);
         });
   }
 
   /** Calls user code, which may throw or return null, and reports how it ended. */
-  private <T> void onEnd(Supplier<Future<T>> call, Consumer<AsyncResult<T>> ended) {
+  private <T> void onEnd(Supplier<Future<T>> userCode, ObjLongConsumer<AsyncResult<T>> ended) {
     Future<T> result;
     try {
-      result = call.get();
+      result = userCode.get();
     } catch (Throwable e) {
       result = Future.failedFuture(e);
     }
     (result == null ? Future.<T>succeededFuture() : result)
-        .onComplete(
-            outcome ->
-                around.onContext(
-                    () -> {
-                      ended.accept(outcome);
-                      around.turn();
-                    }));
+        .onComplete(outcome -> consumer.onEvent(now -> ended.accept(outcome, now)));
   }
 
   @Override
@@ -255,7 +229,7 @@ final class ActionRunner implements ConsumerAction.Performer {
 
   @Override
   public void leadChanged(ConsumerAction.LeadChanged action) {
-    LeaderContext leader = around.leadChanged(action.lead());
+    LeaderContext leader = consumer.leadChanged(action.lead());
     safely("onLeadership", () -> handler.onLeadership(leader));
   }
 
@@ -269,7 +243,7 @@ final class ActionRunner implements ConsumerAction.Performer {
     try {
       call.run();
     } catch (Throwable e) {
-      LOG.error("{}: {} failed: {}", around, what, e.toString());
+      LOG.error("{}: {} failed: {}", consumer, what, e.toString());
       LOG.debug("Where", e);
     }
   }
@@ -278,32 +252,34 @@ final class ActionRunner implements ConsumerAction.Performer {
 
   @Override
   public void heartbeatNow(ConsumerAction.HeartbeatNow action) {
-    around.heartbeatNow();
+    consumer.heartbeatNow();
   }
 
   @Override
   public void heartbeatSoon(ConsumerAction.HeartbeatSoon action) {
-    around.heartbeatSoon();
+    consumer.heartbeatSoon();
   }
 
   @Override
   public void ownedChanged(ConsumerAction.OwnedChanged action) {
-    around.ownedChanged(action.owned());
+    consumer.ownedChanged(action.owned());
   }
 
   @Override
   public void stop(ConsumerAction.Stop action) {
-    around.stop(action.text(), action.cause());
+    consumer.stop(action.text(), action.cause());
   }
 
   @Override
   public void report(ConsumerAction.Report report) {
     String cause = report.cause() == null ? "" : ": " + report.cause();
-    switch (report.severity()) {
-      case ERROR -> LOG.error("{}: {}{}", around, report.text(), cause);
-      case WARN -> LOG.warn("{}: {}{}", around, report.text(), cause);
-      case INFO -> LOG.info("{}: {}{}", around, report.text(), cause);
-    }
+    LOG.atLevel(
+            switch (report.severity()) {
+              case ERROR -> Level.ERROR;
+              case WARN -> Level.WARN;
+              case INFO -> Level.INFO;
+            })
+        .log("{}: {}{}", consumer, report.text(), cause);
     if (report.cause() != null) {
       LOG.debug("Where", report.cause());
     }

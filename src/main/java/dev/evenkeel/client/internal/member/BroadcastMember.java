@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * topics, at epoch {@link #EPOCH}, and keeps its progress in its own file. Only messages come from
  * the log. All of it happens on the consumer's context.
  */
-final class BroadcastMember implements LogCalls {
+final class BroadcastMember implements LogCalls, Feature {
   /** No lease, so no epoch; but one there is on every message. */
   static final long EPOCH = 1;
 
@@ -50,8 +50,7 @@ final class BroadcastMember implements LogCalls {
   private final StoredPositions offsets;
   private final OwnContext context;
   private final ConsumerCore core;
-  private final ActionRunner.Surroundings around;
-  private final Consumer<RefusedException> end;
+  private final ConsumerShell consumer;
 
   /** The view that was looked at last. */
   private ClusterView seen;
@@ -64,9 +63,6 @@ final class BroadcastMember implements LogCalls {
   private long givenUp;
   private String reported;
 
-  /**
-   * @param end ends the consumer, for good
-   */
   BroadcastMember(
       ConsumerOptions options,
       String instance,
@@ -75,8 +71,7 @@ final class BroadcastMember implements LogCalls {
       StoredPositions offsets,
       OwnContext context,
       ConsumerCore core,
-      ActionRunner.Surroundings around,
-      Consumer<RefusedException> end) {
+      ConsumerShell consumer) {
     this.options = options;
     this.instance = instance;
     this.directory = directory;
@@ -84,8 +79,7 @@ final class BroadcastMember implements LogCalls {
     this.offsets = offsets;
     this.context = context;
     this.core = core;
-    this.around = around;
-    this.end = end;
+    this.consumer = consumer;
   }
 
   /** Messages that failed so often that they were passed over. */
@@ -94,9 +88,10 @@ final class BroadcastMember implements LogCalls {
   }
 
   /** The group has taken this member in: messages may come. */
-  void accepted(long now) {
+  @Override
+  public void heartbeatAnswered(long sentMillis) {
     accepted = true;
-    tick(now);
+    tick(Clock.millis());
   }
 
   /** The consumer reads other topics now. */
@@ -104,8 +99,9 @@ final class BroadcastMember implements LogCalls {
     seen = null;
   }
 
-  /** To be called often: a look at the topics, if they may have changed. */
-  void tick(long now) {
+  /** A look at the topics, if they may have changed. */
+  @Override
+  public void tick(long now) {
     if (ended) {
       return;
     }
@@ -113,16 +109,16 @@ final class BroadcastMember implements LogCalls {
     core.heartbeatAnswered(now);
     ClusterView view = directory.current();
     if (accepted && !looking && view != null && view != seen && now >= notBeforeMillis) {
-      look(view, now);
+      look(view);
     }
   }
 
-  private void look(ClusterView view, long now) {
+  private void look(ClusterView view) {
     BroadcastPositions positions = offsets.positions();
     if (positions.cluster() == null) {
       positions.cluster(view.cluster());
     } else if (!positions.cluster().equals(view.cluster())) {
-      end.accept(
+      consumer.endBecause(
           new RefusedException(
               Refusal.INVALID,
               offsets.path()
@@ -144,8 +140,8 @@ final class BroadcastMember implements LogCalls {
     Future.join(topics)
         .onComplete(
             done ->
-                around.onContext(
-                    () -> {
+                consumer.onEvent(
+                    now -> {
                       looking = false;
                       if (ended) {
                         return;
@@ -154,11 +150,10 @@ final class BroadcastMember implements LogCalls {
                         seen = view;
                         reported = null;
                       } else {
-                        notBeforeMillis = Clock.millis() + AGAIN_MILLIS;
+                        notBeforeMillis = now + AGAIN_MILLIS;
                         report(done.cause());
                       }
-                      assign(view);
-                      around.turn();
+                      assign(view, now);
                     }));
   }
 
@@ -167,7 +162,7 @@ final class BroadcastMember implements LogCalls {
     String text = String.valueOf(refused.getMessage());
     if (!refused.refusal().retriable() && !text.equals(reported)) {
       reported = text;
-      LOG.error("{}: shards cannot be begun, it is tried again: {}", around, text);
+      LOG.error("{}: shards cannot be begun, it is tried again: {}", consumer, text);
     }
   }
 
@@ -195,7 +190,7 @@ final class BroadcastMember implements LogCalls {
                         LOG.error(
                             "{}: topic {} was deleted and made again since: it is read from its"
                                 + " beginning",
-                            around,
+                            consumer,
                             topic.name());
                       }
                       positions.begin(topic, found);
@@ -213,7 +208,7 @@ final class BroadcastMember implements LogCalls {
     return done.future();
   }
 
-  private void assign(ClusterView view) {
+  private void assign(ClusterView view, long now) {
     List<Assignment.Owned> owned = new ArrayList<>();
     for (String name : options.getTopics()) {
       TopicInfo topic = view.topic(name);
@@ -227,7 +222,7 @@ final class BroadcastMember implements LogCalls {
     }
     core.assigned(
         new Assignment(options.getGroup(), options.getMember(), instance, EPOCH, ++revision, owned),
-        Clock.millis());
+        now);
   }
 
   // What a lease would do
@@ -290,13 +285,13 @@ final class BroadcastMember implements LogCalls {
   }
 
   /** Lets go of the directory, after what is being written. Completes in any case. */
-  Future<Void> end() {
+  Future<Void> release() {
     ended = true;
     return offsets.close();
   }
 
   /** Stores how far the consumer is, as it ends against its will. */
-  void lastWords() {
+  void storeLastProgress() {
     if (!ended && accepted && offsets.positions().cluster() != null) {
       core.forEachProgress(offsets.positions()::done);
       offsets.store(context::run).onFailure(this::report);

@@ -31,7 +31,7 @@ import java.util.function.LongConsumer;
  * Brings a member's {@link DedupGate} together with the automata that its cluster shares, through
  * all its connections. All of it happens on the consumer's context.
  */
-final class ClusterDedup implements DedupGate.Surroundings {
+final class ClusterDedup implements DedupGate.Surroundings, Feature {
   private static final long LAST_TICK_MILLIS = 1_000;
 
   /** After its end: so often what could not be given back is tried again. */
@@ -40,7 +40,7 @@ final class ClusterDedup implements DedupGate.Surroundings {
   private final Link link;
   private final Function<String, SharedAutomata> seats;
   private final ConsumerHandler handler;
-  private final ActionRunner.Surroundings around;
+  private final ConsumerShell consumer;
   private final ActionRunner actions;
   private final ClusteredCoordinator coordinator;
   private final DedupGate gate;
@@ -61,12 +61,12 @@ final class ClusterDedup implements DedupGate.Surroundings {
       ConsumerCore core,
       DedupKeys keys,
       RepetitionWatch repetition,
-      ActionRunner.Surroundings around,
+      ConsumerShell consumer,
       ActionRunner actions) {
     this.link = link;
     this.seats = seats;
     this.handler = handler;
-    this.around = around;
+    this.consumer = consumer;
     this.actions = actions;
     coordinator =
         new ClusteredCoordinator(
@@ -88,7 +88,8 @@ final class ClusterDedup implements DedupGate.Surroundings {
     return gate;
   }
 
-  void tick(long now) {
+  @Override
+  public void tick(long now) {
     sit(now);
     gate.tick(now);
   }
@@ -108,11 +109,7 @@ final class ClusterDedup implements DedupGate.Surroundings {
 
   @Override
   public void onContext(LongConsumer action) {
-    around.onContext(
-        () -> {
-          action.accept(Clock.millis());
-          around.turn();
-        });
+    consumer.onEvent(action);
   }
 
   @Override
@@ -120,32 +117,30 @@ final class ClusterDedup implements DedupGate.Surroundings {
     actions.safely("onDeclined", () -> handler.onDeclined(delivery));
   }
 
-  Figures counts() {
-    DedupFigures figures = coordinator.figures();
-    return Figures.of(
-        GroupFigure.Section.DEDUP,
-        figures.accepted(),
-        figures.blocked(),
-        gate.declined(),
-        figures.evicted(),
-        figures.lost(),
-        figures.unguarded(),
-        gate.atWork(),
-        figures.waiting());
-  }
-
   DedupTally tally(DedupTally.Repeats repeats) {
-    return new DedupTally(counts(), repeats, gate.hot());
+    DedupFigures figures = coordinator.figures();
+    Figures counts =
+        Figures.of(
+            GroupFigure.Section.DEDUP,
+            figures.accepted(),
+            figures.blocked(),
+            gate.declined(),
+            figures.evicted(),
+            figures.lost(),
+            figures.unguarded(),
+            gate.atWork(),
+            figures.waiting());
+    return new DedupTally(counts, repeats, gate.hot());
   }
 
-  /** The consumer has ended. Handlers that still run keep their places until they end. */
-  void end(long now) {
+  /** Handlers that still run keep their places until they end. */
+  @Override
+  public void end(long now) {
     gate.end(now);
-    link.vertx().setPeriodic(LAST_TICK_MILLIS, id -> around.onContext(() -> lastTick(id)));
+    link.vertx().setPeriodic(LAST_TICK_MILLIS, id -> consumer.onEvent(then -> lastTick(id, then)));
   }
 
-  private void lastTick(long timer) {
-    long now = Clock.millis();
+  private void lastTick(long timer, long now) {
     coordinator.tick(now);
     if (gate.atWork() == 0 && ++lastTicks > LAST_TICKS) {
       link.vertx().cancelTimer(timer);

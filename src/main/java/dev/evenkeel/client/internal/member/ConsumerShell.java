@@ -8,14 +8,12 @@ import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
-import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.internal.admission.DedupKeys;
-import dev.evenkeel.client.internal.admission.RateGate;
 import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.client.internal.consume.Admission;
@@ -23,7 +21,6 @@ import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
-import dev.evenkeel.client.internal.level.LevelWork;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.protocol.Names;
@@ -37,10 +34,11 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -49,19 +47,16 @@ import org.slf4j.event.Level;
  * A consumer at work: carries out what {@link ConsumerCore} wants and tells it what came of it. All
  * of it happens on one context.
  *
- * <p>In mode level it owns no shards: its messages are dealt to it, and come from {@link LevelWork}
- * instead.
+ * <p>In mode level it owns no shards: its messages are dealt to it, and come from {@link
+ * LevelMember} instead.
  */
-final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRunner.Surroundings {
+final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
   /** How often what waits for its time is looked at. */
   private static final long TICK_MILLIS = 50;
 
   private static final long START_MILLIS_MAX = 60_000;
-
-  /** How long a dispatcher is looked for that forgets a topic, once its shards are released. */
-  private static final long UNSUBSCRIBE_MILLIS = 30_000;
 
   /**
    * Whoever pushes shall find somebody who listens, so the first heartbeat waits for that, but not
@@ -86,21 +81,16 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   /** Where the messages come from: the core, or what a dealer deals. */
   private final MessageSource<?> source;
 
-  /** Null in mode sharded, as is {@code level}. */
-  private final LevelWork work;
-
-  private final LevelMember level;
+  private final List<Feature> features = new ArrayList<>();
 
   /** Null but in mode broadcast. */
   private final BroadcastMember broadcast;
 
-  /** Null without rates, as is {@code wake}. */
-  private final RateGate rates;
-
-  private final WakeTimer wake;
+  /** Null without rates. */
+  private RateLimits rates;
 
   /** Null without dedup. */
-  private final ClusterDedup dedup;
+  private ClusterDedup dedup;
 
   /** Mode singleton: what the handler is told of its leadership. */
   private final Leaderships leaderships;
@@ -110,7 +100,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   private final Promise<Consumer> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
 
-  private LinkRelay linkStates;
+  /** The link keeps its handlers for ever: it keeps this, which is cleared at the end. */
+  private final AtomicReference<ConsumerShell> linked = new AtomicReference<>(this);
+
   private Link.Listening pushes;
   private long ticker = -1;
   private long startDeadlineMillis;
@@ -132,8 +124,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   /**
    * @param instance this run of the member
    * @param host for people
-   * @param levelRange the group's range in mode level; 0 in mode sharded
-   * @param offsets of mode broadcast; null in other modes
+   * @param positions of mode broadcast; null in other modes
    * @param seats gives the automata of a cluster's member by its id, or null
    */
   ConsumerShell(
@@ -143,36 +134,31 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       ConsumerHandler handler,
       String instance,
       String host,
-      int levelRange,
-      StoredPositions offsets,
+      StoredPositions positions,
       Function<String, SharedAutomata> seats) {
     this.link = link;
     this.directory = directory;
     this.options = options;
     this.instance = instance;
     this.host = host;
-    keepsState = handler.keepsState() && offsets == null;
+    keepsState = handler.keepsState() && positions == null;
     context = new OwnContext(link.vertx());
     SplittableRandom random = new SplittableRandom();
-    boolean givesState = handler.givesState() && offsets == null;
+    boolean givesState = handler.givesState() && positions == null;
     core =
         new ConsumerCore(options, instance, keepsState, givesState, handler.usesContext(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
     broadcast =
-        offsets == null
+        positions == null
             ? null
             : new BroadcastMember(
-                options,
-                instance,
-                directory,
-                calls,
-                offsets,
-                context,
-                core,
-                this,
-                this::endBecause);
-    PublishCalls publishing = new PublishCalls(calls, options.getGroup());
-    actions = new ActionRunner(broadcast == null ? calls : broadcast, publishing, handler, this);
+                options, instance, directory, calls, positions, context, core, this);
+    actions =
+        new ActionRunner(
+            this,
+            broadcast == null ? calls : broadcast,
+            new PublishCalls(calls, options.getGroup()),
+            handler);
     DedupKeys keys =
         new DedupKeys(
             options.getGroup(),
@@ -181,57 +167,46 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     repetition =
         new RepetitionWatch(
             keys, options.getParallel(), options.getOrder() == ConsumerOptions.Order.SHARD);
-    if (levelRange > 0) {
-      work = new LevelWork(options, instance, levelRange, random, this::warn);
-      level = new LevelMember(link, work, handler, instance, this, actions);
-      source = work;
-      messages = loop(work, (task, delivery) -> handler.handle(delivery), this::look);
-      dedup = null;
-      rates = null;
-    } else {
-      work = null;
-      level = null;
-      source = core;
-      boolean dedups = options.getDedup() != ConsumerOptions.Dedup.OFF;
-      dedup =
-          dedups
-              ? new ClusterDedup(
-                  link, seats, options, handler, core, keys, repetition, this, actions)
-              : null;
-      Admission admission = dedups ? dedup.step() : core;
-      boolean limited = options.getRate() != null || options.getKeyRate() != null;
-      rates = limited ? rates(handler, admission) : null;
-      MessageLoop.Call<Task> call =
-          handler.usesContext()
-              ? withContext(handler)
-              : (task, delivery) -> handler.handle(delivery);
-      // The dedup step looks at each message itself, also at those that it declines.
-      messages =
-          loop(rates == null ? admission : rates, call, dedups ? seenBefore -> {} : this::look);
+    MessageLoop.Call<MessageSource.Handed> call = (task, delivery) -> handler.handle(delivery);
+    if (broadcast != null) {
+      features.add(broadcast);
     }
-    leaderships = new Leaderships(options.getMember(), () -> onContext(this::resigned));
-    wake = rates == null ? null : new WakeTimer(link.vertx(), () -> onContext(this::turn));
+    if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
+      LevelMember level = new LevelMember(link, options, handler, instance, random, this, actions);
+      features.add(level);
+      source = level.source();
+      messages = loop(level.source(), call, this::look);
+    } else {
+      source = core;
+      Admission admission = core;
+      // The dedup step looks at each message itself, also at those that it declines.
+      java.util.function.Consumer<Delivery> look = this::look;
+      if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+        dedup =
+            new ClusterDedup(link, seats, options, handler, core, keys, repetition, this, actions);
+        features.add(dedup);
+        admission = dedup.step();
+        look = seenBefore -> {};
+      }
+      if (options.getRate() != null || options.getKeyRate() != null) {
+        rates = new RateLimits(link.vertx(), this, core, admission, options, handler, actions);
+        features.add(rates);
+      }
+      MessageSource<Task> last = rates == null ? admission : rates.source();
+      messages =
+          handler.usesContext() ? loop(last, withContext(handler), look) : loop(last, call, look);
+    }
+    leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
     events = new ApplicationEvents(actions::safely);
     heartbeats =
         new HeartbeatLoop(
-            link, directory, options.getHeartbeatMillis(), random, this, this::onContext);
-  }
-
-  private RateGate rates(ConsumerHandler handler, Admission before) {
-    boolean byPayload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
-    return new RateGate(
-        core,
-        before,
-        options,
-        new DedupKeys(
-            options.getGroup(),
-            byPayload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY,
-            null),
-        delivery -> actions.safely("onDropped", () -> handler.onDropped(delivery)));
+            link, directory, options.getHeartbeatMillis(), random, this, context::run);
   }
 
   private <T extends MessageSource.Handed> MessageLoop<T> loop(
-      MessageSource<T> from, MessageLoop.Call<T> call, java.util.function.Consumer<Delivery> look) {
+      MessageSource<T> from,
+      MessageLoop.Call<? super T> call,
+      java.util.function.Consumer<Delivery> look) {
     return new MessageLoop<>(from, call, options.getMember(), context, look, this::turn);
   }
 
@@ -252,34 +227,34 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
   }
 
   Future<Consumer> start() {
-    onContext(
+    context.run(
         () -> {
           startDeadlineMillis = Clock.millis() + START_MILLIS_MAX;
-          linkStates = LinkRelay.of(link, state -> onContext(() -> linkState(state)));
+          AtomicReference<ConsumerShell> toTell = linked;
+          link.onState(
+              state -> {
+                ConsumerShell shell = toTell.get();
+                if (shell != null) {
+                  shell.context.run(() -> shell.linkState(state));
+                }
+              });
           linkState(link.state());
           if (ended) {
             return;
           }
-          pushes = link.listen(Addresses.member(instance), body -> onContext(() -> pushed(body)));
-          ticker = link.vertx().setPeriodic(TICK_MILLIS, id -> onContext(this::tick));
-          Future<Void> prepared = prepared();
-          Future<Void> served = level == null ? Future.succeededFuture() : level.begin();
-          Future.join(pushes.registered(), served)
+          pushes = link.listen(Addresses.member(instance), body -> context.run(() -> pushed(body)));
+          ticker = link.vertx().setPeriodic(TICK_MILLIS, id -> context.run(this::tick));
+          Future<Void> warm =
+              link.vertx().executeBlocking(() -> WarmUp.once(options.getOrder(), keepsState));
+          List<Future<Void>> reachable = new ArrayList<>(List.of(pushes.registered()));
+          features.forEach(feature -> reachable.add(feature.begin()));
+          Future.join(reachable)
               .timeout(REGISTER_MILLIS_MAX, TimeUnit.MILLISECONDS)
               .transform(registered -> directory.view())
-              .transform(view -> prepared)
-              .onComplete(done -> onContext(this::begin));
+              .transform(view -> warm)
+              .onComplete(done -> context.run(this::begin));
         });
     return started.future();
-  }
-
-  private Future<Void> prepared() {
-    return link.vertx()
-        .executeBlocking(
-            () -> {
-              Rehearsal.once(options.getOrder(), keepsState);
-              return null;
-            });
   }
 
   private void begin() {
@@ -289,17 +264,19 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
   }
 
-  /** Runs {@code action} on the consumer's context: now if this is it. */
-  @Override
-  public void onContext(Runnable action) {
-    context.run(action);
+  /** On the consumer's context, does what an event leads to, and then all that can be done now. */
+  void onEvent(LongConsumer event) {
+    context.run(
+        () -> {
+          event.accept(Clock.millis());
+          turn();
+        });
   }
 
   // Messages
 
   /** Does everything that can be done now. */
-  @Override
-  public void turn() {
+  private void turn() {
     if (turning || ended) {
       return;
     }
@@ -307,15 +284,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     try {
       messages.run(this::act);
       consumed = source.consumed();
-      if (level != null) {
-        level.turn();
-      }
+      features.forEach(Feature::turned);
     } finally {
       turning = false;
-    }
-    if (wake != null && !ended) {
-      long now = Clock.millis();
-      wake.wakeAt(rates.dueMillis(now), now);
     }
     if (closing) {
       leaveIfDone();
@@ -331,10 +302,10 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     return !ended;
   }
 
-  // Shards
+  // What the core wants
 
-  @Override
-  public LeaderContext leadChanged(Assignment.Lead lead) {
+  /** What the handler is told of it; null: this member does not lead. */
+  LeaderContext leadChanged(Assignment.Lead lead) {
     return leaderships.changed(lead);
   }
 
@@ -344,34 +315,31 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     }
   }
 
-  @Override
-  public void ownedChanged(int now) {
+  void ownedChanged(int now) {
     owned = now;
     repetition.owned(now);
     events.assigned(now);
   }
 
-  @Override
-  public void heartbeatNow() {
+  void heartbeatNow() {
     // After the last one, another would bring the member back.
     if (!leaving) {
       heartbeats.hurry();
     }
   }
 
-  @Override
-  public void stop(String text, Throwable cause) {
+  void heartbeatSoon() {
+    heartbeats.soon();
+  }
+
+  /** Ends the consumer, which lets go of its shards. */
+  void stop(String text, Throwable cause) {
     if (!closing && !ended) {
       LOG.error("{}: {}: {}", this, text, cause.toString());
       RefusedException why =
           new RefusedException(Refusal.INVALID, text + ": " + cause.getMessage());
-      context.later(() -> close().onComplete(done -> onContext(() -> events.ended(why))));
+      context.later(() -> close().onComplete(done -> context.run(() -> events.ended(why))));
     }
-  }
-
-  @Override
-  public void heartbeatSoon() {
-    heartbeats.soon();
   }
 
   // Membership
@@ -435,13 +403,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
       return;
     }
     core.heartbeatAnswered(sentMillis);
-    if (work != null) {
-      work.heartbeatAnswered(sentMillis);
-    }
+    features.forEach(feature -> feature.heartbeatAnswered(sentMillis));
     if (broadcast == null) {
       core.assigned(assignment, Clock.millis());
-    } else {
-      broadcast.accepted(Clock.millis());
     }
     started.tryComplete(this);
     turn();
@@ -475,19 +439,18 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     if (ended) {
       return;
     }
+    long now = Clock.millis();
     boolean up = state == Link.State.CONNECTED;
     if (!up && !linkLost) {
-      lostSinceMillis = Clock.millis();
+      lostSinceMillis = now;
     }
     linkLost = !up;
     if (up || broadcast == null) {
       // In mode broadcast nobody else gets what is not told: progress goes to the disk all the
       // same.
-      core.link(up, Clock.millis());
+      core.link(up, now);
     }
-    if (work != null) {
-      work.link(up, Clock.millis());
-    }
+    features.forEach(feature -> feature.link(up, now));
     turn();
     if (state == Link.State.CLOSED) {
       endBecause(new RefusedException(Refusal.UNAVAILABLE, "the connection was closed"));
@@ -506,44 +469,26 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
               "no dispatcher answered within " + START_MILLIS_MAX / 1000 + " s"));
       return;
     }
-    actions.checkLeaders();
-    if (broadcast != null) {
-      broadcast.tick(now);
-    }
-    if (rates != null) {
-      rates.tick(now);
-    }
+    actions.checkLeaders(now);
+    features.forEach(feature -> feature.tick(now));
     core.tick(now);
-    if (dedup != null) {
-      dedup.tick(now);
-    }
     if (begun && !linkLost && !leaving) {
       heartbeats.tick();
     }
     turn();
   }
 
-  private void warn(String text, Throwable cause) {
-    LOG.warn("{}: {}: {}", this, text, cause.toString());
-    LOG.debug("Where", cause);
-  }
-
   // Ends
 
   /** Ends against its own will: nothing is released. */
-  private void endBecause(Throwable cause) {
+  void endBecause(Throwable cause) {
     if (ended) {
       return;
     }
     if (broadcast != null) {
-      broadcast.lastWords();
+      broadcast.storeLastProgress();
     }
-    core.replaced(String.valueOf(cause.getMessage()), Clock.millis());
-    ConsumerAction action;
-    while ((action = core.poll()) != null) {
-      action.performBy(actions);
-    }
-    stop();
+    end(String.valueOf(cause.getMessage()));
     if (!started.tryFail(cause)) {
       LOG.atLevel(levelOfEnd(options.getMember(), cause))
           .log("{} has ended: {}", this, cause.toString());
@@ -568,20 +513,15 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   @Override
   public Future<Void> close(long timeoutMillis) {
-    onContext(
-        () -> {
-          long now = Clock.millis();
+    onEvent(
+        now -> {
           long deadline = now + Math.min(timeoutMillis, options.getLockTimeMillis());
           closeDeadlineMillis = closing ? Math.min(deadline, closeDeadlineMillis) : deadline;
           if (!closing && !ended) {
             closing = true;
             core.close(now, timeoutMillis);
-            if (level != null) {
-              level.close();
-              heartbeatNow();
-            }
+            features.forEach(Feature::close);
           }
-          turn();
         });
     return closed.future();
   }
@@ -594,7 +534,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
             || linkLost
                 && source.running() == 0
                 && now - lostSinceMillis >= options.getMemberTimeoutMillis();
-    boolean drained = core.drained() && (work == null || work.drained(now));
+    boolean drained = core.drained() && features.stream().allMatch(feature -> feature.drained(now));
     if (leaving || ended || !drained && !givenUp) {
       return;
     }
@@ -604,45 +544,35 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
     } else if (!drained) {
       LOG.warn("{}: closed with messages whose ends the dealer may not know of", this);
     }
-    heartbeats.leave().onComplete(done -> onContext(this::finishClose));
-  }
-
-  private void finishClose() {
-    if (!ended) {
-      core.replaced("the consumer was closed", Clock.millis());
-      ConsumerAction action;
-      while ((action = core.poll()) != null) {
-        action.performBy(actions);
-      }
-      stop();
-    }
-    completeClosed();
+    heartbeats
+        .leave()
+        .onComplete(
+            done ->
+                context.run(
+                    () -> {
+                      if (!ended) {
+                        end("the consumer was closed");
+                      }
+                      completeClosed();
+                    }));
   }
 
   private void completeClosed() {
     if (broadcast == null) {
       closed.tryComplete();
     } else {
-      broadcast.end().onComplete(done -> closed.tryComplete());
+      broadcast.release().onComplete(done -> closed.tryComplete());
     }
   }
 
-  private void stop() {
+  private void end(String why) {
+    core.replaced(why, Clock.millis());
+    act();
     ended = true;
     consumed = source.consumed();
     owned = 0;
-    if (level != null) {
-      level.end();
-    }
-    if (dedup != null) {
-      dedup.end(Clock.millis());
-    }
-    if (wake != null) {
-      wake.cancel();
-    }
-    if (linkStates != null) {
-      linkStates.end();
-    }
+    features.forEach(feature -> feature.end(Clock.millis()));
+    linked.set(null);
     if (ticker >= 0) {
       link.vertx().cancelTimer(ticker);
     }
@@ -670,76 +600,56 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener, ActionRun
 
   @Override
   public void pause() {
-    onContext(() -> pause(true));
+    context.run(() -> pause(true, Clock.millis()));
   }
 
   @Override
   public void resume() {
-    onContext(
-        () -> {
-          pause(false);
-          turn();
-        });
+    onEvent(now -> pause(false, now));
   }
 
-  private void pause(boolean on) {
-    core.pause(on, Clock.millis());
-    if (work != null) {
-      work.pause(on);
-    }
+  private void pause(boolean on, long now) {
+    core.pause(on, now);
+    features.forEach(feature -> feature.pause(on));
   }
 
   @Override
   public Future<Boolean> unsubscribe(String topic) {
     Promise<Boolean> done = Promise.promise();
-    onContext(
+    context.run(
         () -> {
-          RefusedException no = mustRead(topic);
-          if (no != null) {
-            done.fail(no);
+          if (ended || closing) {
+            done.fail(
+                new RefusedException(
+                    Refusal.INVALID, this + " is closed: it reads nothing any more"));
             return;
           }
-          List<String> others = new ArrayList<>(options.getTopics());
-          others.removeIf(topic::equals);
-          options.setTopics(others);
+          try {
+            options.setTopics(Unsubscribing.topicsWithout(topic, options.getTopics(), toString()));
+          } catch (RefusedException e) {
+            done.fail(e);
+            return;
+          }
           if (broadcast != null) {
             broadcast.topicsChanged();
           }
           heartbeatNow();
-          long untilMillis = Clock.millis() + options.getLockTimeMillis() + UNSUBSCRIBE_MILLIS;
-          new Unsubscribing(link, directory, options.getGroup(), options.getMember(), topic)
-              .ask(untilMillis)
-              .onComplete(asked -> onContext(() -> done.handle(asked)));
+          new Unsubscribing(link, directory, options, topic)
+              .ask()
+              .onComplete(asked -> context.run(() -> done.handle(asked)));
         });
     return done.future();
   }
 
-  /** Why the consumer cannot unsubscribe from a topic, or null. */
-  private RefusedException mustRead(String topic) {
-    List<String> topics = options.getTopics();
-    if (ended || closing) {
-      return new RefusedException(Refusal.INVALID, this + " is closed: it reads nothing any more");
-    }
-    if (!topics.contains(topic)) {
-      return new RefusedException(
-          Refusal.INVALID,
-          this + " does not read topic '" + topic + "': it reads " + String.join(", ", topics));
-    }
-    return Set.copyOf(topics).size() > 1
-        ? null
-        : new RefusedException(
-            Refusal.INVALID, this + " reads no other topic than '" + topic + "': close it instead");
-  }
-
   @Override
   public Consumer onEnd(Handler<Throwable> handler) {
-    onContext(() -> events.onEnd(handler));
+    context.run(() -> events.onEnd(handler));
     return this;
   }
 
   @Override
   public Consumer onAssignment(Handler<Integer> handler) {
-    onContext(() -> events.onAssignment(handler, core.owned()));
+    context.run(() -> events.onAssignment(handler, core.owned()));
     return this;
   }
 

@@ -81,9 +81,7 @@ public final class Consumers {
           new RefusedException(
               Refusal.INVALID, "dedup over a link whose cluster member is not of this program"));
     }
-    return new ConsumerShell(
-            link, directory, own, handler, instance, HOST, levelRange(own), null, seats)
-        .start();
+    return new ConsumerShell(link, directory, own, handler, instance, HOST, null, seats).start();
   }
 
   private static Future<Consumer> broadcast(
@@ -93,13 +91,6 @@ public final class Consumers {
       ConsumerHandler handler,
       String instance,
       String memberByDefault) {
-    if (handler.keepsState() && handler.givesState()) {
-      return Future.failedFuture(
-          new RefusedException(
-              Refusal.INVALID,
-              "a handler with state in mode broadcast, in which shards go to nobody else: let"
-                  + " keepsState answer false"));
-    }
     // What fails waits in the window: the log knows nothing of this member.
     options.setHoldFailed(true);
     return link.vertx()
@@ -108,14 +99,9 @@ public final class Consumers {
             offsets -> {
               options.setMember(offsets.positions().member());
               return new ConsumerShell(
-                      link, directory, options, handler, instance, HOST, 0, offsets, any -> null)
+                      link, directory, options, handler, instance, HOST, offsets, any -> null)
                   .start();
             });
-  }
-
-  /** The range of a consumer in mode level; 0 in mode sharded. */
-  private static int levelRange(ConsumerOptions options) {
-    return options.getMode() == ConsumerOptions.Mode.LEVEL ? options.getRange() : 0;
   }
 
   /** The name of this machine, as far as a member's name may hold it. */

@@ -10,8 +10,12 @@ import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.MessageSource;
+import dev.evenkeel.client.internal.level.LevelTask;
 import dev.evenkeel.client.internal.level.LevelWork;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -21,19 +25,23 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings a member in mode level what the group's dealer says, and the dealer what {@link LevelWork}
  * wants it to know. All of it happens on the consumer's context.
  */
-final class LevelMember {
+final class LevelMember implements Feature {
+  private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
   private static final long REPORT_TIMEOUT_MILLIS = 1_000;
 
   private final Link link;
   private final LevelWork work;
   private final ConsumerHandler handler;
   private final String instance;
-  private final ActionRunner.Surroundings around;
+  private final ConsumerShell consumer;
   private final ActionRunner actions;
   private final WakeTimer wake;
   private Link.Listening serving;
@@ -41,37 +49,44 @@ final class LevelMember {
 
   LevelMember(
       Link link,
-      LevelWork work,
+      ConsumerOptions options,
       ConsumerHandler handler,
       String instance,
-      ActionRunner.Surroundings around,
+      RandomGenerator random,
+      ConsumerShell consumer,
       ActionRunner actions) {
     this.link = link;
-    this.work = work;
     this.handler = handler;
     this.instance = instance;
-    this.around = around;
+    this.consumer = consumer;
     this.actions = actions;
-    wake = new WakeTimer(link.vertx(), () -> around.onContext(around::turn));
+    work = new LevelWork(options, instance, options.getRange(), random, this::warn);
+    wake = new WakeTimer(link.vertx(), () -> consumer.onEvent(now -> {}));
   }
 
-  /** Begins to listen; completes when the cluster knows of it. */
-  Future<Void> begin() {
+  MessageSource<LevelTask> source() {
+    return work;
+  }
+
+  private void warn(String text, Throwable cause) {
+    LOG.warn("{}: {}: {}", consumer, text, cause.toString());
+    LOG.debug("Where", cause);
+  }
+
+  /** Begins to listen. */
+  @Override
+  public Future<Void> begin() {
     serving = link.serve(Addresses.level(instance), this::serve);
     return serving.registered();
   }
 
   private Future<Buffer> serve(Buffer request) {
     Promise<Buffer> answer = Promise.promise();
-    around.onContext(
-        () -> {
-          answer.complete(answer(request));
-          around.turn();
-        });
+    consumer.onEvent(now -> answer.complete(answer(request, now)));
     return answer.future();
   }
 
-  private Buffer answer(Buffer request) {
+  private Buffer answer(Buffer request, long now) {
     if (ended) {
       return Frames.refusal(Refusal.UNAVAILABLE, "the consumer has ended");
     }
@@ -80,13 +95,13 @@ final class LevelMember {
       ByteBuffer body = Frames.body(request);
       switch (op) {
         case LEVEL_START:
-          SessionStart collect = decoded(body, SessionStart::decode);
-          SessionState place = work.collect(collect, Clock.millis());
+          SessionStart start = decoded(body, SessionStart::decode);
+          SessionState state = work.collect(start, now);
           actions.safely("onLevel", handler::onLevel);
-          return Frames.answer(place.encode().view());
+          return Frames.answer(state.encode().view());
         case LEVEL_HAND_OUT:
-          HandOut deal = decoded(body, HandOut::decode);
-          return Frames.answer(new Bytes(8).i64(work.deal(deal, Clock.millis())).view());
+          HandOut handOut = decoded(body, HandOut::decode);
+          return Frames.answer(new Bytes(8).i64(work.deal(handOut, now)).view());
         default:
           return Frames.refusal(Refusal.INVALID, op + " is not for a member");
       }
@@ -105,7 +120,8 @@ final class LevelMember {
   }
 
   /** Tells what is to be told now. */
-  void turn() {
+  @Override
+  public void turned() {
     tellLost();
     if (ended) {
       return;
@@ -125,15 +141,14 @@ final class LevelMember {
         .map(answer -> permission(report, answer))
         .onComplete(
             answered ->
-                around.onContext(
-                    () -> {
+                consumer.onEvent(
+                    now -> {
                       if (answered.succeeded()) {
-                        work.permission(answered.result(), Clock.millis());
+                        work.permission(answered.result(), now);
                       } else {
                         Refusal refusal = RefusedException.of(answered.cause()).refusal();
-                        work.reportFailed(report.number(), refusal, Clock.millis());
+                        work.reportFailed(report.number(), refusal, now);
                       }
-                      around.turn();
                     }));
   }
 
@@ -154,15 +169,37 @@ final class LevelMember {
     }
   }
 
-  /** Nothing is begun any more. */
-  void close() {
+  @Override
+  public void heartbeatAnswered(long sentMillis) {
+    work.heartbeatAnswered(sentMillis);
+  }
+
+  @Override
+  public void link(boolean up, long now) {
+    work.link(up, now);
+  }
+
+  @Override
+  public void pause(boolean on) {
+    work.pause(on);
+  }
+
+  @Override
+  public void close() {
     for (ShardContext shard : work.close()) {
       actions.safely("onDraining", () -> handler.onDraining(shard));
     }
+    consumer.heartbeatNow();
   }
 
-  /** The consumer has ended: what still runs is lost. */
-  void end() {
+  @Override
+  public boolean drained(long now) {
+    return work.drained(now);
+  }
+
+  /** What still runs is lost. */
+  @Override
+  public void end(long now) {
     ended = true;
     wake.cancel();
     work.end();

@@ -26,7 +26,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
   }
 
   private final MessageSource<T> source;
-  private final Call<T> handler;
+  private final Call<? super T> handler;
   private final String member;
   private final OwnContext context;
   private final Consumer<Delivery> look;
@@ -39,7 +39,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
    */
   MessageLoop(
       MessageSource<T> source,
-      Call<T> handler,
+      Call<? super T> handler,
       String member,
       OwnContext context,
       Consumer<Delivery> look,

@@ -2,6 +2,11 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Dedup;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.ConsumerOptions.OnFailure;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.internal.consume.SelfFence;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Names;
@@ -22,78 +27,29 @@ public final class OptionsCheck {
     if (options.getMember() != null) {
       Names.checkHolder(options.getMember());
     }
-    if (options.getTopics() == null || options.getTopics().isEmpty()) {
-      throw new RefusedException(Refusal.INVALID, "a consumer needs at least one topic");
-    }
+    refuseIf(
+        options.getTopics() == null || options.getTopics().isEmpty(),
+        "a consumer needs at least one topic");
     options.getTopics().forEach(topic -> Names.check("topic", topic));
-    mode(options);
+    refuseIf(
+        options.getMode() == null || options.getDedup() == null,
+        "a consumer needs a mode and a dedup");
+    GroupPolicy policy = policy(options).check();
+    broadcast(options, policy);
+    mode(options, policy);
     options.check();
     long memberTimeoutMin = SelfFence.MARGIN_MILLIS + 2 * options.getHeartbeatMillis();
-    if (options.getMemberTimeoutMillis() < memberTimeoutMin) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "memberTimeoutMillis is "
-              + options.getMemberTimeoutMillis()
-              + ": at least "
-              + memberTimeoutMin
-              + " is needed");
-    }
+    refuseIf(
+        options.getMemberTimeoutMillis() < memberTimeoutMin,
+        "memberTimeoutMillis is %d: at least %d is needed",
+        options.getMemberTimeoutMillis(),
+        memberTimeoutMin);
     if (options.getAssignor() != null) {
       Names.check("assignor", options.getAssignor());
     }
     failures(options);
     rates(options);
     delivery(options);
-  }
-
-  private static void rates(ConsumerOptions options) {
-    boolean drops = options.getOverRate() != ConsumerOptions.OverRate.WAIT;
-    if (options.getKeyRate() == null
-        && (drops || options.getRateBy() != ConsumerOptions.RateBy.KEY)) {
-      throw new RefusedException(
-          Refusal.INVALID, "rateBy and overRate are about a keyRate: set one, or leave them out");
-    }
-    if (options.getRate() == null && options.getKeyRate() == null) {
-      return;
-    }
-    if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
-      throw new RefusedException(
-          Refusal.INVALID, "rates in mode level: all other modes have them, leave them out");
-    }
-    if (drops && options.getDedup() != ConsumerOptions.Dedup.OFF) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "overRate drops together with dedup: a message that waits stands for those that dedup"
-              + " declines, so use WAIT");
-    }
-    if (drops && options.getOrder() == ConsumerOptions.Order.SHARD) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "overRate drops nothing with order SHARD, in which nothing passes one that waits: use KEY"
-              + " or NONE");
-    }
-  }
-
-  private static void delivery(ConsumerOptions options) {
-    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
-    if (delivery == null) {
-      throw new RefusedException(
-          Refusal.INVALID, "delivery is null: use AT_MOST_ONCE, AT_LEAST_ONCE or EFFECTIVELY_ONCE");
-    }
-    if (delivery == ConsumerOptions.DeliveryPolicy.AT_LEAST_ONCE) {
-      return;
-    }
-    if (options.getMode() != ConsumerOptions.Mode.SHARDED) {
-      throw invalid(delivery, "only mode sharded has it, in others use at-least-once");
-    }
-    if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
-      throw invalid(delivery, "dedup finishes messages without their handler, leave it off");
-    }
-    if (delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE
-        && (!options.getRetryDelaysMillis().isEmpty()
-            || options.getOnFailure() != ConsumerOptions.OnFailure.RETRY)) {
-      throw invalid(delivery, "nothing is tried again, leave retryDelays and onFailure out");
-    }
   }
 
   /** What all members of the group must agree on. */
@@ -111,109 +67,141 @@ public final class OptionsCheck {
     return options.toJson().getValue(name);
   }
 
+  private static void mode(ConsumerOptions options, GroupPolicy policy) {
+    refuseIf(
+        options.getMode() != Mode.LEVEL && given(options, "stallTimeoutMillis") != null,
+        "stallTimeoutMillis is given: only mode level has one");
+    refuseIf(
+        options.getMode() == Mode.SINGLETON && options.getAssignor() != null,
+        "an assignor in mode singleton: one member has all shards");
+    boolean dedup = options.getDedup() != Dedup.OFF;
+    refuseIf(
+        dedup && options.getMode() != Mode.SHARDED,
+        "dedup in mode %s: only mode sharded has it, leave it off",
+        policy.mode());
+    refuseIf(
+        !dedup && given(options, "dedupTimeoutMillis") != null,
+        "dedupTimeoutMillis is given: without dedup nothing has one");
+  }
+
+  private static void broadcast(ConsumerOptions options, GroupPolicy policy) {
+    String directory = options.getOffsetsDirectory();
+    if (options.getMode() != Mode.BROADCAST) {
+      refuseIf(
+          directory != null || given(options, "onDamagedOffsets") != null,
+          "offsets in a directory are for mode broadcast: in mode %s the log keeps them",
+          policy.mode());
+      return;
+    }
+    refuseIf(
+        directory == null || directory.isEmpty(),
+        "mode broadcast needs a directory of its own for its offsets");
+    refuseIf(
+        options.getOnFailure() == OnFailure.DEAD_LETTER,
+        "onFailure DEAD_LETTER in mode broadcast: there are no dead letters, use RETRY, which"
+            + " passes over what fails in the end, or STOP");
+  }
+
+  private static void failures(ConsumerOptions options) {
+    refuseIf(options.getOnFailure() == null, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
+    refuseIf(
+        options.getMode() == Mode.LEVEL && options.getOnFailure() == OnFailure.STOP,
+        "onFailure STOP in mode level: what fails there is dealt again to any member, use RETRY"
+            + " or DEAD_LETTER");
+  }
+
+  private static void rates(ConsumerOptions options) {
+    boolean drops = options.getOverRate() != ConsumerOptions.OverRate.WAIT;
+    refuseIf(
+        options.getKeyRate() == null
+            && (drops || options.getRateBy() != ConsumerOptions.RateBy.KEY),
+        "rateBy and overRate are about a keyRate: set one, or leave them out");
+    if (options.getRate() != null || options.getKeyRate() != null) {
+      refuseIf(
+          options.getMode() == Mode.LEVEL,
+          "rates in mode level: all other modes have them, leave them out");
+      refuseIf(
+          drops && options.getDedup() != Dedup.OFF,
+          "overRate drops together with dedup: a message that waits stands for those that dedup"
+              + " declines, so use WAIT");
+      refuseIf(
+          drops && options.getOrder() == Order.SHARD,
+          "overRate drops nothing with order SHARD, in which nothing passes one that waits: use KEY"
+              + " or NONE");
+    }
+  }
+
+  private static void delivery(ConsumerOptions options) {
+    DeliveryPolicy delivery = options.getDelivery();
+    refuseIf(
+        delivery == null, "delivery is null: use AT_MOST_ONCE, AT_LEAST_ONCE or EFFECTIVELY_ONCE");
+    if (delivery == DeliveryPolicy.AT_LEAST_ONCE) {
+      return;
+    }
+    refuseIf(
+        options.getMode() != Mode.SHARDED,
+        delivery,
+        "only mode sharded has it, in others use at-least-once");
+    refuseIf(
+        options.getDedup() != Dedup.OFF,
+        delivery,
+        "dedup finishes messages without their handler, leave it off");
+    refuseIf(
+        delivery == DeliveryPolicy.AT_MOST_ONCE
+            && (!options.getRetryDelaysMillis().isEmpty()
+                || options.getOnFailure() != OnFailure.RETRY),
+        delivery,
+        "nothing is tried again, leave retryDelays and onFailure out");
+  }
+
   /**
    * What the handler and the options may not be together.
    *
    * @throws RefusedException INVALID, saying what would be right
    */
   static void check(ConsumerOptions options, ConsumerHandler handler) {
-    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
-    boolean atMostOnce = delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE;
-    if (handler.usesContext()) {
-      if (options.getMode() != ConsumerOptions.Mode.SHARDED
-          || options.getDedup() != ConsumerOptions.Dedup.OFF) {
-        throw new RefusedException(
-            Refusal.INVALID, "a handler with a context works in mode sharded and without dedup");
-      }
-      if (atMostOnce) {
-        throw invalid(delivery, "what the handler publishes would be lost, use at-least-once");
-      }
+    DeliveryPolicy delivery = options.getDelivery();
+    boolean atMostOnce = delivery == DeliveryPolicy.AT_MOST_ONCE;
+    boolean state = handler.keepsState();
+    boolean context = handler.usesContext();
+    refuseIf(
+        context && (options.getMode() != Mode.SHARDED || options.getDedup() != Dedup.OFF),
+        "a handler with a context works in mode sharded and without dedup");
+    refuseIf(
+        context && atMostOnce,
+        delivery,
+        "what the handler publishes would be lost, use at-least-once");
+    refuseIf(
+        state && atMostOnce,
+        delivery,
+        "a state begins at its own offset again, use effectively-once");
+    if (delivery == DeliveryPolicy.EFFECTIVELY_ONCE) {
+      refuseIf(
+          !context && !(state && handler.givesState()),
+          delivery,
+          "the handler must publish through its context, or make use of state; else use"
+              + " at-least-once");
+      refuseIf(
+          state && options.getOrder() != Order.SHARD,
+          delivery,
+          "a state stands for all below an offset, use order shard");
     }
-    if (atMostOnce && handler.keepsState()) {
-      throw invalid(delivery, "a state begins at its own offset again, use effectively-once");
-    }
-    if (delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE) {
-      boolean state = handler.keepsState();
-      if (!handler.usesContext() && !(state && handler.givesState())) {
-        throw invalid(
-            delivery,
-            "the handler must publish through its context, or make use of state; else use"
-                + " at-least-once");
-      }
-      if (state && options.getOrder() != ConsumerOptions.Order.SHARD) {
-        throw invalid(delivery, "a state stands for all below an offset, use order shard");
-      }
+    refuseIf(
+        options.getMode() == Mode.BROADCAST && state && handler.givesState(),
+        "a handler with state in mode broadcast, in which shards go to nobody else: let"
+            + " keepsState answer false");
+  }
+
+  private static void refuseIf(boolean wrong, DeliveryPolicy delivery, String text) {
+    if (wrong) {
+      String name = delivery.name().toLowerCase(Locale.ROOT).replace('_', '-');
+      throw new RefusedException(Refusal.INVALID, "delivery %s: %s", name, text);
     }
   }
 
-  private static RefusedException invalid(ConsumerOptions.DeliveryPolicy delivery, String text) {
-    return new RefusedException(
-        Refusal.INVALID,
-        "delivery " + delivery.name().toLowerCase(Locale.ROOT).replace('_', '-') + ": " + text);
-  }
-
-  private static void failures(ConsumerOptions options) {
-    if (options.getOnFailure() == null) {
-      throw new RefusedException(
-          Refusal.INVALID, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
-    }
-    if (options.getMode() == ConsumerOptions.Mode.LEVEL
-        && options.getOnFailure() == ConsumerOptions.OnFailure.STOP) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "onFailure STOP in mode level: what fails there is dealt again to any member, use RETRY"
-              + " or DEAD_LETTER");
-    }
-  }
-
-  private static void mode(ConsumerOptions options) {
-    if (options.getMode() == null || options.getDedup() == null) {
-      throw new RefusedException(Refusal.INVALID, "a consumer needs a mode and a dedup");
-    }
-    policy(options).check();
-    broadcast(options);
-    if (options.getMode() != ConsumerOptions.Mode.LEVEL
-        && given(options, "stallTimeoutMillis") != null) {
-      throw new RefusedException(
-          Refusal.INVALID, "stallTimeoutMillis is given: only mode level has one");
-    }
-    if (options.getMode() == ConsumerOptions.Mode.SINGLETON && options.getAssignor() != null) {
-      throw new RefusedException(
-          Refusal.INVALID, "an assignor in mode singleton: one member has all shards");
-    }
-    boolean dedup = options.getDedup() != ConsumerOptions.Dedup.OFF;
-    if (dedup && options.getMode() != ConsumerOptions.Mode.SHARDED) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "dedup in mode " + policy(options).mode() + ": only mode sharded has it, leave it off");
-    }
-    if (!dedup && given(options, "dedupTimeoutMillis") != null) {
-      throw new RefusedException(
-          Refusal.INVALID, "dedupTimeoutMillis is given: without dedup nothing has one");
-    }
-  }
-
-  private static void broadcast(ConsumerOptions options) {
-    String directory = options.getOffsetsDirectory();
-    if (options.getMode() != ConsumerOptions.Mode.BROADCAST) {
-      if (directory != null || given(options, "onDamagedOffsets") != null) {
-        throw new RefusedException(
-            Refusal.INVALID,
-            "offsets in a directory are for mode broadcast: in mode "
-                + policy(options).mode()
-                + " the log keeps them");
-      }
-      return;
-    }
-    if (directory == null || directory.isEmpty()) {
-      throw new RefusedException(
-          Refusal.INVALID, "mode broadcast needs a directory of its own for its offsets");
-    }
-    if (options.getOnFailure() == ConsumerOptions.OnFailure.DEAD_LETTER) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "onFailure DEAD_LETTER in mode broadcast: there are no dead letters, use RETRY, which"
-              + " passes over what fails in the end, or STOP");
+  private static void refuseIf(boolean wrong, String format, Object... values) {
+    if (wrong) {
+      throw new RefusedException(Refusal.INVALID, format, values);
     }
   }
 }

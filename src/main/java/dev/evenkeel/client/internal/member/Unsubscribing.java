@@ -6,15 +6,21 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 
 /**
  * Has a group forget a topic that a member reads no more, unless others do. The dispatcher waits
  * until the member has let go of its shards; repeating the question is safe.
  */
 final class Unsubscribing {
+  /** How long a dispatcher is looked for that forgets a topic, once its shards are released. */
+  private static final long RELEASED_MILLIS_MAX = 30_000;
+
   /** Longer than the dispatcher waits. */
   private static final long TIMEOUT_MILLIS = 25_000;
 
@@ -23,30 +29,58 @@ final class Unsubscribing {
   private final LeaderClient leaders;
   private final JsonObject question;
   private final String what;
+  private final long withinMillis;
 
-  Unsubscribing(Link link, ClusterDirectory directory, String group, String member, String topic) {
+  Unsubscribing(Link link, ClusterDirectory directory, ConsumerOptions options, String topic) {
     leaders = new LeaderClient(link, directory);
-    what = "group '" + group + "' and topic '" + topic + "'";
+    what = "group '" + options.getGroup() + "' and topic '" + topic + "'";
+    withinMillis = options.getLockTimeMillis() + RELEASED_MILLIS_MAX;
     question =
         new JsonObject()
             .put(
                 "forget",
-                new JsonObject().put("group", group).put("topic", topic).put("leaver", member));
+                new JsonObject()
+                    .put("group", options.getGroup())
+                    .put("topic", topic)
+                    .put("leaver", options.getMember()));
   }
 
   /**
-   * Asks until it is known, or {@code untilMillis}.
+   * The topics that are left.
+   *
+   * @param consumer for people
+   * @throws RefusedException INVALID if the consumer cannot unsubscribe from {@code topic}
+   */
+  static List<String> topicsWithout(String topic, List<String> topics, String consumer) {
+    List<String> others = topics.stream().filter(each -> !each.equals(topic)).toList();
+    if (others.size() == topics.size()) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "%s does not read topic '%s': it reads %s",
+          consumer,
+          topic,
+          String.join(", ", topics));
+    }
+    if (others.isEmpty()) {
+      throw new RefusedException(
+          Refusal.INVALID, "%s reads no other topic than '%s': close it instead", consumer, topic);
+    }
+    return others;
+  }
+
+  /**
+   * Asks until it is known, or too late.
    *
    * @return whether the group has forgotten the topic; false if another member reads it
    */
-  Future<Boolean> ask(long untilMillis) {
+  Future<Boolean> ask() {
     return leaders
         .request(
             ClusterView.META,
             Addresses::groups,
             question.toBuffer(),
             TIMEOUT_MILLIS,
-            Retry.within(untilMillis - Clock.millis(), PAUSE_MILLIS, () -> false))
+            Retry.within(withinMillis, PAUSE_MILLIS, () -> false))
         .map(true)
         .recover(
             failure -> {

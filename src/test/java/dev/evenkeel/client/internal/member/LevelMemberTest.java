@@ -61,6 +61,7 @@ class LevelMemberTest {
         .setMember("m")
         .setTopics(List.of("t"))
         .setMode(ConsumerOptions.Mode.LEVEL)
+        .setRange(RANGE)
         .setParallel(4)
         .setHeartbeatMillis(100)
         .setMemberTimeoutMillis(60_000);
@@ -68,7 +69,7 @@ class LevelMemberTest {
 
   private Future<Consumer> start(ConsumerHandler handler) {
     return new ConsumerShell(
-            cluster, directory, options(), handler, "run", "host", RANGE, null, id -> null)
+            cluster, directory, options(), handler, "run", "host", null, id -> null)
         .start();
   }
 

@@ -26,21 +26,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The life of a shard at a consumer, from its assignment to its release, played through without
- * anybody else: what a JVM does for the first time it does slowly (classes are loaded, verified and
+ * Warms up a JVM before its first consumer joins: plays through the life of a shard, from its
+ * assignment to its release, with a {@link ConsumerCore} of its own, without network and without
+ * user code. What a JVM does for the first time it does slowly (classes are loaded, verified and
  * interpreted), and a shard that is handed over should not stand still for that. On two busy cores
- * the first assignment of a new JVM took 300 ms longer than the second.
+ * the first assignment of a new JVM took 300 ms longer than the second. A warm-up that fails is
+ * logged, and the consumer starts cold.
  */
-final class Rehearsal {
-  private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
+final class WarmUp {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
   private static final AtomicBoolean DONE = new AtomicBoolean();
 
   /** Rounds after which what runs in a loop is compiled. */
   private static final int ROUNDS = 100;
 
   private static final int MESSAGES = 20;
-  private static final String TOPIC = "rehearsal";
-  private static final String RUN = "rehearsal-run";
+  private static final String TOPIC = "warm-up";
+  private static final String RUN = "warm-up-run";
   private static final Shard SHARD = new Shard(0, 0);
 
   private final ConsumerOptions options =
@@ -52,7 +54,7 @@ final class Rehearsal {
   /**
    * @param order decides which queues are used
    */
-  Rehearsal(ConsumerOptions.Order order, boolean keepsState) {
+  WarmUp(ConsumerOptions.Order order, boolean keepsState) {
     options.setOrder(order);
     this.keepsState = keepsState;
     BatchBuilder builder = new BatchBuilder(4_096);
@@ -64,19 +66,20 @@ final class Rehearsal {
     bytes.get(bytes.position(), batch);
   }
 
-  /** Plays it in this JVM if nobody has yet. It takes a moment: not for an event loop. */
-  static void once(ConsumerOptions.Order order, boolean keepsState) {
+  /** Does it in this JVM if nobody has yet. It takes a moment: not for an event loop. */
+  static Void once(ConsumerOptions.Order order, boolean keepsState) {
     if (DONE.compareAndSet(false, true)) {
       try {
-        Rehearsal rehearsal = new Rehearsal(order, keepsState);
+        WarmUp warmUp = new WarmUp(order, keepsState);
         for (int round = 0; round < ROUNDS; round++) {
-          rehearsal.play();
+          warmUp.play();
         }
       } catch (RuntimeException e) {
         LOG.warn("a consumer begins unprepared: {}", e.toString());
         LOG.debug("Where", e);
       }
     }
+    return null;
   }
 
   /**

@@ -6,8 +6,8 @@ import dev.evenkeel.client.ConsumerOptions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A rehearsal that broke off would leave the first hand-over slow without anybody noticing. */
-class RehearsalTest {
+/** A warm-up that broke off would leave the first hand-over slow without anybody noticing. */
+class WarmUpTest {
   @ParameterizedTest
   @CsvSource({
     "SHARD, true",
@@ -18,8 +18,8 @@ class RehearsalTest {
     "NONE, false"
   })
   void aShardIsPlayedThroughToItsRelease(ConsumerOptions.Order order, boolean keepsState) {
-    Rehearsal rehearsal = new Rehearsal(order, keepsState);
-    assertThat(rehearsal.play()).isEqualTo(20);
-    assertThat(rehearsal.play()).isEqualTo(20);
+    WarmUp warmUp = new WarmUp(order, keepsState);
+    assertThat(warmUp.play()).isEqualTo(20);
+    assertThat(warmUp.play()).isEqualTo(20);
   }
 }
