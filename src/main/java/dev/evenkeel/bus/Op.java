@@ -64,7 +64,7 @@ public enum Op {
   FETCH_RETRIES,
   /**
    * Body: text group, shard, i64 from offset, i32 messages at most, i32 bytes at most. Answer: i32
-   * count, then {@code FailureCodec} dead letters by offset. To the shard's leader.
+   * count, then {@code RecordCodec.DEAD_LETTER} records by offset. To the shard's leader.
    */
   READ_DEAD_LETTERS,
   /**

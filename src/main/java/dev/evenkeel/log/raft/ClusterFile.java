@@ -5,7 +5,6 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeCard;
 import dev.evenkeel.log.NodeCard.Stage;
-import dev.evenkeel.log.VoterId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,23 +21,10 @@ import java.util.stream.Collectors;
  * What a data directory belongs to, as {@code cluster.json} tells. It is written before any log, so
  * that a directory whose logs were lost is told from a new one.
  *
- * @param clusterId made when the cluster was formed; the ids of the log groups follow from it
- * @param nodeId the node whose directory this is
- * @param dataGroups number of data groups, fixed for the life of the cluster
- * @param stage AGREED, OPENING or FORMED
- * @param peers ids of all nodes, sorted
- * @param incarnation of this directory; empty for a lone node
- * @param voters names of those who vote at first, sorted; empty if this node was taken in later,
- *     and then hears from the leader who votes
+ * @param card what the other nodes are told, at stage AGREED, OPENING or FORMED; its incarnation is
+ *     empty for a lone node. The ids of the log groups follow from the cluster's id
  */
-record ClusterFile(
-    UUID clusterId,
-    String nodeId,
-    int dataGroups,
-    Stage stage,
-    List<String> peers,
-    String incarnation,
-    List<String> voters) {
+record ClusterFile(NodeCard card) {
   static final String NAME = "cluster.json";
   private static final int FORMAT = 2;
 
@@ -49,31 +35,14 @@ record ClusterFile(
   static ClusterFile alone(LogSettings settings) {
     List<String> peers = ids(settings);
     return new ClusterFile(
-        UUID.randomUUID(),
-        settings.nodeId(),
-        dataGroups(settings),
-        Stage.OPENING,
-        peers,
-        "",
-        peers);
-  }
-
-  /** What a node has agreed to, or was told when it was taken in. */
-  static ClusterFile of(NodeCard card) {
-    return new ClusterFile(
-        UUID.fromString(card.clusterId()),
-        card.node(),
-        card.dataGroups(),
-        card.stage(),
-        card.peers(),
-        card.incarnation(),
-        card.voters());
-  }
-
-  /** What the other nodes are told. */
-  NodeCard card() {
-    return new NodeCard(
-        nodeId, incarnation, stage, clusterId.toString(), voters, peers, dataGroups);
+        new NodeCard(
+            settings.nodeId(),
+            "",
+            Stage.OPENING,
+            UUID.randomUUID().toString(),
+            peers,
+            peers,
+            dataGroups(settings)));
   }
 
   /** The number of data groups that the settings ask for. */
@@ -92,56 +61,52 @@ record ClusterFile(
   }
 
   ClusterFile with(Stage newStage) {
-    return new ClusterFile(clusterId, nodeId, dataGroups, newStage, peers, incarnation, voters);
+    return new ClusterFile(card.with(newStage));
   }
 
   boolean formed() {
-    return stage == Stage.FORMED;
-  }
-
-  /** The name under which this node votes. */
-  String voter() {
-    return VoterId.of(nodeId, incarnation);
+    return card.stage() == Stage.FORMED;
   }
 
   /** Names of all groups: "meta", "d0", "d1", ... */
   List<String> groups() {
     List<String> names = new ArrayList<>();
     names.add(LogNode.META);
-    for (int i = 0; i < dataGroups; i++) {
+    for (int i = 0; i < card.dataGroups(); i++) {
       names.add("d" + i);
     }
     return names;
   }
 
   UUID groupId(String group) {
-    return UUID.nameUUIDFromBytes((clusterId + "/" + group).getBytes(StandardCharsets.UTF_8));
+    return UUID.nameUUIDFromBytes(
+        (card.clusterId() + "/" + group).getBytes(StandardCharsets.UTF_8));
   }
 
   /** Refuses settings that do not fit what the directory was made for. */
   void check(LogSettings settings) throws LogStartException {
     Path directory = settings.directory();
-    if (!nodeId.equals(settings.nodeId())) {
+    if (!card.node().equals(settings.nodeId())) {
       throw new LogStartException(
           String.format(
               "%s belongs to node '%s', not to '%s'; start it as node %s, or give this node "
                   + "a data directory of its own",
-              directory, nodeId, settings.nodeId(), nodeId));
+              directory, card.node(), settings.nodeId(), card.node()));
     }
     List<String> asked = ids(settings);
-    if (!peers.equals(asked)) {
+    if (!card.peers().equals(asked)) {
       throw new LogStartException(
           String.format(
               "%s belongs to a cluster of the nodes %s, not of %s; name those as peers, or "
                   + "use a new directory",
-              directory, peers, asked));
+              directory, card.peers(), asked));
     }
-    if (settings.dataGroups() != 0 && settings.dataGroups() != dataGroups) {
+    if (settings.dataGroups() != 0 && settings.dataGroups() != card.dataGroups()) {
       throw new LogStartException(
           String.format(
               "%s was made with %s data groups, not %s; the number cannot change: ask for %s "
                   + "or leave it out",
-              directory, dataGroups, settings.dataGroups(), dataGroups));
+              directory, card.dataGroups(), settings.dataGroups(), card.dataGroups()));
     }
   }
 
@@ -152,13 +117,13 @@ record ClusterFile(
   void write(Path directory) throws IOException {
     StringBuilder out = new StringBuilder();
     out.append("{\n  \"format\": ").append(FORMAT);
-    out.append(",\n  \"clusterId\": \"").append(clusterId);
-    out.append("\",\n  \"nodeId\": \"").append(nodeId);
-    out.append("\",\n  \"dataGroups\": ").append(dataGroups);
-    out.append(",\n  \"stage\": \"").append(stage);
-    out.append("\",\n  \"incarnation\": \"").append(incarnation);
-    out.append("\",\n  \"peers\": ").append(quoted(peers));
-    out.append(",\n  \"voters\": ").append(quoted(voters)).append("\n}\n");
+    out.append(",\n  \"clusterId\": \"").append(card.clusterId());
+    out.append("\",\n  \"nodeId\": \"").append(card.node());
+    out.append("\",\n  \"dataGroups\": ").append(card.dataGroups());
+    out.append(",\n  \"stage\": \"").append(card.stage());
+    out.append("\",\n  \"incarnation\": \"").append(card.incarnation());
+    out.append("\",\n  \"peers\": ").append(quoted(card.peers()));
+    out.append(",\n  \"voters\": ").append(quoted(card.voters())).append("\n}\n");
     DurableFiles.write(directory.resolve(NAME), out.toString());
   }
 
@@ -179,13 +144,14 @@ record ClusterFile(
       UUID clusterId = UUID.fromString(field(text, "clusterId", "\"([0-9a-fA-F-]{36})\""));
       List<String> peers = list(text, "peers");
       return new ClusterFile(
-          clusterId,
-          field(text, "nodeId", "\"([^\"\\\\]+)\""),
-          Integer.parseInt(field(text, "dataGroups", "(\\d{1,9})")),
-          lone ? loneStage(text) : Stage.valueOf(field(text, "stage", "\"([A-Z]+)\"")),
-          peers,
-          lone ? "" : field(text, "incarnation", "\"([0-9a-f]*)\""),
-          lone ? peers : list(text, "voters"));
+          new NodeCard(
+              field(text, "nodeId", "\"([^\"\\\\]+)\""),
+              lone ? "" : field(text, "incarnation", "\"([0-9a-f]*)\""),
+              lone ? loneStage(text) : Stage.valueOf(field(text, "stage", "\"([A-Z]+)\"")),
+              clusterId.toString(),
+              lone ? peers : list(text, "voters"),
+              peers,
+              Integer.parseInt(field(text, "dataGroups", "(\\d{1,9})"))));
     } catch (IOException | IllegalArgumentException e) {
       throw new LogStartException(
           file + " cannot be read (" + e.getMessage() + "); restore it from a backup", e);

@@ -61,7 +61,7 @@ final class FormationLoop {
       Formation.Step step = Formation.next(self, ask(), () -> UUID.randomUUID().toString());
       if (step instanceof Formation.Step.Open) {
         line.waitingFor(null, false);
-        return ClusterFile.of(self);
+        return new ClusterFile(self);
       } else if (step instanceof Formation.Step.Become become) {
         write(become.card());
         told = self;
@@ -100,7 +100,7 @@ final class FormationLoop {
   }
 
   private void write(NodeCard card) throws IOException {
-    ClusterFile.of(card).write(directory);
+    new ClusterFile(card).write(directory);
     self = card;
   }
 

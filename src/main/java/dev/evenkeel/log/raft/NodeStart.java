@@ -140,7 +140,7 @@ final class NodeStart {
   /** Finds out what the directory belongs to, or claims a new one, and looks at every group. */
   private ClusterFile openDirectory() throws LogStartException, IOException, InterruptedException {
     ClusterFile cluster = ClusterFile.read(directory);
-    if (cluster == null || !cluster.stage().mayHaveVoted()) {
+    if (cluster == null || !cluster.card().stage().mayHaveVoted()) {
       // Logs without the file that tells whose they are belong to nobody.
       LogGroupFiles.checkNoOthers(raft, Set.of());
       if (cluster != null) {

@@ -93,12 +93,12 @@ public final class RaftLogNode implements LogNode {
 
   @Override
   public String clusterId() {
-    return cluster.clusterId().toString();
+    return cluster.card().clusterId();
   }
 
   @Override
   public List<String> nodes() {
-    return cluster.peers();
+    return cluster.card().peers();
   }
 
   @Override
@@ -135,12 +135,12 @@ public final class RaftLogNode implements LogNode {
 
   /** The name under which this node votes. */
   String voter() {
-    return cluster.voter();
+    return cluster.card().voter();
   }
 
   /** Who votes before the log says otherwise. */
   List<String> firstVoters() {
-    return cluster.voters();
+    return cluster.card().voters();
   }
 
   List<RaftLogGroup> groups() {

@@ -8,6 +8,9 @@ import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.RaftServerConfigKeys.Log;
+import org.apache.ratis.server.RaftServerConfigKeys.Rpc;
+import org.apache.ratis.server.RaftServerConfigKeys.Snapshot;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
@@ -50,57 +53,51 @@ final class RaftSettings {
   private static void elections(RaftProperties properties, boolean alone) {
     if (alone) {
       // There is nobody whose vote could be waited for.
-      RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, millis(1));
-      RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, millis(5));
-      RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(100));
-      RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(200));
+      Rpc.setFirstElectionTimeoutMin(properties, millis(1));
+      Rpc.setFirstElectionTimeoutMax(properties, millis(5));
+      Rpc.setTimeoutMin(properties, millis(100));
+      Rpc.setTimeoutMax(properties, millis(200));
     } else {
-      RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, millis(500));
-      RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, millis(1_000));
+      Rpc.setFirstElectionTimeoutMin(properties, millis(500));
+      Rpc.setFirstElectionTimeoutMax(properties, millis(1_000));
       // To a follower counted as slow the leader sends heartbeats only. The default, a minute of
       // trying without a pause while it is down, keeps a core busy.
-      RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, seconds(3));
-      RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(800));
-      RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(1_500));
+      Rpc.setSlownessTimeout(properties, seconds(3));
+      Rpc.setTimeoutMin(properties, millis(800));
+      Rpc.setTimeoutMax(properties, millis(1_500));
     }
   }
 
   private static void log(RaftProperties properties, LogSettings settings) {
     long segment = settings.segmentBytesMax();
-    RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));
-    RaftServerConfigKeys.Log.setPreallocatedSize(
-        properties, SizeInBytes.valueOf(Math.min(PREALLOCATED_BYTES, segment)));
+    Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));
+    Log.setPreallocatedSize(properties, SizeInBytes.valueOf(Math.min(PREALLOCATED_BYTES, segment)));
     // The default waits for up to 5 s after a number of refusals, deaf to everything, and the
     // follower hears no heartbeat meanwhile.
-    RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10, 100ms,1000000000");
-    RaftServerConfigKeys.Log.Appender.setBufferByteLimit(
-        properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX));
+    Log.Appender.setRetryPolicy(properties, "1ms,10, 100ms,1000000000");
+    Log.Appender.setBufferByteLimit(properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX));
     // Direct memory, once a group; it must hold one largest entry with its frame.
-    RaftServerConfigKeys.Log.setWriteBufferSize(
-        properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX + (64 << 10)));
-    RaftServerConfigKeys.Log.setSegmentCacheNumMax(properties, 2);
-    RaftServerConfigKeys.Log.setSegmentCacheSizeMax(
+    Log.setWriteBufferSize(properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX + (64 << 10)));
+    Log.setSegmentCacheNumMax(properties, 2);
+    Log.setSegmentCacheSizeMax(
         properties, SizeInBytes.valueOf(Math.min(CACHED_BYTES_MAX, 2 * segment)));
-    RaftServerConfigKeys.Log.setCorruptionPolicy(
-        properties, RaftServerConfigKeys.Log.CorruptionPolicy.EXCEPTION);
+    Log.setCorruptionPolicy(properties, Log.CorruptionPolicy.EXCEPTION);
     // The commit index as an entry of its own would cost one more flush for many an entry, and
     // tells only what the leader tells anyway.
-    RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
+    Log.setLogMetadataEnabled(properties, false);
     // Composed appends let a heartbeat make a follower apply uncommitted entries. They are meant
     // for requests that overlap, and behind SerialAppends none do.
-    RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
+    Log.setAppendEntriesComposeEnabled(properties, false);
     // Up to the snapshot, not up to the slowest peer: a dead follower must not fill the disk.
-    RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
-    RaftServerConfigKeys.Log.setPurgeGap(properties, 1);
+    Log.setPurgeUptoSnapshotIndex(properties, true);
+    Log.setPurgeGap(properties, 1);
   }
 
   private static void snapshots(RaftProperties properties, LogSettings settings) {
-    RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, true);
-    RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(
-        properties, settings.snapshotEveryEntries());
-    RaftServerConfigKeys.Snapshot.setRetentionFileNum(properties, SNAPSHOTS_KEPT);
-    RaftServerConfigKeys.Log.Appender.setSnapshotChunkSizeMax(
-        properties, SizeInBytes.valueOf(SNAPSHOT_CHUNK_BYTES));
+    Snapshot.setAutoTriggerEnabled(properties, true);
+    Snapshot.setAutoTriggerThreshold(properties, settings.snapshotEveryEntries());
+    Snapshot.setRetentionFileNum(properties, SNAPSHOTS_KEPT);
+    Log.Appender.setSnapshotChunkSizeMax(properties, SizeInBytes.valueOf(SNAPSHOT_CHUNK_BYTES));
     // To a follower that is down the leader waits 3 s for each that may be under way, and hears
     // nothing of its return before: with the default, 8, it stayed behind for 24 s.
     GrpcConfigKeys.Server.setInstallSnapshotRequestElementLimit(

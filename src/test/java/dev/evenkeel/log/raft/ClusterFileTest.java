@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.NodeCard;
 import dev.evenkeel.log.NodeCard.Stage;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,17 +19,16 @@ class ClusterFileTest {
   void isReadAsItWasWritten() throws Exception {
     for (Stage stage : List.of(Stage.AGREED, Stage.OPENING, Stage.FORMED)) {
       ClusterFile file =
-          new ClusterFile(
-              UUID.randomUUID(),
+          file(
               "b",
-              4,
-              stage,
-              List.of("a", "b", "c"),
               "0f9e",
-              List.of("a@01", "b@0f9e", "c@02"));
+              stage,
+              UUID.randomUUID(),
+              List.of("a@01", "b@0f9e", "c@02"),
+              List.of("a", "b", "c"),
+              4);
       file.write(directory);
       assertThat(ClusterFile.read(directory)).isEqualTo(file);
-      assertThat(ClusterFile.of(file.card())).isEqualTo(file);
     }
     assertThat(DurableFiles.list(directory)).hasSize(1);
   }
@@ -36,8 +36,7 @@ class ClusterFileTest {
   @Test
   void whoWasTakenInLaterHasNoFirstVoters() throws Exception {
     ClusterFile file =
-        new ClusterFile(
-            UUID.randomUUID(), "b", 4, Stage.OPENING, List.of("a", "b"), "0f9e", List.of());
+        file("b", "0f9e", Stage.OPENING, UUID.randomUUID(), List.of(), List.of("a", "b"), 4);
     file.write(directory);
     assertThat(ClusterFile.read(directory)).isEqualTo(file);
   }
@@ -59,8 +58,8 @@ class ClusterFileTest {
         """
             .formatted(id));
     assertThat(ClusterFile.read(directory))
-        .isEqualTo(new ClusterFile(id, "n1", 3, Stage.FORMED, List.of("n1"), "", List.of("n1")));
-    assertThat(ClusterFile.read(directory).voter()).isEqualTo("n1");
+        .isEqualTo(file("n1", "", Stage.FORMED, id, List.of("n1"), List.of("n1"), 3));
+    assertThat(ClusterFile.read(directory).card().voter()).isEqualTo("n1");
   }
 
   @Test
@@ -77,8 +76,20 @@ class ClusterFileTest {
 
   @Test
   void twoLoneNodesAreTwoClusters() {
-    assertThat(ClusterFile.alone(settings("a", "a")).clusterId())
-        .isNotEqualTo(ClusterFile.alone(settings("a", "a")).clusterId());
+    assertThat(ClusterFile.alone(settings("a", "a")).card().clusterId())
+        .isNotEqualTo(ClusterFile.alone(settings("a", "a")).card().clusterId());
+  }
+
+  private static ClusterFile file(
+      String node,
+      String incarnation,
+      Stage stage,
+      UUID cluster,
+      List<String> voters,
+      List<String> peers,
+      int dataGroups) {
+    return new ClusterFile(
+        new NodeCard(node, incarnation, stage, cluster.toString(), voters, peers, dataGroups));
   }
 
   private LogSettings settings(String node, String... peers) {

@@ -75,13 +75,15 @@ final class TestNode implements AutoCloseable {
       }
       Files.createDirectories(settings.directory());
       new ClusterFile(
-              UUID.nameUUIDFromBytes(peers.toString().getBytes(StandardCharsets.UTF_8)),
-              settings.nodeId(),
-              ClusterFile.dataGroups(settings),
-              NodeCard.Stage.OPENING,
-              peers,
-              "0a",
-              peers.stream().map(peer -> VoterId.of(peer, "0a")).toList())
+              new NodeCard(
+                  settings.nodeId(),
+                  "0a",
+                  NodeCard.Stage.OPENING,
+                  UUID.nameUUIDFromBytes(peers.toString().getBytes(StandardCharsets.UTF_8))
+                      .toString(),
+                  peers.stream().map(peer -> VoterId.of(peer, "0a")).toList(),
+                  peers,
+                  ClusterFile.dataGroups(settings)))
           .write(settings.directory());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
