@@ -15,7 +15,9 @@ public enum Acks {
   ALL;
 
   /**
-   * @throws RefusedException INVALID
+   * Reads it as {@link #text} writes it, in small or large letters.
+   *
+   * @throws RefusedException INVALID, with the words that are right
    */
   public static Acks of(String text) {
     return OptionValues.constantOf(Acks.class, "acks", text);

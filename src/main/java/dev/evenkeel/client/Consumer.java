@@ -3,8 +3,12 @@ package dev.evenkeel.client;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 
-/** A member of a group at work. */
+/**
+ * A member of a group at work, made by {@link EvenkeelClient#consumer}. Its methods may be called
+ * from any thread.
+ */
 public interface Consumer {
+  /** Name of this member in its group: as the options say, else made up. */
   String member();
 
   /** Shards owned now. */
@@ -20,6 +24,7 @@ public interface Consumer {
    */
   void pause();
 
+  /** Pulls again after {@link #pause}. */
   void resume();
 
   /**

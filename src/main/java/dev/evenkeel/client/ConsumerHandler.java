@@ -6,7 +6,15 @@ import io.vertx.core.buffer.Buffer;
 
 /**
  * What an application does with messages. Methods are called on the consumer's context and must not
- * block; each is over when its future completes.
+ * block; each is over when its future completes. Blocking work goes to {@code
+ * vertx.executeBlocking}:
+ *
+ * <pre>{@code
+ * delivery -> vertx.executeBlocking(() -> {
+ *   database.store(delivery.message().payload());
+ *   return null;
+ * })
+ * }</pre>
  */
 @FunctionalInterface
 public interface ConsumerHandler {

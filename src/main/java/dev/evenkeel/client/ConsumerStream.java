@@ -26,7 +26,9 @@ import io.vertx.core.streams.ReadStream;
 public interface ConsumerStream extends ReadStream<Delivery> {
   /** Who says that a message is finished. */
   enum Finishing {
+    /** The stream, when its handler has returned. */
     AUTOMATIC,
+    /** The application, by {@link #finish} and {@link #fail}. */
     MANUAL
   }
 

@@ -5,7 +5,21 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.function.Function;
 
-/** An application's way to a cluster. */
+/**
+ * An application's connection to a cluster: it starts producers and consumers. One client is enough
+ * for an application; its methods may be called from any thread.
+ *
+ * <pre>{@code
+ * Evenkeel.connect(new ClientOptions().setSeeds(List.of("127.0.0.1:5701")))
+ *     .compose(client -> client.consumer(
+ *         new ConsumerOptions().setGroup("billing").setTopics(List.of("orders")),
+ *         delivery -> bill(delivery.message())));
+ * }</pre>
+ *
+ * <p>Everything fails with {@code RefusedException}: INVALID for options out of their bounds or
+ * that do not go together, UNAVAILABLE if the cluster is not in sight or the client is closed, and
+ * as each method says.
+ */
 public interface EvenkeelClient {
 
   /** Starts a producer; fails with UNKNOWN_TOPIC if there is no such topic. */

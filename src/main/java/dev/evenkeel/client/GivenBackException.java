@@ -1,9 +1,10 @@
 package dev.evenkeel.client;
 
 /**
- * A handler that fails with it will not handle the message any more, because the shard goes to
- * another owner: the hand-over does not wait for another try. While the shard stays it is as any
- * other failure. No stack trace.
+ * What a handler fails with to give a message to the next owner of its shard: the handover then
+ * does not wait for another attempt. While the shard stays here, it is like any other failure.
+ * Evenkeel itself gives {@code RefusedException} to applications, never this. It has no stack
+ * trace.
  */
 public final class GivenBackException extends RuntimeException {
   private static final long serialVersionUID = 1L;

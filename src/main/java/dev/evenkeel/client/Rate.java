@@ -7,16 +7,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * So many in so long, as users write it: {@code 100/s}, {@code 30/m}, {@code 1/10s}. All of a
- * period's may come at once: in any time t there are at most permits × (1 + t / period).
+ * A number of messages per period. Users write it as {@code 100/s}, {@code 30/m} or {@code 1/10s}.
+ * All messages of a period may come at once: in any time t there are at most permits × (1 + t /
+ * period).
  *
  * @param permits 1 to {@link #PERMITS_MAX}
  * @param periodMillis 1 to {@link #PERIOD_MILLIS_MAX}
  */
 public record Rate(int permits, long periodMillis) {
+  /** Most messages of a period. */
   public static final int PERMITS_MAX = 1_000_000;
 
-  /** A day. */
+  /** The longest period: a day. */
   public static final long PERIOD_MILLIS_MAX = 86_400_000;
 
   private static final Pattern FORM = Pattern.compile("(\\d{1,9})/(\\d*)(ms|s|m|h|d)");
@@ -33,6 +35,8 @@ public record Rate(int permits, long periodMillis) {
   }
 
   /**
+   * Reads a rate as users write it.
+   *
    * @throws RefusedException INVALID, with the forms that are right
    */
   public static Rate parse(String text) {

@@ -2,7 +2,14 @@ package dev.evenkeel.client;
 
 import dev.evenkeel.protocol.Message;
 
-/** Chooses the shard of a message. The default hashes the key (murmur2), or goes round robin. */
+/**
+ * Chooses the shard of a message, on the producer's context. The default hashes the key (murmur2);
+ * messages without a key go round robin by batch.
+ *
+ * <pre>{@code
+ * Router byRegion = (message, shards) -> region(message) % shards;
+ * }</pre>
+ */
 @FunctionalInterface
 public interface Router {
   /**

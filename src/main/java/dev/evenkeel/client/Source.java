@@ -10,6 +10,7 @@ import java.util.Arrays;
  *     told from it
  */
 public record Source(String name, byte[] head) {
+  /** Most bytes of {@link #head}. */
   public static final int HEAD_BYTES_MAX = 1024;
 
   /** Whether it may be what {@code earlier} was, perhaps with more at its end. */

@@ -9,5 +9,6 @@ package dev.evenkeel.client;
  * @param complete whether the source had ended there
  */
 public record SourcePosition(long bytes, long lines, long refused, boolean complete) {
+  /** Nothing has been read. */
   public static final SourcePosition START = new SourcePosition(0, 0, 0, false);
 }

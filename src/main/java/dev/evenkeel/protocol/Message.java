@@ -21,6 +21,7 @@ public record Message(
     headers = headers == null ? Map.of() : headers;
   }
 
+  /** The key as UTF-8 text, or null if there is none. */
   public String keyText() {
     return key == null ? null : new String(key, StandardCharsets.UTF_8);
   }

@@ -14,9 +14,13 @@ public enum Refusal {
   INDETERMINATE(true),
   /** The epoch named is not the lease's, or the lease has no owner. */
   FENCED(false),
+  /** There is no topic with this name. */
   UNKNOWN_TOPIC(false),
+  /** The topic has fewer shards, or was deleted. */
   UNKNOWN_SHARD(false),
+  /** There is no group with this name. */
   UNKNOWN_GROUP(false),
+  /** The topic to be created exists. */
   TOPIC_EXISTS(false),
   /** Payload, key, headers, state or batch over its limit. */
   TOO_LARGE(false),
@@ -60,6 +64,7 @@ public enum Refusal {
     this.retriable = retriable;
   }
 
+  /** Whether the same request may succeed later without a change. */
   public boolean retriable() {
     return retriable;
   }

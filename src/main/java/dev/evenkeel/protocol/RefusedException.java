@@ -29,6 +29,9 @@ public class RefusedException extends RuntimeException {
 
   private final Refusal refusal;
 
+  /**
+   * @param detail what was wrong, with the value, and what would be right
+   */
   public RefusedException(Refusal refusal, String detail) {
     super(detail, null, false, false);
     this.refusal = refusal;
@@ -78,10 +81,12 @@ public class RefusedException extends RuntimeException {
       this.end = end;
     }
 
+    /** The first offset that is kept. */
     public long start() {
       return start;
     }
 
+    /** The next offset that will be given. */
     public long end() {
       return end;
     }
@@ -187,6 +192,7 @@ public class RefusedException extends RuntimeException {
         : new RefusedException(Refusal.INDETERMINATE, "failed: " + failure);
   }
 
+  /** Why the request was refused. */
   public Refusal refusal() {
     return refusal;
   }

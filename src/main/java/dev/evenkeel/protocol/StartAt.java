@@ -11,21 +11,30 @@ import java.time.OffsetDateTime;
  *     Kind#OFFSET}, else 0
  */
 public record StartAt(Kind kind, long value) {
+  /** How to find the offset. */
   public enum Kind {
+    /** The first message that is kept. */
     EARLIEST,
+    /** The end: only messages that come from now on. */
     LATEST,
     /** The first message whose timestamp is at or after the value. */
     TIMESTAMP,
+    /** The offset that the value is. */
     OFFSET
   }
 
+  /** At the first message that is kept. */
   public static final StartAt EARLIEST = new StartAt(Kind.EARLIEST, 0);
+
+  /** At the end. */
   public static final StartAt LATEST = new StartAt(Kind.LATEST, 0);
 
+  /** At the first message whose timestamp is at or after this time, in milliseconds since 1970. */
   public static StartAt timestamp(long epochMillis) {
     return new StartAt(Kind.TIMESTAMP, epochMillis);
   }
 
+  /** At this offset. */
   public static StartAt offset(long offset) {
     return new StartAt(Kind.OFFSET, offset);
   }
