@@ -26,30 +26,39 @@ final class ClusterApi {
   /** Short: people look at it, and a dead node must not make them wait. */
   private static final long TIMEOUT_MILLIS = 1_000;
 
-  private static final List<String> FIELDS = List.of("action");
+  /** Longer than the answer to a replacement that goes on, shorter than HTTP waits. */
+  private static final long REPLACE_TIMEOUT_MILLIS = 22_000;
 
   private final Link link;
   private final ClusterCalls calls;
-  private final ReplaceApi replace;
 
   ClusterApi(Link link, ClusterCalls calls) {
     this.link = link;
     this.calls = calls;
-    replace = new ReplaceApi(calls);
   }
 
   Future<Object> answer(JsonObject request) {
     String action = JsonFields.neededText(request, "action");
     return switch (action) {
       case "status" -> {
-        JsonFields.onlyFields(request, FIELDS);
+        JsonFields.onlyFields(request, List.of("action"));
         yield calls.view().compose(this::status);
       }
-      case "replace", "replacement" -> replace.answer(request);
+      case "replace", "replacement" -> replacement(request, action);
       default ->
           throw JsonFields.invalid(
               "unknown action '" + action + "': use status, replace or replacement");
     };
+  }
+
+  /** The node that leads meta replaces a node, or tells how far it is. */
+  private Future<Object> replacement(JsonObject request, String action) {
+    JsonFields.onlyFields(request, List.of("action", "node"));
+    JsonObject question =
+        new JsonObject().put("action", action).put("node", JsonFields.neededText(request, "node"));
+    return calls
+        .askMetaLeader(Addresses::membership, question, REPLACE_TIMEOUT_MILLIS, false)
+        .map(JsonObject::new);
   }
 
   private Future<Object> status(ClusterView view) {

@@ -17,6 +17,8 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
@@ -29,6 +31,10 @@ import java.util.function.UnaryOperator;
 final class ClusterCalls {
   static final int ATTEMPTS_MAX = 8;
   private static final long PAUSE_MILLIS = 250;
+
+  /** Shards asked for at once. */
+  private static final int AT_ONCE_MAX = 64;
+
   private static final long REQUEST_TIMEOUT_MILLIS = 10_000;
 
   /** After it no other attempt begins: whoever asked waits for 30 s. */
@@ -146,6 +152,26 @@ final class ClusterCalls {
                 leaders.request(
                     ClusterView.META, address, question.toBuffer(), timeoutMillis, retry))
         .map(Frames::copy);
+  }
+
+  /** Asks for each of many, a limited number at once, and gives the answers in their order. */
+  static <T, R> Future<List<R>> forEach(List<T> many, Function<T, Future<R>> ask) {
+    Future<List<R>> found = Future.succeededFuture(new ArrayList<>());
+    for (int i = 0; i < many.size(); i += AT_ONCE_MAX) {
+      List<T> some = many.subList(i, Math.min(i + AT_ONCE_MAX, many.size()));
+      found =
+          found.compose(
+              all -> {
+                List<Future<R>> asked = some.stream().map(ask).toList();
+                return Future.all(asked)
+                    .map(
+                        done -> {
+                          asked.forEach(each -> all.add(each.result()));
+                          return all;
+                        });
+              });
+    }
+    return found;
   }
 
   private static boolean onlyAsks(Op op) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 
 /**
  * What the brokers say of their logs, made into one picture. Of a group, its leader is believed;
@@ -148,9 +149,11 @@ final class ClusterStatus {
         .put("commitIndex", led ? known(group.commitIndex()) : null)
         .put("appliedIndex", led ? known(group.appliedIndex()) : null)
         .put("followers", followers)
-        .put("ineligible", ineligible(name))
+        // Who should not lead the group, by what each node says of itself.
+        .put("ineligible", lines(name, "reason", NodeLogs.Group::ineligible))
         .put("digests", digests(name))
-        .put("diverged", diverged(name));
+        // Whose state differs from whose, by what each node has found.
+        .put("diverged", lines(name, "from", NodeLogs.Group::differs));
   }
 
   /** What each node that answers says of its own part in the group. */
@@ -165,22 +168,26 @@ final class ClusterStatus {
     }
   }
 
-  /** Who should not lead the group, by what each node says of itself. */
-  private JsonArray ineligible(String name) {
-    JsonArray ineligible = new JsonArray();
+  /**
+   * A line for each entry of what the nodes say of the group.
+   *
+   * @param key what the keys of the entries are
+   */
+  private JsonArray lines(
+      String name, String key, Function<NodeLogs.Group, Map<String, String>> of) {
+    JsonArray lines = new JsonArray();
     each(
         name,
         (node, group) ->
-            group
-                .ineligible()
+            of.apply(group)
                 .forEach(
-                    (reason, detail) ->
-                        ineligible.add(
+                    (what, detail) ->
+                        lines.add(
                             new JsonObject()
                                 .put("node", node)
-                                .put("reason", reason)
+                                .put(key, what)
                                 .put("detail", detail))));
-    return ineligible;
+    return lines;
   }
 
   /** Those of nodes that are equally far must be equal. */
@@ -200,24 +207,6 @@ final class ClusterStatus {
           }
         });
     return digests;
-  }
-
-  /** Whose state differs from whose, by what each node has found. */
-  private JsonArray diverged(String name) {
-    JsonArray diverged = new JsonArray();
-    each(
-        name,
-        (node, group) ->
-            group
-                .differs()
-                .forEach(
-                    (other, detail) ->
-                        diverged.add(
-                            new JsonObject()
-                                .put("node", node)
-                                .put("from", other)
-                                .put("detail", detail))));
-    return diverged;
   }
 
   private static Long known(Long index) {

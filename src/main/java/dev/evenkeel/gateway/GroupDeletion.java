@@ -6,9 +6,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -18,9 +16,6 @@ import java.util.List;
 final class GroupDeletion {
   /** Longer than the dispatcher waits for owners to let go. */
   private static final long TIMEOUT_MILLIS = 25_000;
-
-  /** Shards whose bytes are asked for at once. */
-  private static final int LOOKS_MAX = 64;
 
   private final ClusterCalls calls;
 
@@ -55,21 +50,9 @@ final class GroupDeletion {
 
   /** Turns what retention would drop into bytes, which leaders of shards know. */
   private Future<JsonObject> withBytes(JsonObject found) {
-    JsonArray shards = found.getJsonArray("shards");
-    Future<Void> looked = Future.succeededFuture();
-    for (int i = 0; i < shards.size(); i += LOOKS_MAX) {
-      int from = i;
-      looked =
-          looked.compose(
-              before -> {
-                List<Future<Void>> looks = new ArrayList<>();
-                for (int k = from; k < Math.min(from + LOOKS_MAX, shards.size()); k++) {
-                  looks.add(withBytesOf(shards.getJsonObject(k)));
-                }
-                return Future.all(looks).mapEmpty();
-              });
-    }
-    return looked.map(done -> found);
+    List<JsonObject> shards =
+        found.getJsonArray("shards").stream().map(JsonObject.class::cast).toList();
+    return ClusterCalls.forEach(shards, this::withBytesOf).map(done -> found);
   }
 
   private Future<Void> withBytesOf(JsonObject shard) {

@@ -24,9 +24,6 @@ final class ResetApi {
   /** Longer than the dispatcher waits for owners to let go. */
   private static final long TIMEOUT_MILLIS = 25_000;
 
-  /** Shards whose offsets are looked for at once. */
-  private static final int LOOKS_MAX = 64;
-
   private final ClusterCalls calls;
 
   ResetApi(ClusterCalls calls) {
@@ -100,23 +97,7 @@ final class ResetApi {
   }
 
   private Future<List<Place>> places(ClusterView view, List<JsonObject> shards, StartAt to) {
-    Future<List<Place>> found = Future.succeededFuture(new ArrayList<>());
-    for (int i = 0; i < shards.size(); i += LOOKS_MAX) {
-      List<JsonObject> some = shards.subList(i, Math.min(i + LOOKS_MAX, shards.size()));
-      found =
-          found.compose(
-              all -> {
-                List<Future<Place>> looks = new ArrayList<>();
-                some.forEach(shard -> looks.add(place(view, shard, to)));
-                return Future.all(looks)
-                    .map(
-                        done -> {
-                          looks.forEach(look -> all.add(look.result()));
-                          return all;
-                        });
-              });
-    }
-    return found;
+    return ClusterCalls.forEach(shards, shard -> place(view, shard, to));
   }
 
   private Future<Place> place(ClusterView view, JsonObject of, StartAt to) {

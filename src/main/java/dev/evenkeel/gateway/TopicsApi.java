@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** Answers {@code evenkeel.api.topics}. */
 final class TopicsApi {
@@ -156,36 +157,24 @@ final class TopicsApi {
   }
 
   private static JsonObject summary(TopicInfo topic, Map<Shard, ShardStatus> statuses) {
-    Long messages = 0L;
-    Long bytes = 0L;
-    Long dropped = 0L;
-    Long delayed = 0L;
-    long nextDue = Long.MAX_VALUE;
-    for (int i = 0; i < topic.shards(); i++) {
-      ShardStatus status = statuses.get(new Shard(topic.id(), i));
-      if (status == null) {
-        // An unknown figure is null, never a sum that leaves something out.
-        return created(topic)
-            .putNull("messages")
-            .putNull("bytes")
-            .putNull("messagesDropped")
-            .putNull("delayed")
-            .putNull("nextDueMillis");
-      }
-      messages += status.endOffset() - status.startOffset();
-      bytes += status.bytes();
-      dropped += status.messagesDropped();
-      delayed += status.delayed().messages();
-      if (status.delayed().messages() > 0) {
-        nextDue = Math.min(nextDue, status.delayed().nextDueMillis());
-      }
-    }
+    Long delayed = ShardStatus.sum(topic, statuses, status -> status.delayed().messages());
+    Long nextDue =
+        delayed == null
+            ? null
+            : statuses.values().stream()
+                .filter(status -> status.shard().topicId() == topic.id())
+                .map(TopicsApi::nextDue)
+                .filter(Objects::nonNull)
+                .min(Long::compare)
+                .orElse(null);
     return created(topic)
-        .put("messages", messages)
-        .put("bytes", bytes)
-        .put("messagesDropped", dropped)
+        .put(
+            "messages",
+            ShardStatus.sum(topic, statuses, status -> status.endOffset() - status.startOffset()))
+        .put("bytes", ShardStatus.sum(topic, statuses, ShardStatus::bytes))
+        .put("messagesDropped", ShardStatus.sum(topic, statuses, ShardStatus::messagesDropped))
         .put("delayed", delayed)
-        .put("nextDueMillis", delayed == 0 ? null : (Long) nextDue);
+        .put("nextDueMillis", nextDue);
   }
 
   private static Long nextDue(ShardStatus status) {
