@@ -1,12 +1,15 @@
 package dev.evenkeel.assign;
 
 import dev.evenkeel.protocol.Shard;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
 /** One step of planning: how the group stands, and who shall own what. */
 public final class Planner {
+  private static final int REASON_CHARS_MAX = 300;
+
   private Planner() {}
 
   /**
@@ -36,12 +39,69 @@ public final class Planner {
   }
 
   /**
-   * Plans with an assignor, without asking for the {@link #status}; with {@link StickyAssignor} if
-   * that one fails or its answer breaks the contract, and then {@link Plan#problem} says why.
+   * Plans with an assignor, without asking for the {@link #status}. The assignor may be anybody's,
+   * and its answer is not trusted: if it throws, forgets a shard, or names somebody who may not own
+   * it, the plan is {@link StickyAssignor}'s, and {@link Plan#problem} says why. Shards that nobody
+   * asked for are left out of the plan. How long it takes is not judged.
    */
   public static Plan plan(Snapshot snapshot, Assignor assignor) {
-    Checked.Answer answer = Checked.assign(assignor, snapshot);
-    return new Plan(answer.targets(), moves(snapshot, answer.targets()), answer.problem());
+    if (assignor instanceof StickyAssignor) {
+      return planned(snapshot, assignor.assign(snapshot), null);
+    }
+    String name = assignor.getClass().getName();
+    try {
+      name = "assignor " + assignor.name();
+      Map<Shard, String> targets = new HashMap<>();
+      String problem = check(assignor.assign(snapshot), snapshot, targets);
+      if (problem == null) {
+        return planned(snapshot, targets, null);
+      }
+      return instead(snapshot, name + " " + problem);
+    } catch (Exception | LinkageError | AssertionError | StackOverflowError failure) {
+      return instead(snapshot, name + " failed: " + failure);
+    }
+  }
+
+  private static Plan instead(Snapshot snapshot, String problem) {
+    String line = problem.replaceAll("\\s+", " ");
+    String cut =
+        line.length() <= REASON_CHARS_MAX ? line : line.substring(0, REASON_CHARS_MAX) + "...";
+    return planned(snapshot, new StickyAssignor().assign(snapshot), cut + "; planned by sticky");
+  }
+
+  private static String check(
+      Map<Shard, String> answer, Snapshot snapshot, Map<Shard, String> targets) {
+    if (answer == null) {
+      return "answered null";
+    }
+    Map<String, Set<Integer>> subscriptions = new HashMap<>();
+    Set<Integer> wanted = new HashSet<>();
+    for (Snapshot.Member member : snapshot.members()) {
+      subscriptions.put(member.name(), member.topicIds());
+      wanted.addAll(member.topicIds());
+    }
+    for (Snapshot.Held held : snapshot.shards()) {
+      Shard shard = held.shard();
+      if (wanted.contains(shard.topicId())) {
+        String target = answer.get(shard);
+        if (target == null) {
+          return "names no owner for shard " + shard;
+        }
+        Set<Integer> topicIds = subscriptions.get(target);
+        if (topicIds == null) {
+          return "gives shard " + shard + " to " + target + ", who is not a member";
+        }
+        if (!topicIds.contains(shard.topicId())) {
+          return "gives shard " + shard + " to " + target + ", who does not subscribe to it";
+        }
+        targets.put(shard, target);
+      }
+    }
+    return null;
+  }
+
+  private static Plan planned(Snapshot snapshot, Map<Shard, String> targets, String problem) {
+    return new Plan(targets, moves(snapshot, targets), problem);
   }
 
   private static int moves(Snapshot snapshot, Map<Shard, String> targets) {

@@ -20,7 +20,15 @@ import java.util.Map;
  *       move, and of those the first.
  * </ul>
  *
- * <p>How: see {@link Strategy}. Time grows almost linearly with the shards and members.
+ * <p>The {@link GroupStatus} says what is to be done. The shard balancer that its five states come
+ * from gave one free shard to each idle consumer, dealt the rest to those below the average, and
+ * moved shards from consumers above the average to consumers below it. That stops too early: where
+ * the average is not a whole number, nobody may be below it by one and yet two differ by two; a
+ * consumer that comes to an idle group gets one shard and waits for the next round; and a shard
+ * cannot pass through a third consumer where the subscriptions differ. This assignor ends level in
+ * one round.
+ *
+ * <p>Time grows almost linearly with the shards and members.
  */
 public final class StickyAssignor implements Assignor {
 
@@ -47,6 +55,38 @@ public final class StickyAssignor implements Assignor {
   @Override
   public Map<Shard, String> assign(Snapshot snapshot) {
     GroupView view = GroupView.of(snapshot, exactArcsMax);
-    return view.named(Strategy.of(view.status()).owners(view));
+    return view.named(owners(view));
+  }
+
+  /** The member for each shard, both as numbers of the view's roster. */
+  private static int[] owners(GroupView view) {
+    return switch (view.status()) {
+      // Nothing to gain: hand-overs under way are called off.
+      case OK -> view.roster().owner.clone();
+      // An idle consumer is the least loaded there is, so it is filled first, and not with one
+      // shard only: it gets its whole share, be it from others.
+      case UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS,
+          UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS ->
+          levelled(view, true);
+      // All shards have owners; only as many move as level loads need.
+      case HEAVY_LOAD_BALANCE_NEEDED, HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED ->
+          levelled(view, false);
+    };
+  }
+
+  /**
+   * Shards leave the most loaded members for the least loaded ones that they can reach, if need be
+   * over others; between members of the same subscription that is a matter of counting.
+   *
+   * @param fill shards without an owner go where load is least, before that
+   */
+  private static int[] levelled(GroupView view, boolean fill) {
+    Flow flow = view.flow();
+    Levelling levelling = new Levelling(flow);
+    if (fill) {
+      levelling.fill();
+    }
+    levelling.exchange();
+    return view.dealt(flow);
   }
 }

@@ -12,7 +12,6 @@ import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.StallGuard;
 import dev.evenkeel.dispatcher.core.UnheardMember;
-import dev.evenkeel.dispatcher.level.LevelDealers;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
@@ -92,7 +91,7 @@ final class Activation {
       Brokers brokers,
       ClusterMember cluster,
       DispatcherMeters meters,
-      LevelDealers dealers,
+      LevelGroups levels,
       long term,
       long revision) {
     this.vertx = vertx;
@@ -110,12 +109,8 @@ final class Activation {
             revision,
             cluster.members());
     this.live = new LiveLook(vertx, this, clock);
-    this.levels =
-        new LevelGroups(
-            core,
-            dealers,
-            (group, instance) -> run(core.appoint(group, instance, clock.millis())),
-            (group, instance) -> context.runOnContext(now -> dealerEnded(group, instance)));
+    this.levels = levels;
+    levels.activate(core, (group, instance) -> run(core.appoint(group, instance, clock.millis())));
     this.sweeper = new DedupSweeper(cluster, meters);
     this.registry = new SharedMapMirror(cluster.registry(), context);
     this.ownership = new SharedMapMirror(cluster.ownership(), context);
@@ -211,12 +206,6 @@ final class Activation {
 
   long revision() {
     return core.revision();
-  }
-
-  private void dealerEnded(String group, String instance) {
-    if (!stopped) {
-      levels.ended(group, instance);
-    }
   }
 
   // ---- Inputs
@@ -429,21 +418,13 @@ final class Activation {
           .groups()
           .otherwiseEmpty()
           .onSuccess(groups -> run(core.groupsRead(a.id(), groups, clock.millis())));
-    } else {
-      hint(action);
-    }
-  }
-
-  private void hint(DispatcherAction action) {
-    if (action instanceof DispatcherAction.Register
-        || action instanceof DispatcherAction.Unregister) {
+    } else if (action instanceof DispatcherAction.Register a) {
       membersChanged = true;
-    }
-    if (action instanceof DispatcherAction.Register a) {
       registry.put(
           RegistryEntries.key(a.member().beat().group(), a.member().name()),
           RegistryEntries.of(a.member(), core.term()));
     } else if (action instanceof DispatcherAction.Unregister a) {
+      membersChanged = true;
       registry.remove(RegistryEntries.key(a.group(), a.member()));
     } else if (action instanceof DispatcherAction.Ownership a) {
       String key = a.group() + "/" + a.topic() + "/" + a.shard().shard();
@@ -452,6 +433,8 @@ final class Activation {
       } else {
         ownership.put(key, ownershipEntry(a.lease()));
       }
+    } else {
+      throw new AssertionError(action);
     }
   }
 

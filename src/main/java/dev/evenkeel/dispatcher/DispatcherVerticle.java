@@ -12,7 +12,6 @@ import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.MoveLog;
-import dev.evenkeel.dispatcher.level.LevelDealers;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.MoveRecord;
@@ -69,7 +68,7 @@ public final class DispatcherVerticle extends VerticleBase {
   /** For those who look from another thread. */
   private volatile boolean active;
 
-  private LevelDealers dealers;
+  private LevelGroups levels;
   private long lastRevision;
   private long timer = -1;
   private int looks;
@@ -120,7 +119,7 @@ public final class DispatcherVerticle extends VerticleBase {
     figures = new GroupMetrics(scope);
     scope.reading(this::readFigures);
     brokers = new Brokers(vertx, log.nodeId(), options.requestTimeoutMillis());
-    dealers = new LevelDealers(vertx, log.nodeId());
+    levels = new LevelGroups(vertx, context, log.nodeId());
     listen(Addresses.dispatcher(log.nodeId()), this::heartbeat);
     listen(Addresses.groups(log.nodeId()), this::groups);
     listen(Addresses.LEASE_CHANGES, this::leaseChange);
@@ -165,8 +164,8 @@ public final class DispatcherVerticle extends VerticleBase {
     List<Future<Void>> gone = new ArrayList<>();
     consumers.forEach(consumer -> gone.add(consumer.unregister()));
     deactivate(Refusal.UNAVAILABLE, "the dispatcher is stopping");
-    if (dealers != null) {
-      dealers.end();
+    if (levels != null) {
+      levels.end();
     }
     if (scope != null) {
       scope.close();
@@ -204,7 +203,7 @@ public final class DispatcherVerticle extends VerticleBase {
               brokers,
               cluster,
               meters,
-              dealers,
+              levels,
               leadership.term(),
               lastRevision);
       meters.activated();

@@ -1,27 +1,40 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.UnheardMember;
-import dev.evenkeel.dispatcher.level.LevelDealers;
+import dev.evenkeel.dispatcher.level.LevelDispatcher;
+import dev.evenkeel.dispatcher.level.LevelDispatcher.Wanted;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
-import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.VertxInternal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 
-/** Keeps a level dispatcher for each group in mode level that has members. */
+/** The level dispatchers of this node: one for each group in mode level that has members. */
 final class LevelGroups {
   /** A group whose last member has gone is let go after so long: perhaps somebody comes back. */
   private static final long MEMBERLESS_MILLIS_MAX = 10_000;
@@ -35,55 +48,77 @@ final class LevelGroups {
           .thenComparingLong(delays -> delays.stream().mapToLong(Long::longValue).sum())
           .thenComparing(List::toString);
 
-  /**
-   * What a dealer was opened with: with anything else another is opened.
-   *
-   * @param retryDelaysMillis null: nobody has said
-   */
-  private record Wanted(
-      Set<String> topics, GroupPolicy policy, String order, List<Long> retryDelaysMillis) {}
-
   private static final class Open {
     final Wanted wanted;
-    final String instance;
+    final String instance = UUID.randomUUID().toString();
+    LevelDispatcher dispatcher;
     List<LiveMember> members = List.of();
     long memberlessSinceMillis = -1;
 
-    Open(Wanted wanted, String instance) {
+    Open(Wanted wanted) {
       this.wanted = wanted;
-      this.instance = instance;
     }
   }
 
-  /** Makes a run the holder of a group, or nobody if it is null. */
-  interface Appointing {
-    void appoint(String group, String instance);
-  }
+  private final Context context;
+  private final String node;
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final Link.Listening reports;
 
-  private final DispatcherCore core;
-  private final LevelDealers dealers;
-  private final Appointing appointing;
-  private final BiConsumer<String, String> ended;
+  /** Also those that are closing. Read from any thread. */
+  private final Map<String, LevelDispatcher> byGroup = new ConcurrentHashMap<>();
+
   private final Map<String, Open> open = new HashMap<>();
+
+  /** Of the activation that these groups are for; null: this node is not the dispatcher. */
+  private DispatcherCore core;
+
+  /** Makes a run the holder of a group, or nobody if it is null. */
+  private BiConsumer<String, String> appoint;
+
   private boolean syncing;
 
   /**
-   * @param ended told of a group and a run, on any thread, when a dealer has ended
+   * @param vertx the clustered one of the node
+   * @param context on which all but reports happens
    */
-  LevelGroups(
-      DispatcherCore core,
-      LevelDealers dealers,
-      Appointing appointing,
-      BiConsumer<String, String> ended) {
-    this.core = core;
-    this.ended = ended;
-    this.dealers = dealers;
-    this.appointing = appointing;
+  LevelGroups(Vertx vertx, Context context, String node) {
+    this.context = context;
+    this.node = node;
+    link = new VertxLink(vertx, null);
+    directory = new ClusterDirectory(link);
+    // Reports are read on an event loop of their own: they come by thousands.
+    Link.Listening[] listening = new Link.Listening[1];
+    ((VertxInternal) vertx)
+        .createEventLoopContext()
+        .dispatch(null, none -> listening[0] = link.serve(Addresses.dealer(node), this::reported));
+    reports = listening[0];
   }
 
-  /** Opens and closes dealers as the groups are now, and tells them who is there. */
+  private Future<Buffer> reported(Buffer body) {
+    Report report = Report.decode(Frames.body(body));
+    LevelDispatcher dispatcher = byGroup.get(report.group());
+    if (dispatcher == null) {
+      throw new RefusedException(
+          Refusal.FENCED, "no level dispatcher of group " + report.group() + " is here");
+    }
+    return dispatcher.reported(report);
+  }
+
+  /**
+   * This node has become the dispatcher.
+   *
+   * @param appoint makes a run the holder of a group, or nobody if it is null
+   */
+  void activate(DispatcherCore newCore, BiConsumer<String, String> newAppoint) {
+    core = newCore;
+    appoint = newAppoint;
+  }
+
+  /** Opens and closes level dispatchers as the groups are now, and tells them who is there. */
   void sync(long nowMillis) {
-    if (syncing) {
+    if (syncing || core == null) {
       return;
     }
     syncing = true;
@@ -95,13 +130,9 @@ final class LevelGroups {
           sync(group, nowMillis);
         }
       }
-      Iterator<String> others = new ArrayList<>(open.keySet()).iterator();
-      while (others.hasNext()) {
-        String name = others.next();
-        if (!seen.contains(name)) {
-          close(name);
-        }
-      }
+      List<String> others = new ArrayList<>(open.keySet());
+      others.removeAll(seen);
+      others.forEach(this::close);
     } finally {
       syncing = false;
     }
@@ -122,22 +153,15 @@ final class LevelGroups {
       now = null;
     }
     if (now == null) {
-      now = new Open(wanted, UUID.randomUUID().toString());
+      now = new Open(wanted);
       open.put(group.name(), now);
-      appointing.appoint(group.name(), now.instance);
-      dealers.open(
-          group.name(),
-          List.copyOf(wanted.topics()),
-          wanted.policy(),
-          wanted.order(),
-          wanted.retryDelaysMillis(),
-          now.instance,
-          ended);
+      appoint.accept(group.name(), now.instance);
+      start(group.name(), now);
     }
     now.memberlessSinceMillis = -1;
     if (!members.equals(now.members)) {
       now.members = members;
-      dealers.members(group.name(), members);
+      now.dispatcher.members(members);
     }
   }
 
@@ -145,16 +169,45 @@ final class LevelGroups {
     if (now.memberlessSinceMillis < 0) {
       now.memberlessSinceMillis = nowMillis;
       now.members = List.of();
-      dealers.members(group, List.of());
+      now.dispatcher.members(List.of());
     } else if (nowMillis - now.memberlessSinceMillis >= MEMBERLESS_MILLIS_MAX) {
       close(group);
     }
   }
 
+  private void start(String group, Open now) {
+    DispatcherCore its = core;
+    now.dispatcher =
+        new LevelDispatcher(
+            link,
+            directory,
+            group,
+            node,
+            now.wanted,
+            now.instance,
+            which -> {
+              byGroup.remove(group, which);
+              context.runOnContext(then -> ended(its, group, now));
+            });
+    LevelDispatcher former = byGroup.put(group, now.dispatcher);
+    if (former != null) {
+      former.abandon();
+    }
+    now.dispatcher.start();
+  }
+
+  /** One has ended: if the group needs one, the next sync opens another. */
+  private void ended(DispatcherCore its, String group, Open which) {
+    Open now = open.get(group);
+    if (its == core && (now == null || now == which)) {
+      open.remove(group);
+      appoint.accept(group, null);
+    }
+  }
+
   /** It is the holder until it has ended, so that it can release what it has. */
   private void close(String group) {
-    open.remove(group);
-    dealers.close(group);
+    open.remove(group).dispatcher.close();
   }
 
   private static Wanted wanted(GroupState group) {
@@ -209,28 +262,33 @@ final class LevelGroups {
   void holds(String group, String instance, long term) {
     Open now = open.get(group);
     if (now != null && now.instance.equals(instance)) {
-      dealers.begin(group, term);
+      now.dispatcher.begin(term);
     }
   }
 
-  /** A dealer has ended: if it is needed, the next sync opens another. */
-  void ended(String group, String instance) {
-    Open now = open.get(group);
-    if (now == null || now.instance.equals(instance)) {
-      open.remove(group);
-      appointing.appoint(group, null);
-    }
-  }
-
-  /** How level a group is, or null if that is not known. */
+  /** How level a group is, as of a moment ago, or null if that is not known. */
   LevelFigures figures(String group) {
-    LevelFigures now = dealers.figures(group);
+    LevelDispatcher dispatcher = byGroup.get(group);
+    LevelFigures now = dispatcher == null ? null : dispatcher.figures();
     return now == null || now.term() == 0 ? null : now;
   }
 
-  /** This node is no dispatcher any more. */
+  /** This node is no dispatcher any more: lets go of all groups at once. */
   void abandon() {
+    core = null;
     open.clear();
-    dealers.abandon();
+    for (String group : List.copyOf(byGroup.keySet())) {
+      LevelDispatcher dispatcher = byGroup.remove(group);
+      if (dispatcher != null) {
+        dispatcher.abandon();
+      }
+    }
+  }
+
+  /** Ends all of it. */
+  void end() {
+    abandon();
+    reports.end();
+    directory.close();
   }
 }

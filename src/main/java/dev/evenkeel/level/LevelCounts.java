@@ -56,14 +56,60 @@ public final class LevelCounts {
 
   private static final int ROOM_FIRST = 8;
 
+  /** The counts of one member. */
+  private static final class Entry {
+    final String name;
+    final long joined;
+    final long base;
+
+    /** Where it is in the book's arrays; changes when others leave. */
+    int slot;
+
+    long finished;
+    int inHand;
+
+    /**
+     * Whether a finished message of it was heard of, and its references to older ones are final.
+     */
+    boolean heard;
+
+    /** By slot: own count less that one's, at the moment from which this one is held to it. */
+    long[] references;
+
+    /** When it last finished something, or got something after it had nothing. */
+    long quietSinceMillis;
+
+    /** Finished and in hand together may reach this; right while {@code version} is the book's. */
+    long limit;
+
+    int version = -1;
+
+    /** Slot of the one that sets the limit, or −1, and its count then. */
+    int blocker = -1;
+
+    long blockerFinished;
+
+    Entry(String name, long joined, long base, int room) {
+      this.name = name;
+      this.joined = joined;
+      this.base = base;
+      this.references = new long[room];
+    }
+
+    /** The most it can have finished by now. */
+    long most() {
+      return finished + inHand;
+    }
+  }
+
   private final int range;
-  private final Map<String, BookEntry> byName = new HashMap<>();
-  private final List<BookEntry> entries = new ArrayList<>();
+  private final Map<String, Entry> byName = new HashMap<>();
+  private final List<Entry> entries = new ArrayList<>();
   private long[] finished = new long[ROOM_FIRST];
   private long nextJoined = 1;
   private int version;
 
-  /** An empty book. */
+  /** Without members. */
   public LevelCounts(Range range) {
     this.range = range.steps();
   }
@@ -78,7 +124,7 @@ public final class LevelCounts {
   public record Holder(String member, int inHand, long heldMillis) {}
 
   /**
-   * A book that goes on from what the live members report. Nothing that an earlier keeper deals may
+   * Counts that go on from what the live members report. Nothing that an earlier keeper deals may
    * reach a member after its report.
    *
    * @throws IllegalArgumentException if a member does not know of an older one that reports too;
@@ -96,30 +142,30 @@ public final class LevelCounts {
    */
   public static LevelCounts restore(
       Range range, Collection<Checkpoint> standings, long joinedFrom, long nowMillis) {
-    LevelCounts book = new LevelCounts(range);
-    book.nextJoined = joinedFrom;
+    LevelCounts counts = new LevelCounts(range);
+    counts.nextJoined = joinedFrom;
     List<Checkpoint> inOrder = new ArrayList<>(standings);
     inOrder.sort(Comparator.comparingLong(Checkpoint::joined));
     for (Checkpoint each : inOrder) {
-      BookEntry entry = book.add(each.name(), each.joined(), each.base(), nowMillis);
+      Entry entry = counts.add(each.name(), each.joined(), each.base(), nowMillis);
       entry.finished = each.finished();
       entry.inHand = each.inHand();
       entry.heard = each.heard();
-      book.finished[entry.slot] = each.finished();
+      counts.finished[entry.slot] = each.finished();
     }
     for (Checkpoint each : inOrder) {
-      book.relate(each);
+      counts.relate(each);
     }
-    return book;
+    return counts;
   }
 
   private void relate(Checkpoint checkpoint) {
-    BookEntry young = byName.get(checkpoint.name());
+    Entry young = byName.get(checkpoint.name());
     Map<Long, Checkpoint.Reference> references = new HashMap<>();
     for (Checkpoint.Reference each : checkpoint.references()) {
       references.put(each.joined(), each);
     }
-    for (BookEntry old : entries) {
+    for (Entry old : entries) {
       if (old.joined >= young.joined) {
         continue;
       }
@@ -141,9 +187,9 @@ public final class LevelCounts {
 
   /** What {@code member} should be told, with the next message at the latest. */
   public Checkpoint checkpoint(String member) {
-    BookEntry young = entry(member);
+    Entry young = entry(member);
     List<Checkpoint.Reference> references = new ArrayList<>();
-    for (BookEntry old : entries) {
+    for (Entry old : entries) {
       if (old.joined < young.joined) {
         references.add(
             new Checkpoint.Reference(
@@ -177,8 +223,8 @@ public final class LevelCounts {
    */
   public void join(String member, long nowMillis) {
     long base = entries.isEmpty() ? 0 : lowest();
-    BookEntry young = add(member, nextJoined, base, nowMillis);
-    for (BookEntry old : entries) {
+    Entry young = add(member, nextJoined, base, nowMillis);
+    for (Entry old : entries) {
       if (old != young) {
         old.references[young.slot] = old.finished;
         young.references[old.slot] = -old.most();
@@ -186,7 +232,7 @@ public final class LevelCounts {
     }
   }
 
-  private BookEntry add(String member, long joined, long base, long nowMillis) {
+  private Entry add(String member, long joined, long base, long nowMillis) {
     if (byName.containsKey(member)) {
       throw new IllegalStateException(member + " is live already");
     }
@@ -197,11 +243,11 @@ public final class LevelCounts {
     if (slot == finished.length) {
       int room = slot * 2;
       finished = Arrays.copyOf(finished, room);
-      for (BookEntry each : entries) {
+      for (Entry each : entries) {
         each.references = Arrays.copyOf(each.references, room);
       }
     }
-    BookEntry entry = new BookEntry(member, joined, base, finished.length);
+    Entry entry = new Entry(member, joined, base, finished.length);
     entry.slot = slot;
     entry.quietSinceMillis = nowMillis;
     finished[slot] = 0;
@@ -214,20 +260,20 @@ public final class LevelCounts {
 
   /**
    * A member has left, died, or is set aside. What it has in hand is to be dealt again; what it
-   * still reports is no business of this book. Does nothing if it is not live.
+   * still reports is no business of this. Does nothing if it is not live.
    */
   public void leave(String member) {
-    BookEntry gone = byName.remove(member);
+    Entry gone = byName.remove(member);
     if (gone == null) {
       return;
     }
     int last = entries.size() - 1;
-    BookEntry moved = entries.remove(last);
+    Entry moved = entries.remove(last);
     if (moved != gone) {
       entries.set(gone.slot, moved);
       moved.slot = gone.slot;
       finished[gone.slot] = finished[last];
-      for (BookEntry each : entries) {
+      for (Entry each : entries) {
         each.references[gone.slot] = each.references[last];
       }
     }
@@ -242,7 +288,7 @@ public final class LevelCounts {
     return mayDeal(entry(member));
   }
 
-  private int mayDeal(BookEntry entry) {
+  private int mayDeal(Entry entry) {
     long most = entry.most();
     if (most >= limit(entry, most)) {
       return 0;
@@ -251,7 +297,7 @@ public final class LevelCounts {
   }
 
   /** The limit as it was, if that allows one more or cannot have changed; else as it is. */
-  private long limit(BookEntry entry, long most) {
+  private long limit(Entry entry, long most) {
     boolean same = entry.version == version;
     if (same && (most < entry.limit || finished[entry.blocker] == entry.blockerFinished)) {
       return entry.limit;
@@ -281,7 +327,7 @@ public final class LevelCounts {
    * @throws IllegalStateException if it is more than that
    */
   public void dealt(String member, int count, long nowMillis) {
-    BookEntry entry = entry(member);
+    Entry entry = entry(member);
     int most = mayDeal(entry);
     if (count < 1 || count > most) {
       throw new IllegalStateException(
@@ -299,12 +345,12 @@ public final class LevelCounts {
    * @throws IllegalStateException if it has fewer
    */
   public void finished(String member, int count, long nowMillis) {
-    BookEntry entry = entry(member);
+    Entry entry = entry(member);
     checkInHand(entry, count);
     if (!entry.heard) {
       entry.heard = true;
       entry.version = -1;
-      for (BookEntry old : entries) {
+      for (Entry old : entries) {
         if (old.joined < entry.joined) {
           entry.references[old.slot] = -old.most();
         }
@@ -322,12 +368,12 @@ public final class LevelCounts {
    * @throws IllegalStateException if it has fewer
    */
   public void givenBack(String member, int count) {
-    BookEntry entry = entry(member);
+    Entry entry = entry(member);
     checkInHand(entry, count);
     entry.inHand -= count;
   }
 
-  private static void checkInHand(BookEntry entry, int count) {
+  private static void checkInHand(Entry entry, int count) {
     if (count < 1 || count > entry.inHand) {
       throw new IllegalStateException(
           entry.name + " has " + entry.inHand + " messages in hand, and not " + count);
@@ -356,7 +402,7 @@ public final class LevelCounts {
    * Null if it waits for nobody but perhaps itself.
    */
   public String waitsFor(String member) {
-    BookEntry entry = entry(member);
+    Entry entry = entry(member);
     long most = entry.most();
     return most < limit(entry, most) ? null : entries.get(entry.blocker).name;
   }
@@ -371,11 +417,11 @@ public final class LevelCounts {
    * bar of that moment.
    */
   public long positionOf(String member) {
-    BookEntry entry = entry(member);
+    Entry entry = entry(member);
     return entry.base + entry.finished;
   }
 
-  /** The range that this book keeps. */
+  /** The range that these counts keep. */
   public int range() {
     return range;
   }
@@ -386,8 +432,8 @@ public final class LevelCounts {
    */
   public long gap() {
     long gap = 0;
-    for (BookEntry old : entries) {
-      for (BookEntry young : entries) {
+    for (Entry old : entries) {
+      for (Entry young : entries) {
         if (old.joined < young.joined) {
           long ahead = old.finished - old.references[young.slot] - young.finished;
           gap = Math.max(gap, Math.abs(ahead));
@@ -404,7 +450,7 @@ public final class LevelCounts {
 
   private long lowest() {
     long lowest = Long.MAX_VALUE;
-    for (BookEntry each : entries) {
+    for (Entry each : entries) {
       lowest = Math.min(lowest, each.base + each.finished);
     }
     return lowest;
@@ -418,13 +464,13 @@ public final class LevelCounts {
    * it leave; it comes back by joining.
    */
   public Optional<Holder> holder(long nowMillis) {
-    BookEntry holder = null;
-    for (BookEntry each : entries) {
+    Entry holder = null;
+    for (Entry each : entries) {
       long most = each.most();
       if (most < limit(each, most)) {
         continue;
       }
-      BookEntry blocker = entries.get(each.blocker);
+      Entry blocker = entries.get(each.blocker);
       if (blocker.inHand > 0
           && (holder == null || blocker.quietSinceMillis < holder.quietSinceMillis)) {
         holder = blocker;
@@ -435,8 +481,8 @@ public final class LevelCounts {
         : Optional.of(new Holder(holder.name, holder.inHand, nowMillis - holder.quietSinceMillis));
   }
 
-  private BookEntry entry(String member) {
-    BookEntry entry = byName.get(member);
+  private Entry entry(String member) {
+    Entry entry = byName.get(member);
     if (entry == null) {
       throw new IllegalStateException(member + " is not live");
     }

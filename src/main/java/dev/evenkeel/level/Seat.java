@@ -12,15 +12,24 @@ import java.util.Arrays;
  * anybody; all else belongs to the owner's thread. See {@link Coordinator} for why it is right.
  */
 class Seat extends SeatWord {
+  /**
+   * Since when a seat has been seen to hold others back and to do nothing.
+   *
+   * @param word the seat's word then
+   * @param touches how often its owner had asked or been answered then
+   * @param sinceNanos of the coordinator's clock
+   */
+  private record Stall(long word, int touches, long sinceNanos) {}
+
   private static final VarHandle WAITERS;
-  private static final VarHandle HOLD;
+  private static final VarHandle STALL;
   private static final long[] NONE = {};
 
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       WAITERS = lookup.findVarHandle(Seat.class, "waiters", Link.class);
-      HOLD = lookup.findVarHandle(Seat.class, "hold", Hold.class);
+      STALL = lookup.findVarHandle(Seat.class, "stall", Stall.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -44,7 +53,7 @@ class Seat extends SeatWord {
   private int blocker;
 
   private volatile Link waiters;
-  private volatile Hold hold;
+  private volatile Stall stall;
   private volatile int touches;
   private volatile Waiter waiting;
 
@@ -222,13 +231,13 @@ class Seat extends SeatWord {
    * a question or a pending wait. The first call that finds it so begins the time.
    */
   boolean isIdle(long word, long nowNanos, long idleNanos) {
-    Hold held = hold;
+    Stall seen = stall;
     int touched = touches;
-    if (held == null || held.word() != word || held.touches() != touched || isWaiting()) {
-      HOLD.compareAndSet(this, held, new Hold(word, touched, nowNanos));
+    if (seen == null || seen.word() != word || seen.touches() != touched || isWaiting()) {
+      STALL.compareAndSet(this, seen, new Stall(word, touched, nowNanos));
       return false;
     }
-    return nowNanos - held.sinceNanos() >= idleNanos;
+    return nowNanos - seen.sinceNanos() >= idleNanos;
   }
 
   /** Ends the stay if {@code word} is still its word. */

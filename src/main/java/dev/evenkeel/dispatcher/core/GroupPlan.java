@@ -1,7 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
-import dev.evenkeel.assign.Election;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupInfo;
@@ -172,7 +171,7 @@ final class GroupPlan {
     if (targetsOld || burstSinceMillis != NO_BURST && nowMillis >= burstEndMillis) {
       plan(topics, nowMillis);
     }
-    Member elected = elected();
+    Member elected = group.leading().electedMember();
     needsLease = null;
     mayGrant = !group.leading().applies() || group.leading().mayBeGranted(elected, topics);
     Iterator<ShardState> next = queue.iterator();
@@ -189,38 +188,9 @@ final class GroupPlan {
     return needsLease == null
             && leads
             && !targets.owners().isEmpty()
-            && onlyWaitFor(elected, topics)
+            && group.leading().nobodyElseOwns(elected, topics)
         ? elected
         : needsLease;
-  }
-
-  /** Mode singleton: who shall lead and has been heard, or null. */
-  private Member elected() {
-    Election.Candidate elected = group.leading().elected();
-    Member member = elected == null ? null : group.members().live(elected.name());
-    return member != null && group.leading().elected(member) ? member : null;
-  }
-
-  /** Whether every shard is the elected member's, or waits for it alone: nobody else holds any. */
-  private boolean onlyWaitFor(Member elected, Topics topics) {
-    for (Shard shard : targets.owners().keySet()) {
-      ShardState state = group.shards().state(shard);
-      boolean has = state.lease() != null && elected.instance().equals(state.lease().instance());
-      if (topics.has(shard) && !has && !state.waitsForLead) {
-        return false;
-      }
-    }
-    for (ShardState state : group.shards().states()) {
-      ShardStep.Owner owner = owner(state.lease());
-      boolean held = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
-      if (held
-          && topics.has(state.shard)
-          && !state.waitsForLead
-          && !state.lease().instance().equals(elected.instance())) {
-        return false;
-      }
-    }
-    return true;
   }
 
   private void plan(Topics topics, long nowMillis) {
@@ -371,7 +341,7 @@ final class GroupPlan {
   }
 
   /** Who is stuck and loses the shard is like dead for it: the epoch fences it. */
-  private ShardStep.Owner owner(Lease lease) {
+  ShardStep.Owner owner(Lease lease) {
     return isTaken(lease) || group.leading().outOfTerm(lease)
         ? ShardStep.Owner.DEAD
         : group.owner(lease);

@@ -107,6 +107,34 @@ final class Leading {
     return elected != null && elected.instance().equals(member.instance());
   }
 
+  /** Who shall lead and has been heard, or null. */
+  Member electedMember() {
+    Member member = elected == null ? null : group.members().live(elected.name());
+    return member != null && elected(member) ? member : null;
+  }
+
+  /** Whether every shard is that member's, or waits for it alone: nobody else has any. */
+  boolean nobodyElseOwns(Member member, Topics topics) {
+    for (Shard shard : group.plan().targets().owners().keySet()) {
+      ShardState state = group.shards().state(shard);
+      boolean has = state.lease() != null && member.instance().equals(state.lease().instance());
+      if (topics.has(shard) && !has && !state.waitsForLead) {
+        return false;
+      }
+    }
+    for (ShardState state : group.shards().states()) {
+      ShardStep.Owner owner = group.plan().owner(state.lease());
+      boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
+      if (owned
+          && topics.has(state.shard)
+          && !state.waitsForLead
+          && !state.lease().instance().equals(member.instance())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Whether the lease is that run's. */
   private boolean holds(String instance) {
     return group.lease().held() && group.lease().instance().equals(instance);

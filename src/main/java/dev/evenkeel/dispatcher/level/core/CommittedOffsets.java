@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Below which offsets the group is done, and who knows how much of it. One entry a shard. */
+/** Below which offsets the group is done, and what of it has changed since when. */
 final class CommittedOffsets {
   private record Known(long offset, long version) {}
 
@@ -20,13 +20,11 @@ final class CommittedOffsets {
   }
 
   void committed(Shard shard, long offset) {
-    Known known = byShard.get(shard);
-    if (known != null && known.offset() >= offset) {
-      return;
+    if (offset > below(shard)) {
+      forget(shard);
+      byShard.put(shard, new Known(offset, ++version));
+      byVersion.put(version, shard);
     }
-    forget(shard);
-    byShard.put(shard, new Known(offset, ++version));
-    byVersion.put(version, shard);
   }
 
   /** Below which offset the group is done; 0 if unknown. */
@@ -44,13 +42,8 @@ final class CommittedOffsets {
 
   /** What has changed since {@code known}, a version. */
   Map<Shard, Long> since(long known) {
-    if (known >= version) {
-      return Map.of();
-    }
-    Map<Shard, Long> news = new LinkedHashMap<>();
-    byVersion
-        .tailMap(known, false)
-        .forEach((each, shard) -> news.put(shard, byShard.get(shard).offset()));
-    return news;
+    Map<Shard, Long> changes = new LinkedHashMap<>();
+    byVersion.tailMap(known, false).forEach((each, shard) -> changes.put(shard, below(shard)));
+    return changes;
   }
 }

@@ -3,31 +3,46 @@ package dev.evenkeel.dispatcher.level.core;
 import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.Shard;
+import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.List;
+import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
-/** What was delivered and waits to be dealt, and what members told of before it was delivered. */
+/**
+ * What was delivered and waits to be handed out, and what members told of before it was delivered.
+ *
+ * <p>What was handed out before waits first, by shard and offset, then the rest as it came. What
+ * delivers it bounds how much there is.
+ */
 final class Deliveries {
   /** Most messages of which members said that they ended, while the log did not deliver them. */
   static final int ENDED_MAX = 1_000_000;
 
   private final Consumer<LevelAction> out;
-  private final WaitingLine line = new WaitingLine();
+  private final ArrayDeque<Item> fresh = new ArrayDeque<>();
+  private final PriorityQueue<Item> again = new PriorityQueue<>(Item::byPlace);
 
-  /** In a hand, and nobody waits for the end: not delivered yet, or not any more. */
+  /** In hand, and nobody waits for the end: not delivered yet, or not any more. */
   private final MessageMap<Item> awaited = new MessageMap<>(Integer.MAX_VALUE);
 
   private final MessageMap<Boolean> ended = new MessageMap<>(ENDED_MAX);
+  private final CommittedOffsets committed;
 
-  private final CommittedOffsets news;
-
-  Deliveries(Consumer<LevelAction> out, CommittedOffsets news) {
+  Deliveries(Consumer<LevelAction> out, CommittedOffsets committed) {
     this.out = out;
-    this.news = news;
+    this.committed = committed;
   }
 
-  WaitingLine line() {
-    return line;
+  /** How many wait to be handed out. */
+  int waiting() {
+    return fresh.size() + again.size();
+  }
+
+  /** The next message, or null. */
+  Item poll() {
+    Item item = again.poll();
+    return item == null ? fresh.poll() : item;
   }
 
   /** For tests: what is remembered of messages that were not delivered. */
@@ -36,26 +51,26 @@ final class Deliveries {
   }
 
   /** Finishes it, gives it to who has it already, or lets it wait. */
-  void add(Entry dealt, Object ticket) {
-    if (ended.remove(dealt.id()) != null) {
+  void add(Entry entry, Object ticket) {
+    if (ended.remove(entry.id()) != null) {
       out.accept(new LevelAction.Finished(ticket));
       return;
     }
-    Item item = awaited.remove(dealt.id());
+    Item item = awaited.remove(entry.id());
     if (item != null) {
-      item.deliver(dealt, ticket);
+      item.deliver(entry, ticket);
       return;
     }
-    item = new Item(dealt.id());
-    item.deliver(dealt, ticket);
-    line.add(item);
+    item = new Item(entry.id());
+    item.deliver(entry, ticket);
+    fresh.add(item);
   }
 
   /** Sorts what waits once more, now that members have told what they hold. */
   void sortAgain() {
-    for (int i = line.size(); i > 0; i--) {
-      Item item = line.poll();
-      add(item.dealt, item.ticket);
+    for (int i = waiting(); i > 0; i--) {
+      Item item = poll();
+      add(item.entry, item.ticket);
     }
   }
 
@@ -68,7 +83,7 @@ final class Deliveries {
 
   /** A member has finished it, and it is to be finished at once when it is delivered. */
   void endedEarlier(MessageId id) {
-    if (id.offset() >= news.below(id.shard())) {
+    if (id.offset() >= committed.below(id.shard())) {
       ended.add(id, true);
     }
   }
@@ -91,18 +106,28 @@ final class Deliveries {
   }
 
   /** The member that had it is out. */
-  void dealAgain(Item item) {
+  void handOutAgain(Item item) {
     if (item.ticket != null) {
-      line.addAgain(item);
+      again.add(item);
     } else {
       awaited.remove(item.id, item);
     }
   }
 
   void giveBackWaiting(Shard shard) {
-    for (Item item : line.take(shard)) {
-      out.accept(new LevelAction.GivenBack(item.ticket));
-    }
+    giveBackWaiting(fresh, shard);
+    giveBackWaiting(again, shard);
+  }
+
+  private void giveBackWaiting(Collection<Item> items, Shard shard) {
+    items.removeIf(
+        item -> {
+          boolean goes = item.id.shard().equals(shard);
+          if (goes) {
+            out.accept(new LevelAction.GivenBack(item.ticket));
+          }
+          return goes;
+        });
   }
 
   /** Nobody waits for its end any more. If it is delivered once more, the member has it. */
@@ -116,7 +141,7 @@ final class Deliveries {
 
   void giveBackAll(List<Item> items) {
     items.forEach(this::giveBack);
-    for (Item item = line.poll(); item != null; item = line.poll()) {
+    for (Item item = poll(); item != null; item = poll()) {
       out.accept(new LevelAction.GivenBack(item.ticket));
     }
   }

@@ -1,166 +1,156 @@
 package dev.evenkeel.dispatcher.level.core;
 
-import dev.evenkeel.level.LevelCounts;
 import java.util.List;
-import java.util.Map;
 
 /**
- * Who gets the waiting messages. What one may be dealt does not depend on what others are, so each
+ * Who gets the waiting messages. What one may be handed does not depend on what others are, so each
  * is asked once.
  */
 final class HandOutOrder {
   private final LevelPolicy.Strategy strategy;
+  private final LevelMembers members;
+  private final Deliveries deliveries;
 
-  /** Where the next draw begins. */
+  /** Where the next round begins. */
   private int turn;
 
-  HandOutOrder(LevelPolicy.Strategy strategy) {
+  HandOutOrder(LevelPolicy.Strategy strategy, LevelMembers members, Deliveries deliveries) {
     this.strategy = strategy;
+    this.members = members;
+    this.deliveries = deliveries;
   }
 
-  /** A member has come or gone before this place in the ring. */
-  void ringChanged(int members) {
-    turn = members == 0 ? 0 : turn % members;
-  }
-
+  /** The member at this place of the order of turns goes. */
   void left(int place) {
     if (place < turn) {
       turn--;
     }
   }
 
-  /** Deals from {@code line} to {@code ring}, whose members are all in the book. */
-  void deal(
-      List<MemberSlot> ring,
-      Map<String, MemberSlot> byName,
-      WaitingLine line,
-      LevelCounts book,
-      long now) {
-    if (ring.isEmpty() || line.isEmpty()) {
+  /** Hands out what may be handed out. */
+  void handOut(long now) {
+    if (members.inTurn().isEmpty() || deliveries.waiting() == 0) {
       return;
     }
     if (strategy == LevelPolicy.Strategy.PUSH) {
-      push(ring, byName, line, book, now);
-      return;
-    }
-    ringChanged(ring.size());
-    int able = 0;
-    for (MemberSlot hand : ring) {
-      hand.drawn = 0;
-      hand.credit = credit(hand, book);
-      able += hand.credit > 0 ? 1 : 0;
-    }
-    if (able == 0) {
-      return;
-    }
-    pull(ring, line, able, now);
-    for (MemberSlot hand : ring) {
-      if (hand.drawn > 0) {
-        book.dealt(hand.name, hand.drawn, now);
-      }
+      push(now);
+    } else {
+      pull(now);
     }
   }
 
-  /** Deals one message to each of {@code newcomers} that has none. */
-  void first(List<MemberSlot> newcomers, WaitingLine line, LevelCounts book, long now) {
-    for (MemberSlot hand : newcomers) {
-      if (line.isEmpty()) {
+  /** Hands one message to each of {@code newcomers} that has none. */
+  void first(List<MemberSlot> newcomers, long now) {
+    for (MemberSlot slot : newcomers) {
+      if (deliveries.waiting() == 0) {
         return;
       }
-      if (hand.firstDueMillis < 0) {
-        hand.firstDueMillis = now;
+      if (slot.firstDueMillis < 0) {
+        slot.firstDueMillis = now;
       }
-      if (hand.items() == 0 && credit(hand, book) > 0) {
-        hand.deal(line.poll(), now);
-        book.dealt(hand.name, 1, now);
+      if (slot.items() == 0 && credit(slot) > 0) {
+        hand(slot, now);
       }
     }
   }
 
-  /** How many more it may be dealt now. */
-  private int credit(MemberSlot hand, LevelCounts book) {
-    if (hand.closing) {
+  private void hand(MemberSlot slot, long now) {
+    slot.hand(deliveries.poll(), now);
+    members.counts().dealt(slot.name, 1, now);
+  }
+
+  /** How many more it may be handed now. */
+  private int credit(MemberSlot slot) {
+    if (slot.closing) {
       return 0;
     }
-    int may = Math.min(book.mayDeal(hand.name), hand.spanLeft());
+    int may = Math.min(members.counts().mayDeal(slot.name), slot.spanLeft());
     return strategy == LevelPolicy.Strategy.PUSH
         ? may
-        : Math.min(may, hand.capacity - hand.items());
+        : Math.min(may, slot.capacity - slot.items());
   }
 
-  /** The one whose turn it is and who may not take, or null. */
-  MemberSlot turnHolder(List<MemberSlot> ring) {
-    if (strategy != LevelPolicy.Strategy.PUSH || ring.isEmpty()) {
-      return null;
-    }
-    skipClosing(ring);
-    return ring.get(turn);
+  /** The one whose turn it is, for whom all others wait if it may not take; or null. */
+  MemberSlot turnHolder() {
+    return strategy == LevelPolicy.Strategy.PUSH && !members.inTurn().isEmpty() ? inTurn() : null;
   }
 
-  private void push(
-      List<MemberSlot> ring,
-      Map<String, MemberSlot> byName,
-      WaitingLine line,
-      LevelCounts book,
-      long now) {
-    while (!line.isEmpty()) {
-      skipClosing(ring);
-      MemberSlot hand = ring.get(turn);
-      MemberSlot taker = credit(hand, book) > 0 ? hand : behind(hand, ring.size(), byName, book);
+  private void push(long now) {
+    while (deliveries.waiting() > 0) {
+      MemberSlot slot = inTurn();
+      MemberSlot taker = credit(slot) > 0 ? slot : behind(slot);
       if (taker == null) {
         return;
       }
-      taker.deal(line.poll(), now);
-      book.dealt(taker.name, 1, now);
-      if (taker == hand) {
-        turn = (turn + 1) % ring.size();
+      hand(taker, now);
+      if (taker == slot) {
+        nextTurn();
       }
     }
   }
 
   /**
-   * Who takes out of turn: one that has nothing in hand and is behind, since what it was dealt
+   * Who takes out of turn: one that has nothing in hand and is behind, since what it was handed
    * failed or it joined just now. Whoever's turn it is would wait for it for ever. Null if nobody.
    */
-  private MemberSlot behind(
-      MemberSlot turn, int members, Map<String, MemberSlot> byName, LevelCounts book) {
-    MemberSlot hand = turn;
-    for (int i = 0; i < members; i++) {
-      String other = book.waitsFor(hand.name);
-      hand = other == null ? null : byName.get(other);
-      if (hand == null || hand.items() > 0) {
+  private MemberSlot behind(MemberSlot turnHolder) {
+    MemberSlot slot = turnHolder;
+    for (int i = 0; i < members.inTurn().size(); i++) {
+      String other = members.counts().waitsFor(slot.name);
+      slot = other == null ? null : members.named(other);
+      if (slot == null || slot.items() > 0) {
         return null;
       }
-      if (credit(hand, book) > 0) {
-        return hand;
+      if (credit(slot) > 0) {
+        return slot;
       }
     }
     return null;
   }
 
-  private void skipClosing(List<MemberSlot> ring) {
-    ringChanged(ring.size());
-    for (int i = ring.size(); i > 0 && ring.get(turn).closing; i--) {
-      turn = (turn + 1) % ring.size();
+  /** The one whose turn it is: one that closes has none, unless all do. */
+  private MemberSlot inTurn() {
+    List<MemberSlot> inTurn = members.inTurn();
+    turn %= inTurn.size();
+    for (int i = inTurn.size(); i > 0 && inTurn.get(turn).closing; i--) {
+      nextTurn();
     }
+    return inTurn.get(turn);
   }
 
-  private void pull(List<MemberSlot> ring, WaitingLine line, int able, long now) {
-    while (able > 0 && !line.isEmpty()) {
-      int share = Math.max(1, line.size() / able);
+  private void nextTurn() {
+    turn = (turn + 1) % members.inTurn().size();
+  }
+
+  private void pull(long now) {
+    List<MemberSlot> inTurn = members.inTurn();
+    turn %= inTurn.size();
+    int able = 0;
+    for (MemberSlot slot : inTurn) {
+      slot.handed = 0;
+      slot.credit = credit(slot);
+      able += slot.credit > 0 ? 1 : 0;
+    }
+    while (able > 0 && deliveries.waiting() > 0) {
+      int share = Math.max(1, deliveries.waiting() / able);
       able = 0;
-      for (int i = 0; i < ring.size() && !line.isEmpty(); i++) {
-        MemberSlot hand = ring.get(turn);
-        turn = (turn + 1) % ring.size();
-        int count = Math.min(share, Math.min(hand.credit, line.size()));
+      for (int i = 0; i < inTurn.size() && deliveries.waiting() > 0; i++) {
+        MemberSlot slot = inTurn.get(turn);
+        nextTurn();
+        int count = Math.min(share, Math.min(slot.credit, deliveries.waiting()));
         for (int each = 0; each < count; each++) {
-          hand.deal(line.poll(), now);
+          slot.hand(deliveries.poll(), now);
         }
         if (count > 0) {
-          hand.credit -= count;
-          hand.drawn += count;
+          slot.credit -= count;
+          slot.handed += count;
         }
-        able += hand.credit > 0 ? 1 : 0;
+        able += slot.credit > 0 ? 1 : 0;
+      }
+    }
+    for (MemberSlot slot : inTurn) {
+      if (slot.handed > 0) {
+        members.counts().dealt(slot.name, slot.handed, now);
       }
     }
   }

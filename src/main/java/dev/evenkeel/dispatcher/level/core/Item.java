@@ -7,8 +7,11 @@ import dev.evenkeel.bus.level.MessageId;
 final class Item {
   final MessageId id;
 
-  /** As it is dealt; null if a member has it from an earlier dealer and the log did not yet. */
-  Entry dealt;
+  /**
+   * As it is handed out; null if a member has it from an earlier dispatcher and the log did not
+   * yet.
+   */
+  Entry entry;
 
   /** Whoever delivered it and waits for its end; null if nobody does now. */
   Object ticket;
@@ -18,7 +21,7 @@ final class Item {
   }
 
   void deliver(Entry as, Object by) {
-    dealt = as;
+    entry = as;
     ticket = by;
   }
 

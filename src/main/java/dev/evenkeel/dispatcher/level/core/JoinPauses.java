@@ -5,28 +5,30 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * When newcomers join the book: at a moment when nobody has anything in hand, if that comes soon.
+ * When newcomers begin to take part: at a moment when nobody has anything in hand, if that comes
+ * soon.
  *
  * <p>What others have in hand when somebody joins may end before it or after it; nobody can tell.
  * So the {@link LevelCounts} takes all of it off what the newcomer and each of them may have in
- * hand together, for as long as both live, and again what they have in hand when the newcomer's
+ * slot together, for as long as both live, and again what they have in hand when the newcomer's
  * first message ends. With full hands little would be left. So, when somebody waits to join:
  *
  * <ol>
- *   <li>nothing is dealt until all hands are empty; then all that wait join;
- *   <li>each newcomer is dealt one message, and nothing else is dealt until that has ended.
+ *   <li>nothing is handed out until all hands are empty; then all that wait join;
+ *   <li>each newcomer is handed one message, and nothing else is handed out until that has ended.
  * </ol>
  *
  * <p>That is a pause of about two handlers' time. Each part of it ends after {@link
  * #PAUSE_MILLIS_MAX}, at the price above, and there is {@link #APART_MILLIS} between two pauses.
  */
 final class JoinPauses {
-  /** Longest time that dealing pauses for either part. */
+  /** Longest time that handing out pauses for either part. */
   static final long PAUSE_MILLIS_MAX = 1_000;
 
   /** Whoever comes earlier after the last pause waits, unless nobody has anything in hand. */
   static final long APART_MILLIS = 500;
 
+  private final LevelMembers members;
   private final List<MemberSlot> waiting = new ArrayList<>();
   private final List<MemberSlot> newcomers = new ArrayList<>();
 
@@ -35,27 +37,28 @@ final class JoinPauses {
 
   private long pausesFromMillis = Long.MIN_VALUE;
 
+  JoinPauses(LevelMembers members) {
+    this.members = members;
+  }
+
   /** Somebody has answered that it has nothing in hand, and is to join. */
-  void add(MemberSlot hand) {
-    waiting.add(hand);
+  void add(MemberSlot slot) {
+    waiting.add(slot);
   }
 
   /** It goes, wherever it was. */
-  void remove(MemberSlot hand) {
-    waiting.remove(hand);
-    newcomers.remove(hand);
+  void remove(MemberSlot slot) {
+    waiting.remove(slot);
+    newcomers.remove(slot);
   }
 
   /** Those that join now, or none. */
-  List<MemberSlot> admit(List<MemberSlot> ring, long now) {
+  List<MemberSlot> admit(long now) {
     if (waiting.isEmpty()) {
       pausedSinceMillis = -1;
       return List.of();
     }
-    boolean emptyHands = true;
-    for (int i = 0; i < ring.size() && emptyHands; i++) {
-      emptyHands = ring.get(i).items() == 0;
-    }
+    boolean emptyHands = members.inTurn().stream().allMatch(slot -> slot.items() == 0);
     if (!emptyHands && pausedSinceMillis < 0 && now >= pausesFromMillis) {
       pausedSinceMillis = now;
     }
@@ -70,28 +73,28 @@ final class JoinPauses {
     return joining;
   }
 
-  /** It has joined the book. */
-  void joined(MemberSlot hand) {
-    hand.firstDueMillis = -1;
-    newcomers.add(hand);
+  /** It takes part now. */
+  void joined(MemberSlot slot) {
+    slot.firstDueMillis = -1;
+    newcomers.add(slot);
   }
 
-  /** Whether all hands are to become empty, so that nothing is to be dealt to anybody. */
+  /** Whether all hands are to become empty, so that nothing is to be handed to anybody. */
   boolean pausing() {
     return pausedSinceMillis >= 0;
   }
 
   /**
-   * Newcomers none of whose messages has ended: before anybody is dealt anything else each of them
+   * Newcomers none of whose messages has ended: before anybody is handed anything else each of them
    * is to have one message in hand, and nobody more. Empty if there is no need to wait.
    */
-  List<MemberSlot> unheard(LevelCounts book, long now) {
+  List<MemberSlot> unheard(long now) {
     if (!newcomers.isEmpty()) {
       newcomers.removeIf(
-          hand ->
-              hand.closing
-                  || book.finishedOf(hand.name) > 0
-                  || hand.firstDueMillis >= 0 && now - hand.firstDueMillis >= PAUSE_MILLIS_MAX);
+          slot ->
+              slot.closing
+                  || members.counts().finishedOf(slot.name) > 0
+                  || slot.firstDueMillis >= 0 && now - slot.firstDueMillis >= PAUSE_MILLIS_MAX);
     }
     return newcomers;
   }

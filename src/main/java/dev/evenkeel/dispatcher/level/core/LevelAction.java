@@ -5,11 +5,11 @@ import dev.evenkeel.bus.level.SessionStart;
 
 /** What a {@link LevelDispatch} wants done. */
 public sealed interface LevelAction {
-  /** To be answered by {@link LevelDispatch#placed} or {@link LevelDispatch#collectFailed}. */
+  /** To be answered by {@link LevelDispatch#started} or {@link LevelDispatch#startFailed}. */
   record SendStart(String instance, SessionStart body) implements LevelAction {}
 
   /**
-   * To be answered by {@link LevelDispatch#received} or {@link LevelDispatch#dealFailed}.
+   * To be answered by {@link LevelDispatch#received} or {@link LevelDispatch#handOutFailed}.
    *
    * @param turn counts how often the member's messages were begun to be sent again
    * @param end number after the last message's
@@ -22,6 +22,6 @@ public sealed interface LevelAction {
   /** A handler failed: the message is to be delivered again after a pause. */
   record Failed(Object ticket, String error) implements LevelAction {}
 
-  /** It is not dealt, because its shard goes elsewhere. */
+  /** It is not handed out, because its shard goes elsewhere. */
   record GivenBack(Object ticket) implements LevelAction {}
 }

@@ -14,22 +14,20 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * What the dealer of one group does next, in one term. Deliveries come in, each with a ticket;
- * every ticket comes out once, in an {@link LevelAction}.
+ * What the level dispatcher of one group does next, in one term. Deliveries come in, each with a
+ * ticket; every ticket comes out once, in an {@link LevelAction}.
  *
  * <p>For one thread; {@code now} is of a clock that never goes back, in milliseconds. The caller
- * tells what happened, then calls {@link #deal}, then takes {@link #poll actions} until there are
- * none. Many events before one {@link #deal} are better than one.
+ * tells what happened, then calls {@link #handOut}, then takes {@link #poll actions} until there
+ * are none. Many events before one {@link #handOut} are better than one.
  *
- * <p>It begins by asking every live member where it stands, deals nothing before all have answered
- * or two seconds are over, and goes on from their counts. Who comes later, is missed or was set
- * aside joins anew: its session begins with nothing in hand and a count of 0.
+ * <p>It begins by asking every live member where it stands, hands out nothing before all have
+ * answered or two seconds are over, and goes on from their counts. Who comes later, is missed or
+ * was set aside joins anew: its session begins with nothing in hand and a count of 0.
  *
  * <p>What waits or is in hand is bounded by who delivers.
  */
@@ -38,8 +36,8 @@ public final class LevelDispatch {
   static final long BEGIN_MILLIS_MAX = 2_000;
 
   private static final long BEGIN_RETRY_MILLIS = 200;
-  private static final long COLLECT_RETRY_MILLIS = 500;
-  private static final long DEAL_RETRY_MILLIS = 200;
+  private static final long START_RETRY_MILLIS = 500;
+  private static final long HAND_OUT_RETRY_MILLIS = 200;
 
   /** A term has so many joinings before the next one's numbers begin. */
   private static final int JOININGS_BITS = 32;
@@ -60,19 +58,12 @@ public final class LevelDispatch {
   private final LevelPolicy policy;
   private final ArrayDeque<LevelAction> actions = new ArrayDeque<>();
   private final Map<Integer, String> topicNames = new HashMap<>();
-  private final CommittedOffsets news = new CommittedOffsets();
-  private final Deliveries deliveries = new Deliveries(actions::add, news);
-  private final Map<String, MemberSlot> byName = new LinkedHashMap<>();
-  private final Map<String, MemberSlot> byInstance = new HashMap<>();
-
-  /** Those in the book, in the order of their turns. */
-  private final List<MemberSlot> ring = new ArrayList<>();
-
-  private final HandOutOrder draw;
-  private final JoinPauses arrivals = new JoinPauses();
-  private final Stalls stalls = new Stalls();
-
-  private LevelCounts book;
+  private final CommittedOffsets offsets = new CommittedOffsets();
+  private final Deliveries deliveries = new Deliveries(actions::add, offsets);
+  private final LevelMembers members;
+  private final HandOutOrder order;
+  private final JoinPauses joins;
+  private final Stalls stalls;
   private boolean begun;
   private boolean restored;
   private boolean closed;
@@ -81,7 +72,7 @@ public final class LevelDispatch {
   private long lastSession;
   private long setAside;
 
-  /** How often somebody has joined the book or left it. */
+  /** How often somebody has begun to take part or left. */
   private long changes;
 
   /**
@@ -91,8 +82,10 @@ public final class LevelDispatch {
     this.group = group;
     this.node = node;
     this.policy = policy;
-    this.draw = new HandOutOrder(policy.strategy());
-    this.book = new LevelCounts(policy.range());
+    members = new LevelMembers(policy.range());
+    order = new HandOutOrder(policy.strategy(), members, deliveries);
+    joins = new JoinPauses(members);
+    stalls = new Stalls(members, order);
   }
 
   /** The next thing to do, or null. */
@@ -103,7 +96,7 @@ public final class LevelDispatch {
   /**
    * The group lease is ours.
    *
-   * @throws IllegalStateException if it was before: another term needs another book
+   * @throws IllegalStateException if it was before: another term needs another instance
    */
   public void begin(long term, long now) {
     if (begun) {
@@ -112,11 +105,11 @@ public final class LevelDispatch {
     begun = true;
     this.term = term;
     beginUntilMillis = now + BEGIN_MILLIS_MAX;
-    collectDue(now);
+    startDue(now);
     restoreIfAllAnswered(now);
   }
 
-  /** Nothing is dealt any more, and nobody is asked; what is in hand may still end. */
+  /** Nothing is handed out any more, and nobody is asked; what is in hand may still end. */
   public void close() {
     closed = true;
     deliveries.giveBackAll(List.of());
@@ -144,7 +137,7 @@ public final class LevelDispatch {
 
   /** The group is done with everything of the shard below {@code offset}. */
   public void committed(Shard shard, long offset) {
-    news.committed(shard, offset);
+    offsets.committed(shard, offset);
     deliveries.committed(shard, offset);
   }
 
@@ -156,21 +149,21 @@ public final class LevelDispatch {
   /** The shard is gone: nothing of it is awaited any more. */
   public void withdrawn(Shard shard) {
     deliveries.giveBackWaiting(shard);
-    for (MemberSlot hand : byName.values()) {
-      for (long each = hand.first(); each < hand.next(); each++) {
-        Item item = hand.at(each);
+    for (MemberSlot slot : members.all()) {
+      for (long each = slot.first(); each < slot.next(); each++) {
+        Item item = slot.at(each);
         if (item != null && item.id.shard().equals(shard)) {
           deliveries.giveBack(item);
         }
       }
     }
-    news.forget(shard);
+    offsets.forget(shard);
   }
 
   /** Everything is gone. */
   public void withdrawAll() {
     List<Item> inHand = new ArrayList<>();
-    byName.values().forEach(hand -> inHand.addAll(hand.takeAll()));
+    members.all().forEach(slot -> inHand.addAll(slot.takeAll()));
     deliveries.giveBackAll(inHand);
   }
 
@@ -180,140 +173,136 @@ public final class LevelDispatch {
   public void members(List<LiveMember> live, long now) {
     Map<String, LiveMember> named = new HashMap<>();
     live.forEach(each -> named.put(each.name(), each));
-    Iterator<MemberSlot> hands = byName.values().iterator();
-    while (hands.hasNext()) {
-      MemberSlot hand = hands.next();
-      LiveMember same = named.get(hand.name);
-      if (same == null || !same.instance().equals(hand.instance)) {
-        hands.remove();
-        byInstance.remove(hand.instance);
-        leave(hand);
+    for (MemberSlot slot : List.copyOf(members.all())) {
+      LiveMember same = named.get(slot.name);
+      if (same == null || !same.instance().equals(slot.instance)) {
+        members.remove(slot);
+        leave(slot);
       }
     }
     for (LiveMember each : live) {
-      MemberSlot hand = byName.get(each.name());
-      if (hand == null) {
-        hand = new MemberSlot(each.name(), each.instance());
-        byName.put(hand.name, hand);
-        byInstance.put(hand.instance, hand);
-        hand.collectMillis = now;
+      MemberSlot slot = members.named(each.name());
+      if (slot == null) {
+        slot = new MemberSlot(each.name(), each.instance());
+        members.add(slot);
+        slot.startMillis = now;
       }
-      hand.stallMillis = each.stallTimeoutMillis();
-      hand.closing = each.closing();
-      leaveIfDone(hand);
+      slot.stallMillis = each.stallTimeoutMillis();
+      slot.closing = each.closing();
+      leaveIfDone(slot);
     }
-    collectDue(now);
+    startDue(now);
     restoreIfAllAnswered(now);
   }
 
   /** Who leaves holds nobody up once it has nothing in hand. */
-  private void leaveIfDone(MemberSlot hand) {
-    if (hand.closing && hand.state == MemberSlot.State.LIVE && hand.items() == 0) {
-      leave(hand);
+  private void leaveIfDone(MemberSlot slot) {
+    if (slot.closing && slot.state == MemberSlot.State.LIVE && slot.items() == 0) {
+      leave(slot);
     }
   }
 
-  private void leave(MemberSlot hand) {
-    if (hand.state == MemberSlot.State.LIVE) {
+  private void leave(MemberSlot slot) {
+    if (slot.state == MemberSlot.State.LIVE) {
       changes++;
-      book.leave(hand.name);
-      draw.left(ring.indexOf(hand));
-      ring.remove(hand);
-      for (MemberSlot each : ring) {
+      members.counts().leave(slot.name);
+      order.left(members.inTurn().indexOf(slot));
+      members.inTurn().remove(slot);
+      for (MemberSlot each : members.inTurn()) {
         each.checkpointDue = true;
       }
     }
-    hand.state = MemberSlot.State.AWAY;
-    hand.place = null;
-    arrivals.remove(hand);
+    slot.state = MemberSlot.State.AWAY;
+    slot.answer = null;
+    joins.remove(slot);
     if (closed) {
-      deliveries.giveBackAll(hand.takeAll());
+      deliveries.giveBackAll(slot.takeAll());
     } else {
-      hand.takeAll().forEach(deliveries::dealAgain);
+      slot.takeAll().forEach(deliveries::handOutAgain);
     }
   }
 
-  private void collectDue(long now) {
+  private void startDue(long now) {
     if (!begun || closed) {
       return;
     }
-    for (MemberSlot hand : byName.values()) {
-      // What one that leaves has in hand may still end, and is not to be dealt to others.
-      boolean wanted = !hand.closing || !restored;
-      if (wanted && hand.state == MemberSlot.State.AWAY && now >= hand.collectMillis) {
-        collect(hand);
+    for (MemberSlot slot : members.all()) {
+      // What one that leaves has in hand may still end, and is not to be handed to others.
+      boolean wanted = !slot.closing || !restored;
+      if (wanted && slot.state == MemberSlot.State.AWAY && now >= slot.startMillis) {
+        start(slot);
       }
     }
   }
 
-  private void collect(MemberSlot hand) {
-    hand.state = MemberSlot.State.COLLECTING;
-    hand.session = ++lastSession;
-    long mayStart = Stalls.firstPermission(hand.stallMillis);
+  private void start(MemberSlot slot) {
+    slot.state = MemberSlot.State.STARTING;
+    slot.session = ++lastSession;
+    long mayStart = Stalls.firstPermission(slot.stallMillis);
     actions.add(
         new LevelAction.SendStart(
-            hand.instance, new SessionStart(group, term, hand.session, node, !restored, mayStart)));
+            slot.instance, new SessionStart(group, term, slot.session, node, !restored, mayStart)));
   }
 
-  /** A Collect was answered. */
-  public void placed(LevelAction.SendStart asked, SessionState place, long now) {
-    MemberSlot hand = awaiting(asked);
-    if (hand == null) {
+  /** A SessionStart was answered. */
+  public void started(LevelAction.SendStart asked, SessionState answer, long now) {
+    MemberSlot slot = awaiting(asked);
+    if (slot == null) {
       return;
     }
-    hand.capacity = place.capacity();
-    hand.begin();
-    hand.state = MemberSlot.State.PLACED;
-    Stalls.permitted(hand, now);
+    slot.capacity = answer.capacity();
+    slot.begin();
+    slot.state = MemberSlot.State.ANSWERED;
+    Stalls.permitted(slot, now);
     if (restored) {
-      arrivals.add(hand);
+      joins.add(slot);
     } else {
-      hand.place = place;
+      slot.answer = answer;
       restoreIfAllAnswered(now);
     }
   }
 
-  /** A Collect was refused, or nobody answered it. */
-  public void collectFailed(LevelAction.SendStart asked, Refusal refusal, long now) {
-    MemberSlot hand = awaiting(asked);
-    if (hand != null) {
-      hand.state = MemberSlot.State.AWAY;
-      hand.collectMillis = now + (restored ? COLLECT_RETRY_MILLIS : BEGIN_RETRY_MILLIS);
+  /** A SessionStart was refused, or nobody answered it. */
+  public void startFailed(LevelAction.SendStart asked, Refusal refusal, long now) {
+    MemberSlot slot = awaiting(asked);
+    if (slot != null) {
+      slot.state = MemberSlot.State.AWAY;
+      slot.startMillis = now + (restored ? START_RETRY_MILLIS : BEGIN_RETRY_MILLIS);
     }
   }
 
   private MemberSlot awaiting(LevelAction.SendStart asked) {
-    MemberSlot hand = byInstance.get(asked.instance());
-    return hand != null
-            && hand.state == MemberSlot.State.COLLECTING
-            && hand.session == asked.body().session()
-        ? hand
+    MemberSlot slot = members.run(asked.instance());
+    return slot != null
+            && slot.state == MemberSlot.State.STARTING
+            && slot.session == asked.body().session()
+        ? slot
         : null;
   }
 
   private void admit(long now) {
-    for (MemberSlot hand : arrivals.admit(ring, now)) {
-      join(hand, now);
+    for (MemberSlot slot : joins.admit(now)) {
+      join(slot, now);
     }
   }
 
-  private void join(MemberSlot hand, long now) {
-    if (hand.closing || book.members().size() >= LevelCounts.MEMBERS_MAX) {
-      hand.state = MemberSlot.State.AWAY;
-      hand.collectMillis = now + COLLECT_RETRY_MILLIS;
+  private void join(MemberSlot slot, long now) {
+    if (slot.closing || members.counts().members().size() >= LevelCounts.MEMBERS_MAX) {
+      slot.state = MemberSlot.State.AWAY;
+      slot.startMillis = now + START_RETRY_MILLIS;
       return;
     }
-    book.join(hand.name, now);
-    enter(hand, now);
-    arrivals.joined(hand);
+    members.counts().join(slot.name, now);
+    enter(slot, now);
+    joins.joined(slot);
   }
 
-  private void enter(MemberSlot hand, long now) {
+  private void enter(MemberSlot slot, long now) {
     changes++;
-    hand.state = MemberSlot.State.LIVE;
-    hand.place = null;
-    ring.add(hand);
-    Stalls.permitted(hand, now);
+    slot.state = MemberSlot.State.LIVE;
+    slot.answer = null;
+    members.inTurn().add(slot);
+    Stalls.permitted(slot, now);
   }
 
   private void restoreIfAllAnswered(long now) {
@@ -321,9 +310,9 @@ public final class LevelDispatch {
       return;
     }
     List<MemberSlot> placed = new ArrayList<>();
-    for (MemberSlot hand : byName.values()) {
-      if (hand.state == MemberSlot.State.PLACED) {
-        placed.add(hand);
+    for (MemberSlot slot : members.all()) {
+      if (slot.state == MemberSlot.State.ANSWERED) {
+        placed.add(slot);
       } else if (now < beginUntilMillis) {
         return;
       }
@@ -331,167 +320,162 @@ public final class LevelDispatch {
     restored = true;
     restore(placed, now);
     deliveries.sortAgain();
-    for (MemberSlot hand : byName.values()) {
-      if (hand.state == MemberSlot.State.COLLECTING) {
+    for (MemberSlot slot : members.all()) {
+      if (slot.state == MemberSlot.State.STARTING) {
         // Should its answer still come, it is of a session that is over.
-        hand.state = MemberSlot.State.AWAY;
-        hand.collectMillis = now;
+        slot.state = MemberSlot.State.AWAY;
+        slot.startMillis = now;
       }
     }
-    collectDue(now);
+    startDue(now);
   }
 
   private void restore(List<MemberSlot> placed, long now) {
     Restoring restoring = new Restoring(policy.range(), placed);
-    book = restoring.book(policy.range(), term << JOININGS_BITS, now);
-    for (MemberSlot hand : placed) {
-      SessionState place = hand.place;
-      place.ended().forEach(deliveries::endedEarlier);
-      if (restoring.fits(hand)) {
-        for (MessageId id : place.held()) {
-          hand.holds(deliveries.held(id));
+    members.restored(restoring.counts(policy.range(), term << JOININGS_BITS, now));
+    for (MemberSlot slot : placed) {
+      SessionState answer = slot.answer;
+      answer.ended().forEach(deliveries::endedEarlier);
+      if (restoring.fits(slot)) {
+        for (MessageId id : answer.held()) {
+          slot.holds(deliveries.held(id));
         }
-        enter(hand, now);
-        leaveIfDone(hand);
-      } else if (place.held().isEmpty() && place.finished() == 0 && !hand.closing) {
-        hand.place = null;
-        arrivals.add(hand);
+        enter(slot, now);
+        leaveIfDone(slot);
+      } else if (answer.held().isEmpty() && answer.finished() == 0 && !slot.closing) {
+        slot.answer = null;
+        joins.add(slot);
       } else {
-        hand.state = MemberSlot.State.AWAY;
-        hand.place = null;
-        hand.collectMillis = now;
+        slot.state = MemberSlot.State.AWAY;
+        slot.answer = null;
+        slot.startMillis = now;
       }
     }
   }
 
-  /** Whether the members' places are known, and dealing has begun. */
+  /** Whether the members' counts are known, and handing out has begun. */
   public boolean restored() {
     return restored;
   }
 
-  // Dealing
+  // Handing out
 
-  /** Deals what may be dealt, and sends what is dealt. */
-  public void deal(long now) {
+  /** Hands out what may be handed out, and sends it. */
+  public void handOut(long now) {
     if (!restored || closed) {
       return;
     }
     admit(now);
-    if (!arrivals.pausing()) {
-      List<MemberSlot> unheard = arrivals.unheard(book, now);
+    if (!joins.pausing()) {
+      List<MemberSlot> unheard = joins.unheard(now);
       if (unheard.isEmpty()) {
-        draw.deal(ring, byName, deliveries.line(), book, now);
+        order.handOut(now);
       } else {
-        draw.first(unheard, deliveries.line(), book, now);
+        order.first(unheard, now);
       }
     }
-    stalls.waiting(!deliveries.line().isEmpty(), now);
-    for (int i = 0; i < ring.size(); i++) {
-      MemberSlot hand = ring.get(i);
-      while (hand.mayFlush(now)) {
-        byte[] checkpoint = hand.checkpointDue ? told(hand) : null;
-        actions.add(hand.flush(term, checkpoint, topicNames, news));
+    stalls.waiting(deliveries.waiting() > 0, now);
+    for (MemberSlot slot : members.inTurn()) {
+      while (slot.mayFlush(now)) {
+        byte[] checkpoint = slot.checkpointDue ? checkpoint(slot) : null;
+        actions.add(slot.flush(term, checkpoint, topicNames, offsets));
       }
     }
   }
 
-  private byte[] told(MemberSlot hand) {
-    long joined = book.joinedOf(hand.name);
+  private byte[] checkpoint(MemberSlot slot) {
+    long joined = members.counts().joinedOf(slot.name);
     List<Long> younger = new ArrayList<>();
-    for (MemberSlot each : ring) {
-      long other = book.joinedOf(each.name);
+    for (MemberSlot each : members.inTurn()) {
+      long other = members.counts().joinedOf(each.name);
       if (other > joined) {
         younger.add(other);
       }
     }
-    return new MemberCheckpoint(book.checkpoint(hand.name), term, changes, younger).encode();
+    return new MemberCheckpoint(members.counts().checkpoint(slot.name), term, changes, younger)
+        .encode();
   }
 
-  /** A Deal was answered: the member has got {@code count} messages of the session. */
-  public void received(LevelAction.SendHandOut deal, long count, long now) {
-    MemberSlot hand = live(deal);
-    if (hand != null) {
-      hand.answered(deal, count, now);
+  /** A hand-out was answered: the member has got {@code count} messages of the session. */
+  public void received(LevelAction.SendHandOut sent, long count, long now) {
+    MemberSlot slot = live(sent);
+    if (slot != null) {
+      slot.answered(sent, count, now);
     }
   }
 
-  /** A Deal was refused, or nobody answered it. */
-  public void dealFailed(LevelAction.SendHandOut deal, Refusal refusal, long now) {
-    MemberSlot hand = live(deal);
-    if (hand == null) {
+  /** A hand-out was refused, or nobody answered it. */
+  public void handOutFailed(LevelAction.SendHandOut sent, Refusal refusal, long now) {
+    MemberSlot slot = live(sent);
+    if (slot == null) {
       return;
     }
     if (refusal == Refusal.FENCED) {
-      // It does not know the session, so what it was dealt may be nowhere.
-      leave(hand);
-      hand.collectMillis = now + COLLECT_RETRY_MILLIS;
+      // It does not know the session, so what it was handed may be nowhere.
+      leave(slot);
+      slot.startMillis = now + START_RETRY_MILLIS;
     } else {
-      hand.unanswered(deal, now + DEAL_RETRY_MILLIS);
+      slot.unanswered(sent, now + HAND_OUT_RETRY_MILLIS);
     }
   }
 
-  private MemberSlot live(LevelAction.SendHandOut deal) {
-    MemberSlot hand = byInstance.get(deal.instance());
-    return hand != null
-            && hand.state == MemberSlot.State.LIVE
-            && hand.session == deal.body().session()
-        ? hand
+  private MemberSlot live(LevelAction.SendHandOut sent) {
+    MemberSlot slot = members.run(sent.instance());
+    return slot != null
+            && slot.state == MemberSlot.State.LIVE
+            && slot.session == sent.body().session()
+        ? slot
         : null;
   }
 
   /** A member says what has ended. */
   public Heard reported(Report report, long now) {
-    MemberSlot hand = byInstance.get(report.instance());
-    if (hand == null || !begun || report.term() != term || report.session() != hand.session) {
+    MemberSlot slot = members.run(report.instance());
+    if (slot == null || !begun || report.term() != term || report.session() != slot.session) {
       return Heard.FENCED;
     }
-    if (hand.state != MemberSlot.State.LIVE) {
-      return hand.state == MemberSlot.State.AWAY ? Heard.FENCED : Heard.NOT_YET;
+    if (slot.state != MemberSlot.State.LIVE) {
+      return slot.state == MemberSlot.State.AWAY ? Heard.FENCED : Heard.NOT_YET;
     }
-    if (report.number() > hand.reportNumber) {
-      hand.reportNumber = report.number();
-      hand.capacity = report.capacity();
-      hear(hand, report, now);
-      leaveIfDone(hand);
-      if (hand.state != MemberSlot.State.LIVE) {
+    if (report.number() > slot.reportNumber) {
+      slot.reportNumber = report.number();
+      slot.capacity = report.capacity();
+      hear(slot, report, now);
+      leaveIfDone(slot);
+      if (slot.state != MemberSlot.State.LIVE) {
         return new Heard(new Permission(report.number(), 0), null);
       }
     }
-    long mayStart = stalls.permit(hand, book, () -> holds(hand, now), now);
+    long mayStart = stalls.permit(slot, now);
     return new Heard(new Permission(report.number(), mayStart), null);
   }
 
-  private boolean holds(MemberSlot hand, long now) {
-    LevelCounts.Holder holder = stalls.holder(book, draw, ring, now);
-    return holder != null && holder.member().equals(hand.name);
-  }
-
-  private void hear(MemberSlot hand, Report report, long now) {
+  private void hear(MemberSlot slot, Report report, long now) {
     long[] above = report.endedAbove();
     long top = above.length == 0 ? report.endedBelow() : above[above.length - 1] + 1;
-    hand.confirmed(Math.max(report.received(), top), now);
+    slot.confirmed(Math.max(report.received(), top), now);
     int failed = 0;
     for (Report.Failed each : report.failed()) {
       boolean ended = each.sequence() < report.endedBelow() || among(above, each.sequence());
-      Item item = ended ? hand.end(each.sequence()) : null;
+      Item item = ended ? slot.end(each.sequence()) : null;
       if (item != null) {
         deliveries.failed(item, each.error());
         failed++;
       }
     }
     int finished = 0;
-    for (long each = hand.first(); each < Math.min(report.endedBelow(), hand.next()); each++) {
-      finished += finish(hand, each);
+    for (long each = slot.first(); each < Math.min(report.endedBelow(), slot.next()); each++) {
+      finished += finish(slot, each);
     }
     for (long each : above) {
-      finished += finish(hand, each);
+      finished += finish(slot, each);
     }
     if (finished > 0) {
-      hand.checkpointDue |= book.finishedOf(hand.name) == 0;
-      book.finished(hand.name, finished, now);
+      slot.checkpointDue |= members.counts().finishedOf(slot.name) == 0;
+      members.counts().finished(slot.name, finished, now);
     }
     if (failed > 0) {
-      book.givenBack(hand.name, failed);
+      members.counts().givenBack(slot.name, failed);
     }
   }
 
@@ -499,8 +483,8 @@ public final class LevelDispatch {
     return Arrays.binarySearch(numbers, number) >= 0;
   }
 
-  private int finish(MemberSlot hand, long number) {
-    Item item = hand.end(number);
+  private int finish(MemberSlot slot, long number) {
+    Item item = slot.end(number);
     if (item == null) {
       return 0;
     }
@@ -516,24 +500,24 @@ public final class LevelDispatch {
       return;
     }
     restoreIfAllAnswered(now);
-    collectDue(now);
+    startDue(now);
     if (!restored || !stalls.mayJudge(now)) {
       return;
     }
-    LevelCounts.Holder holder = stalls.holder(book, draw, ring, now);
+    LevelCounts.Holder holder = stalls.holder(now);
     List<MemberSlot> late = new ArrayList<>();
-    for (MemberSlot hand : ring) {
-      boolean holds = holder != null && holder.member().equals(hand.name);
-      if (stalls.late(hand, holds ? holder.heldMillis() : -1, now)) {
-        late.add(hand);
+    for (MemberSlot slot : members.inTurn()) {
+      boolean holds = holder != null && holder.member().equals(slot.name);
+      if (stalls.late(slot, holds ? holder.heldMillis() : -1, now)) {
+        late.add(slot);
       }
     }
-    for (MemberSlot hand : late) {
-      leave(hand);
+    for (MemberSlot slot : late) {
+      leave(slot);
       setAside++;
-      hand.collectMillis = now;
+      slot.startMillis = now;
     }
-    collectDue(now);
+    startDue(now);
   }
 
   // Figures
@@ -542,34 +526,34 @@ public final class LevelDispatch {
   public LevelFigures figures(long now) {
     List<LevelFigures.Bar> bars = new ArrayList<>();
     int inHand = 0;
-    for (MemberSlot hand : byName.values()) {
-      boolean level = hand.state == MemberSlot.State.LIVE;
-      long position = level ? book.positionOf(hand.name) : 0;
-      long finished = level ? book.finishedOf(hand.name) : 0;
-      bars.add(new LevelFigures.Bar(hand.name, level, position, finished, hand.items()));
-      inHand += hand.items();
+    for (MemberSlot slot : members.all()) {
+      boolean level = slot.state == MemberSlot.State.LIVE;
+      long position = level ? members.counts().positionOf(slot.name) : 0;
+      long finished = level ? members.counts().finishedOf(slot.name) : 0;
+      bars.add(new LevelFigures.Bar(slot.name, level, position, finished, slot.items()));
+      inHand += slot.items();
     }
-    LevelCounts.Holder holder = stalls.holder(book, draw, ring, now);
+    LevelCounts.Holder holder = stalls.holder(now);
     return new LevelFigures(
         term,
         policy.range().steps(),
         policy.strategy(),
-        book.gap(),
-        book.round(),
+        members.counts().gap(),
+        members.counts().round(),
         holder == null ? null : holder.member(),
         holder == null ? 0 : holder.heldMillis(),
         setAside,
-        deliveries.line().size(),
+        deliveries.waiting(),
         inHand,
         bars);
   }
 
-  /** For tests: deliveries that wait or are in a hand. */
+  /** For tests: deliveries that wait or are in a slot. */
   int open() {
-    int open = deliveries.line().size();
-    for (MemberSlot hand : byName.values()) {
-      for (long each = hand.first(); each < hand.next(); each++) {
-        Item item = hand.at(each);
+    int open = deliveries.waiting();
+    for (MemberSlot slot : members.all()) {
+      for (long each = slot.first(); each < slot.next(); each++) {
+        Item item = slot.at(each);
         open += item != null && item.ticket != null ? 1 : 0;
       }
     }
@@ -578,14 +562,14 @@ public final class LevelDispatch {
 
   /** For tests: those that take part, in the order in which they joined. */
   List<String> level() {
-    List<String> names = new ArrayList<>(book.members());
-    names.sort(Comparator.comparingLong(book::joinedOf));
+    List<String> names = new ArrayList<>(members.counts().members());
+    names.sort(Comparator.comparingLong(members.counts()::joinedOf));
     return names;
   }
 
-  /** For tests: whether it joined under this dealer, and does not go on from an earlier one. */
+  /** For tests: whether it joined under this dispatcher, and does not go on from an earlier one. */
   boolean joinedHere(String name) {
-    return book.joinedOf(name) >= term << JOININGS_BITS;
+    return members.counts().joinedOf(name) >= term << JOININGS_BITS;
   }
 
   /** For tests: messages remembered that were not delivered. */

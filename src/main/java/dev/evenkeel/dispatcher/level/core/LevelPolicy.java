@@ -1,9 +1,10 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.level.Range;
+import dev.evenkeel.protocol.GroupPolicy;
 
 /**
- * How a group deals.
+ * How a group in mode level hands out messages.
  *
  * @param range the most that two live members may differ in finished messages
  */
@@ -17,5 +18,10 @@ public record LevelPolicy(Range range, Strategy strategy) {
      * not take holds the turn.
      */
     PUSH
+  }
+
+  public static LevelPolicy of(GroupPolicy policy) {
+    boolean push = GroupPolicy.STRATEGY_PUSH.equals(policy.strategy());
+    return new LevelPolicy(Range.of(policy.range()), push ? Strategy.PUSH : Strategy.PULL);
   }
 }

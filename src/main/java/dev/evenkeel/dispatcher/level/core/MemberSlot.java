@@ -10,23 +10,23 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One member as the dealer sees it: its session, and what is dealt to it in that session, by
- * number. What is sent and not confirmed is sent again from the first of it.
+ * One member as the level dispatcher sees it: its session, and what is handed to it in that
+ * session, by number. What is sent and not confirmed is sent again from the first of it.
  *
  * <pre>
- * AWAY        nothing is dealt; a session is to be begun
- *   → COLLECTING  Collect is sent
+ * AWAY        nothing is handed out; a session is to be begun
+ *   → STARTING  SessionStart is sent
  *       → AWAY        it failed
- *       → PLACED      answered, and waits for the others, or to join
- *           → LIVE    it is in the book
+ *       → ANSWERED      answered, and waits for the others, or to join
+ *           → LIVE    it takes part
  * LIVE → AWAY  set aside, or it says that the session is over
  * </pre>
  */
 final class MemberSlot {
   enum State {
     AWAY,
-    COLLECTING,
-    PLACED,
+    STARTING,
+    ANSWERED,
     LIVE
   }
 
@@ -36,13 +36,13 @@ final class MemberSlot {
    */
   static final int SPAN_MAX = 16_384;
 
-  /** Most bytes of messages in one Deal, unless one message is larger. */
-  static final int DEAL_BYTES_MAX = 512 << 10;
+  /** Most bytes of messages in one hand-out, unless one message is larger. */
+  static final int HAND_OUT_BYTES_MAX = 512 << 10;
 
-  static final int DEAL_MESSAGES_MAX = 8_192;
+  static final int HAND_OUT_MESSAGES_MAX = 8_192;
 
   /** One is on its way while another is handled. */
-  static final int DEALS_MAX = 2;
+  static final int HAND_OUTS_MAX = 2;
 
   private static final int ROOM_FIRST = 32;
 
@@ -54,10 +54,10 @@ final class MemberSlot {
   long session;
 
   /** No sooner is the next Collect sent. */
-  long collectMillis;
+  long startMillis;
 
   /** What it answered while others were awaited. */
-  SessionState place;
+  SessionState answer;
 
   int capacity;
   long reportNumber;
@@ -65,20 +65,20 @@ final class MemberSlot {
   /** It was promised that it is not set aside before. */
   long permittedUntilMillis;
 
-  /** Since when something is dealt and nothing of it is confirmed, or −1. */
+  /** Since when something is handed out and nothing of it is confirmed, or −1. */
   long unconfirmedSinceMillis = -1;
 
-  /** When its first message since it joined was due to be dealt, or −1. */
+  /** When its first message since it joined was due to be handed out, or −1. */
   long firstDueMillis = -1;
 
   /** What is to be told of its place is not sent yet. */
   boolean checkpointDue;
 
-  /** How many messages it may be dealt now; while dealing. */
+  /** How many messages it may be handed now; while handing out. */
   int credit;
 
-  /** How many of these it is dealt. */
-  int drawn;
+  /** How many of these it is handed. */
+  int handed;
 
   /** By number modulo the length, a power of two; null where it has ended. */
   private Item[] ring = new Item[ROOM_FIRST];
@@ -96,8 +96,8 @@ final class MemberSlot {
   private int flying;
   private long retryMillis;
   private long checkpointSentAt = -1;
-  private long newsSent;
-  private long newsKnown;
+  private long offsetsSent;
+  private long offsetsKnown;
 
   MemberSlot(String name, String instance) {
     this.name = name;
@@ -120,8 +120,8 @@ final class MemberSlot {
     unconfirmedSinceMillis = -1;
     checkpointDue = true;
     checkpointSentAt = -1;
-    newsSent = 0;
-    newsKnown = 0;
+    offsetsSent = 0;
+    offsetsKnown = 0;
   }
 
   /** Messages in hand. */
@@ -158,7 +158,7 @@ final class MemberSlot {
     received = next;
   }
 
-  void deal(Item item, long now) {
+  void hand(Item item, long now) {
     put(item);
     if (unconfirmedSinceMillis < 0) {
       unconfirmedSinceMillis = now;
@@ -208,21 +208,21 @@ final class MemberSlot {
   // Sending
 
   boolean mayFlush(long now) {
-    return sent < next && flying < DEALS_MAX && now >= retryMillis;
+    return sent < next && flying < HAND_OUTS_MAX && now >= retryMillis;
   }
 
   /** The next messages to be sent. The caller adds the checkpoint if it is due. */
   LevelAction.SendHandOut flush(
-      long term, byte[] checkpoint, Map<Integer, String> topicNames, CommittedOffsets news) {
+      long term, byte[] checkpoint, Map<Integer, String> topicNames, CommittedOffsets offsets) {
     long from = sent;
     long bytes = 0;
     List<HandOut.Entry> messages = new ArrayList<>();
     Map<Integer, String> topics = new LinkedHashMap<>();
     int lastTopic = -1;
-    while (sent < next && messages.size() < DEAL_MESSAGES_MAX) {
-      HandOut.Entry each = at(sent).dealt;
+    while (sent < next && messages.size() < HAND_OUT_MESSAGES_MAX) {
+      HandOut.Entry each = at(sent).entry;
       bytes += each.bytes();
-      if (bytes > DEAL_BYTES_MAX && !messages.isEmpty()) {
+      if (bytes > HAND_OUT_BYTES_MAX && !messages.isEmpty()) {
         break;
       }
       messages.add(each);
@@ -234,13 +234,13 @@ final class MemberSlot {
       }
     }
     if (checkpoint != null && sent > everSent) {
-      // In a Deal of which the member has everything already it would be overlooked.
+      // In a hand-out of which the member has everything already it would be overlooked.
       checkpointDue = false;
       checkpointSentAt = sent - 1;
     }
     everSent = Math.max(everSent, sent);
-    Map<Shard, Long> committed = news.since(newsSent);
-    newsSent = news.version();
+    Map<Shard, Long> committed = offsets.since(offsetsSent);
+    offsetsSent = offsets.version();
     flying++;
     return new LevelAction.SendHandOut(
         instance,
@@ -262,23 +262,23 @@ final class MemberSlot {
       checkpointSentAt = -1;
     }
     if (received == sent) {
-      newsKnown = newsSent;
+      offsetsKnown = offsetsSent;
     }
   }
 
-  /** A Deal was answered. */
-  void answered(LevelAction.SendHandOut deal, long count, long now) {
+  /** A hand-out was answered. */
+  void answered(LevelAction.SendHandOut sentOut, long count, long now) {
     confirmed(count, now);
-    if (deal.turn() == turn) {
+    if (sentOut.turn() == turn) {
       flying--;
-      if (count < deal.end()) {
+      if (count < sentOut.end()) {
         sendAgain();
       }
     }
   }
 
-  void unanswered(LevelAction.SendHandOut deal, long retryAtMillis) {
-    if (deal.turn() == turn) {
+  void unanswered(LevelAction.SendHandOut sentOut, long retryAtMillis) {
+    if (sentOut.turn() == turn) {
       retryMillis = retryAtMillis;
       sendAgain();
     }
@@ -288,7 +288,7 @@ final class MemberSlot {
     turn++;
     flying = 0;
     sent = received;
-    newsSent = newsKnown;
+    offsetsSent = offsetsKnown;
     if (checkpointSentAt >= 0) {
       checkpointDue = true;
       checkpointSentAt = -1;

@@ -14,8 +14,7 @@ import java.util.Set;
 
 /**
  * Who of those that told their place goes on from it. Who does not joins anew: it was never told
- * one, it had left the book when others were dealt more, or it and an older one do not know of each
- * other.
+ * one, it had left when others were handed more, or it and an older one do not know of each other.
  */
 final class Restoring {
   private final Map<MemberSlot, Checkpoint> fit = new LinkedHashMap<>();
@@ -23,22 +22,22 @@ final class Restoring {
   Restoring(Range range, Collection<MemberSlot> placed) {
     Map<MemberSlot, Checkpoint> standings = new LinkedHashMap<>();
     MemberCheckpoint latest = null;
-    for (MemberSlot hand : placed) {
-      MemberCheckpoint told = MemberCheckpoint.decode(hand.place.checkpoint());
-      if (told != null && told.checkpoint().name().equals(hand.name)) {
-        int held = hand.place.held().size();
-        standings.put(hand, told.checkpoint().with(hand.place.finished(), held));
+    for (MemberSlot slot : placed) {
+      MemberCheckpoint kept = MemberCheckpoint.decode(slot.answer.checkpoint());
+      if (kept != null && kept.checkpoint().name().equals(slot.name)) {
+        int held = slot.answer.held().size();
+        standings.put(slot, kept.checkpoint().with(slot.answer.finished(), held));
         latest =
-            latest == null || MemberCheckpoint.BY_TIME.compare(latest, told) < 0 ? told : latest;
+            latest == null || MemberCheckpoint.BY_TIME.compare(latest, kept) < 0 ? kept : latest;
       }
     }
     Set<Long> members = latest == null ? Set.of() : latest.members();
     List<MemberSlot> inOrder = new ArrayList<>(standings.keySet());
-    inOrder.sort(Comparator.comparingLong(hand -> standings.get(hand).joined()));
-    for (MemberSlot hand : inOrder) {
-      Checkpoint checkpoint = standings.get(hand);
+    inOrder.sort(Comparator.comparingLong(slot -> standings.get(slot).joined()));
+    for (MemberSlot slot : inOrder) {
+      Checkpoint checkpoint = standings.get(slot);
       if (members.contains(checkpoint.joined()) && fits(checkpoint, range)) {
-        fit.put(hand, checkpoint);
+        fit.put(slot, checkpoint);
       }
     }
   }
@@ -56,8 +55,8 @@ final class Restoring {
     return true;
   }
 
-  /** The book of those that fit. */
-  LevelCounts book(Range range, long joinedFrom, long now) {
+  /** The counts of those that fit. */
+  LevelCounts counts(Range range, long joinedFrom, long now) {
     try {
       return LevelCounts.restore(range, fit.values(), joinedFrom, now);
     } catch (IllegalArgumentException | IllegalStateException e) {
@@ -67,7 +66,7 @@ final class Restoring {
     }
   }
 
-  boolean fits(MemberSlot hand) {
-    return fit.containsKey(hand);
+  boolean fits(MemberSlot slot) {
+    return fit.containsKey(slot);
   }
 }

@@ -1,16 +1,14 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.level.LevelCounts;
-import java.util.List;
-import java.util.function.BooleanSupplier;
 
 /**
  * Who has kept the others waiting for too long, and for how long a member is safe from that.
  *
  * <p>A member is late when messages wait that others may not take because of it, and it has
  * finished nothing for its stall time, of which only the time counts in which messages waited; or
- * when it has confirmed nothing of what was dealt to it for as long. What it was promised holds: it
- * is never set aside before.
+ * when it has confirmed nothing of what was handed to it for as long. What it was promised holds:
+ * it is never set aside before.
  */
 final class Stalls {
   /** After a pause of this process, what members have reported meanwhile is to be read first. */
@@ -18,11 +16,18 @@ final class Stalls {
 
   private static final long MARGIN_MILLIS_MAX = 500;
 
+  private final LevelMembers members;
+  private final HandOutOrder order;
   private long waitingSinceMillis = -1;
   private long tickedMillis = Long.MIN_VALUE;
   private long judgeFromMillis = Long.MIN_VALUE;
 
-  /** Whether messages wait that nobody may be dealt. */
+  Stalls(LevelMembers members, HandOutOrder order) {
+    this.members = members;
+    this.order = order;
+  }
+
+  /** Whether messages wait that nobody may be handed. */
   void waiting(boolean wait, long now) {
     if (!wait) {
       waitingSinceMillis = -1;
@@ -32,14 +37,15 @@ final class Stalls {
   }
 
   /** Who holds the round, and for how long. Null if nobody does, or nobody waits for it. */
-  LevelCounts.Holder holder(LevelCounts book, HandOutOrder draw, List<MemberSlot> ring, long now) {
+  LevelCounts.Holder holder(long now) {
     if (waitingSinceMillis < 0) {
       return null;
     }
-    LevelCounts.Holder holder = book.holder(now).orElse(null);
-    MemberSlot turn = draw.turnHolder(ring);
-    if (turn != null && (turn.items() >= book.range() || turn.spanLeft() <= 0)) {
-      long quiet = now - book.quietSinceMillisOf(turn.name);
+    LevelCounts counts = members.counts();
+    LevelCounts.Holder holder = counts.holder(now).orElse(null);
+    MemberSlot turn = order.turnHolder();
+    if (turn != null && (turn.items() >= counts.range() || turn.spanLeft() <= 0)) {
+      long quiet = now - counts.quietSinceMillisOf(turn.name);
       if (holder == null || quiet > holder.heldMillis()) {
         holder = new LevelCounts.Holder(turn.name, turn.items(), quiet);
       }
@@ -51,6 +57,12 @@ final class Stalls {
     return new LevelCounts.Holder(holder.member(), holder.inHand(), held);
   }
 
+  /** Whether others wait for it. */
+  private boolean holds(MemberSlot slot, long now) {
+    LevelCounts.Holder holder = holder(now);
+    return holder != null && holder.member().equals(slot.name);
+  }
+
   /** Whether it is time to judge at all. */
   boolean mayJudge(long now) {
     if (tickedMillis != Long.MIN_VALUE && now - tickedMillis > PAUSE_MILLIS) {
@@ -60,14 +72,14 @@ final class Stalls {
     return now >= judgeFromMillis;
   }
 
-  /** Whether {@code hand} is late, being the holder for so long; −1: it is not the holder. */
-  boolean late(MemberSlot hand, long heldMillis, long now) {
-    if (now < hand.permittedUntilMillis) {
+  /** Whether {@code slot} is late, being the holder for so long; −1: it is not the holder. */
+  boolean late(MemberSlot slot, long heldMillis, long now) {
+    if (now < slot.permittedUntilMillis) {
       return false;
     }
-    return heldMillis >= hand.stallMillis
-        || hand.unconfirmedSinceMillis >= 0
-            && now - hand.unconfirmedSinceMillis >= hand.stallMillis;
+    return heldMillis >= slot.stallMillis
+        || slot.unconfirmedSinceMillis >= 0
+            && now - slot.unconfirmedSinceMillis >= slot.stallMillis;
   }
 
   /** What a member may be promised that just joined. */
@@ -76,31 +88,30 @@ final class Stalls {
   }
 
   /** It has just joined, and was promised {@link #firstPermission}. */
-  static void permitted(MemberSlot hand, long now) {
-    hand.permittedUntilMillis = now + hand.stallMillis;
+  static void permitted(MemberSlot slot, long now) {
+    slot.permittedUntilMillis = now + slot.stallMillis;
   }
 
   /**
    * Promises a member that has reported, how long it is not set aside whatever happens.
    *
-   * @param holds whether it holds the round; asked only if it matters
    * @return for how long it may start handlers, in milliseconds
    */
-  long permit(MemberSlot hand, LevelCounts book, BooleanSupplier holds, long now) {
-    long earliest = now + hand.stallMillis;
-    if (waitingSinceMillis >= 0 && hand.items() > 0) {
-      long quiet = Math.max(book.quietSinceMillisOf(hand.name), waitingSinceMillis);
-      earliest = quiet + hand.stallMillis;
+  long permit(MemberSlot slot, long now) {
+    long earliest = now + slot.stallMillis;
+    if (waitingSinceMillis >= 0 && slot.items() > 0) {
+      long quiet = Math.max(members.counts().quietSinceMillisOf(slot.name), waitingSinceMillis);
+      earliest = quiet + slot.stallMillis;
     }
-    if (earliest - now < hand.stallMillis / 2 && !holds.getAsBoolean()) {
+    if (earliest - now < slot.stallMillis / 2 && !holds(slot, now)) {
       // Others do not wait for it now. When they do it shall have some time.
-      earliest = now + hand.stallMillis;
+      earliest = now + slot.stallMillis;
     }
-    if (hand.unconfirmedSinceMillis >= 0) {
-      earliest = Math.min(earliest, hand.unconfirmedSinceMillis + hand.stallMillis);
+    if (slot.unconfirmedSinceMillis >= 0) {
+      earliest = Math.min(earliest, slot.unconfirmedSinceMillis + slot.stallMillis);
     }
-    hand.permittedUntilMillis = Math.max(hand.permittedUntilMillis, earliest);
-    return Math.max(0, hand.permittedUntilMillis - now - margin(hand.stallMillis));
+    slot.permittedUntilMillis = Math.max(slot.permittedUntilMillis, earliest);
+    return Math.max(0, slot.permittedUntilMillis - now - margin(slot.stallMillis));
   }
 
   private static long margin(long stallMillis) {

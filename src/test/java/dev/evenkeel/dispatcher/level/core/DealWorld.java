@@ -140,7 +140,7 @@ final class DealWorld {
       }
       fetch();
       do {
-        book.deal(now);
+        book.handOut(now);
         LevelAction action;
         while ((action = book.poll()) != null) {
           perform(action);
@@ -446,9 +446,9 @@ final class DealWorld {
           SessionState place = answer == null ? null : (SessionState) answer[0];
           if (place == null) {
             Refusal refusal = answer == null ? Refusal.INDETERMINATE : Refusal.FENCED;
-            by.book.collectFailed(send, refusal, now);
+            by.book.startFailed(send, refusal, now);
           } else {
-            by.book.placed(send, SessionState.decode(place.encode().view()), now);
+            by.book.started(send, SessionState.decode(place.encode().view()), now);
           }
           see();
           by.turn();
@@ -469,7 +469,8 @@ final class DealWorld {
             return;
           }
           if (answer == null || answer < 0) {
-            by.book.dealFailed(send, answer == null ? Refusal.INDETERMINATE : Refusal.FENCED, now);
+            by.book.handOutFailed(
+                send, answer == null ? Refusal.INDETERMINATE : Refusal.FENCED, now);
           } else {
             by.book.received(send, answer, now);
           }

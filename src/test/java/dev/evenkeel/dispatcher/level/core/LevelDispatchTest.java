@@ -54,7 +54,7 @@ class LevelDispatchTest {
   }
 
   private List<LevelAction> actions() {
-    book.deal(now);
+    book.handOut(now);
     List<LevelAction> all = new ArrayList<>();
     for (LevelAction each = book.poll(); each != null; each = book.poll()) {
       all.add(each);
@@ -88,7 +88,7 @@ class LevelDispatchTest {
 
   private List<LevelAction.SendStart> answerCollects(int capacity) {
     List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
-    collects.forEach(each -> book.placed(each, nothing(capacity), now));
+    collects.forEach(each -> book.started(each, nothing(capacity), now));
     return collects;
   }
 
@@ -124,9 +124,9 @@ class LevelDispatchTest {
     deliver(0, 4);
     List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
     assertThat(collects).hasSize(2).allMatch(each -> each.body().keep());
-    book.placed(collects.get(0), nothing(4), now);
+    book.started(collects.get(0), nothing(4), now);
     assertThat(actions()).isEmpty();
-    book.placed(collects.get(1), nothing(4), now);
+    book.started(collects.get(1), nothing(4), now);
     assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(2);
   }
 
@@ -136,13 +136,13 @@ class LevelDispatchTest {
     book.begin(1, now);
     deliver(0, 4);
     List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
-    book.placed(collects.get(0), nothing(4), now);
+    book.started(collects.get(0), nothing(4), now);
     now += LevelDispatch.BEGIN_MILLIS_MAX;
     book.tick(now);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
     assertThat(of(LevelAction.SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
-    book.placed(collects.get(1), nothing(4), now);
+    book.started(collects.get(1), nothing(4), now);
     assertThat(book.level()).as("the late answer is of no use").containsExactly("a");
   }
 
@@ -243,7 +243,7 @@ class LevelDispatchTest {
     deliver(0, 4);
     LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
     assertThat(deal.body().checkpoint()).isNotNull();
-    book.dealFailed(deal, Refusal.INDETERMINATE, now);
+    book.handOutFailed(deal, Refusal.INDETERMINATE, now);
     assertThat(actions()).isEmpty();
     now += 1_000;
     LevelAction.SendHandOut again = of(LevelAction.SendHandOut.class, actions()).get(0);
@@ -326,7 +326,7 @@ class LevelDispatchTest {
     LevelAction.SendStart collect = of(LevelAction.SendStart.class, actions()).get(0);
     List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
     List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1));
-    book.placed(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
+    book.started(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.Finished.class, then)).hasSize(2);
     LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, then).get(0);
@@ -383,7 +383,7 @@ class LevelDispatchTest {
     LevelAction.SendStart collect = of(LevelAction.SendStart.class, actions()).get(0);
     List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
     List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1, 1));
-    book.placed(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
+    book.started(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.Finished.class, then)).hasSize(1);
     LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, then).get(0);

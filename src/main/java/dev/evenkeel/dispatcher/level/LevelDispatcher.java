@@ -22,6 +22,8 @@ import dev.evenkeel.dispatcher.level.core.LevelDispatch;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.dispatcher.level.core.LevelPolicy;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -36,29 +38,66 @@ import io.vertx.core.internal.VertxInternal;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The level dispatcher of one group: a consumer that owns all shards of the group, and whose
- * handler hands each message on to a member. All of it happens on one context of its own; methods
- * may be called from any thread.
+ * handler hands each message on to a member, as {@link LevelDispatch} decides. All of it happens on
+ * one context of its own; methods may be called from any thread.
  */
-final class LevelDealer implements ConsumerHandler {
-  private static final Logger LOG = LoggerFactory.getLogger(LevelDealer.class);
+public final class LevelDispatcher implements ConsumerHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(LevelDispatcher.class);
   private static final long TICK_MILLIS = 20;
   private static final long REQUEST_MILLIS_MAX = 2_000;
   private static final long FIGURES_MILLIS = 200;
+
+  /** Most messages of a group that are waiting or in the members' hands. */
+  private static final int MESSAGES_MAX = 50_000;
+
+  private static final int BYTES_MAX = 64 << 20;
+
+  /** Not more than this is handled again by nobody's fault when a level dispatcher dies. */
+  private static final long COMMIT_MILLIS = 1_000;
+
+  /** What a hand-over to another dispatcher waits for members' handlers. */
+  private static final long LOCK_TIME_MILLIS = 5_000;
+
+  /**
+   * What a level dispatcher is opened with: for anything else another is opened.
+   *
+   * @param order what is kept in order: none, key or shard
+   * @param retryDelaysMillis pauses before the second and all further attempts of a message; null:
+   *     nobody has said, as by default
+   */
+  public record Wanted(
+      Set<String> topics, GroupPolicy policy, String order, List<Long> retryDelaysMillis) {}
+
+  /** A member's handler failed; what it said is all that is known here. */
+  private static final class HandlerFailure extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    HandlerFailure(String error) {
+      super(error, null, false, false);
+    }
+
+    @Override
+    public String toString() {
+      return getMessage();
+    }
+  }
 
   private final Link link;
   private final ClusterDirectory directory;
   private final String group;
   private final ConsumerOptions options;
   private final String instance;
-  private final LevelDispatch book;
+  private final LevelDispatch dispatch;
   private final ContextInternal context;
-  private final java.util.function.Consumer<LevelDealer> ended;
+  private final java.util.function.Consumer<LevelDispatcher> ended;
   private final Map<String, Integer> topicIds = new HashMap<>();
 
   /** Of the leases: how often the group was reset on a shard. */
@@ -74,28 +113,45 @@ final class LevelDealer implements ConsumerHandler {
   private volatile LevelFigures figures;
 
   /**
+   * Holds the group as {@code dispatcher@NODE}.
+   *
+   * @param instance this run
    * @param ended is told, on any thread, when it has ended, unless it was abandoned
    */
-  LevelDealer(
+  public LevelDispatcher(
       Link link,
       ClusterDirectory directory,
       String group,
       String node,
-      ConsumerOptions options,
+      Wanted wanted,
       String instance,
-      LevelPolicy policy,
-      java.util.function.Consumer<LevelDealer> ended) {
+      java.util.function.Consumer<LevelDispatcher> ended) {
     this.link = link;
     this.directory = directory;
     this.group = group;
-    this.options = options;
     this.instance = instance;
     this.ended = ended;
-    book = new LevelDispatch(group, node, policy);
+    options =
+        new ConsumerOptions()
+            .setGroup(group)
+            .setMember(Names.DISPATCHER_HOLDER + node)
+            .setTopics(List.copyOf(wanted.topics()))
+            .setOrder(ConsumerOptions.Order.valueOf(wanted.order().toUpperCase(Locale.ROOT)))
+            .setRetryDelaysMillis(wanted.retryDelaysMillis())
+            .setParallel(MESSAGES_MAX)
+            .setHandOutMessages(MESSAGES_MAX)
+            .setPendingMessagesMax(MESSAGES_MAX)
+            .setPendingBytesMax(BYTES_MAX)
+            .setLockTimeMillis(LOCK_TIME_MILLIS)
+            .setCommitMillis(COMMIT_MILLIS)
+            // A later dispatcher finds out from the members what they hold of the shards' windows.
+            .setHoldFailed(true)
+            .setBreaker(false);
+    dispatch = new LevelDispatch(group, node, LevelPolicy.of(wanted.policy()));
     context = ((VertxInternal) link.vertx()).createEventLoopContext();
   }
 
-  void start() {
+  public void start() {
     onContext(
         () -> {
           ticker = link.vertx().setPeriodic(TICK_MILLIS, id -> onContext(this::tick));
@@ -130,29 +186,29 @@ final class LevelDealer implements ConsumerHandler {
   }
 
   /** The group's lease is held at this term. */
-  void begin(long term) {
+  public void begin(long term) {
     onContext(
         () -> {
           LOG.info("level dispatcher of group {} with term {}", group, term);
-          book.begin(term, now());
+          dispatch.begin(term, now());
           pump();
         });
   }
 
-  void members(List<LiveMember> members) {
+  public void members(List<LiveMember> members) {
     onContext(
         () -> {
-          book.members(members, now());
+          dispatch.members(members, now());
           pump();
         });
   }
 
   /** Answers a report of a member. */
-  Future<Buffer> reported(Report report) {
+  public Future<Buffer> reported(Report report) {
     Promise<Buffer> answer = Promise.promise();
     onContext(
         () -> {
-          LevelDispatch.Heard heard = book.reported(report, now());
+          LevelDispatch.Heard heard = dispatch.reported(report, now());
           pumpSoon();
           answer.complete(
               heard.permission() != null
@@ -163,28 +219,28 @@ final class LevelDealer implements ConsumerHandler {
   }
 
   /** As of a moment ago; null before there are any. */
-  LevelFigures figures() {
+  public LevelFigures figures() {
     return figures;
   }
 
-  /** Deals no more; what is in the members' hands may end before the shards are released. */
-  void close() {
+  /** Hands out no more; what is in the members' hands may end before the shards are released. */
+  public void close() {
     onContext(
         () -> {
           // First the consumer: what is given back while it drains is no failure.
           closeConsumer().onComplete(closed -> ended.accept(this));
-          book.close();
+          dispatch.close();
           run();
         });
   }
 
-  /** Deals no more and awaits nothing: there is another dispatcher. */
-  void abandon() {
+  /** Hands out no more and awaits nothing: there is another dispatcher. */
+  public void abandon() {
     onContext(
         () -> {
           closeConsumer();
-          book.close();
-          book.withdrawAll();
+          dispatch.close();
+          dispatch.withdrawAll();
           run();
         });
   }
@@ -204,7 +260,7 @@ final class LevelDealer implements ConsumerHandler {
       link.vertx().cancelTimer(ticker);
       ticker = -1;
     }
-    book.withdrawAll();
+    dispatch.withdrawAll();
     run();
   }
 
@@ -214,7 +270,7 @@ final class LevelDealer implements ConsumerHandler {
   public Future<Void> handle(Delivery delivery) {
     Shard shard = shard(delivery.topic(), delivery.shard());
     Promise<Void> done = Promise.promise();
-    book.delivery(
+    dispatch.delivery(
         delivery.topic(),
         new HandOut.Entry(
             new MessageId(shard, delivery.offset(), generations.getOrDefault(shard, 0L)),
@@ -236,7 +292,7 @@ final class LevelDealer implements ConsumerHandler {
 
   @Override
   public void onDraining(ShardContext shard) {
-    book.draining(shard(shard.topic(), shard.shard()));
+    dispatch.draining(shard(shard.topic(), shard.shard()));
     pumpSoon();
   }
 
@@ -254,13 +310,13 @@ final class LevelDealer implements ConsumerHandler {
   private void withdrawn(ShardContext of) {
     Shard shard = shard(of.topic(), of.shard());
     generations.remove(shard);
-    book.withdrawn(shard);
+    dispatch.withdrawn(shard);
     pumpSoon();
   }
 
   @Override
   public void onCommitted(String topic, int shard, long offset) {
-    book.committed(shard(topic, shard), offset);
+    dispatch.committed(shard(topic, shard), offset);
   }
 
   @Override
@@ -308,17 +364,17 @@ final class LevelDealer implements ConsumerHandler {
       return;
     }
     long now = now();
-    book.tick(now);
+    dispatch.tick(now);
     pump();
     if (now >= figuresMillis) {
-      figures = book.figures(now);
+      figures = dispatch.figures(now);
       long members = figures.members().size();
       // Looking at each pair takes a while where there are many.
       figuresMillis = now + FIGURES_MILLIS + members * members / 500;
     }
   }
 
-  /** After the event loop had its turn: what came meanwhile is dealt together. */
+  /** After the event loop had its turn: what came meanwhile is handed out together. */
   private void pumpSoon() {
     if (!pumping) {
       pumping = true;
@@ -331,13 +387,13 @@ final class LevelDealer implements ConsumerHandler {
   }
 
   private void pump() {
-    book.deal(now());
+    dispatch.handOut(now());
     run();
   }
 
   private void run() {
     LevelAction action;
-    while ((action = book.poll()) != null) {
+    while ((action = dispatch.poll()) != null) {
       perform(action);
     }
   }
@@ -350,22 +406,27 @@ final class LevelDealer implements ConsumerHandler {
       ((Promise<Void>) failed.ticket()).tryFail(new HandlerFailure(failed.error()));
     } else if (action instanceof LevelAction.GivenBack back) {
       ((Promise<Void>) back.ticket()).tryFail(new GivenBackException("its shard goes elsewhere"));
-    } else if (action instanceof LevelAction.SendStart collect) {
-      ask(collect.instance(), Op.LEVEL_START, collect.body().encode())
+    } else if (action instanceof LevelAction.SendStart start) {
+      ask(start.instance(), Op.LEVEL_START, start.body().encode())
           .map(SessionState::decode)
           .onComplete(
-              place -> book.placed(collect, place, now()),
-              failure -> book.collectFailed(collect, refusal(failure), now()));
-    } else if (action instanceof LevelAction.SendHandOut deal) {
-      ask(deal.instance(), Op.LEVEL_HAND_OUT, deal.body().encode())
+              state -> dispatch.started(start, state, now()),
+              failure -> dispatch.startFailed(start, refusal(failure), now()));
+    } else if (action instanceof LevelAction.SendHandOut sent) {
+      ask(sent.instance(), Op.LEVEL_HAND_OUT, sent.body().encode())
           .map(answer -> new ByteReader(answer).i64())
           .onComplete(
-              count -> book.received(deal, count, now()),
-              failure -> book.dealFailed(deal, refusal(failure), now()));
+              count -> dispatch.received(sent, count, now()),
+              failure -> dispatch.handOutFailed(sent, refusal(failure), now()));
+    } else {
+      throw new AssertionError(action);
     }
   }
 
-  /** Asks a member. The answer comes on our context, and what follows from it is dealt after it. */
+  /**
+   * Asks a member. The answer comes on our context, and what follows from it is handed out after
+   * it.
+   */
   private Future<ByteBuffer> ask(String member, Op op, Bytes body) {
     Promise<ByteBuffer> answered = Promise.promise();
     link.request(Addresses.level(member), Frames.request(op, body), REQUEST_MILLIS_MAX)
