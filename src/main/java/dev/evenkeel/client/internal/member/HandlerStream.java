@@ -23,7 +23,7 @@ import java.util.function.Function;
 public final class HandlerStream implements ConsumerStream {
   private final Finishing finishing;
 
-  private final StreamBuffer book = new StreamBuffer();
+  private final StreamBuffer buffer = new StreamBuffer();
   private Consumer consumer;
   private Context context;
   private Handler<Delivery> handler;
@@ -119,7 +119,7 @@ public final class HandlerStream implements ConsumerStream {
     @Override
     public void onDraining(ShardContext shard) {
       synchronized (HandlerStream.this) {
-        book.going(shard);
+        buffer.going(shard);
       }
       giveUp(shard, false);
     }
@@ -127,14 +127,14 @@ public final class HandlerStream implements ConsumerStream {
     @Override
     public void onKept(ShardContext shard) {
       synchronized (HandlerStream.this) {
-        book.goesNoMore(shard);
+        buffer.goesNoMore(shard);
       }
     }
 
     @Override
     public Future<Buffer> onRelease(ShardContext shard) {
       synchronized (HandlerStream.this) {
-        book.goesNoMore(shard);
+        buffer.goesNoMore(shard);
       }
       return Future.succeededFuture();
     }
@@ -147,7 +147,7 @@ public final class HandlerStream implements ConsumerStream {
     @Override
     public void onLost(ShardContext shard) {
       synchronized (HandlerStream.this) {
-        book.goesNoMore(shard);
+        buffer.goesNoMore(shard);
       }
       giveUp(shard, true);
     }
@@ -159,18 +159,18 @@ public final class HandlerStream implements ConsumerStream {
     synchronized (this) {
       context = Vertx.currentContext();
       to = handler;
-      if (to == null || demand == 0 || book.anyWaiting()) {
-        if (book.goes(delivery)) {
+      if (to == null || demand == 0 || buffer.anyWaiting()) {
+        if (buffer.goes(delivery)) {
           return Future.failedFuture(new GivenBackException("the shard was let go"));
         }
         end = Promise.promise();
-        book.await(delivery, end);
+        buffer.await(delivery, end);
         return end.future();
       }
       take();
       if (finishing == Finishing.MANUAL) {
         end = Promise.promise();
-        book.givenOut(delivery, end);
+        buffer.givenOut(delivery, end);
       }
     }
     if (end == null) {
@@ -190,7 +190,7 @@ public final class HandlerStream implements ConsumerStream {
       }
     } catch (Throwable e) {
       synchronized (this) {
-        book.settled(delivery);
+        buffer.settled(delivery);
       }
       end.tryFail(e);
     }
@@ -200,7 +200,7 @@ public final class HandlerStream implements ConsumerStream {
   private void giveUp(ShardContext shard, boolean alsoGivenOut) {
     List<Promise<Void>> ends;
     synchronized (this) {
-      ends = book.giveUp(shard, alsoGivenOut);
+      ends = buffer.giveUp(shard, alsoGivenOut);
     }
     GivenBackException cause = new GivenBackException("the shard was let go");
     ends.forEach(end -> end.tryFail(cause));
@@ -218,14 +218,14 @@ public final class HandlerStream implements ConsumerStream {
       StreamBuffer.Waiting next;
       Handler<Delivery> to;
       synchronized (this) {
-        if (handler == null || demand == 0 || !book.anyWaiting()) {
+        if (handler == null || demand == 0 || !buffer.anyWaiting()) {
           return;
         }
-        next = book.next();
+        next = buffer.next();
         to = handler;
         take();
         if (finishing == Finishing.MANUAL) {
-          book.givenOut(next.delivery(), next.end());
+          buffer.givenOut(next.delivery(), next.end());
         }
       }
       give(to, next.delivery(), next.end());
@@ -235,7 +235,7 @@ public final class HandlerStream implements ConsumerStream {
   private void scheduleDrain() {
     Context where;
     synchronized (this) {
-      where = book.anyWaiting() ? context : null;
+      where = buffer.anyWaiting() ? context : null;
     }
     if (where != null) {
       where.runOnContext(ignored -> drain());
@@ -259,7 +259,7 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   private synchronized Promise<Void> settled(Delivery delivery) {
-    return book.settled(delivery);
+    return buffer.settled(delivery);
   }
 
   private void failed(Throwable cause) {
@@ -280,7 +280,7 @@ public final class HandlerStream implements ConsumerStream {
         return;
       }
       ended = true;
-      book.clear();
+      buffer.clear();
       to = endHandler;
     }
     if (to != null) {
@@ -290,17 +290,13 @@ public final class HandlerStream implements ConsumerStream {
 
   @Override
   public Future<Void> close() {
-    synchronized (this) {
-      demand = 0;
-    }
+    pause();
     return consumer().close().onComplete(done -> ended());
   }
 
   @Override
-  public ConsumerStream exceptionHandler(Handler<Throwable> newHandler) {
-    synchronized (this) {
-      exceptionHandler = newHandler;
-    }
+  public synchronized ConsumerStream exceptionHandler(Handler<Throwable> newHandler) {
+    exceptionHandler = newHandler;
     return this;
   }
 
@@ -314,18 +310,14 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   @Override
-  public ConsumerStream declinedHandler(Handler<Delivery> newHandler) {
-    synchronized (this) {
-      declinedHandler = newHandler;
-    }
+  public synchronized ConsumerStream declinedHandler(Handler<Delivery> newHandler) {
+    declinedHandler = newHandler;
     return this;
   }
 
   @Override
-  public ConsumerStream pause() {
-    synchronized (this) {
-      demand = 0;
-    }
+  public synchronized ConsumerStream pause() {
+    demand = 0;
     return this;
   }
 
@@ -347,10 +339,8 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   @Override
-  public ConsumerStream endHandler(Handler<Void> newHandler) {
-    synchronized (this) {
-      endHandler = newHandler;
-    }
+  public synchronized ConsumerStream endHandler(Handler<Void> newHandler) {
+    endHandler = newHandler;
     return this;
   }
 }

@@ -8,7 +8,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,7 +28,12 @@ final class StreamBuffer {
     }
   }
 
-  private record Held(String topic, int shard, long epoch) {}
+  /** A shard under one lease. */
+  private record Owned(String topic, int shard, long epoch) {
+    static Owned of(ShardContext shard) {
+      return new Owned(shard.topic(), shard.shard(), shard.epoch());
+    }
+  }
 
   record Waiting(Delivery delivery, Promise<Void> end) {}
 
@@ -40,20 +44,20 @@ final class StreamBuffer {
   private final Map<Place, Promise<Void>> unfinished = new HashMap<>();
 
   /** Shards that are being let go. */
-  private final Set<Held> going = new HashSet<>();
+  private final Set<Owned> going = new HashSet<>();
 
   void going(ShardContext shard) {
-    going.add(new Held(shard.topic(), shard.shard(), shard.epoch()));
+    going.add(Owned.of(shard));
   }
 
   /** It is gone, or it stays. */
   void goesNoMore(ShardContext shard) {
-    going.remove(new Held(shard.topic(), shard.shard(), shard.epoch()));
+    going.remove(Owned.of(shard));
   }
 
   /** Whether the message's shard is being let go. */
   boolean goes(Delivery delivery) {
-    return going.contains(new Held(delivery.topic(), delivery.shard(), delivery.epoch()));
+    return going.contains(new Owned(delivery.topic(), delivery.shard(), delivery.epoch()));
   }
 
   boolean anyWaiting() {
@@ -82,22 +86,11 @@ final class StreamBuffer {
   /** Takes out the messages of a shard, and returns what awaits their ends. */
   List<Promise<Void>> giveUp(ShardContext shard, boolean alsoGivenOut) {
     List<Promise<Void>> ends = new ArrayList<>();
-    for (Iterator<Waiting> each = queue.iterator(); each.hasNext(); ) {
-      Waiting waiting = each.next();
-      if (Place.of(waiting.delivery()).in(shard)) {
-        ends.add(waiting.end());
-        each.remove();
-      }
-    }
+    queue.removeIf(waiting -> Place.of(waiting.delivery()).in(shard) && ends.add(waiting.end()));
     if (alsoGivenOut) {
-      for (Iterator<Map.Entry<Place, Promise<Void>>> each = unfinished.entrySet().iterator();
-          each.hasNext(); ) {
-        Map.Entry<Place, Promise<Void>> entry = each.next();
-        if (entry.getKey().in(shard)) {
-          ends.add(entry.getValue());
-          each.remove();
-        }
-      }
+      unfinished
+          .entrySet()
+          .removeIf(given -> given.getKey().in(shard) && ends.add(given.getValue()));
     }
     return ends;
   }
