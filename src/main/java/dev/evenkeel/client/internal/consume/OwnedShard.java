@@ -65,7 +65,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
   private final Ownership ownership;
   private final Environment environment;
   private final Host host;
-  private final ShardReports reports;
+  private final ShardScope scope;
   private final ShardRetries retries;
   private final ShardMessages messages;
   private final ShardFetch fetch;
@@ -147,13 +147,13 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     predecessor = start.predecessor;
     spent = start.spent;
     grantedCommitted = start.committed;
-    reports = new ShardReports(ownership, environment);
+    scope = new ShardScope(this, environment);
     retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
     messages = new ShardMessages(this, environment, feed, retries, admissionMax);
-    fetch = new ShardFetch(this, environment, messages, retries, reports);
-    commits = new ShardCommits(this, environment, messages, reports);
-    failures = new ShardFailures(this, environment, messages, retries, reports);
-    release = new ShardRelease(this, environment, reports);
+    fetch = new ShardFetch(scope, messages, retries);
+    commits = new ShardCommits(scope, messages);
+    failures = new ShardFailures(scope, messages, retries);
+    release = new ShardRelease(scope);
   }
 
   @Override
@@ -283,7 +283,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     boolean givenAway = release.sent();
     end(givenAway ? RELEASED : LOST, now);
     if (!givenAway) {
-      reports.warn(" is lost: " + why);
+      scope.warn(" is lost: " + why);
       if (assignCalled) {
         environment.act(new ConsumerAction.CallLost(context()));
       }
@@ -380,7 +380,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
   public void leaseFailed(RefusedException refused, long now) {
     busy = false;
     if (state == ATTACHING && !fenced(refused, now)) {
-      retryMillis = now + reports.pause("its lease cannot be read", refused);
+      retryMillis = now + scope.pause("its lease cannot be read", refused);
     }
   }
 
@@ -402,7 +402,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     if (refused.refusal() == Refusal.PRODUCER_FENCED) {
       lose(refused.getMessage(), now);
     } else if (!fenced(refused, now)) {
-      retryMillis = now + reports.pause("its handlers cannot publish yet", refused);
+      retryMillis = now + scope.pause("its handlers cannot publish yet", refused);
     }
   }
 
@@ -412,7 +412,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     commits.begin(offset, emptyStateOffset, now);
     if (inDoubt()) {
       // The next epoch begins where this one's last word was, for the log refuses any after it.
-      reports.warn(" is released: it was lost under this epoch, and goes on under the next");
+      scope.warn(" is released: it was lost under this epoch, and goes on under the next");
     }
     state = draining || inDoubt() ? RELEASING : ASSIGNING;
     step(now);
@@ -444,7 +444,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     if (failure != null) {
       long wait = Backoff.steps(++assignFailures);
       retryMillis = now + wait;
-      reports.error(": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
+      scope.error(": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
     } else {
       givenState = null;
       assigned = true;
@@ -672,7 +672,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       environment.removed(1, task.bytes, now);
     } else if (environment.atMostOnce && !task.retry) {
       String text = ": offset " + task.offset + " failed, and is not tried again";
-      reports.report(ConsumerAction.Severity.WARN, text, cause);
+      scope.report(ConsumerAction.Severity.WARN, text, cause);
       messages.left(task);
       environment.removed(1, task.bytes, now);
       host.ready(this);
@@ -721,7 +721,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       return;
     }
     if (refused.refusal().retriable()) {
-      outputs.again(request, now + reports.pause("its outputs cannot be published", refused));
+      outputs.again(request, now + scope.pause("its outputs cannot be published", refused));
     } else {
       // It can never be published: the next assignment begins with what is committed.
       lose("what its handlers publish is refused: " + refused, now);
@@ -795,12 +795,12 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     String twice = "; of those up to " + messages.handledTop() + " some come twice";
     boolean keepsState = environment.handler.keepsState();
     if (waitsForRate) {
-      reports.warn(released + ", where messages wait for their rate" + twice);
+      scope.warn(released + ", where messages wait for their rate" + twice);
     } else if (!keepsState && messages.givenBack()) {
-      reports.info(released + ", where messages were given back" + twice);
+      scope.info(released + ", where messages were given back" + twice);
     } else {
       String why = ", because the message there could not be handled" + twice;
-      reports.report(
+      scope.report(
           keepsState ? ConsumerAction.Severity.ERROR : ConsumerAction.Severity.WARN,
           released + (keepsState ? " and without state" : "") + why,
           null);
@@ -812,7 +812,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     long left = commits.claimedLeft();
     if (left > 0) {
       String from = " messages from offset " + window().committed();
-      reports.warn(": up to " + left + from + " on were committed, and are not handled");
+      scope.warn(": up to " + left + from + " on were committed, and are not handled");
     }
   }
 
@@ -862,7 +862,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     switch (release.refused(refused)) {
       case TAKEN -> released(now);
       case LOST -> lose(refused.getMessage(), now);
-      case AGAIN -> retryMillis = now + reports.pause("it cannot be released", refused);
+      case AGAIN -> retryMillis = now + scope.pause("it cannot be released", refused);
     }
   }
 

@@ -11,10 +11,9 @@ final class ShardCommits {
   /** Two commits of a shard are this far apart, so that a fast consumer does not flood the log. */
   static final long COMMIT_GAP_MILLIS = 50;
 
-  private final ShardEvents owned;
+  private final ShardScope scope;
   private final Environment environment;
   private final ShardMessages messages;
-  private final ShardReports reports;
   private long committed;
   private boolean inFlight;
   private long lastMillis;
@@ -36,12 +35,10 @@ final class ShardCommits {
 
   private long stateTaken = -1;
 
-  ShardCommits(
-      ShardEvents owned, Environment environment, ShardMessages messages, ShardReports reports) {
-    this.owned = owned;
-    this.environment = environment;
+  ShardCommits(ShardScope scope, ShardMessages messages) {
+    this.scope = scope;
+    environment = scope.environment;
     this.messages = messages;
-    this.reports = reports;
   }
 
   void begin(long offset, long emptyStateOffset, long now) {
@@ -147,11 +144,11 @@ final class ShardCommits {
     lastMillis = now;
     environment.act(
         new ConsumerAction.Commit(
-            owned,
+            scope.owned,
             new DataCommand.Commit(
                 environment.options.getGroup(),
-                owned.shard(),
-                owned.ownership().epoch(),
+                scope.ownership.shard(),
+                scope.ownership.epoch(),
                 offset,
                 atOffset,
                 with)));
@@ -171,7 +168,7 @@ final class ShardCommits {
 
   /** A commit was refused, but not because the shard is another's. */
   void failed(RefusedException refused, long now) {
-    notBeforeMillis = now + reports.pause("its progress cannot be committed", refused);
+    notBeforeMillis = now + scope.pause("its progress cannot be committed", refused);
   }
 
   void linkUp(long now) {

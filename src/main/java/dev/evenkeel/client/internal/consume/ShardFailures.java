@@ -30,25 +30,18 @@ final class ShardFailures {
   /** Pauses differ by so much, up and down, so that what failed together does not come together. */
   private static final double JITTER = 0.2;
 
-  private final ShardEvents owned;
+  private final ShardScope scope;
   private final Environment environment;
   private final ShardMessages messages;
   private final ShardRetries retries;
-  private final ShardReports reports;
   private final boolean moves;
   private int recordsInFlight;
 
-  ShardFailures(
-      ShardEvents owned,
-      Environment environment,
-      ShardMessages messages,
-      ShardRetries retries,
-      ShardReports reports) {
-    this.owned = owned;
-    this.environment = environment;
+  ShardFailures(ShardScope scope, ShardMessages messages, ShardRetries retries) {
+    this.scope = scope;
+    environment = scope.environment;
     this.messages = messages;
     this.retries = retries;
-    this.reports = reports;
     moves = moves(environment);
   }
 
@@ -79,12 +72,12 @@ final class ShardFailures {
     DataCommand.RecordOutcomes command = retries.outbox.next(options.getGroup(), now);
     if (command != null) {
       recordsInFlight++;
-      environment.act(new ConsumerAction.RecordOutcomes(owned, command));
+      environment.act(new ConsumerAction.RecordOutcomes(scope.owned, command));
     }
     if (state == OwnedShardState.RUNNING && environment.pulls()) {
       RetryRequest request = retries.ask(options.getGroup(), options.getFetchBytesMax(), now);
       if (request != null) {
-        environment.act(new ConsumerAction.FetchRetries(owned, request));
+        environment.act(new ConsumerAction.FetchRetries(scope.owned, request));
       }
     }
   }
@@ -109,7 +102,7 @@ final class ShardFailures {
       return;
     }
     if (task.retry) {
-      retries.handled(task);
+      retries.inHand.finished(task);
     }
     retries.outbox.add(task, new Outcome.Settled(task.offset));
     step(state, now);
@@ -167,7 +160,7 @@ final class ShardFailures {
     if (options.getOnFailure() == ConsumerOptions.OnFailure.STOP) {
       messages.givenBack(true);
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
-      String text = owned + attempt(task, "the consumer ends");
+      String text = scope.ownership + attempt(task, "the consumer ends");
       environment.act(new ConsumerAction.Stop(text, cause));
       return;
     }
@@ -177,7 +170,7 @@ final class ShardFailures {
   }
 
   private void report(Task task, String then, Throwable cause) {
-    reports.report(ConsumerAction.Severity.WARN, attempt(task, then), cause);
+    scope.report(ConsumerAction.Severity.WARN, attempt(task, then), cause);
   }
 
   private static String attempt(Task task, String then) {
@@ -188,7 +181,7 @@ final class ShardFailures {
   private void tryAgain(Task task, long pauseMillis, long now) {
     task.dueMillis = now + pauseMillis;
     if (task.retry) {
-      goBack(retries.failedUncounted(task), now + pauseMillis, now);
+      goBack(retries.inHand.failed(task), now + pauseMillis, now);
       environment.removed(1, task.bytes, now);
       retries.giveBack(task, now + pauseMillis);
     } else {
@@ -208,7 +201,7 @@ final class ShardFailures {
     Outcome.Way way =
         dead ? Outcome.Way.DEAD : moves || task.retry ? Outcome.Way.MOVED : Outcome.Way.HELD;
     byte[] key = task.message.key();
-    if (!task.retry && retries.ordersKeys() && key != null) {
+    if (!task.retry && retries.ordersKeys && key != null) {
       task.keyHash = Task.hash(key);
     }
     boolean copied = !task.retry && way == Outcome.Way.MOVED || dead;
@@ -264,7 +257,7 @@ final class ShardFailures {
   /** It keeps its place in the window, or is sent again; returns whether after a pause. */
   private boolean noRoom(Task task, Outcome.Failed failed) {
     if (failed.way() != Outcome.Way.MOVED) {
-      reports.warn(": there is no room for another dead letter, offset " + task.offset);
+      scope.warn(": there is no room for another dead letter, offset " + task.offset);
       retries.outbox.add(task, failed);
       return true;
     }
@@ -328,7 +321,7 @@ final class ShardFailures {
 
   /** Outcomes were refused, but not because the shard is another's: they are sent again. */
   void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
-    long pause = reports.pause("its failures cannot be recorded", refused);
+    long pause = scope.pause("its failures cannot be recorded", refused);
     retries.outbox.again(command, now + pause);
   }
 

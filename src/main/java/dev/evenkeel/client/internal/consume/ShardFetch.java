@@ -13,11 +13,10 @@ final class ShardFetch {
   /** After a fetch without an answer the next one waits so long: it may get none either. */
   private static final int AFTER_LOSS_MILLIS = 1_000;
 
-  private final ShardEvents owned;
+  private final ShardScope scope;
   private final Environment environment;
   private final ShardMessages messages;
   private final ShardRetries retries;
-  private final ShardReports reports;
 
   /** The request whose answer is awaited, or null. */
   private FetchRequest request;
@@ -39,17 +38,11 @@ final class ShardFetch {
   /** When the first request was sent, or -1. */
   private long firstMillis = -1;
 
-  ShardFetch(
-      ShardEvents owned,
-      Environment environment,
-      ShardMessages messages,
-      ShardRetries retries,
-      ShardReports reports) {
-    this.owned = owned;
-    this.environment = environment;
+  ShardFetch(ShardScope scope, ShardMessages messages, ShardRetries retries) {
+    this.scope = scope;
+    environment = scope.environment;
     this.messages = messages;
     this.retries = retries;
-    this.reports = reports;
   }
 
   long logEnd() {
@@ -74,15 +67,15 @@ final class ShardFetch {
     request =
         new FetchRequest(
             environment.options.getGroup(),
-            owned.shard(),
-            owned.ownership().epoch(),
+            scope.ownership.shard(),
+            scope.ownership.epoch(),
             messages.fetchOffset(),
             environment.flow.fetchBytes(
                 environment.options.getFetchBytesMax(), environment.shards()),
             environment.flow.fetchMessages(environment.shards()),
             retries.failuresInLog(),
             lost ? Math.min(AFTER_LOSS_MILLIS, wait) : wait);
-    environment.act(new ConsumerAction.Fetch(owned, request));
+    environment.act(new ConsumerAction.Fetch(scope.owned, request));
     if (firstMillis < 0) {
       firstMillis = now;
       environment.act(new ConsumerAction.HeartbeatSoon());
@@ -138,7 +131,7 @@ final class ShardFetch {
         skipped(from, placed.baseOffset());
       }
       messages.add(placed);
-      reports.clear();
+      scope.clear();
       any = true;
     }
     return any;
@@ -150,7 +143,7 @@ final class ShardFetch {
       corruptOffset = offset;
       corruptFetches = 0;
       String text = ": unreadable batch at offset " + offset;
-      reports.error(text + ", it is fetched again until it is readable", e);
+      scope.error(text + ", it is fetched again until it is readable", e);
     }
     notBeforeMillis = now + Backoff.steps(++corruptFetches);
   }
@@ -163,12 +156,12 @@ final class ShardFetch {
       skipped(messages.fetchOffset(), start);
       messages.skipTo(start);
     } else {
-      notBeforeMillis = now + reports.pause("it cannot be fetched", refused);
+      notBeforeMillis = now + scope.pause("it cannot be fetched", refused);
     }
   }
 
   private void skipped(long from, long to) {
     String what = (to - from) + " messages before they were consumed, offsets " + from + " to ";
-    reports.error(": retention has dropped " + what + (to - 1) + "; it goes on at " + to, null);
+    scope.error(": retention has dropped " + what + (to - 1) + "; it goes on at " + to, null);
   }
 }

@@ -261,7 +261,10 @@ final class ShardMessages {
       if (task != null) {
         return task;
       }
-      task = retries.isFull() || window.span() >= SPAN_MESSAGES_MAX ? null : queues.next(source);
+      task =
+          retries.outbox.isFull() || window.span() >= SPAN_MESSAGES_MAX
+              ? null
+              : queues.next(source);
       if (task == null) {
         return null;
       }
@@ -282,7 +285,7 @@ final class ShardMessages {
 
   /** Whether no more may be handed out or taken by admission steps now. */
   private boolean isFull() {
-    int handedOut = running - retriesRunning + delayed.size() + retries.failedOfWindow();
+    int handedOut = running - retriesRunning + delayed.size() + retries.outbox.failedOfWindow();
     return admissionMax == 0
         ? handedOut + inAdmission.size() >= handOutMax
         : handedOut >= handOutMax || admissionIsFull();
@@ -412,7 +415,7 @@ final class ShardMessages {
     queues.finished(task);
     pendingMessages--;
     pendingBytes -= task.bytes;
-    retries.endedStuck(task);
+    retries.stuck.ended(task);
     unstick(task.keyHash);
   }
 
@@ -464,7 +467,7 @@ final class ShardMessages {
       long from = begunEnd();
       backlog.clear();
       queues.dropFrom(from);
-      retries.dropStuckFrom(from);
+      retries.stuck.removeIf(task -> task.offset >= from);
       delayed.removeIf(task -> task.offset >= from && dropFailed(task));
       due.removeIf(task -> task.offset >= from && dropFailed(task));
       if (inAdmission.removeIf(task -> task.offset >= from && dropFailed(task))) {
@@ -473,12 +476,12 @@ final class ShardMessages {
       delayed.forEach(task -> task.dueMillis = Math.min(task.dueMillis, now));
       fetchOffset = from;
       List<Task> kept = notRunning();
-      kept.addAll(retries.ofWindow());
+      kept.addAll(retries.outbox.ofWindow());
       long bytes = runningBytes + kept.stream().mapToLong(task -> task.bytes).sum();
       keepPending(running - retriesRunning + kept.size(), bytes, now);
     }
     // With at most once, what is committed is handled before the shard goes.
-    environment.removed(retries.dropNotStarted(), now);
+    environment.removed(retries.inHand.dropNotStarted(), now);
     environment.removed(takeGoneBack(), now);
   }
 
@@ -523,7 +526,7 @@ final class ShardMessages {
   /** All behind it in its queue is dropped already. */
   private boolean dropFailed(Task task) {
     queues.finished(task);
-    retries.endedStuck(task);
+    retries.stuck.ended(task);
     return true;
   }
 
@@ -533,7 +536,7 @@ final class ShardMessages {
     tasks.addAll(due);
     tasks.addAll(inAdmission);
     queues.forEachWaiting(tasks::add);
-    retries.forEachStuck(tasks::add);
+    retries.stuck.forEach(tasks::add);
     return tasks;
   }
 

@@ -19,9 +19,8 @@ final class ShardRelease {
 
   private static final byte[] EMPTY_STATE = new byte[0];
 
-  private final ShardEvents owned;
+  private final ShardScope scope;
   private final Environment environment;
-  private final ShardReports reports;
 
   private boolean asked;
   private boolean ready;
@@ -35,10 +34,9 @@ final class ShardRelease {
   /** The handler could not give its state, or that would not stand for the released offset. */
   private boolean stateMissing;
 
-  ShardRelease(ShardEvents owned, Environment environment, ShardReports reports) {
-    this.owned = owned;
-    this.environment = environment;
-    this.reports = reports;
+  ShardRelease(ShardScope scope) {
+    this.scope = scope;
+    environment = scope.environment;
   }
 
   boolean sent() {
@@ -89,11 +87,11 @@ final class ShardRelease {
     }
     environment.act(
         new ConsumerAction.Release(
-            owned,
+            scope.owned,
             new DataCommand.Release(
                 environment.options.getGroup(),
-                owned.shard(),
-                owned.ownership().epoch(),
+                scope.ownership.shard(),
+                scope.ownership.epoch(),
                 offset,
                 stateOffset,
                 given)));
@@ -107,11 +105,11 @@ final class ShardRelease {
     }
     if (failure != null) {
       stateMissing = true;
-      reports.error(": onRelease failed, so it is released without state", failure);
+      scope.error(": onRelease failed, so it is released without state", failure);
     } else if (given != null && given.length > Limits.STATE_BYTES_MAX) {
       stateMissing = true;
       String size = given.length + " bytes, at most " + Limits.STATE_BYTES_MAX + " are allowed";
-      reports.error(
+      scope.error(
           ": onRelease gave a state of " + size + ", so it is released without state", null);
     } else if (given != null && given.length > 0) {
       state = given;
@@ -126,7 +124,7 @@ final class ShardRelease {
     if (!refused.refusal().retriable() && state != null) {
       state = null;
       stateMissing = true;
-      reports.error(": its state was refused, so it is released without state", refused);
+      scope.error(": its state was refused, so it is released without state", refused);
     }
     return Refused.AGAIN;
   }

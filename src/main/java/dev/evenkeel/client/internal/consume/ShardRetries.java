@@ -11,7 +11,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * What an owned shard knows of failures: which messages left the window, which keys have messages
@@ -31,11 +30,11 @@ final class ShardRetries {
 
   final Outbox outbox;
   private final Task.Owner owner;
-  private final RetriesInHand inHand = new RetriesInHand();
-  private final StuckQueues stuck = new StuckQueues();
+  final RetriesInHand inHand = new RetriesInHand();
+  final StuckQueues stuck = new StuckQueues();
 
   /** Whether messages keep the order of their key behind those that the log has. */
-  private final boolean ordersKeys;
+  final boolean ordersKeys;
 
   /** Whether what former owners left is known: nothing is handed out before. */
   private boolean known;
@@ -76,10 +75,6 @@ final class ShardRetries {
     this.owner = owner;
     this.ordersKeys = ordersKeys;
     outbox = new Outbox(owner.ownership());
-  }
-
-  boolean ordersKeys() {
-    return ordersKeys;
   }
 
   /** Whether messages may be handed out. */
@@ -195,34 +190,6 @@ final class ShardRetries {
     }
   }
 
-  /** A message that waited for room in the log has left the window, or was dropped. */
-  void endedStuck(Task task) {
-    stuck.ended(task);
-  }
-
-  void forEachStuck(Consumer<Task> look) {
-    stuck.forEach(look);
-  }
-
-  void dropStuckFrom(long from) {
-    stuck.removeIf(task -> task.offset >= from);
-  }
-
-  /** Whether so many outcomes wait for the log that no more messages begin. */
-  boolean isFull() {
-    return outbox.isFull();
-  }
-
-  /** Failed messages of the window whose failure the log has not taken yet. */
-  int failedOfWindow() {
-    return outbox.failedOfWindow();
-  }
-
-  /** Messages that stay in the window until the log has taken their outcome. */
-  List<Task> ofWindow() {
-    return outbox.ofWindow();
-  }
-
   /** The next stuck message of a key if it may begin now, or null. */
   Task unstuck(long key) {
     return keys.containsKey(key) ? null : stuck.next(key);
@@ -245,11 +212,6 @@ final class ShardRetries {
 
   // ---- Retries
 
-  /** A retry was handled: the one behind it may start. */
-  void handled(Task task) {
-    inHand.finished(task);
-  }
-
   /**
    * A retry that has not begun goes back to the log. Returns those behind it, which go back too.
    */
@@ -257,16 +219,6 @@ final class ShardRetries {
     List<Task> behind = inHand.failed(task);
     inHand.gone(task.offset);
     return behind;
-  }
-
-  /** Returns the retries that were in hand and not begun: they go back. */
-  List<Task> dropNotStarted() {
-    return inHand.dropNotStarted();
-  }
-
-  /** A retry failed and is to be tried again as before; returns those behind it, which go back. */
-  List<Task> failedUncounted(Task task) {
-    return inHand.failed(task);
   }
 
   /** A retry failed; returns those behind it, which go back. */

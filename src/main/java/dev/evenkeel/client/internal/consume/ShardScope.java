@@ -2,16 +2,21 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.RefusedException;
 
-/** Reports what goes wrong with one shard: each problem once, in one line that begins with it. */
-final class ShardReports {
-  private final Ownership ownership;
-  private final Environment environment;
+/**
+ * What the parts of an owned shard have in common: who gets the answers to their actions, what they
+ * share with other shards, and reports, each of which is one line that begins with the shard.
+ */
+final class ShardScope {
+  final ShardEvents owned;
+  final Ownership ownership;
+  final Environment environment;
 
   /** The last refusal reported. */
   private String reported;
 
-  ShardReports(Ownership ownership, Environment environment) {
-    this.ownership = ownership;
+  ShardScope(ShardEvents owned, Environment environment) {
+    this.owned = owned;
+    ownership = owned.ownership();
     this.environment = environment;
   }
 
