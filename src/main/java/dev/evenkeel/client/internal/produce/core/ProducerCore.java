@@ -43,9 +43,9 @@ public final class ProducerCore<T> {
   private final DeliveryLimits limits;
   private final DoubleSupplier jitter;
   private final BuilderPool builders = new BuilderPool();
-  private final List<ShardBuffer<T>> lanes = new ArrayList<>();
+  private final List<ShardBuffer<T>> buffers = new ArrayList<>();
 
-  /** Lanes with something in them. */
+  /** Those with something in them. */
   private final Set<ShardBuffer<T>> active = new LinkedHashSet<>();
 
   private List<BatchResult<T>> outcomes = new ArrayList<>();
@@ -90,7 +90,7 @@ public final class ProducerCore<T> {
 
   /** Whether the topic is known to be there. */
   public boolean hasTopic() {
-    return !topicGone && !lanes.isEmpty();
+    return !topicGone && !buffers.isEmpty();
   }
 
   /**
@@ -103,7 +103,7 @@ public final class ProducerCore<T> {
     }
     if (id != topicId) {
       failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
-      lanes.clear();
+      buffers.clear();
       topicId = id;
       choice.restart(shards, jitter.getAsDouble());
     } else if (topicGone) {
@@ -111,8 +111,8 @@ public final class ProducerCore<T> {
       state = State.OPENING;
     }
     topicGone = false;
-    while (lanes.size() < shards) {
-      lanes.add(new ShardBuffer<>(new Shard(id, lanes.size()), settings, builders));
+    while (buffers.size() < shards) {
+      buffers.add(new ShardBuffer<>(new Shard(id, buffers.size()), settings, builders));
     }
   }
 
@@ -131,18 +131,18 @@ public final class ProducerCore<T> {
    * @param dueMillis of {@link DueTime#of}
    */
   public boolean add(Message message, long dueMillis, T token, int chargedBytes, long nowMillis) {
-    ShardBuffer<T> lane = lanes.get(choice.of(message, lanes.size()));
-    boolean news = !lane.isOpen();
-    if (!lane.fits(message, dueMillis)) {
-      seal(lane);
+    ShardBuffer<T> buffer = buffers.get(choice.of(message, buffers.size()));
+    boolean news = !buffer.isOpen();
+    if (!buffer.fits(message, dueMillis)) {
+      seal(buffer);
       news = true;
     }
-    if (lane.isEmpty()) {
-      active.add(lane);
+    if (buffer.isEmpty()) {
+      active.add(buffer);
     }
-    lane.add(message, dueMillis, token, chargedBytes, nowMillis);
-    if (lane.isFull()) {
-      seal(lane);
+    buffer.add(message, dueMillis, token, chargedBytes, nowMillis);
+    if (buffer.isFull()) {
+      seal(buffer);
       news = true;
     }
     return news;
@@ -156,11 +156,11 @@ public final class ProducerCore<T> {
    * @param token stands for the whole batch
    */
   public void addStamped(int shard, Batch batch, long dueMillis, T token) {
-    ShardBuffer<T> lane = lanes.get(shard);
-    if (lane.isEmpty()) {
-      active.add(lane);
+    ShardBuffer<T> buffer = buffers.get(shard);
+    if (buffer.isEmpty()) {
+      active.add(buffer);
     }
-    lane.addStamped(batch, dueMillis, token);
+    buffer.addStamped(batch, dueMillis, token);
   }
 
   /** Nothing is on its way or waits. */
@@ -175,18 +175,18 @@ public final class ProducerCore<T> {
     }
   }
 
-  private void seal(ShardBuffer<T> lane) {
-    lane.seal();
-    choice.closed(lane.shard.shard(), lanes.size());
+  private void seal(ShardBuffer<T> buffer) {
+    buffer.seal();
+    choice.closed(buffer.shard.shard(), buffers.size());
   }
 
   /** Closes all open batches, and has {@code flush} wait for all that is on its way. */
   public void flush(Flush flush) {
-    for (ShardBuffer<T> lane : active) {
-      if (lane.isOpen()) {
-        seal(lane);
+    for (ShardBuffer<T> buffer : active) {
+      if (buffer.isOpen()) {
+        seal(buffer);
       }
-      for (OutBatch<T> batch : lane.queue()) {
+      for (OutBatch<T> batch : buffer.queue()) {
         if (batch.state != OutBatch.State.DONE) {
           batch.awaitedBy(flush);
         }
@@ -201,24 +201,25 @@ public final class ProducerCore<T> {
    */
   public List<OutBatch<T>> poll(long nowMillis) {
     List<OutBatch<T>> sends = new ArrayList<>();
-    // Before anything is sent: one given up stops the sending in all lanes.
-    for (ShardBuffer<T> lane : active) {
-      expire(lane, nowMillis);
+    // Before anything is sent: one given up stops the sending to all shards.
+    for (ShardBuffer<T> buffer : active) {
+      expire(buffer, nowMillis);
     }
     wakeAtMillis = Long.MAX_VALUE;
     for (Iterator<ShardBuffer<T>> each = active.iterator(); each.hasNext(); ) {
-      ShardBuffer<T> lane = each.next();
+      ShardBuffer<T> buffer = each.next();
       if (state == State.RUNNING) {
-        if (lane.sealDue(nowMillis)) {
-          seal(lane);
+        if (buffer.sealDue(nowMillis)) {
+          seal(buffer);
         }
-        lane.send(producerId, epoch, nowMillis, sends);
+        buffer.send(producerId, epoch, nowMillis, sends);
       }
-      lane.dropDone();
-      if (lane.isEmpty()) {
+      buffer.dropDone();
+      if (buffer.isEmpty()) {
         each.remove();
       } else {
-        wakeAtMillis = Math.min(wakeAtMillis, lane.wakeAtMillis(nowMillis, state == State.RUNNING));
+        wakeAtMillis =
+            Math.min(wakeAtMillis, buffer.wakeAtMillis(nowMillis, state == State.RUNNING));
       }
     }
     return sends;
@@ -229,11 +230,11 @@ public final class ProducerCore<T> {
     return wakeAtMillis;
   }
 
-  private void expire(ShardBuffer<T> lane, long nowMillis) {
-    if (lane.openExpired(nowMillis)) {
-      seal(lane);
+  private void expire(ShardBuffer<T> buffer, long nowMillis) {
+    if (buffer.openExpired(nowMillis)) {
+      seal(buffer);
     }
-    for (Iterator<OutBatch<T>> each = lane.queue().iterator(); each.hasNext(); ) {
+    for (Iterator<OutBatch<T>> each = buffer.queue().iterator(); each.hasNext(); ) {
       OutBatch<T> batch = each.next();
       if (batch.state == OutBatch.State.DONE) {
         continue;
@@ -261,20 +262,20 @@ public final class ProducerCore<T> {
    */
   public void answered(
       OutBatch<T> batch, int triedInEpoch, Result result, String detail, long nowMillis) {
-    ShardBuffer<T> lane = laneOf(batch);
-    if (lane == null || batch.state == OutBatch.State.DONE || triedInEpoch != epoch) {
+    ShardBuffer<T> buffer = bufferOf(batch);
+    if (buffer == null || batch.state == OutBatch.State.DONE || triedInEpoch != epoch) {
       return;
     }
     if (result.ok()) {
       finish(batch, result.value(), null);
-      lane.succeeded();
+      buffer.succeeded();
       return;
     }
     if (batch.state != OutBatch.State.SENT) {
       return;
     }
     switch (result.refusal()) {
-      case SEQUENCE_GAP, UNKNOWN_PRODUCER -> gap(lane, batch, nowMillis);
+      case SEQUENCE_GAP, UNKNOWN_PRODUCER -> gap(buffer, batch, nowMillis);
       case PRODUCER_FENCED -> {
         // While a new epoch is opened, it may be ourselves who fenced the former one.
         if (state == State.RUNNING) {
@@ -296,10 +297,10 @@ public final class ProducerCore<T> {
         }
         if (!giveUp && (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT)) {
           batch.state = OutBatch.State.WAITING;
-          lane.backOff(nowMillis, jitter.getAsDouble());
+          buffer.backOff(nowMillis, jitter.getAsDouble());
         } else {
           finish(batch, 0, DeliveryLimits.refused(batch, result.refusal(), detail));
-          lane.dropDone();
+          buffer.dropDone();
           state = State.OPENING;
         }
       }
@@ -315,7 +316,7 @@ public final class ProducerCore<T> {
    * An earlier one is missing. If that was still under way when this one was sent, it is sent again
    * after it; else the log has forgotten what it had acknowledged of the sequence.
    */
-  private void gap(ShardBuffer<T> lane, OutBatch<T> batch, long nowMillis) {
+  private void gap(ShardBuffer<T> buffer, OutBatch<T> batch, long nowMillis) {
     if (batch.sentAsHead) {
       waitForEpoch(batch);
       return;
@@ -324,9 +325,9 @@ public final class ProducerCore<T> {
     batch.gapped = true;
     // If the network doubled it, the copy may still find its place.
     batch.unsure = true;
-    lane.dropDone();
-    if (lane.head() == batch) {
-      lane.backOff(nowMillis, jitter.getAsDouble());
+    buffer.dropDone();
+    if (buffer.head() == batch) {
+      buffer.backOff(nowMillis, jitter.getAsDouble());
     }
   }
 
@@ -345,9 +346,9 @@ public final class ProducerCore<T> {
     if (state != State.OPENING) {
       return;
     }
-    for (ShardBuffer<T> lane : active) {
-      long last = lastSequences.getOrDefault(lane.shard, -1L);
-      for (OutBatch<T> batch : lane.queue()) {
+    for (ShardBuffer<T> buffer : active) {
+      long last = lastSequences.getOrDefault(buffer.shard, -1L);
+      for (OutBatch<T> batch : buffer.queue()) {
         if (batch.state != OutBatch.State.DONE
             && batch.sentInEpoch()
             && batch.firstSequence + batch.batch.count() - 1 <= last) {
@@ -355,7 +356,7 @@ public final class ProducerCore<T> {
         }
       }
     }
-    lanes.forEach(ShardBuffer::beginEpoch);
+    buffers.forEach(ShardBuffer::beginEpoch);
     producerId = newProducerId;
     epoch = newEpoch;
     state = State.RUNNING;
@@ -376,16 +377,16 @@ public final class ProducerCore<T> {
   }
 
   private void failAll(RefusedException reason) {
-    for (ShardBuffer<T> lane : active) {
-      if (lane.isOpen()) {
-        lane.seal();
+    for (ShardBuffer<T> buffer : active) {
+      if (buffer.isOpen()) {
+        buffer.seal();
       }
-      for (OutBatch<T> batch : lane.queue()) {
+      for (OutBatch<T> batch : buffer.queue()) {
         if (batch.state != OutBatch.State.DONE) {
           finish(batch, 0, reason);
         }
       }
-      lane.queue().clear();
+      buffer.queue().clear();
     }
     active.clear();
   }
@@ -406,9 +407,9 @@ public final class ProducerCore<T> {
   }
 
   /** Null if the batch is of a topic that has gone. */
-  private ShardBuffer<T> laneOf(OutBatch<T> batch) {
-    return batch.shard.topicId() == topicId && batch.shard.shard() < lanes.size()
-        ? lanes.get(batch.shard.shard())
+  private ShardBuffer<T> bufferOf(OutBatch<T> batch) {
+    return batch.shard.topicId() == topicId && batch.shard.shard() < buffers.size()
+        ? buffers.get(batch.shard.shard())
         : null;
   }
 }
