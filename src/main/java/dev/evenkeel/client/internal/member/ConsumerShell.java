@@ -284,7 +284,9 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     try {
       messages.run(this::act);
       consumed = source.consumed();
-      features.forEach(Feature::turned);
+      if (!ended) {
+        features.forEach(Feature::turned);
+      }
     } finally {
       turning = false;
     }
