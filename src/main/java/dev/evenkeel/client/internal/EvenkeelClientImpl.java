@@ -53,8 +53,9 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   public Future<Producer> producer(ProducerOptions options, Router router) {
     return isClosing()
         ? closed()
-        : Producers.start(link, directory, options, router)
-            .compose(producer -> kept(producers, producer, Producer::close));
+        : detached(
+            Producers.start(link, directory, options, router)
+                .compose(producer -> kept(producers, producer, Producer::close)));
   }
 
   @Override
@@ -68,17 +69,19 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
     }
     Future<SpoolingProducer> started =
         Producers.startSpooling(link, directory, options, null, source);
-    return started
-        .compose(producer -> kept(producers, (Producer) producer, Producer::close))
-        .compose(producer -> started);
+    return detached(
+        started
+            .compose(producer -> kept(producers, (Producer) producer, Producer::close))
+            .compose(producer -> started));
   }
 
   @Override
   public Future<Consumer> consumer(ConsumerOptions options, ConsumerHandler handler) {
     return isClosing()
         ? closed()
-        : Consumers.start(link, directory, options, handler)
-            .compose(consumer -> kept(consumers, consumer, Consumer::close));
+        : detached(
+            Consumers.start(link, directory, options, handler)
+                .compose(consumer -> kept(consumers, consumer, Consumer::close)));
   }
 
   @Override
@@ -101,8 +104,19 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
       Function<Message, byte[]> dedupKey) {
     return isClosing()
         ? closed()
-        : HandlerStream.start(link, directory, options, finishing, dedupKey)
-            .compose(stream -> kept(streams, (ConsumerStream) stream, ConsumerStream::close));
+        : detached(
+            HandlerStream.start(link, directory, options, finishing, dedupKey)
+                .compose(stream -> kept(streams, (ConsumerStream) stream, ConsumerStream::close)));
+  }
+
+  /**
+   * The same on no context. What an application chains to it may follow {@link #close}, after which
+   * the event loops of a Vert.x that was made here are gone.
+   */
+  private static <T> Future<T> detached(Future<T> started) {
+    Promise<T> promise = Promise.promise();
+    started.onComplete(promise);
+    return promise.future();
   }
 
   /** One that was ready only after the client was closed is closed, too. */
