@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** The alarm rings: a loop that is blocked on purpose is found. */
 class BlockedLoopsTest {
   @Test
-  void a_blocked_event_loop_is_noticed() throws InterruptedException {
+  void aBlockedEventLoopIsNoticed() throws InterruptedException {
     Set<Thread> others = checkers();
     Vertx vertx =
         Vertx.vertx(

@@ -13,7 +13,7 @@ class TestPortsTest {
   /** Wherever the JVM began: the end of the range lies between two that belong together. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1_000, 1_990, 1_997, 1_998, 1_999})
-  void no_port_is_given_twice_in_one_pass_of_the_range(int start) {
+  void noPortIsGivenTwiceInOnePassOfTheRange(int start) {
     TestPorts ports = new TestPorts(FROM, start);
     Set<Integer> given = new HashSet<>();
     for (int node = 0; node < 400; node++) {

@@ -26,7 +26,7 @@ class JsonArchTest {
   }
 
   @Test
-  void nothing_needs_databind() {
+  void nothingNeedsDatabind() {
     noClasses()
         .should()
         .dependOnClassesThat()

@@ -119,7 +119,7 @@ class PackageTableTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> a_package_imports_only_what_the_table_allows() {
+  Stream<DynamicTest> aPackageImportsOnlyWhatTheTableAllows() {
     return TABLE.entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
         .map(
@@ -155,7 +155,7 @@ class PackageTableTest {
   }
 
   @Test
-  void every_package_is_in_the_table() {
+  void everyPackageIsInTheTable() {
     classes()
         .should(
             ArchCondition.from(
@@ -168,14 +168,14 @@ class PackageTableTest {
   }
 
   @Test
-  void packages_form_no_cycle_at_any_depth() {
+  void packagesFormNoCycleAtAnyDepth() {
     for (String depth : List.of("(*)..", "(*).(*)..", "(*).(*).(*)..", "(**)")) {
       SlicesRuleDefinition.slices().matching(ROOT + depth).should().beFreeOfCycles().check(classes);
     }
   }
 
   @TestFactory
-  Stream<DynamicTest> an_engine_is_known_in_one_package_only() {
+  Stream<DynamicTest> anEngineIsKnownInOnePackageOnly() {
     return ENGINES.entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
         .map(
@@ -196,7 +196,7 @@ class PackageTableTest {
   }
 
   @Test
-  void what_an_application_uses_keeps_no_metrics() {
+  void whatAnApplicationUsesKeepsNoMetrics() {
     noClasses()
         .that()
         .resideInAnyPackage(ROOT + "client..", ROOT + "cluster..")
@@ -209,7 +209,7 @@ class PackageTableTest {
   }
 
   @Test
-  void what_decides_knows_neither_vertx_nor_clocks_nor_files() {
+  void whatDecidesKnowsNeitherVertxNorClocksNorFiles() {
     noClasses()
         .that()
         .resideInAnyPackage(PURE)
@@ -231,7 +231,7 @@ class PackageTableTest {
   }
 
   @Test
-  void futures_among_what_decides_are_for_level_alone() {
+  void futuresAmongWhatDecidesAreForLevelAlone() {
     noClasses()
         .that()
         .resideInAnyPackage(PURE)
@@ -248,7 +248,7 @@ class PackageTableTest {
   }
 
   @Test
-  void what_every_node_applies_alike_knows_neither_vertx_nor_clocks() {
+  void whatEveryNodeAppliesAlikeKnowsNeitherVertxNorClocks() {
     noClasses()
         .that()
         .resideInAPackage(REPLICATED)
@@ -265,7 +265,7 @@ class PackageTableTest {
   }
 
   @Test
-  void nothing_is_printed_outside_the_command_line() {
+  void nothingIsPrintedOutsideTheCommandLine() {
     List<String> streams = List.of("out", "err");
     for (String stream : streams) {
       noClasses()

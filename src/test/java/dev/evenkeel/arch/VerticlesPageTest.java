@@ -67,7 +67,7 @@ class VerticlesPageTest {
   }
 
   @Test
-  void an_unknown_key_is_refused_with_the_nearest() {
+  void anUnknownKeyIsRefusedWithTheNearest() {
     assertRefused("paralel", "consumer option", "parallel", ConsumerOptions::new);
     assertRefused("gruop", "consumer option", "group", ConsumerOptions::new);
     assertRefused("batchByte", "producer option", "batchBytes", ProducerOptions::new);
@@ -88,7 +88,7 @@ class VerticlesPageTest {
   }
 
   @Test
-  void a_verticle_refuses_a_key_that_it_does_not_know() throws Exception {
+  void aVerticleRefusesAKeyThatItDoesNotKnow() throws Exception {
     Vertx vertx = Vertx.vertx();
     try {
       JsonObject config =
@@ -122,7 +122,7 @@ class VerticlesPageTest {
   }
 
   @Test
-  void every_key_has_its_row() {
+  void everyKeyHasItsRow() {
     assertThat(listed("BrokerVerticle")).isEqualTo(with(BrokerVerticle.KEYS));
     assertThat(listed("DispatcherVerticle")).isEqualTo(with(DispatcherOptions.keys()));
     assertThat(listed("WebVerticle")).isEqualTo(with(WebVerticle.KEYS));

@@ -73,7 +73,7 @@ class AssignorsTest {
   }
 
   @Test
-  void the_built_in_ones_are_there() {
+  void theBuiltInOnesAreThere() {
     assertThat(Assignors.names()).containsExactly("average", "consistent-hash", "sticky");
     assertThat(Assignors.named("sticky")).isInstanceOf(StickyAssignor.class);
     assertThat(Assignors.named("average")).isInstanceOf(AverageAssignor.class);
@@ -84,7 +84,7 @@ class AssignorsTest {
   }
 
   @Test
-  void a_service_is_found_by_its_name() throws IOException {
+  void aServiceIsFoundByItsName() throws IOException {
     Assignors found = withServices(Own.class.getName());
     assertThat(found.known()).containsExactly("average", "consistent-hash", "own", "sticky");
     assertThat(found.find("own")).isInstanceOf(Own.class);
@@ -92,7 +92,7 @@ class AssignorsTest {
   }
 
   @Test
-  void what_cannot_be_used_is_left_out_with_a_reason_and_the_rest_is_there() throws IOException {
+  void whatCannotBeUsedIsLeftOutWithAReasonAndTheRestIsThere() throws IOException {
     Assignors found =
         withServices(
             "dev.evenkeel.assign.Missing",
@@ -117,7 +117,7 @@ class AssignorsTest {
   }
 
   @Test
-  void a_malformed_file_is_told() throws IOException {
+  void aMalformedFileIsTold() throws IOException {
     Assignors found = withServices("no class name", Own.class.getName());
     assertThat(found.known()).containsExactly("average", "consistent-hash", "sticky");
     assertThat(found.failed()).isNotEmpty().allMatch(reason -> !reason.contains("\n"));

@@ -29,14 +29,14 @@ class ConsistentHashAssignorTest {
   }
 
   @Test
-  void the_hash_is_murmur64a() {
+  void theHashIsMurmur64a() {
     assertThat(Hash.of("")).isZero();
     assertThat(Hash.of("a")).isEqualTo(0x071717d2d36b6b11L);
     assertThat(Hash.of("hello, world")).isEqualTo(0x9659ad0699a8465fL);
   }
 
   @Property(tries = 500)
-  void all_is_owned_within_the_bound_whoever_owned_it(@ForAll long seed) {
+  void allIsOwnedWithinTheBoundWhoeverOwnedIt(@ForAll long seed) {
     GroupModel model = new GroupModel(new Random(seed), true, 8, 3, 12);
     Snapshot snapshot = model.snapshot();
     Map<Shard, String> targets = assignor.assign(snapshot);
@@ -48,7 +48,7 @@ class ConsistentHashAssignorTest {
   }
 
   @Property(tries = 500)
-  void with_mixed_subscriptions_all_is_owned_by_subscribers(@ForAll long seed) {
+  void withMixedSubscriptionsAllIsOwnedBySubscribers(@ForAll long seed) {
     GroupModel model = new GroupModel(new Random(seed), false, 8, 4, 12);
     Snapshot snapshot = model.snapshot();
     Map<Shard, String> targets = assignor.assign(snapshot);
@@ -57,7 +57,7 @@ class ConsistentHashAssignorTest {
   }
 
   @Test
-  void most_shards_stay_when_a_member_comes() {
+  void mostShardsStayWhenAMemberComes() {
     Map<Shard, String> before = assignor.assign(group(10, 1000));
     Map<Shard, String> after = assignor.assign(group(11, 1000));
     long moved = before.keySet().stream().filter(s -> !before.get(s).equals(after.get(s))).count();

@@ -21,7 +21,7 @@ class HistoriesTest {
   private final Assignor together = new StickyAssignor(0);
 
   @Property(tries = TRIES)
-  void with_one_subscription_plans_are_level_minimal_and_stable(@ForAll long seed) {
+  void withOneSubscriptionPlansAreLevelMinimalAndStable(@ForAll long seed) {
     for (int i = 0; i < HISTORIES; i++) {
       Random random = new Random(seed + i);
       GroupModel model = new GroupModel(random, true, 8, 3, 8);
@@ -41,7 +41,7 @@ class HistoriesTest {
   }
 
   @Property(tries = TRIES)
-  void with_many_subscriptions_plans_are_level_and_stable(@ForAll long seed) {
+  void withManySubscriptionsPlansAreLevelAndStable(@ForAll long seed) {
     for (int i = 0; i < HISTORIES; i++) {
       Random random = new Random(seed + i);
       GroupModel model = new GroupModel(random, false, 8, 4, 6);

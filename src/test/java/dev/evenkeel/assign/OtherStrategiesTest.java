@@ -25,7 +25,7 @@ class OtherStrategiesTest {
   private final List<Double> movesOfRanges = new ArrayList<>();
 
   @Test
-  void one_round_of_the_article_and_ranges_miss_what_sticky_reaches() {
+  void oneRoundOfTheArticleAndRangesMissWhatStickyReaches() {
     for (int seed = 0; seed < HISTORIES; seed++) {
       history(new Random(seed));
     }

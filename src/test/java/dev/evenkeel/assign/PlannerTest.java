@@ -58,7 +58,7 @@ class PlannerTest {
   }
 
   @Test
-  void each_of_the_five_states_is_told() {
+  void eachOfTheFiveStatesIsTold() {
     assertThat(status(group(2, "aabb"))).isEqualTo(GroupStatus.OK);
     assertThat(status(group(2, "aab"))).isEqualTo(GroupStatus.OK);
     assertThat(status(group(2, "aa-")))
@@ -71,7 +71,7 @@ class PlannerTest {
   }
 
   @Test
-  void what_an_owner_has_that_leaves_or_unsubscribed_counts_as_unassigned() {
+  void whatAnOwnerHasThatLeavesOrUnsubscribedCountsAsUnassigned() {
     assertThat(status(group(2, "abz")))
         .isEqualTo(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS);
     Snapshot unsubscribed = new Snapshot(List.of(member("a", 1), member("b")), topic(1, "ab"));
@@ -83,14 +83,14 @@ class PlannerTest {
   }
 
   @Test
-  void a_member_is_not_idle_that_there_is_nothing_for() {
+  void aMemberIsNotIdleThatThereIsNothingFor() {
     Snapshot snapshot =
         new Snapshot(List.of(member("a", 1), member("b", 7), member("c")), topic(1, "aa"));
     assertThat(status(snapshot)).isEqualTo(GroupStatus.OK);
   }
 
   @Test
-  void nobody_and_nothing_are_fine() {
+  void nobodyAndNothingAreFine() {
     for (Snapshot empty :
         List.of(
             new Snapshot(List.of(), List.of()), new Snapshot(List.of(member("a", 1)), List.of()))) {
@@ -100,7 +100,7 @@ class PlannerTest {
   }
 
   @Test
-  void a_shard_that_nobody_wants_is_unassigned_and_not_planned() {
+  void aShardThatNobodyWantsIsUnassignedAndNotPlanned() {
     Snapshot abandoned = new Snapshot(List.of(), topic(1, "a-"));
     assertThat(status(abandoned))
         .isEqualTo(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS);
@@ -108,7 +108,7 @@ class PlannerTest {
   }
 
   @Test
-  void four_shards_walk_as_consumers_come_and_go() {
+  void fourShardsWalkAsConsumersComeAndGo() {
     assertThat(planned(group(1, "----"))).isEqualTo("aaaa");
     Plan second = Planner.plan(group(2, "aaaa"), sticky);
     assertThat(second.moves()).isEqualTo(2);
@@ -123,7 +123,7 @@ class PlannerTest {
   }
 
   @Test
-  void the_shards_with_the_least_lag_move_and_unknown_lag_last() {
+  void theShardsWithTheLeastLagMoveAndUnknownLagLast() {
     List<Snapshot.Held> helds = new ArrayList<>();
     Long[] lags = {null, 50L, 7L, null, 9L};
     for (int i = 0; i < lags.length; i++) {
@@ -134,7 +134,7 @@ class PlannerTest {
   }
 
   @Test
-  void of_owners_with_too_much_the_one_gives_whose_shard_lags_least() {
+  void ofOwnersWithTooMuchTheOneGivesWhoseShardLagsLeast() {
     List<Snapshot.Held> helds = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       helds.add(new Snapshot.Held(new Shard(1, i), i < 2 ? "a" : "b", null, i < 2 ? 9L : 3L));
@@ -145,7 +145,7 @@ class PlannerTest {
   }
 
   @Test
-  void a_handover_under_way_goes_on_if_it_costs_no_move_more() {
+  void aHandoverUnderWayGoesOnIfItCostsNoMoveMore() {
     List<Snapshot.Held> helds = new ArrayList<>(topic(1, "aaab"));
     helds.set(2, new Snapshot.Held(new Shard(1, 2), "a", "b", 1000L));
     List<Snapshot.Member> members = List.of(member("a", 1), member("b", 1));
@@ -160,7 +160,7 @@ class PlannerTest {
   }
 
   @Test
-  void a_free_shard_goes_to_its_heir_and_one_whose_heir_left_to_another() {
+  void aFreeShardGoesToItsHeirAndOneWhoseHeirLeftToAnother() {
     List<Snapshot.Held> helds = new ArrayList<>(topic(1, "ab"));
     helds.add(new Snapshot.Held(new Shard(1, 2), null, "c", null));
     helds.add(new Snapshot.Held(new Shard(1, 3), null, "b", null));
@@ -169,7 +169,7 @@ class PlannerTest {
   }
 
   @Test
-  void shards_pass_through_a_third_where_subscriptions_differ() {
+  void shardsPassThroughAThirdWhereSubscriptionsDiffer() {
     List<Snapshot.Held> helds = new ArrayList<>(topic(1, "aaabb"));
     helds.addAll(topic(2, "bc"));
     Snapshot snapshot =
@@ -197,7 +197,7 @@ class PlannerTest {
 
   /** Whatever an assignor takes for even: a group that is as planned needs no balance. */
   @Property(tries = 600)
-  void a_group_whose_plan_is_carried_out_is_ok(@ForAll long seed) {
+  void aGroupWhosePlanIsCarriedOutIsOk(@ForAll long seed) {
     Random random = new Random(seed);
     GroupModel model = new GroupModel(random, random.nextBoolean(), 8, 5, 12);
     for (Assignor assignor : List.of(sticky, new AverageAssignor(), new ConsistentHashAssignor())) {
@@ -220,7 +220,7 @@ class PlannerTest {
   }
 
   @Test
-  void all_topics_of_the_group_count_together() {
+  void allTopicsOfTheGroupCountTogether() {
     List<Snapshot.Held> helds = new ArrayList<>();
     for (int topic = 1; topic <= 6; topic++) {
       helds.addAll(topic(topic, "-"));
@@ -235,7 +235,7 @@ class PlannerTest {
   /** It took as many searches as members, or more, once; a plan of that kind took minutes. */
   @Test
   @Timeout(60)
-  void a_thousand_subscriptions_that_all_differ_are_planned_at_once() {
+  void aThousandSubscriptionsThatAllDifferArePlannedAtOnce() {
     Random random = new Random(1);
     Set<Set<Integer>> subscriptions = new LinkedHashSet<>();
     while (subscriptions.size() < 1_000) {
@@ -291,7 +291,7 @@ class PlannerTest {
   }
 
   @Test
-  void an_own_assignor_decides() {
+  void anOwnAssignorDecides() {
     Snapshot snapshot = group(2, "ab");
     Plan plan =
         Planner.plan(
@@ -304,7 +304,7 @@ class PlannerTest {
   }
 
   @Test
-  void what_breaks_the_contract_is_planned_by_sticky_and_the_reason_told() {
+  void whatBreaksTheContractIsPlannedByStickyAndTheReasonTold() {
     Map<Function<Snapshot, Map<Shard, String>>, String> broken = new HashMap<>();
     broken.put(
         s -> {
@@ -337,7 +337,7 @@ class PlannerTest {
   }
 
   @Test
-  void large_groups_are_planned_level() {
+  void largeGroupsArePlannedLevel() {
     Random random = new Random(1);
     List<Snapshot.Member> members = new ArrayList<>();
     List<Set<Integer>> subscriptions = new ArrayList<>();

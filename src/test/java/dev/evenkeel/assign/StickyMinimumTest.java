@@ -28,12 +28,12 @@ class StickyMinimumTest {
   }
 
   @Property(tries = 2000)
-  void with_one_subscription_no_assignment_is_more_even_or_moves_less(@ForAll long seed) {
+  void withOneSubscriptionNoAssignmentIsMoreEvenOrMovesLess(@ForAll long seed) {
     assertBest(sticky, small(seed, true));
   }
 
   @Property(tries = 2000)
-  void with_many_subscriptions_no_assignment_is_more_even_or_moves_less(@ForAll long seed) {
+  void withManySubscriptionsNoAssignmentIsMoreEvenOrMovesLess(@ForAll long seed) {
     assertBest(sticky, small(seed, false));
   }
 
@@ -48,7 +48,7 @@ class StickyMinimumTest {
   }
 
   @Test
-  void planned_together_it_is_as_even_and_moves_hardly_more() {
+  void plannedTogetherItIsAsEvenAndMovesHardlyMore() {
     int minimum = 0;
     int moves = 0;
     int cases = 2000;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class FiguresTest {
   @Test
-  void the_median_is_the_middle_one_or_between_the_two_in_the_middle() {
+  void theMedianIsTheMiddleOneOrBetweenTheTwoInTheMiddle() {
     assertThat(Stats.median(List.of(3, 1, 2))).isEqualTo(2);
     assertThat(Stats.median(List.of(4, 1, 2, 3))).isEqualTo(2.5);
     assertThat(Stats.median(List.of(7))).isEqualTo(7);
@@ -20,7 +20,7 @@ class FiguresTest {
   }
 
   @Property
-  void half_are_at_most_and_half_at_least_the_median(@ForAll @NotEmpty List<Integer> values) {
+  void halfAreAtMostAndHalfAtLeastTheMedian(@ForAll @NotEmpty List<Integer> values) {
     double median = Stats.median(values);
     assertThat(values.stream().filter(value -> value <= median).count() * 2)
         .isGreaterThanOrEqualTo(values.size());
@@ -30,7 +30,7 @@ class FiguresTest {
   }
 
   @Test
-  void percentiles_are_in_milliseconds_to_three_digits() {
+  void percentilesAreInMillisecondsToThreeDigits() {
     Percentiles percentiles = new Percentiles();
     assertThat(percentiles.millis(50)).isNull();
     for (int i = 1; i <= 1_000; i++) {
@@ -43,7 +43,7 @@ class FiguresTest {
   }
 
   @Test
-  void a_latency_beyond_the_scale_counts_as_its_end() {
+  void aLatencyBeyondTheScaleCountsAsItsEnd() {
     Percentiles percentiles = new Percentiles();
     percentiles.add(Long.MAX_VALUE);
     percentiles.add(-5);
@@ -52,7 +52,7 @@ class FiguresTest {
   }
 
   @Test
-  void a_gap_is_from_one_answer_to_the_next_and_a_lasting_one_counts() {
+  void aGapIsFromOneAnswerToTheNextAndALastingOneCounts() {
     AckGaps gaps = new AckGaps(3, 0);
     gaps.acked(0, 100);
     gaps.begin(1_000);
@@ -68,7 +68,7 @@ class FiguresTest {
   }
 
   @Property
-  void shares_add_up_to_the_whole(
+  void sharesAddUpToTheWhole(
       @ForAll @LongRange(min = 1, max = 1_000_000) long messages,
       @ForAll @LongRange(min = 1, max = 50) long parts) {
     long sum = 0;
@@ -79,7 +79,7 @@ class FiguresTest {
   }
 
   @Test
-  void an_amount_ends_by_count_or_by_time() {
+  void anAmountEndsByCountOrByTime() {
     assertThat(Amount.messages(2).goesOn(1, Long.MAX_VALUE)).isTrue();
     assertThat(Amount.messages(2).goesOn(2, 0)).isFalse();
     assertThat(Amount.millis(2).goesOn(Long.MAX_VALUE, 1_999_999)).isTrue();
@@ -88,7 +88,7 @@ class FiguresTest {
   }
 
   @Test
-  void messages_have_the_size_and_all_the_keys_that_were_asked_for() {
+  void messagesHaveTheSizeAndAllTheKeysThatWereAskedFor() {
     Payloads payloads = new Payloads(100, 7, 1);
     long different =
         java.util.stream.LongStream.range(0, 1_000)

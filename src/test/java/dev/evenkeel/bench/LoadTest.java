@@ -43,7 +43,7 @@ class LoadTest {
   }
 
   @Test
-  void every_producer_sends_its_share_and_failures_are_counted() throws InterruptedException {
+  void everyProducerSendsItsShareAndFailuresAreCounted() throws InterruptedException {
     Holding one = new Holding(1, 10);
     Holding two = new Holding(1, 0);
     ProduceLoad load = new ProduceLoad(List.of(one, two), new Payloads(10, 3, 1), 100);
@@ -57,7 +57,7 @@ class LoadTest {
   }
 
   @Test
-  void no_more_is_in_flight_than_allowed() throws InterruptedException {
+  void noMoreIsInFlightThanAllowed() throws InterruptedException {
     // Another thread answers, one by one, slower than this one could send.
     Deque<Target.Done> waiting = new ConcurrentLinkedDeque<>();
     AtomicInteger most = new AtomicInteger();
@@ -95,7 +95,7 @@ class LoadTest {
   }
 
   @Test
-  void latency_counts_from_the_time_a_message_was_meant_to_be_sent() throws InterruptedException {
+  void latencyCountsFromTheTimeAMessageWasMeantToBeSent() throws InterruptedException {
     LatencyLoad load = new LatencyLoad(new Payloads(100, 0, 1), 10_000);
     Target.Arrival arrival = load.arrival();
     // One message holds up the thread that sends: those behind it are late, and that must be seen.

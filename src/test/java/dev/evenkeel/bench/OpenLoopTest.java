@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class OpenLoopTest {
   @Test
-  void a_thousand_a_second_is_one_a_millisecond() {
+  void aThousandASecondIsOneAMillisecond() {
     OpenLoop loop = new OpenLoop(5_000, 1_000);
     assertThat(loop.dueNanos(0)).isEqualTo(5_000);
     assertThat(loop.dueNanos(1)).isEqualTo(1_005_000);
@@ -20,14 +20,14 @@ class OpenLoopTest {
   }
 
   @Test
-  void there_is_no_rate_of_nothing() {
+  void thereIsNoRateOfNothing() {
     assertThatThrownBy(() -> new OpenLoop(0, 0)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new OpenLoop(0, Double.NaN))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Property
-  void times_never_go_back_and_no_error_adds_up(
+  void timesNeverGoBackAndNoErrorAddsUp(
       @ForAll @DoubleRange(min = 0.1, max = 1e7) double perSecond,
       @ForAll @LongRange(min = 0, max = 10_000_000) long i) {
     OpenLoop loop = new OpenLoop(0, perSecond);
@@ -37,7 +37,7 @@ class OpenLoopTest {
   }
 
   @Property
-  void exactly_those_counted_are_due_in_a_time(
+  void exactlyThoseCountedAreDueInATime(
       @ForAll @DoubleRange(min = 0.1, max = 1e6) double perSecond,
       @ForAll @LongRange(min = 1, max = 100_000_000_000L) long nanos) {
     OpenLoop loop = new OpenLoop(0, perSecond);

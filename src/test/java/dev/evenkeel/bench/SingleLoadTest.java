@@ -12,7 +12,7 @@ class SingleLoadTest {
   private final AtomicInteger second = new AtomicInteger();
 
   @Test
-  void messages_go_through_each_in_turn_and_never_two_at_once() throws InterruptedException {
+  void messagesGoThroughEachInTurnAndNeverTwoAtOnce() throws InterruptedException {
     List<Percentiles> latencies = List.of(new Percentiles(), new Percentiles());
     SingleLoad load = new SingleLoad(new Payloads(10, 0, 1), 1_000);
     load.run(
@@ -35,7 +35,7 @@ class SingleLoadTest {
   }
 
   @Test
-  void a_failure_ends_it() {
+  void aFailureEndsIt() {
     SingleLoad load = new SingleLoad(new Payloads(10, 0, 1), 1_000);
     FakeSender failing =
         new FakeSender((key, payload, done) -> done.done(new IllegalStateException("refused")));

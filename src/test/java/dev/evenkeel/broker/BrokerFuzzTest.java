@@ -29,7 +29,7 @@ class BrokerFuzzTest {
 
   @Test
   @Timeout(300)
-  void every_append_is_answered_and_nothing_wrong_is_in_the_log() throws Exception {
+  void everyAppendIsAnsweredAndNothingWrongIsInTheLog() throws Exception {
     long seed = Mutants.seed();
     try {
       attack(seed);

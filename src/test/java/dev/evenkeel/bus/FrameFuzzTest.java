@@ -55,7 +55,7 @@ class FrameFuzzTest {
 
   @Test
   @Timeout(900)
-  void a_fault_costs_a_refusal() {
+  void aFaultCostsARefusal() {
     long seed = Mutants.seed();
     Random random = new Random(seed);
     List<Sample> samples = samples();

@@ -19,7 +19,7 @@ class LeadersTest {
   private static final ClusterView NOTHING_KNOWN = view(null, 0, null, 0);
 
   @Property(tries = 200)
-  void views_and_announcements_in_any_order_lead_to_the_latest_leader(@ForAll long seed) {
+  void viewsAndAnnouncementsInAnyOrderLeadToTheLatestLeader(@ForAll long seed) {
     Random random = new Random(seed);
     // In each term at most one node leads, as Raft has it.
     List<String> leaders = new ArrayList<>();
@@ -44,7 +44,7 @@ class LeadersTest {
   }
 
   @Test
-  void a_node_that_knows_only_the_term_does_not_take_the_leader_away() {
+  void aNodeThatKnowsOnlyTheTermDoesNotTakeTheLeaderAway() {
     ClusterView known = view("a", 3, "b", 4);
     ClusterView returned = view(null, 3, null, 4).notOlderThan(known);
     assertThat(returned.metaLeader()).isEqualTo("a");
@@ -55,7 +55,7 @@ class LeadersTest {
   }
 
   @Test
-  void terms_travel_and_a_view_without_them_counts_as_old() {
+  void termsTravelAndAViewWithoutThemCountsAsOld() {
     ClusterView view = view("a", 3, "b", 4);
     assertThat(ClusterView.fromJson(view.toJson())).isEqualTo(view);
     ClusterView old =
@@ -67,7 +67,7 @@ class LeadersTest {
   }
 
   @Test
-  void requests_to_a_former_leader_fail_as_soon_as_another_leads() {
+  void requestsToAFormerLeaderFailAsSoonAsAnotherLeads() {
     LeaderWatch watch = new LeaderWatch();
     Promise<String> former = Promise.promise();
     Promise<String> other = Promise.promise();

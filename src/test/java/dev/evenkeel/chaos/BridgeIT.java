@@ -36,7 +36,7 @@ class BridgeIT {
   }
 
   @Test
-  void what_an_expelled_node_leads_goes_to_one_that_programs_reach() {
+  void whatAnExpelledNodeLeadsGoesToOneThatProgramsReach() {
     try (Network network = Network.open();
         Trio trio = network.trio(directory)) {
       Node oldest = trio.begin(1);

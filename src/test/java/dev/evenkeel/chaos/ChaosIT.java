@@ -40,7 +40,7 @@ class ChaosIT {
 
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void promises_hold_whatever_breaks(long seed) throws IOException {
+  void promisesHoldWhateverBreaks(long seed) throws IOException {
     Path directory = DIRECTORY.resolve("seed-" + seed).toAbsolutePath();
     ChaosRun run = new ChaosRun(seed, (long) (MINUTES * 60_000), directory);
     Violations violations = run.run();

@@ -114,12 +114,12 @@ class CheckerTest {
   }
 
   @Test
-  void a_sound_history_passes() {
+  void aSoundHistoryPasses() {
     assertThat(judged()).isEmpty();
   }
 
   @Test
-  void what_a_new_owner_gets_again_is_no_violation() {
+  void whatANewOwnerGetsAgainIsNoViolation() {
     lease(1_100, 0, 1, "x", 2);
     handled(2_000, ChaosClient.SHARDED, "y.1", 0, 2, 2);
     handled(2_010, ChaosClient.SHARDED, "y.1", 0, 3, 2);
@@ -129,7 +129,7 @@ class CheckerTest {
   }
 
   @Test
-  void an_unknown_outcome_may_be_in_the_log_or_not() {
+  void anUnknownOutcomeMayBeInTheLogOrNot() {
     events.add(new Event.Sent(50, "a", 3));
     events.add(new Event.Unknown(60, "a", 3));
     events.add(new Event.Sent(70, "d", 0));
@@ -140,14 +140,14 @@ class CheckerTest {
   }
 
   @Test
-  void acknowledged_and_not_in_the_log() {
+  void acknowledgedAndNotInTheLog() {
     events.add(new Event.Sent(50, "a", 3));
     events.add(new Event.Acked(60, "a", 3, 0, 5));
     assertFound("acknowledged loss: not in the log");
   }
 
   @Test
-  void acknowledged_at_another_place() {
+  void acknowledgedAtAnotherPlace() {
     events.replaceAll(
         event ->
             event instanceof Event.Acked acked && acked.key().equals("c")
@@ -157,48 +157,48 @@ class CheckerTest {
   }
 
   @Test
-  void acknowledged_without_a_place_and_not_in_the_log() {
+  void acknowledgedWithoutAPlaceAndNotInTheLog() {
     events.add(new Event.Sent(50, "a", 3));
     events.add(new Event.Acked(60, "a", 3, 0, -1));
     assertFound("acknowledged loss: not in the log");
   }
 
   @Test
-  void never_handled_in_one_group() {
+  void neverHandledInOneGroup() {
     remove(Event.Began.class, 1, 1, ChaosClient.LEVEL);
     remove(Event.Ended.class, 1, 1, ChaosClient.LEVEL);
     assertFound("loss: never handled in group " + ChaosClient.LEVEL);
   }
 
   @Test
-  void begun_and_never_ended() {
+  void begunAndNeverEnded() {
     remove(Event.Ended.class, 1, 1, ChaosClient.SHARDED);
     assertFound("loss: never handled in group " + ChaosClient.SHARDED);
   }
 
   @Test
-  void twice_in_the_log() {
+  void twiceInTheLog() {
     shards.get(1).add("c 1");
     ChaosClient.GROUPS.forEach(group -> handled(1_100, group, "x.1", 1, 2, 1));
     assertFound("log: doubled");
   }
 
   @Test
-  void in_the_log_and_never_sent() {
+  void inTheLogAndNeverSent() {
     shards.get(1).add("c 2");
     ChaosClient.GROUPS.forEach(group -> handled(1_100, group, "x.1", 1, 2, 1));
     assertFound("log: never sent");
   }
 
   @Test
-  void out_of_order_in_the_log() {
+  void outOfOrderInTheLog() {
     events.removeIf(event -> event instanceof Event.Acked acked && acked.key().equals("c"));
     shards.set(1, List.of("c 1", "c 0"));
     assertFound("log: order of a key");
   }
 
   @Test
-  void a_key_in_two_shards() {
+  void aKeyInTwoShards() {
     events.add(new Event.Sent(50, "a", 3));
     shards.get(1).add("a 3");
     ChaosClient.GROUPS.forEach(group -> handled(1_100, group, "x.1", 1, 2, 1));
@@ -206,19 +206,19 @@ class CheckerTest {
   }
 
   @Test
-  void handled_and_not_in_the_log() {
+  void handledAndNotInTheLog() {
     began(1_100, ChaosClient.SHARDED, "x.1", 1, 2, 1);
     assertFound("handled what the log does not have");
   }
 
   @Test
-  void begun_again_under_the_epoch_that_ended_it() {
+  void begunAgainUnderTheEpochThatEndedIt() {
     handled(1_100, ChaosClient.SHARDED, "x.1", 0, 4, 1);
     assertFound("doubled under one epoch");
   }
 
   @Test
-  void begun_again_after_its_commit() {
+  void begunAgainAfterItsCommit() {
     lease(1_500, 0, 1, "x", 3);
     handled(2_000, ChaosClient.SHARDED, "y.1", 0, 2, 2);
     finallyAt(0, 2);
@@ -226,7 +226,7 @@ class CheckerTest {
   }
 
   @Test
-  void what_failed_may_wait_while_others_are_committed() {
+  void whatFailedMayWaitWhileOthersAreCommitted() {
     remove(Event.Ended.class, 0, 2, ChaosClient.SHARDED);
     remove(Event.Began.class, 0, 4, ChaosClient.SHARDED);
     remove(Event.Ended.class, 0, 4, ChaosClient.SHARDED);
@@ -240,7 +240,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_key_that_overtakes_itself() {
+  void aKeyThatOvertakesItself() {
     remove(Event.Began.class, 0, 2, ChaosClient.SHARDED);
     remove(Event.Ended.class, 0, 2, ChaosClient.SHARDED);
     handled(1_038, ChaosClient.SHARDED, "x.1", 0, 2, 1);
@@ -248,7 +248,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_shard_that_overtakes_itself() {
+  void aShardThatOvertakesItself() {
     remove(Event.Began.class, 0, 2, ChaosClient.SINGLETON);
     remove(Event.Ended.class, 0, 2, ChaosClient.SINGLETON);
     handled(1_034, ChaosClient.SINGLETON, "x.1", 0, 2, 1);
@@ -256,20 +256,20 @@ class CheckerTest {
   }
 
   @Test
-  void two_members_of_one_epoch() {
+  void twoMembersOfOneEpoch() {
     handled(1_100, ChaosClient.SHARDED, "y.1", 1, 1, 1);
     assertFound("doubled under one epoch", "two owners of one epoch");
   }
 
   @Test
-  void two_owners_told_of_one_epoch() {
+  void twoOwnersToldOfOneEpoch() {
     lease(1_500, 0, 1, "x", 3);
     lease(1_600, 0, 1, "y", 3);
     assertFound("two owners of one epoch");
   }
 
   @Test
-  void a_former_owner_that_goes_on() {
+  void aFormerOwnerThatGoesOn() {
     handled(2_000, ChaosClient.SHARDED, "y.1", 0, 0, 2);
     began(2_900, ChaosClient.SHARDED, "x.1", 0, 4, 1);
     finallyAt(0, 2);
@@ -281,7 +281,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_former_owner_that_goes_on_after_another_was_told() {
+  void aFormerOwnerThatGoesOnAfterAnotherWasTold() {
     remove(Event.Began.class, 0, 4, ChaosClient.SHARDED);
     remove(Event.Ended.class, 0, 4, ChaosClient.SHARDED);
     lease(1_500, 0, 2, "y", 0);
@@ -291,7 +291,7 @@ class CheckerTest {
   }
 
   @Test
-  void an_epoch_or_a_commit_that_goes_back() {
+  void anEpochOrACommitThatGoesBack() {
     lease(1_500, 0, 7, "y", 5);
     assertFound("an epoch went back");
     finallyAt(0, 7);
@@ -304,7 +304,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_term_that_goes_back_or_has_two_leaders() {
+  void aTermThatGoesBackOrHasTwoLeaders() {
     Consumer<Long> inaugurate =
         term ->
             events.add(new Event.Inaugurated(3_000 * MILLI, ChaosClient.SINGLETON, "y.1", term));
@@ -347,19 +347,19 @@ class CheckerTest {
   }
 
   @Test
-  void level_within_its_range() {
+  void levelWithinItsRange() {
     levelRun(ChaosClient.RANGE - 10, 0);
     assertThat(judged()).isEmpty();
   }
 
   @Test
-  void level_past_its_range() {
+  void levelPastItsRange() {
     levelRun(ChaosClient.RANGE + 10, 0);
     assertFound("level range");
   }
 
   @Test
-  void level_from_where_a_member_joined_on() {
+  void levelFromWhereAMemberJoinedOn() {
     levelMessages();
     events.add(new Event.Joins(1_500 * MILLI, "y.1"));
     for (int i = 2; i < 500; i++) {
@@ -371,13 +371,13 @@ class CheckerTest {
   }
 
   @Test
-  void a_member_that_was_silent_may_have_been_taken_for_lost() {
+  void aMemberThatWasSilentMayHaveBeenTakenForLost() {
     levelRun(ChaosClient.RANGE + 10, Checker.SILENT_NANOS / MILLI);
     assertThat(judged()).isEmpty();
   }
 
   @Test
-  void a_member_that_was_silent_may_have_stayed() {
+  void aMemberThatWasSilentMayHaveStayed() {
     int ahead = ChaosClient.RANGE - 5;
     int silentFrom = 102 + ahead;
     int back = silentFrom + 3 * ChaosClient.RANGE;
@@ -394,7 +394,7 @@ class CheckerTest {
   }
 
   @Test
-  void a_member_that_lost_its_connection_came_back() {
+  void aMemberThatLostItsConnectionCameBack() {
     levelRun(ChaosClient.RANGE + 10, 0);
     events.add(new Event.Loses(2_000 * MILLI, "y.1"));
     assertThat(judged()).isEmpty();

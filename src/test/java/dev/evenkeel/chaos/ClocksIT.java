@@ -77,7 +77,7 @@ class ClocksIT {
   }
 
   @Test
-  void a_leader_whose_clock_is_ahead_of_the_others_delivers_nothing_too_early() {
+  void aLeaderWhoseClockIsAheadOfTheOthersDeliversNothingTooEarly() {
     Surroundings wrong = ahead("n1", Duration.ofHours(1));
     List<Node> nodes =
         List.of(node(1, wrong), node(2, Surroundings.NONE), node(3, Surroundings.NONE));
@@ -110,7 +110,7 @@ class ClocksIT {
   }
 
   @Test
-  void a_node_joins_while_the_clock_of_another_has_jumped() {
+  void aNodeJoinsWhileTheClockOfAnotherHasJumped() {
     List<Node> nodes =
         List.of(
             node(1, Surroundings.NONE),
@@ -158,7 +158,7 @@ class ClocksIT {
   }
 
   @Test
-  void a_group_whose_node_was_down_for_eight_days_goes_on_where_it_stopped() {
+  void aGroupWhoseNodeWasDownForEightDaysGoesOnWhereItStopped() {
     try (Node node = node(4, ahead("n4", Duration.ZERO))) {
       node.start();
       node.createTopic(TOPIC, 1);

@@ -19,7 +19,7 @@ class EventFilesTest {
   @TempDir Path directory;
 
   @Test
-  void files_that_are_nearly_in_order_are_read_in_order() throws IOException {
+  void filesThatAreNearlyInOrderAreReadInOrder() throws IOException {
     Random random = new Random(SEED);
     List<List<String>> lines = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
     for (int i = 0; i < EVENTS; i++) {

@@ -26,7 +26,7 @@ class FullDiskVoteIT {
   }
 
   @Test
-  void a_file_that_a_full_disk_does_not_take_leaves_the_former_one() throws IOException {
+  void aFileThatAFullDiskDoesNotTakeLeavesTheFormerOne() throws IOException {
     try (Network network = Network.open()) {
       Path disk = network.host("a").disk(directory.resolve("disk"), 1);
       Path file = disk.resolve("raft-meta");

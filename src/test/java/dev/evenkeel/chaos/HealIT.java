@@ -43,7 +43,7 @@ class HealIT {
   }
 
   @Test
-  void parts_find_together_however_many_clients_were_cut_off() {
+  void partsFindTogetherHoweverManyClientsWereCutOff() {
     try (Network network = Network.open();
         Trio trio = network.trio(directory)) {
       Node oldest = trio.begin(1);
@@ -104,7 +104,7 @@ class HealIT {
   }
 
   @Test
-  void a_consumer_fetches_from_a_node_soon_after_it_hears_it_again() throws IOException {
+  void aConsumerFetchesFromANodeSoonAfterItHearsItAgain() throws IOException {
     try (Network network = Network.open();
         Machines machines = new Machines(directory, network, new Violations())) {
       Node oldest = machines.node("n1");

@@ -45,8 +45,7 @@ class LevelFailoverIT {
   }
 
   @Test
-  void a_level_group_goes_on_when_its_dispatcher_and_half_of_its_members_vanish()
-      throws IOException {
+  void aLevelGroupGoesOnWhenItsDispatcherAndHalfOfItsMembersVanish() throws IOException {
     try (Network network = Network.open();
         Machines machines = started(network)) {
       vanish(network);
@@ -55,7 +54,7 @@ class LevelFailoverIT {
   }
 
   @Test
-  void a_level_group_goes_on_where_packets_are_lost_and_late() throws IOException {
+  void aLevelGroupGoesOnWherePacketsAreLostAndLate() throws IOException {
     try (Network network = Network.open();
         Machines machines = started(network)) {
       List<String> all = Stream.of(LOST, LEFT_NODES, LEFT_CLIENTS).flatMap(List::stream).toList();

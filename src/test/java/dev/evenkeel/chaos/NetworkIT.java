@@ -35,7 +35,7 @@ class NetworkIT {
   }
 
   @Test
-  void a_cut_is_of_two_machines_until_it_is_healed() {
+  void aCutIsOfTwoMachinesUntilItIsHealed() {
     try (Network network = Network.open()) {
       network.hosts("a", "b", "c");
       network.cut("a", "b");
@@ -54,7 +54,7 @@ class NetworkIT {
   }
 
   @Test
-  void some_packets_are_lost_and_others_come_late() {
+  void somePacketsAreLostAndOthersComeLate() {
     try (Network network = Network.open()) {
       Assumptions.assumeTrue(network.noDelay().isEmpty(), () -> network.noDelay().get());
       network.hosts("a", "b");
@@ -69,7 +69,7 @@ class NetworkIT {
   }
 
   @Test
-  void what_a_killed_run_left_is_removed_by_the_next() throws IOException {
+  void whatAKilledRunLeftIsRemovedByTheNext() throws IOException {
     Network left = Network.open();
     Host host = left.host("a");
     host.disk(directory, 1);

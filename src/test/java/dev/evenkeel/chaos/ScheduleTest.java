@@ -16,12 +16,12 @@ class ScheduleTest {
   }
 
   @Test
-  void a_seed_decides_everything() {
+  void aSeedDecidesEverything() {
     assertThat(plan(7)).isEqualTo(plan(7)).isNotEqualTo(plan(8));
   }
 
   @Test
-  void only_what_is_possible_is_planned() {
+  void onlyWhatIsPossibleIsPlanned() {
     Set<Fault> possible = EnumSet.of(Fault.KILL_NODE, Fault.BRIDGE);
     assertThat(Schedule.of(3, MILLIS, possible))
         .extracting(Schedule.Planned::fault)
@@ -29,7 +29,7 @@ class ScheduleTest {
   }
 
   @Test
-  void each_kind_comes_sooner_or_later() {
+  void eachKindComesSoonerOrLater() {
     Set<Fault> seen = new HashSet<>();
     for (long seed = 0; seed < 20; seed++) {
       plan(seed).forEach(each -> seen.add(each.fault()));
@@ -39,7 +39,7 @@ class ScheduleTest {
 
   /** Two at a time at most, nobody has two, and a disk's data is only taken away alone. */
   @Test
-  void faults_overlap_within_bounds() {
+  void faultsOverlapWithinBounds() {
     for (long seed = 0; seed < 200; seed++) {
       List<Schedule.Planned> plan = plan(seed);
       assertThat(plan).hasSizeGreaterThan(10);

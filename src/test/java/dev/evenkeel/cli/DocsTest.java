@@ -30,7 +30,7 @@ class DocsTest {
   }
 
   @Test
-  void every_link_leads_somewhere() throws IOException {
+  void everyLinkLeadsSomewhere() throws IOException {
     for (Path page : pages()) {
       Matcher link = LINK.matcher(Files.readString(page));
       while (link.find()) {
@@ -56,7 +56,7 @@ class DocsTest {
   }
 
   @Test
-  void every_setting_is_explained() throws IOException {
+  void everySettingIsExplained() throws IOException {
     String settings = Files.readString(PAGES.resolve("operate/configuration.md"));
     String example = Files.readString(Path.of("conf/evenkeel.yaml"));
     for (NodeSetting key : NodeSetting.values()) {
@@ -66,7 +66,7 @@ class DocsTest {
   }
 
   @Test
-  void every_option_of_a_command_is_explained() throws IOException {
+  void everyOptionOfACommandIsExplained() throws IOException {
     StringBuilder text = new StringBuilder();
     for (Path page : pages()) {
       if (page.toString().contains("command-line")) {
@@ -82,7 +82,7 @@ class DocsTest {
   }
 
   @Test
-  void every_alarm_is_about_documented_metrics() throws IOException {
+  void everyAlarmIsAboutDocumentedMetrics() throws IOException {
     String metrics = Files.readString(PAGES.resolve("operate/metrics.md"));
     Map<String, List<Map<String, List<Map<String, Object>>>>> file =
         new Yaml().load(Files.readString(Path.of("conf/prometheus-rules.yaml")));

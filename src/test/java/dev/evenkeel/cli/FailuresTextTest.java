@@ -19,7 +19,7 @@ class FailuresTextTest {
   }
 
   @Test
-  void nothing_is_said_where_nothing_failed_and_a_hyphen_where_nothing_is_known() {
+  void nothingIsSaidWhereNothingFailedAndAHyphenWhereNothingIsKnown() {
     assertThat(GroupText.failures(new JsonObject())).isEmpty();
     assertThat(GroupText.failures(failures(0, 0, 0, 0))).isEmpty();
     assertThat(GroupText.failures(new JsonObject().putNull("failures")))
@@ -27,14 +27,14 @@ class FailuresTextTest {
   }
 
   @Test
-  void what_waits_and_what_was_given_up_is_counted() {
+  void whatWaitsAndWhatWasGivenUpIsCounted() {
     assertThat(GroupText.failures(failures(3, 2, 1, 4)).strip())
         .isEqualTo(
             "failures  3 to be tried again, 2 parked behind them, 1 shards wait; 4 dead letters");
   }
 
   @Test
-  void members_that_pause_are_named() {
+  void membersThatPauseAreNamed() {
     JsonArray members =
         new JsonArray()
             .add(new JsonObject().put("member", "a").put("breaker", "open"))

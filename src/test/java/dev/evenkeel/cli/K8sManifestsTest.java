@@ -56,7 +56,7 @@ class K8sManifestsTest {
   // ---- the files ----
 
   @Test
-  void a_field_that_is_not_known_is_an_error() {
+  void aFieldThatIsNotKnownIsAnError() {
     assertThatThrownBy(
             () ->
                 Manifests.parse(
@@ -65,13 +65,13 @@ class K8sManifestsTest {
   }
 
   @Test
-  void the_files_fit() throws IOException {
+  void theFilesFit() throws IOException {
     check(Manifests.read(K8S), "evenkeel-conf", "evenkeel");
     checkConsumer(Manifests.read(EXAMPLE), Manifests.read(K8S));
   }
 
   @Test
-  void the_kustomizations_name_every_file_and_the_version_of_the_build() throws IOException {
+  void theKustomizationsNameEveryFileAndTheVersionOfTheBuild() throws IOException {
     String version = pom("<version>([^<]+)</version>\\s*<name>");
     for (Path where : List.of(K8S, EXAMPLE)) {
       Map<String, Object> kustomization =
@@ -95,7 +95,7 @@ class K8sManifestsTest {
   }
 
   @Test
-  void kustomize_builds_the_same() throws Exception {
+  void kustomizeBuildsTheSame() throws Exception {
     assumeKubectl();
     Manifests built = Manifests.parse(kustomize(K8S));
     ConfigMap conf = built.one(ConfigMap.class);
@@ -111,7 +111,7 @@ class K8sManifestsTest {
   // ---- the image ----
 
   @Test
-  void the_image_starts_as_the_fat_jar_does() throws IOException {
+  void theImageStartsAsTheFatJarDoes() throws IOException {
     String text = Files.readString(Path.of("pom.xml"));
     Matcher flag = Pattern.compile("<jvmFlag>([^<]+)</jvmFlag>").matcher(text);
     List<String> flags = flag.results().map(match -> match.group(1)).toList();

@@ -45,7 +45,7 @@ class LevelTextTest {
   }
 
   @Test
-  void it_says_who_holds_the_round_and_what_each_member_finished() {
+  void itSaysWhoHoldsTheRoundAndWhatEachMemberFinished() {
     assertThat(GroupText.of(group(known())))
         .contains("mode      level")
         .contains("range     10\nstrategy  push\ngap       7 of 10\nround     412\n")
@@ -57,7 +57,7 @@ class LevelTextTest {
   }
 
   @Test
-  void nobody_is_not_unknown() {
+  void nobodyIsNotUnknown() {
     assertThat(GroupText.of(group(known().putNull("holder").putNull("heldMs"))))
         .contains("holder    nobody\n");
     JsonObject unknown = new JsonObject().put("range", 10).put("strategy", "pull").putNull("gap");
@@ -67,7 +67,7 @@ class LevelTextTest {
   }
 
   @Test
-  void a_group_in_another_mode_has_no_such_lines() {
+  void aGroupInAnotherModeHasNoSuchLines() {
     JsonObject sharded = group(new JsonObject().putNull("range")).put("mode", "sharded");
     assertThat(GroupText.of(sharded))
         .doesNotContain("range")

@@ -36,7 +36,7 @@ class LineOutputTest {
   }
 
   @Test
-  void lines_come_out_in_order_and_then_complete() {
+  void linesComeOutInOrderAndThenComplete() {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     StringBuilder expected = new StringBuilder();
     List<Future<Void>> all = new ArrayList<>();
@@ -52,7 +52,7 @@ class LineOutputTest {
   }
 
   @Test
-  void nothing_completes_while_nobody_reads() {
+  void nothingCompletesWhileNobodyReads() {
     CountDownLatch reader = new CountDownLatch(1);
     OutputStream blocked =
         new OutputStream() {
@@ -75,7 +75,7 @@ class LineOutputTest {
   }
 
   @Test
-  void when_the_reader_has_gone_it_is_told_once_and_every_line_fails() {
+  void whenTheReaderHasGoneItIsToldOnceAndEveryLineFails() {
     OutputStream gone =
         new OutputStream() {
           @Override

@@ -47,7 +47,7 @@ class ProduceRunTest {
   }
 
   @Test
-  void what_is_read_is_sent_and_counted() throws Exception {
+  void whatIsReadIsSentAndCounted() throws Exception {
     ProduceRun run = run(message -> Future.succeededFuture(null));
     run.read(lines(1_000));
     assertThat(run.await(10_000)).isTrue();
@@ -57,7 +57,7 @@ class ProduceRunTest {
   }
 
   @Test
-  void a_signal_ends_it_also_while_the_reader_waits_for_room() throws Exception {
+  void aSignalEndsItAlsoWhileTheReaderWaitsForRoom() throws Exception {
     ProduceRun run = run(message -> Promise.<Producer.Position>promise().future());
     Thread reader =
         new Thread(() -> run.read(lines((int) ProduceRun.IN_FLIGHT_MESSAGES_MAX * 2)), "reader");
@@ -71,7 +71,7 @@ class ProduceRunTest {
   }
 
   @Test
-  void a_topic_that_is_gone_is_told_in_one_line_and_ends_the_reading() throws Exception {
+  void aTopicThatIsGoneIsToldInOneLineAndEndsTheReading() throws Exception {
     RefusedException gone = new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted");
     ProduceRun run = run(message -> Future.failedFuture(gone));
     run.read(lines(1_000));

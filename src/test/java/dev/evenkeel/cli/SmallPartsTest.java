@@ -72,7 +72,7 @@ class SmallPartsTest {
   }
 
   @Test
-  void resident_memory_is_read_where_the_system_tells() {
+  void residentMemoryIsReadWhereTheSystemTells() {
     assertThat(ResidentMemory.parse("VmPeak:\t 99 kB\nVmRSS:\t  2048 kB\nRssAnon: 1 kB\n"))
         .isEqualTo(2 << 20);
     assertThat(ResidentMemory.parse("VmPeak:\t 99 kB\n")).isNaN();

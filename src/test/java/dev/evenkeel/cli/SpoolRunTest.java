@@ -30,7 +30,7 @@ class SpoolRunTest {
 
   /** A position never runs ahead of the lines that are in the spool, at any rate. */
   @Property(tries = 20)
-  void each_position_stands_behind_exactly_the_lines_before_it(
+  void eachPositionStandsBehindExactlyTheLinesBeforeIt(
       @ForAll @IntRange(min = 0, max = 60) int lines, @ForAll boolean paced) throws Exception {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < lines; i++) {
@@ -57,7 +57,7 @@ class SpoolRunTest {
   }
 
   @Test
-  void a_line_that_is_too_long_is_counted_and_not_sent() throws Exception {
+  void aLineThatIsTooLongIsCountedAndNotSent() throws Exception {
     byte[] text = new byte[Limits.PAYLOAD_BYTES_MAX + 8];
     Arrays.fill(text, (byte) 'x');
     text[1] = '\n';
@@ -72,7 +72,7 @@ class SpoolRunTest {
   }
 
   @Test
-  void it_goes_on_behind_a_position_and_a_file_that_ended_may_have_grown() throws Exception {
+  void itGoesOnBehindAPositionAndAFileThatEndedMayHaveGrown() throws Exception {
     start = new SourcePosition(100, 10, 1, true);
     SpoolRun again = new SpoolRun(producer(new ArrayList<>()), KeyExtractor.NONE, null, stream());
     again.read(new ByteArrayInputStream(new byte[0]));

@@ -30,7 +30,7 @@ class StartAnewTest {
       CompletableFuture<Integer> status) {}
 
   @Test
-  void a_node_without_its_member_ends_all_of_itself_and_runs_again_with_its_data(@TempDir Path data)
+  void aNodeWithoutItsMemberEndsAllOfItselfAndRunsAgainWithItsData(@TempDir Path data)
       throws Exception {
     int port = TestPorts.take(3);
     NodeConfig config =
@@ -67,7 +67,7 @@ class StartAnewTest {
   }
 
   @Test
-  void a_node_that_the_cluster_does_not_answer_while_it_starts_is_run_again() {
+  void aNodeThatTheClusterDoesNotAnswerWhileItStartsIsRunAgain() {
     // As Vert.x passes it on, when the address of a verticle cannot be registered.
     OperationTimeoutException silence = new OperationTimeoutException("PutOperation");
     assertThatThrownBy(() -> ServeRun.get(CompletableFuture.failedFuture(silence)))

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class StatusTextTest {
   @Test
-  void every_status_has_plain_words_in_lists_and_details() {
+  void everyStatusHasPlainWordsInListsAndDetails() {
     for (GroupStatus status : GroupStatus.values()) {
       JsonObject listed = new JsonObject().put("status", status.name()).put("members", 2);
       assertThat(GroupText.status(listed)).hasSizeLessThan(30);
@@ -28,7 +28,7 @@ class StatusTextTest {
   }
 
   @Test
-  void the_page_has_the_same_words() throws IOException {
+  void thePageHasTheSameWords() throws IOException {
     String page =
         Files.readString(Path.of("src/main/resources/dev/evenkeel/gateway/http/page/js/words.js"));
     for (GroupStatus status : GroupStatus.values()) {
@@ -40,7 +40,7 @@ class StatusTextTest {
   }
 
   @Test
-  void what_is_unknown_stays_unknown() {
+  void whatIsUnknownStaysUnknown() {
     assertThat(GroupText.status(new JsonObject().putNull("status").put("members", 0))).isNull();
     assertThat(GroupText.status(new JsonObject().put("status", "NEWER"))).isEqualTo("NEWER");
   }

@@ -93,7 +93,7 @@ class ContextHandlerTest {
   }
 
   @Test
-  void outputs_leave_in_the_order_of_inputs_before_these_are_committed() {
+  void outputsLeaveInTheOrderOfInputsBeforeTheseAreCommitted() {
     List<Promise<Void>> open = new CopyOnWriteArrayList<>();
     start(
         ConsumerOptions.Order.NONE,
@@ -133,7 +133,7 @@ class ContextHandlerTest {
   }
 
   @Test
-  void an_attempt_that_fails_publishes_nothing() {
+  void anAttemptThatFailsPublishesNothing() {
     start(
         ConsumerOptions.Order.KEY,
         (delivery, context) -> {
@@ -149,7 +149,7 @@ class ContextHandlerTest {
   }
 
   @Test
-  void a_context_knows_its_limits() {
+  void aContextKnowsItsLimits() {
     AtomicReference<MessageContext> kept = new AtomicReference<>();
     List<Throwable> refusals = new CopyOnWriteArrayList<>();
     start(

@@ -24,7 +24,7 @@ class BrokenConnectionTest {
   private static final int MESSAGE_BYTES = 1 << 20;
 
   @Test
-  void who_has_sent_hears_that_it_failed_and_the_log_does_not_tell_of_an_error() throws Exception {
+  void whoHasSentHearsThatItFailedAndTheLogDoesNotTellOfAnError() throws Exception {
     Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
     ListAppender<ILoggingEvent> told = new ListAppender<>();
     told.start();

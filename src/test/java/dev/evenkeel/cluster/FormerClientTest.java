@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
  */
 class FormerClientTest {
   @Test
-  void where_a_client_was_nobody_looks_for_another_cluster() {
+  void whereAClientWasNobodyLooksForAnotherCluster() {
     int port = TestPorts.take(3);
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {

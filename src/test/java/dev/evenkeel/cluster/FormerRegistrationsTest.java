@@ -28,7 +28,7 @@ class FormerRegistrationsTest {
   }
 
   @Test
-  void only_who_is_no_member_for_long_is_taken_for_gone() {
+  void onlyWhoIsNoMemberForLongIsTakenForGone() {
     long late = FormerRegistrations.PATIENCE_MILLIS;
     assertThat(gone(Set.of("a", "b", "c"), Set.of("a"), 0)).isEmpty();
     assertThat(gone(Set.of("a", "b", "c"), Set.of("a", "c"), late - 1)).isEmpty();
@@ -39,7 +39,7 @@ class FormerRegistrationsTest {
 
   /** As it is after a part of the cluster in which the member was alive has brought its maps. */
   @Test
-  void requests_go_to_who_is_there_and_not_in_turn_to_who_has_gone() {
+  void requestsGoToWhoIsThereAndNotInTurnToWhoHasGone() {
     int port = TestPorts.take(3);
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {

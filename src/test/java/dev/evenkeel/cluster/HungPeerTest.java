@@ -17,8 +17,7 @@ import org.junit.jupiter.api.Test;
  */
 class HungPeerTest {
   @Test
-  void members_find_together_beside_a_peer_that_takes_connections_and_never_answers()
-      throws IOException {
+  void membersFindTogetherBesideAPeerThatTakesConnectionsAndNeverAnswers() throws IOException {
     int first = TestPorts.take(2);
     int second = TestPorts.take(2);
     int hung = TestPorts.take(1);

@@ -25,7 +25,7 @@ class LostPartTest {
   private static final Duration SOON = Duration.ofSeconds(35);
 
   @Test
-  void nodes_go_on_without_those_who_fell_silent_and_find_together_again() throws Exception {
+  void nodesGoOnWithoutThoseWhoFellSilentAndFindTogetherAgain() throws Exception {
     int lost = TestPorts.take(2);
     List<HostPort> peers = new ArrayList<>();
     peers.add(new HostPort("127.0.0.1", lost));

@@ -18,7 +18,7 @@ class PartitionWatchTest {
   }
 
   @Test
-  void a_look_that_never_returns_counts_as_one_that_finds_a_part_without_an_owner() {
+  void aLookThatNeverReturnsCountsAsOneThatFindsAPartWithoutAnOwner() {
     assertThat(stuckAfterASecond(true)).isFalse();
     now += 1_000;
     assertThat(watch.mayLook(now)).isTrue();
@@ -32,7 +32,7 @@ class PartitionWatchTest {
   }
 
   @Test
-  void a_slow_look_is_awaited_and_the_next_one_begins() {
+  void aSlowLookIsAwaitedAndTheNextOneBegins() {
     assertThat(stuckAfterASecond(true)).isFalse();
     assertThat(watch.mayLook(now)).isTrue();
     now += PartitionWatch.LOOK_MILLIS_MAX - 1;
@@ -47,7 +47,7 @@ class PartitionWatchTest {
   }
 
   @Test
-  void what_could_not_be_seen_changes_nothing() {
+  void whatCouldNotBeSeenChangesNothing() {
     assertThat(stuckAfterASecond(true)).isFalse();
     for (int i = 0; i < 100; i++) {
       assertThat(stuckAfterASecond(null)).isFalse();
@@ -62,13 +62,13 @@ class PartitionWatchTest {
   }
 
   @Test
-  void what_was_never_complete_is_only_young() {
+  void whatWasNeverCompleteIsOnlyYoung() {
     assertThat(stuck(watch, false, true, 0)).isFalse();
     assertThat(stuck(watch, false, true, 1_000_000)).isFalse();
   }
 
   @Test
-  void the_oldest_gives_way_before_the_others() {
+  void theOldestGivesWayBeforeTheOthers() {
     stuck(watch, true, true, 0);
     assertThat(stuck(watch, false, true, 1_000)).isFalse();
     assertThat(stuck(watch, false, true, 12_999)).isFalse();
@@ -82,7 +82,7 @@ class PartitionWatchTest {
   }
 
   @Test
-  void who_becomes_the_oldest_has_the_oldests_time_from_then_on() {
+  void whoBecomesTheOldestHasTheOldestsTimeFromThenOn() {
     stuck(watch, true, false, 0);
     stuck(watch, false, false, 1_000);
     assertThat(stuck(watch, false, false, 14_000)).isFalse();
@@ -92,7 +92,7 @@ class PartitionWatchTest {
   }
 
   @Test
-  void it_begins_anew_whenever_all_have_owners() {
+  void itBeginsAnewWheneverAllHaveOwners() {
     stuck(watch, true, true, 0);
     stuck(watch, false, true, 1_000);
     stuck(watch, true, true, 12_000);

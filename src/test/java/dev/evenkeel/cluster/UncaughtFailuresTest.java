@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class UncaughtFailuresTest {
   @Test
-  void a_promise_of_the_program_that_is_completed_twice_is_no_broken_connection() {
+  void aPromiseOfTheProgramThatIsCompletedTwiceIsNoBrokenConnection() {
     Promise<Void> promise = Promise.promise();
     promise.complete();
     assertThat(thrown(() -> promise.complete(null, new Exception("second"))))

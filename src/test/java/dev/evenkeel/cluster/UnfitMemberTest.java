@@ -24,8 +24,7 @@ class UnfitMemberTest {
   private static final long SHORT_MILLIS = 2_000;
 
   @Test
-  void the_oldest_member_ends_when_a_partition_stays_without_owner_and_the_other_goes_on()
-      throws Exception {
+  void theOldestMemberEndsWhenAPartitionStaysWithoutOwnerAndTheOtherGoesOn() throws Exception {
     HostPort firstPlace = new HostPort("127.0.0.1", TestPorts.take(3));
     HostPort secondPlace = new HostPort("127.0.0.1", TestPorts.take(3));
     Judge judge = new Judge();

@@ -57,7 +57,7 @@ class AutomatonTest {
           new Row(State.BLOCK, "dropDead", "x", State.BLOCK, "a", "b", "0"));
 
   @TestFactory
-  Stream<DynamicTest> every_state_and_operation() {
+  Stream<DynamicTest> everyStateAndOperation() {
     return TABLE.stream()
         .map(
             row ->

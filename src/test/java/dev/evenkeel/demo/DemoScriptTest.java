@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class DemoScriptTest {
 
   @Property(tries = 200)
-  void there_are_always_from_two_to_six_and_somebody_is_killed_now_and_then(
+  void thereAreAlwaysFromTwoToSixAndSomebodyIsKilledNowAndThen(
       @ForAll long seed, @ForAll @IntRange(min = 10, max = 200) int events) {
     DemoScript script = new DemoScript(new SplittableRandom(seed));
     int consumers = DemoScript.CONSUMERS_AT_START;
@@ -30,7 +30,7 @@ class DemoScriptTest {
   }
 
   @Test
-  void a_short_visit_sees_each_kind() {
+  void aShortVisitSeesEachKind() {
     DemoScript script = new DemoScript(new SplittableRandom(1));
     Set<Event> seen = EnumSet.noneOf(Event.class);
     int consumers = DemoScript.CONSUMERS_AT_START;
@@ -43,7 +43,7 @@ class DemoScriptTest {
   }
 
   @Test
-  void whoever_else_joins_or_is_killed_the_script_goes_back_to_its_bounds() {
+  void whoeverElseJoinsOrIsKilledTheScriptGoesBackToItsBounds() {
     DemoScript script = new DemoScript(new SplittableRandom(1));
     assertThat(script.next(0)).isEqualTo(Event.JOIN);
     assertThat(script.next(20)).isNotEqualTo(Event.JOIN);

@@ -19,7 +19,7 @@ class DemoStoryTest {
   }
 
   @Test
-  void a_join_tells_what_came_from_whom_and_how_long_it_paused() {
+  void aJoinTellsWhatCameFromWhomAndHowLongItPaused() {
     assertThat(
             line(
                 Event.JOIN,
@@ -34,7 +34,7 @@ class DemoStoryTest {
   }
 
   @Test
-  void unknown_figures_are_left_out() {
+  void unknownFiguresAreLeftOut() {
     assertThat(line(Event.JOIN, 0, 900L, move(0, "c2", "c4", null, null, null)))
         .isEqualTo("c4 (pid 4711) joins: 1 shard travels to it from c2");
     assertThat(line(Event.JOIN, 0, 900L, move(0, null, "c4", null, 7L, null)))
@@ -42,7 +42,7 @@ class DemoStoryTest {
   }
 
   @Test
-  void a_leave_tells_who_took_over_and_what_else_moved() {
+  void aLeaveTellsWhoTookOverAndWhatElseMoved() {
     assertThat(
             line(
                 Event.LEAVE,
@@ -57,7 +57,7 @@ class DemoStoryTest {
   }
 
   @Test
-  void a_kill_tells_how_long_the_shards_had_no_owner_and_what_came_again() {
+  void aKillTellsHowLongTheShardsHadNoOwnerAndWhatCameAgain() {
     assertThat(
             line(
                 Event.KILL,
@@ -74,7 +74,7 @@ class DemoStoryTest {
   }
 
   @Test
-  void what_did_not_come_to_pass_is_not_told() {
+  void whatDidNotComeToPassIsNotTold() {
     assertThat(line(Event.KILL, 0, null)).contains("not every shard has an owner yet");
     assertThat(line(Event.LEAVE, 0, 1L)).endsWith("no shard of its own travels");
   }

@@ -12,13 +12,13 @@ import org.junit.jupiter.api.Test;
 
 class ZipfTest {
   @Property
-  void ranks_are_within_their_bounds(
+  void ranksAreWithinTheirBounds(
       @ForAll @IntRange(min = 1, max = 2_000) int ranks, @ForAll long seed) {
     assertThat(new Zipf(ranks).next(new SplittableRandom(seed))).isBetween(1, ranks);
   }
 
   @Test
-  void rank_k_is_k_times_as_rare_as_the_first() {
+  void rankKIsKTimesAsRareAsTheFirst() {
     SplittableRandom random = new SplittableRandom(7);
     Zipf zipf = new Zipf(100);
     int[] counts = new int[101];
@@ -31,7 +31,7 @@ class ZipfTest {
   }
 
   @Test
-  void no_ranks_are_refused() {
+  void noRanksAreRefused() {
     assertThatThrownBy(() -> new Zipf(0)).hasMessageContaining("at least 1");
   }
 }

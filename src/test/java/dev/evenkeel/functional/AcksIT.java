@@ -36,7 +36,7 @@ class AcksIT {
 
   @Test
   @Timeout(900)
-  void each_acknowledgement_keeps_its_promise() {
+  void eachAcknowledgementKeepsItsPromise() {
     try (Trio trio = new Trio(directory).start()) {
       trio.nodes.get(0).createTopic("events", 1);
       Path bulk = Lines.write(directory.resolve("bulk"), LINES, 50);

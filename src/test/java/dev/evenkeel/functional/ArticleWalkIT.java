@@ -13,7 +13,7 @@ class ArticleWalkIT {
   @TempDir Path directory;
 
   @Test
-  void four_shards_are_shared_by_one_two_three_and_then_two_consumers() {
+  void fourShardsAreSharedByOneTwoThreeAndThenTwoConsumers() {
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("walk", 4);
       Members members = new Members(node, "walkers");

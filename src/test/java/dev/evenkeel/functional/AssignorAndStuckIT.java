@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 @Tag("full")
 class AssignorAndStuckIT extends OneNode {
   @Test
-  void the_members_of_a_group_agree_on_an_assignor() {
+  void theMembersOfAGroupAgreeOnAnAssignor() {
     node.createTopic("agreed", 4);
     Jar.Running first = node.consume("first", "agreed", "ag", "--assignor", "average");
     await("the first has all", () -> owners("ag").equals(Map.of("first", List.of(0, 1, 2, 3))));
@@ -51,7 +51,7 @@ class AssignorAndStuckIT extends OneNode {
   }
 
   @Test
-  void a_member_that_hangs_is_shown_and_loses_the_shard_it_hangs_on() throws IOException {
+  void aMemberThatHangsIsShownAndLosesTheShardItHangsOn() throws IOException {
     node.createTopic("hung", 2);
     Path hold = directory.resolve("hold");
     Files.writeString(hold, "while it is there, commands of one member do not end");

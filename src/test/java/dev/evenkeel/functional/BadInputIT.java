@@ -41,7 +41,7 @@ class BadInputIT {
   }
 
   @AfterEach
-  void the_node_serves_on() {
+  void theNodeServesOn() {
     var posted = node.post("/api/topics/good/messages", "{\"key\":\"k\",\"payload\":\"p\"}");
     assertThat(posted.statusCode()).as(posted.body()).isBetween(200, 299);
     assertThat(new JsonObject(posted.body()).getLong("offset")).isNotNegative();
@@ -63,7 +63,7 @@ class BadInputIT {
   }
 
   @Test
-  void unknown_topic() throws IOException {
+  void unknownTopic() throws IOException {
     Path line = Files.writeString(directory.resolve("line"), "hello\n");
     Jar.Result produced = node.produce("unknown", line, "nowhere").await();
     assertThat(produced.status()).isEqualTo(1);
@@ -74,7 +74,7 @@ class BadInputIT {
   }
 
   @Test
-  void bad_names_and_counts() {
+  void badNamesAndCounts() {
     assertOneLine(topic("create", "a b", "--shards", "2"), 1, "a b");
     assertOneLine(topic("create", "t0", "--shards", "0"), 2, "--shards 0");
     assertThat(node.post("/api/topics", "{\"name\":\"t0\",\"shards\":0}").statusCode())
@@ -89,7 +89,7 @@ class BadInputIT {
   }
 
   @Test
-  void a_payload_of_two_mebibytes() throws IOException {
+  void aPayloadOfTwoMebibytes() throws IOException {
     Path file = directory.resolve("large");
     Files.writeString(file, "before\n" + "x".repeat(2 << 20) + "\nafter\n");
     Jar.Result produced = node.produce("large", file, "good").await();
@@ -104,7 +104,7 @@ class BadInputIT {
   }
 
   @Test
-  void a_payload_that_is_not_utf_8() throws IOException {
+  void aPayloadThatIsNotUtf8() throws IOException {
     node.createTopic("bytes", 1);
     Path file = directory.resolve("bytes");
     Files.write(file, new byte[] {(byte) 0xFF, (byte) 0xFE, 0, 'a', '\n'});
@@ -121,13 +121,13 @@ class BadInputIT {
   }
 
   @Test
-  void an_unknown_configuration_key() throws IOException {
+  void anUnknownConfigurationKey() throws IOException {
     Path conf = Files.writeString(directory.resolve("bad.yaml"), "htp-port: 8080\n");
     assertOneLine(command("serve", "--conf", conf.toString()), 2, "htp-port", "http-port");
   }
 
   @Test
-  void a_busy_port() throws IOException {
+  void aBusyPort() throws IOException {
     int base = TestPorts.take(3);
     for (int busy = base; busy < base + 3; busy++) {
       try (ServerSocket taken = new ServerSocket(busy, 1, InetAddress.getLoopbackAddress())) {
@@ -160,7 +160,7 @@ class BadInputIT {
   }
 
   @Test
-  void a_data_directory_of_another_node() {
+  void aDataDirectoryOfAnotherNode() {
     Path home = directory.resolve("other");
     try (Node other = new Node(home)) {
       other.start("--node", "n1");
@@ -172,7 +172,7 @@ class BadInputIT {
   }
 
   @Test
-  void a_data_directory_in_use() {
+  void aDataDirectoryInUse() {
     assertOneLine(
         command(
             "serve",
@@ -187,7 +187,7 @@ class BadInputIT {
   }
 
   @Test
-  void too_little_disk_refuses_appends_and_serves_the_rest() throws IOException {
+  void tooLittleDiskRefusesAppendsAndServesTheRest() throws IOException {
     try (Node full = new Node(directory.resolve("full"))) {
       full.start();
       full.createTopic("t", 1);
@@ -208,7 +208,7 @@ class BadInputIT {
   }
 
   @Test
-  void garbage_on_every_port() throws IOException {
+  void garbageOnEveryPort() throws IOException {
     long seed = System.nanoTime();
     System.err.println("BadInputIT garbage seed " + seed);
     Random random = new Random(seed);
@@ -229,14 +229,14 @@ class BadInputIT {
   }
 
   @Test
-  void a_node_that_is_not_there() {
+  void aNodeThatIsNotThere() {
     String url = "http://127.0.0.1:" + TestPorts.take(1);
     assertOneLine(command("topic", "list", "--http", url), 1, url);
   }
 
   /** Other mistakes are made in one JVM. */
   @Test
-  void wrong_usage() {
+  void wrongUsage() {
     assertOneLine(command("consume", "good"), 2, "--group");
   }
 }

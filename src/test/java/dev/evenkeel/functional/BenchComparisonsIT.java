@@ -19,7 +19,7 @@ class BenchComparisonsIT {
   }
 
   @Test
-  void a_lone_message_is_compared_with_a_bare_request() throws IOException {
+  void aLoneMessageIsComparedWithABareRequest() throws IOException {
     JsonObject json = bench("single", "--rate", "20", "--warmup", "100ms", "--duration", "1s");
     assertThat(json.getJsonObject("producer").getLong("count")).isEqualTo(20);
     assertThat(json.getJsonObject("bare").getLong("count")).isEqualTo(20);
@@ -27,7 +27,7 @@ class BenchComparisonsIT {
   }
 
   @Test
-  void batching_as_it_comes_is_compared_with_settings() throws IOException {
+  void batchingAsItComesIsComparedWithSettings() throws IOException {
     JsonObject json =
         bench(
             "batching",
@@ -41,14 +41,14 @@ class BenchComparisonsIT {
   }
 
   @Test
-  void a_group_reads_what_was_filled_in() throws IOException {
+  void aGroupReadsWhatWasFilledIn() throws IOException {
     JsonObject json = bench("consume", "--messages", "20000", "--keys", "50", "--consumers", "2");
     assertThat(json.getLong("received")).isGreaterThanOrEqualTo(20_000);
     assertThat(json.getLong("messagesPerSecond")).isPositive();
   }
 
   @Test
-  void delayed_messages_all_come_and_none_before_its_time() throws IOException {
+  void delayedMessagesAllComeAndNoneBeforeItsTime() throws IOException {
     JsonObject json = bench("delay", "--messages", "2000", "--lead", "5s", "--waiting", "5000");
     assertThat(json.getLong("received")).isEqualTo(2_000);
     assertThat(json.getLong("early")).isZero();

@@ -36,7 +36,7 @@ class BenchIT {
   }
 
   @Test
-  void produced_messages_are_all_acknowledged_and_all_there() throws IOException {
+  void producedMessagesAreAllAcknowledgedAndAllThere() throws IOException {
     JsonObject json =
         bench("produce", "--messages", "20000", "--warmup", "200ms", "--producers", "2");
     assertThat(json.getString("bench")).isEqualTo("produce");
@@ -50,7 +50,7 @@ class BenchIT {
   }
 
   @Test
-  void latency_is_told_of_every_message_in_order_of_its_percentiles() throws IOException {
+  void latencyIsToldOfEveryMessageInOrderOfItsPercentiles() throws IOException {
     JsonObject json = bench("latency", "--rate", "500", "--warmup", "1s", "--duration", "2s");
     assertThat(json.getLong("sent")).isEqualTo(1_000);
     assertThat(json.getLong("acked")).isEqualTo(1_000);
@@ -65,7 +65,7 @@ class BenchIT {
   }
 
   @Test
-  void a_running_cluster_can_be_measured() throws IOException {
+  void aRunningClusterCanBeMeasured() throws IOException {
     try (Node node = new Node(directory.resolve("node")).start()) {
       Jar.Result result =
           Jar.run(

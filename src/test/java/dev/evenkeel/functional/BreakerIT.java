@@ -59,7 +59,7 @@ class BreakerIT extends OneNode {
 
   @Test
   @Timeout(600)
-  void an_outage_burns_no_attempts() throws IOException {
+  void anOutageBurnsNoAttempts() throws IOException {
     Path done = directory.resolve("done");
     Path gone = directory.resolve("gone");
     String work =
@@ -129,7 +129,7 @@ class BreakerIT extends OneNode {
 
   @Test
   @Timeout(600)
-  void a_consumer_stops_at_a_message_or_puts_it_aside_at_once() throws IOException {
+  void aConsumerStopsAtAMessageOrPutsItAsideAtOnce() throws IOException {
     Path runs = directory.resolve("runs");
     String work =
         "read -r line; echo \"$EVENKEEL_ATTEMPT $line\" >> " + runs + "; [ \"$line\" != m5 ]";

@@ -49,8 +49,7 @@ class BroadcastFailoverIT {
 
   @Test
   @Timeout(600)
-  void every_member_gets_everything_in_order_whoever_is_killed_and_whatever_is_made_again()
-      throws IOException {
+  void everyMemberGetsEverythingInOrderWhoeverIsKilledAndWhateverIsMadeAgain() throws IOException {
     try (Trio trio = new Trio(directory).start()) {
       Node any = trio.node(1);
       any.createTopic("news", SHARDS);

@@ -57,7 +57,7 @@ class BroadcastIT {
 
   @Test
   @Timeout(400)
-  void every_member_gets_everything_whoever_is_killed() throws IOException {
+  void everyMemberGetsEverythingWhoeverIsKilled() throws IOException {
     Path first = Lines.write(directory.resolve("first.log"), MESSAGES, 100);
     Set<String> expected = lines(first);
     Path log = directory.resolve("killed.log");

@@ -25,7 +25,7 @@ class ClearedMapsIT {
   @TempDir Path directory;
 
   @Test
-  void clearing_the_maps_moves_no_shard_and_loses_and_doubles_nothing() throws Exception {
+  void clearingTheMapsMovesNoShardAndLosesAndDoublesNothing() throws Exception {
     Path input = Lines.write(directory.resolve("input.log"), LINES, 100);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("t", 6);

@@ -30,7 +30,7 @@ class ClientJarIT {
   @TempDir Path directory;
 
   @Test
-  void holds_the_packages_of_the_client_alone() throws IOException {
+  void holdsThePackagesOfTheClientAlone() throws IOException {
     List<String> names = files(Program.CLIENT_JAR);
     assertThat(names)
         .allMatch(name -> OF_THE_CLIENT.matcher(name).matches())
@@ -57,7 +57,7 @@ class ClientJarIT {
 
   /** {@link Program#clientJarAndLibraries} knows what these bring, and lets nothing else pass. */
   @Test
-  void brings_no_dependency_but_vertx_with_hazelcast_and_slf4j() throws IOException {
+  void bringsNoDependencyButVertxWithHazelcastAndSlf4j() throws IOException {
     String pom = Files.readString(Path.of("pom.xml"));
     int end = pom.indexOf("<profiles>");
     String dependencies =
@@ -74,7 +74,7 @@ class ClientJarIT {
   }
 
   @Test
-  void the_examples_compile_against_it_and_run_with_a_node() throws IOException {
+  void theExamplesCompileAgainstItAndRunWithANode() throws IOException {
     Path classes = compileExamples();
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("orders", 3);

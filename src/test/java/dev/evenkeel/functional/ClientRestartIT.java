@@ -25,7 +25,7 @@ class ClientRestartIT {
 
   @Test
   @Timeout(600)
-  void a_consumer_pulls_again_after_each_restart() throws IOException {
+  void aConsumerPullsAgainAfterEachRestart() throws IOException {
     Path line = Files.writeString(directory.resolve("line"), "hello\n");
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("t", 2);

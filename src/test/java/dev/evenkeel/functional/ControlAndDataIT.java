@@ -24,7 +24,7 @@ class ControlAndDataIT extends OneNode {
   private static final int SHARDS = 4;
 
   @Test
-  void an_owner_that_hangs_in_its_release_loses_the_shard_at_the_cap() {
+  void anOwnerThatHangsInItsReleaseLosesTheShardAtTheCap() {
     node.createTopic("held", 2);
     Members members = new Members(node, "hg");
     Path input = Lines.write(directory.resolve("held.log"), 200, 20);
@@ -90,7 +90,7 @@ class ControlAndDataIT extends OneNode {
   }
 
   @Test
-  void a_drain_is_known_while_handlers_run_and_the_other_shards_go_on() throws IOException {
+  void aDrainIsKnownWhileHandlersRunAndTheOtherShardsGoOn() throws IOException {
     node.createTopic("slow", SHARDS);
     Members members = new Members(node, "sg");
     Path began = directory.resolve("began");
@@ -175,7 +175,7 @@ class ControlAndDataIT extends OneNode {
   }
 
   @Test
-  void a_flood_of_messages_holds_up_no_heartbeat() {
+  void aFloodOfMessagesHoldsUpNoHeartbeat() {
     node.createTopic("flood", SHARDS);
     Members members = new Members(node, "fg");
     try (Jar.Running one = node.consume("one", "flood", "fg");

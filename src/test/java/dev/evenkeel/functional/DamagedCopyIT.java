@@ -27,7 +27,7 @@ class DamagedCopyIT {
 
   @Test
   @Timeout(600)
-  void another_leads_and_serves_all_and_a_replacement_gets_a_sound_copy() throws IOException {
+  void anotherLeadsAndServesAllAndAReplacementGetsASoundCopy() throws IOException {
     try (Trio trio = new Trio(directory).start()) {
       trio.node(1).createTopic("events", 3);
       Path input = Lines.write(directory.resolve("input"), MESSAGES, 50);

@@ -37,7 +37,7 @@ class DeadLettersIT {
 
   @Test
   @Timeout(1_800)
-  void poison_ends_as_a_dead_letter_once_each_whoever_is_killed() throws IOException {
+  void poisonEndsAsADeadLetterOnceEachWhoeverIsKilled() throws IOException {
     Path input = input();
     Path runs = directory.resolve("runs");
     String work = work(runs);

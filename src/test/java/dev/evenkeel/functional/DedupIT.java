@@ -80,7 +80,7 @@ class DedupIT {
   }
 
   @Test
-  void of_one_payload_one_run_at_a_time_and_one_after_the_last_message() throws Exception {
+  void ofOnePayloadOneRunAtATimeAndOneAfterTheLastMessage() throws Exception {
     try {
       DedupCheck check = run("calm", PATIENT_MILLIS, sent -> {});
       // The members tell with their heartbeats.
@@ -105,7 +105,7 @@ class DedupIT {
   }
 
   @Test
-  void a_killed_consumer_and_a_lost_map_cost_runs_and_nothing_else() throws Exception {
+  void aKilledConsumerAndALostMapCostRunsAndNothingElse() throws Exception {
     try {
       ClusterMember other =
           await(

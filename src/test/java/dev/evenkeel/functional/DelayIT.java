@@ -42,7 +42,7 @@ class DelayIT {
 
   @Test
   @Timeout(900)
-  void each_comes_once_and_not_before_it_is_due_though_a_leader_is_killed() {
+  void eachComesOnceAndNotBeforeItIsDueThoughALeaderIsKilled() {
     try (Trio trio = new Trio(directory).start()) {
       trio.node(1).createTopic(TOPIC, 6);
       Path handled = directory.resolve("handled");
@@ -89,7 +89,7 @@ class DelayIT {
 
   @Test
   @Timeout(600)
-  void what_was_due_while_the_only_node_was_down_comes_after_its_start() {
+  void whatWasDueWhileTheOnlyNodeWasDownComesAfterItsStart() {
     Path input = Lines.write(directory.resolve("input"), 300, 20);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic(TOPIC, 3);
@@ -118,7 +118,7 @@ class DelayIT {
   /** More bytes than the node has memory for wait, and the node goes on. */
   @Test
   @Timeout(1200)
-  void what_waits_costs_disk_and_not_memory() throws IOException {
+  void whatWaitsCostsDiskAndNotMemory() throws IOException {
     Path input = directory.resolve("input");
     try (var out = Files.newBufferedWriter(input)) {
       for (int i = 0; i < DELAYED; i++) {

@@ -57,7 +57,7 @@ class DeliveryIT extends OneNode {
 
   @Test
   @Timeout(300)
-  void at_most_once_nothing_is_handled_twice() throws IOException {
+  void atMostOnceNothingIsHandledTwice() throws IOException {
     Path handled = workAndKill(DeliveryPolicy.AT_MOST_ONCE);
     Map<String, Integer> times = times(handled);
     assertThat(times.values()).allMatch(count -> count == 1);
@@ -66,13 +66,13 @@ class DeliveryIT extends OneNode {
 
   @Test
   @Timeout(300)
-  void at_least_once_nothing_is_missing() throws IOException {
+  void atLeastOnceNothingIsMissing() throws IOException {
     assertThat(times(workAndKill(DeliveryPolicy.AT_LEAST_ONCE))).hasSize(MESSAGES);
   }
 
   @Test
   @Timeout(400)
-  void effectively_once_every_input_counts_once_until_a_reset() throws IOException {
+  void effectivelyOnceEveryInputCountsOnceUntilAReset() throws IOException {
     Path handled = workAndKill(DeliveryPolicy.EFFECTIVELY_ONCE);
     assertThat(times(handled)).hasSize(MESSAGES);
     assertThat(Files.readAllLines(handled).size()).as("some came again").isGreaterThan(MESSAGES);

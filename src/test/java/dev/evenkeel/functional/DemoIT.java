@@ -50,7 +50,7 @@ class DemoIT {
   }
 
   @Test
-  void consumers_join_leave_and_are_killed_and_nothing_is_left_in_the_end() throws Exception {
+  void consumersJoinLeaveAndAreKilledAndNothingIsLeftInTheEnd() throws Exception {
     int port = TestPorts.take(3);
     int httpPort = TestPorts.take(1);
     Path temporary = Files.createDirectories(directory.resolve("tmp"));
@@ -119,7 +119,7 @@ class DemoIT {
   }
 
   @Test
-  void a_busy_port_is_one_line_and_leaves_nothing() throws Exception {
+  void aBusyPortIsOneLineAndLeavesNothing() throws Exception {
     Path temporary = Files.createDirectories(directory.resolve("tmp"));
     try (ServerSocket busy = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
         Jar.Running demo =

@@ -27,7 +27,7 @@ class DispatcherDiesIT {
 
   @Test
   @Timeout(600)
-  void the_next_one_ends_the_hand_over_and_every_shard_has_one_owner() throws Exception {
+  void theNextOneEndsTheHandOverAndEveryShardHasOneOwner() throws Exception {
     Path input = Lines.write(directory.resolve("input.log"), LINES, 40);
     Path hold = Files.createFile(directory.resolve("hold"));
     // As long as the file is there, and then for a moment: longer than the death of a node is

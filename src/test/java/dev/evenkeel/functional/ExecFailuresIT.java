@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 class ExecFailuresIT extends OneNode {
   @Test
   @Timeout(300)
-  void each_is_the_failure_of_its_message_alone() throws Exception {
+  void eachIsTheFailureOfItsMessageAlone() throws Exception {
     Path done = directory.resolve("done-exec");
     String work =
         "read -r line; case $line in missing) no-such-command-here || exit;; hang) sleep 600;;"
@@ -85,7 +85,7 @@ class ExecFailuresIT extends OneNode {
 
   @Test
   @Timeout(300)
-  void a_consumer_that_is_told_to_stop_ends_its_commands() throws IOException {
+  void aConsumerThatIsToldToStopEndsItsCommands() throws IOException {
     Path pid = directory.resolve("pid-work");
     Path next = directory.resolve("next");
     node.createTopic("stop", 1);
@@ -108,7 +108,7 @@ class ExecFailuresIT extends OneNode {
 
   @Test
   @Timeout(300)
-  void commands_for_states_that_hang_are_ended_told_and_tried_again() throws IOException {
+  void commandsForStatesThatHangAreEndedToldAndTriedAgain() throws IOException {
     Path pid = directory.resolve("pid-state");
     Path done = directory.resolve("done-state");
     String hang = "sleep 600 & echo $! > " + pid + ".new; mv " + pid + ".new " + pid + "; wait";

@@ -29,7 +29,7 @@ class FeatureLevelIT {
 
   @Test
   @Timeout(300)
-  void a_node_of_an_older_build_holds_the_level_and_stops_at_an_entry_above_its_own() {
+  void aNodeOfAnOlderBuildHoldsTheLevelAndStopsAtAnEntryAboveItsOwn() {
     try (Trio trio = new Trio(directory)) {
       Node older = trio.node(3).inJvm(OLDER);
       trio.start();

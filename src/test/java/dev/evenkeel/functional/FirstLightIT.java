@@ -17,7 +17,7 @@ class FirstLightIT {
   @TempDir Path directory;
 
   @Test
-  void every_line_exactly_once_in_order_per_key_by_three_consumers() {
+  void everyLineExactlyOnceInOrderPerKeyByThreeConsumers() {
     Path input = Lines.write(directory.resolve("input.log"), LINES, 1000);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("access", 12);

@@ -42,7 +42,7 @@ class ForwardIT {
 
   @Test
   @Timeout(600)
-  void it_refuses_early_and_loses_nothing_that_it_accepted() throws Exception {
+  void itRefusesEarlyAndLosesNothingThatItAccepted() throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("orders", 3);
       Jar.Running service = service(node);

@@ -24,7 +24,7 @@ class FullDiskIT {
 
   @Test
   @Timeout(400)
-  void its_node_gives_the_lead_away_and_no_message_fails() {
+  void itsNodeGivesTheLeadAwayAndNoMessageFails() {
     try (SmallDisk disk = SmallDisk.at(directory.resolve("n1/data"), DISK_MEBIBYTES);
         Trio trio = new Trio(directory, "--disk-free-min-bytes", LIMIT_MEBIBYTES + "MiB").start()) {
       Node full = trio.node(1);

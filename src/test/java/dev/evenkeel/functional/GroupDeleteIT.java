@@ -82,8 +82,7 @@ class GroupDeleteIT {
       value = ConsumerOptions.Mode.class,
       names = {"SHARDED", "LEVEL", "SINGLETON", "BROADCAST"})
   @Timeout(180)
-  void who_unsubscribes_last_makes_the_group_forget_the_topic(ConsumerOptions.Mode mode)
-      throws Exception {
+  void whoUnsubscribesLastMakesTheGroupForgetTheTopic(ConsumerOptions.Mode mode) throws Exception {
     String group = "g-" + mode.name().toLowerCase(java.util.Locale.ROOT);
     String old = "old-" + group;
     String kept = "kept-" + group;
@@ -139,7 +138,7 @@ class GroupDeleteIT {
 
   @Test
   @Timeout(180)
-  void deleting_is_refused_while_members_read_and_shown_before() throws Exception {
+  void deletingIsRefusedWhileMembersReadAndShownBefore() throws Exception {
     node.createTopic("orders", 1);
     node.createTopic("audit", 1);
     Consumer other = join("other", "o", ConsumerOptions.Mode.SHARDED, "audit");

@@ -24,7 +24,7 @@ class GroupResetIT extends OneNode {
 
   @Test
   @Timeout(300)
-  void a_running_group_is_reset_by_force_alone_and_an_idle_one_anywhere() throws IOException {
+  void aRunningGroupIsResetByForceAloneAndAnIdleOneAnywhere() throws IOException {
     List<String> lines = new ArrayList<>();
     for (int i = 0; i < MESSAGES; i++) {
       lines.add("line-" + i);
@@ -88,7 +88,7 @@ class GroupResetIT extends OneNode {
 
   @Test
   @Timeout(300)
-  void a_lost_consumer_has_its_crash_lock_time_to_come_back() throws IOException {
+  void aLostConsumerHasItsCrashLockTimeToComeBack() throws IOException {
     node.createTopic("lost", 1);
     Path input = Files.write(directory.resolve("three"), List.of("one", "two", "three"));
     TopicMessages.send(node, "lost", input, null);

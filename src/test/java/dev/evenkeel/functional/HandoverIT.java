@@ -27,7 +27,7 @@ class HandoverIT {
       "f=count-$EVENKEEL_MEMBER-$EVENKEEL_TOPIC-$EVENKEEL_SHARD; n=$(cat $f); echo $((n+1)) > $f";
 
   @Test
-  void a_count_kept_by_consumers_that_come_and_go_is_exact() throws IOException {
+  void aCountKeptByConsumersThatComeAndGoIsExact() throws IOException {
     Path input = Lines.write(directory.resolve("input.log"), 400, 50);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("words", 4);
@@ -59,7 +59,7 @@ class HandoverIT {
   }
 
   @Test
-  void a_second_member_of_the_same_name_takes_the_place_of_the_first() {
+  void aSecondMemberOfTheSameNameTakesThePlaceOfTheFirst() {
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("t", 3);
       try (Jar.Running first = node.consume("twin", "t", "g")) {

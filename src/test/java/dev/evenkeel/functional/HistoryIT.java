@@ -31,7 +31,7 @@ class HistoryIT {
 
   @Test
   @Timeout(900)
-  void what_clients_are_answered_while_nodes_come_and_go_is_linearizable() throws Exception {
+  void whatClientsAreAnsweredWhileNodesComeAndGoIsLinearizable() throws Exception {
     long begun = System.nanoTime();
     History history = new History(() -> (System.nanoTime() - begun) / 1_000_000);
     try (Trio trio = new Trio(directory).start()) {

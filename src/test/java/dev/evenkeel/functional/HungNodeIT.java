@@ -30,7 +30,7 @@ class HungNodeIT {
 
   @Test
   @Timeout(900)
-  void the_others_stay_together_whichever_hangs() {
+  void theOthersStayTogetherWhicheverHangs() {
     try (Trio trio = new Trio(directory).start()) {
       trio.nodes.get(0).createTopic("events", 6);
       List<Jar.Running> producers =

@@ -104,7 +104,7 @@ class JsonApiIT {
   }
 
   @Test
-  void topics_by_event_bus() throws Exception {
+  void topicsByEventBus() throws Exception {
     JsonObject created =
         (JsonObject)
             ask("topics", object("{\"action\":\"create\",\"name\":\"bus-topic\",\"shards\":2}"));
@@ -147,7 +147,7 @@ class JsonApiIT {
   }
 
   @Test
-  void messages_by_event_bus() throws Exception {
+  void messagesByEventBus() throws Exception {
     ask("topics", object("{\"action\":\"create\",\"name\":\"bus-messages\",\"shards\":1}"));
     assertThat(
             ask(
@@ -188,7 +188,7 @@ class JsonApiIT {
   }
 
   @Test
-  void groups_by_event_bus() throws Exception {
+  void groupsByEventBus() throws Exception {
     ask("topics", object("{\"action\":\"create\",\"name\":\"bus-group\",\"shards\":1}"));
     ask("produce", object("{\"topic\":\"bus-group\",\"payload\":\"p\"}"));
     consumeOne("bus-group", "readers");
@@ -239,7 +239,7 @@ class JsonApiIT {
   }
 
   @Test
-  void topics_by_http() {
+  void topicsByHttp() {
     JsonObject created =
         object(json("POST", "/api/topics", "{\"name\":\"web-topic\",\"shards\":3}", 201));
     assertThat(created.getInteger("shards")).isEqualTo(3);
@@ -263,7 +263,7 @@ class JsonApiIT {
   }
 
   @Test
-  void messages_by_http() {
+  void messagesByHttp() {
     json("POST", "/api/topics", "{\"name\":\"web-messages\",\"shards\":2}", 201);
     String path = "/api/topics/web-messages/messages";
     JsonObject place = object(json("POST", path, "{\"key\":\"k\",\"payload\":\"one\"}", 200));
@@ -305,7 +305,7 @@ class JsonApiIT {
   }
 
   @Test
-  void groups_by_http() throws Exception {
+  void groupsByHttp() throws Exception {
     json("POST", "/api/topics", "{\"name\":\"web-group\",\"shards\":1}", 201);
     json("POST", "/api/topics/web-group/messages", "{\"payload\":\"p\"}", 200);
     consumeOne("web-group", "web-readers");
@@ -329,7 +329,7 @@ class JsonApiIT {
   }
 
   @Test
-  void health_description_and_what_is_not_there() throws Exception {
+  void healthDescriptionAndWhatIsNotThere() throws Exception {
     assertThat(json("GET", "/health/live", null, 200))
         .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
     assertThat(json("GET", "/health/ready", null, 200))
@@ -360,7 +360,7 @@ class JsonApiIT {
 
   /** So that an endpoint that is added gets its test here. */
   @Test
-  void the_description_names_what_is_tested_here() {
+  void theDescriptionNamesWhatIsTestedHere() {
     JsonObject description = object(json("GET", "/openapi.json", null, 200));
     assertThat(description.getJsonObject("paths").fieldNames())
         .containsExactlyInAnyOrder(

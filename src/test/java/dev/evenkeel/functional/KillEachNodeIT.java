@@ -27,7 +27,7 @@ class KillEachNodeIT {
 
   @Test
   @Timeout(1800)
-  void service_goes_on_by_itself_and_nothing_acknowledged_is_lost() {
+  void serviceGoesOnByItselfAndNothingAcknowledgedIsLost() {
     try (Trio trio = new Trio(directory).start()) {
       Node first = trio.nodes.get(0);
       first.createTopic("events", 6);

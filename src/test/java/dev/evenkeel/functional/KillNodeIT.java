@@ -23,7 +23,7 @@ class KillNodeIT {
 
   @Test
   @Timeout(1200)
-  void nothing_acknowledged_is_lost_or_doubled_and_keys_stay_in_order() {
+  void nothingAcknowledgedIsLostOrDoubledAndKeysStayInOrder() {
     long seed = Long.getLong("evenkeel.seed", System.nanoTime());
     System.err.println("KillNodeIT: seed " + seed + ", kills " + KILLS);
     Random random = new Random(seed);

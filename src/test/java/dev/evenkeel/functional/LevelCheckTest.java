@@ -32,7 +32,7 @@ class LevelCheckTest {
   }
 
   @Test
-  void the_range_is_allowed_and_one_more_is_not_at_any_prefix() {
+  void theRangeIsAllowedAndOneMoreIsNotAtAnyPrefix() {
     ends("a", 3).ends("b", 6).ends("a", 3);
     assertThat(check("a", "b").broken()).isEmpty();
     assertThat(check("a", "b").gap()).isEqualTo(3);
@@ -42,19 +42,19 @@ class LevelCheckTest {
   }
 
   @Test
-  void a_member_that_writes_nothing_is_compared_too() {
+  void aMemberThatWritesNothingIsComparedToo() {
     ends("a", 4);
     assertThat(check("a", "b").broken()).hasSize(1);
   }
 
   @Test
-  void who_never_joined_is_found() {
+  void whoNeverJoinedIsFound() {
     ends("a", 1).ends("ghost", 1);
     assertThat(check("a").broken()).containsExactly("ghost writes line 2 and never joined");
   }
 
   @Test
-  void a_newcomer_counts_from_some_place_between_its_mark_and_its_first_line() {
+  void aNewcomerCountsFromSomePlaceBetweenItsMarkAndItsFirstLine() {
     ends("a", 100).marks("join", "b").ends("a", 50).ends("b", 1).ends("a", 4);
     assertThat(check("a").broken()).as("joined just before its first line").isEmpty();
     ends("a", 1);
@@ -62,14 +62,14 @@ class LevelCheckTest {
   }
 
   @Test
-  void one_place_must_do_for_both_sides() {
+  void onePlaceMustDoForBothSides() {
     // Joined early: a is 5 ahead. Joined late: b gets 5 ahead. There is no place between.
     ends("a", 1).marks("join", "b").ends("b", 1).ends("a", 4).ends("b", 8);
     assertThat(check("a").broken()).hasSize(1);
   }
 
   @Test
-  void who_is_out_does_not_bind_the_others_and_its_lines_still_count_as_done() {
+  void whoIsOutDoesNotBindTheOthersAndItsLinesStillCountAsDone() {
     ends("a", 3).marks("out", "b").ends("a", 100).ends("b", 30);
     LevelCheck check = check("a", "b");
     assertThat(check.broken()).isEmpty();
@@ -78,7 +78,7 @@ class LevelCheckTest {
   }
 
   @Test
-  void who_comes_back_may_first_end_what_it_had_in_hand_and_is_then_bound() {
+  void whoComesBackMayFirstEndWhatItHadInHandAndIsThenBound() {
     ends("a", 1).marks("out", "b").ends("a", 50).marks("back", "b").ends("b", RANGE).ends("a", 20);
     ends("b", 1).ends("a", 4);
     assertThat(check("a", "b").broken()).isEmpty();
@@ -87,13 +87,13 @@ class LevelCheckTest {
   }
 
   @Test
-  void a_former_stay_does_not_excuse_the_next() {
+  void aFormerStayDoesNotExcuseTheNext() {
     ends("a", 2).marks("out", "b").marks("join", "b").ends("b", 1).ends("a", 5);
     assertThat(check("a", "b").broken()).hasSize(1);
   }
 
   @Test
-  void who_may_have_been_lost_came_back_or_was_there_all_the_time() {
+  void whoMayHaveBeenLostCameBackOrWasThereAllTheTime() {
     ends("a", 3).marks("maybe", "b");
     List<String> before = List.copyOf(lines);
     ends("b", RANGE + 1).ends("b", 2);
@@ -107,7 +107,7 @@ class LevelCheckTest {
   }
 
   @Test
-  void who_may_have_been_lost_twice_is_bound_to_any_of_its_places() {
+  void whoMayHaveBeenLostTwiceIsBoundToAnyOfItsPlaces() {
     ends("a", 2).marks("maybe", "b").ends("a", 10).marks("maybe", "b");
     ends("b", RANGE + 1).ends("b", RANGE - 1);
     assertThat(check("a", "b").broken()).isEmpty();
@@ -116,7 +116,7 @@ class LevelCheckTest {
   }
 
   @Test
-  void doubt_about_one_excuses_no_other() {
+  void doubtAboutOneExcusesNoOther() {
     ends("a", 4).marks("maybe", "b").ends("b", 2);
     assertThat(check("a", "b").broken()).as("broken before the doubt").hasSize(1);
     lines.clear();
@@ -125,7 +125,7 @@ class LevelCheckTest {
   }
 
   @Test
-  void repeated_and_lost_messages_are_counted() {
+  void repeatedAndLostMessagesAreCounted() {
     lines.addAll(List.of("a 0/1", "b 0/2", "a 0/2", "b 1/1"));
     LevelCheck check = check("a", "b");
     assertThat(check.distinct()).isEqualTo(3);
@@ -136,7 +136,7 @@ class LevelCheckTest {
    * A right dispatcher, members that come and go, and joins that the file does not show at once.
    */
   @Test
-  void files_of_a_right_dispatcher_pass_and_one_step_too_many_does_not() {
+  void filesOfARightDispatcherPassAndOneStepTooManyDoesNot() {
     long seed = System.nanoTime();
     Random random = new Random(seed);
     boolean[] live = {true, true, false, false, false};

@@ -29,7 +29,7 @@ class LevelCommandIT {
   }
 
   @Test
-  void consumers_share_evenly_and_leave_when_idle() throws Exception {
+  void consumersShareEvenlyAndLeaveWhenIdle() throws Exception {
     Path input = Lines.write(directory.resolve("input.log"), MESSAGES, 100);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("even", 2);

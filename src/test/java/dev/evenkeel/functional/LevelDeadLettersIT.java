@@ -36,7 +36,7 @@ class LevelDeadLettersIT {
 
   @Test
   @Timeout(600)
-  void poison_dies_once_after_all_attempts_whoever_is_killed_between_them() throws IOException {
+  void poisonDiesOnceAfterAllAttemptsWhoeverIsKilledBetweenThem() throws IOException {
     Path runs = directory.resolve("runs");
     Path input = input();
     try (Trio trio = new Trio(directory).start()) {

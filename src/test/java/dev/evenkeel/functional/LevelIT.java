@@ -31,7 +31,7 @@ class LevelIT {
   @Tag("full")
   @ParameterizedTest
   @ValueSource(strings = {"pull", "push"})
-  void members_of_different_speed_stay_level_at_every_moment(String strategy) {
+  void membersOfDifferentSpeedStayLevelAtEveryMoment(String strategy) {
     int messages = 20_000;
     try (Node node = new Node(directory.resolve("node")).start();
         LevelGroup group = new LevelGroup(directory, node.cluster(), RANGE, strategy, 10_000)) {
@@ -63,7 +63,7 @@ class LevelIT {
   }
 
   @Test
-  void the_live_stay_level_while_others_come_leave_die_and_are_held() {
+  void theLiveStayLevelWhileOthersComeLeaveDieAndAreHeld() {
     try (Node node = new Node(directory.resolve("node")).start();
         LevelGroup group = new LevelGroup(directory, node.cluster(), RANGE, "pull", STALL_MILLIS)) {
       node.createTopic(LevelGroup.TOPIC, 6);
@@ -116,7 +116,7 @@ class LevelIT {
 
   @Tag("full")
   @Test
-  void the_dispatcher_moves_and_the_bound_does_not_start_afresh() {
+  void theDispatcherMovesAndTheBoundDoesNotStartAfresh() {
     try (Trio trio = new Trio(directory).start();
         LevelGroup group = new LevelGroup(directory, trio.cluster(), RANGE, "pull", 10_000)) {
       Node any = trio.node(1);

@@ -77,7 +77,7 @@ class LevelResetIT {
 
   @Test
   @Timeout(400)
-  void members_at_work_begin_again_at_the_new_place_and_end_with_nothing_left() throws IOException {
+  void membersAtWorkBeginAgainAtTheNewPlaceAndEndWithNothingLeft() throws IOException {
     runs = directory.resolve("runs");
     hold = Files.createFile(directory.resolve("hold"));
     List<String> lines = new ArrayList<>();

@@ -20,7 +20,7 @@ class LivePageIT {
 
   @Test
   @Timeout(600)
-  void joins_leaves_crashes_and_a_restart_are_seen() {
+  void joinsLeavesCrashesAndARestartAreSeen() {
     Path input = Lines.write(directory.resolve("input.log"), 2000, 50);
     try (Browsers browsers = Browsers.start();
         Node node = new Node(directory.resolve("node")).start()) {

@@ -23,7 +23,7 @@ class LiveViewIT {
   @TempDir Path directory;
 
   @Test
-  void watchers_see_members_come_and_die_and_shards_move_with_real_figures() {
+  void watchersSeeMembersComeAndDieAndShardsMoveWithRealFigures() {
     Path input = Lines.write(directory.resolve("input.log"), 4_000, 50);
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("orders", SHARDS);

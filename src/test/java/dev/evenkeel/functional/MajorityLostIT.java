@@ -21,7 +21,7 @@ class MajorityLostIT {
 
   @Test
   @Timeout(900)
-  void without_a_majority_nothing_is_acknowledged_and_with_one_all_goes_on() {
+  void withoutAMajorityNothingIsAcknowledgedAndWithOneAllGoesOn() {
     try (Trio trio = new Trio(directory).start()) {
       Node last = trio.nodes.get(0);
       last.createTopic("events", 6);

@@ -100,7 +100,7 @@ class MetricsIT {
   }
 
   @Test
-  void figures_agree_with_what_was_done() throws Exception {
+  void figuresAgreeWithWhatWasDone() throws Exception {
     try (Node started = new Node(directory.resolve("node")).start()) {
       node = started;
       PrometheusText fresh = figures();

@@ -36,7 +36,7 @@ class NamedNodesIT {
   }
 
   @Test
-  void nodes_wait_for_names_and_find_each_other_by_them() throws IOException {
+  void nodesWaitForNamesAndFindEachOtherByThem() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
     int port = TestPorts.take(3);
     int http = TestPorts.take(3);
@@ -75,7 +75,7 @@ class NamedNodesIT {
   }
 
   @Test
-  void a_node_that_waits_for_its_name_ends_when_it_is_told_to() throws IOException {
+  void aNodeThatWaitsForItsNameEndsWhenItIsToldTo() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
     try (Jar.Running node = start(hosts, 0, TestPorts.take(3), TestPorts.take(1))) {
       Awaitility.await("it waits")

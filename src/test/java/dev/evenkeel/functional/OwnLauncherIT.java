@@ -33,7 +33,7 @@ class OwnLauncherIT {
   @TempDir Path directory;
 
   @Test
-  void handles_what_comes_by_http_and_by_the_event_bus_and_remembers_it() throws Exception {
+  void handlesWhatComesByHttpAndByTheEventBusAndRemembersIt() throws Exception {
     int port = TestPorts.take(3);
     int httpPort = TestPorts.take(1);
     try (Jar.Running launcher = launch("first", port, httpPort)) {

@@ -29,7 +29,7 @@ class PausedLeaderIT {
 
   @Test
   @Timeout(900)
-  void a_leader_that_was_held_up_follows_and_serves_again() throws Exception {
+  void aLeaderThatWasHeldUpFollowsAndServesAgain() throws Exception {
     try (Trio trio = new Trio(directory).start()) {
       Node first = trio.nodes.get(0);
       first.createTopic("events", 6);

@@ -26,7 +26,7 @@ class RatesIT {
 
   @Test
   @Timeout(300)
-  void floods_of_keys_are_thinned_and_counted() throws Exception {
+  void floodsOfKeysAreThinnedAndCounted() throws Exception {
     Path input = directory.resolve("input");
     List<String> lines = new ArrayList<>();
     for (int i = 0; i < EACH; i++) {

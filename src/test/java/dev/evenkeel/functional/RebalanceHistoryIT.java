@@ -82,7 +82,7 @@ class RebalanceHistoryIT {
 
   @Test
   @Timeout(900)
-  void moves_survive_the_dispatcher_and_a_restart_of_everything() {
+  void movesSurviveTheDispatcherAndARestartOfEverything() {
     try (Trio trio = new Trio(directory).start()) {
       Node any = trio.node(1);
       any.createTopic("orders", SHARDS);

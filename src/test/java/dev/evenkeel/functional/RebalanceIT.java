@@ -31,7 +31,7 @@ class RebalanceIT {
   private final List<Jar.Running> started = new ArrayList<>();
 
   @Test
-  void joins_and_leaves_move_little_and_repeat_nothing_and_a_kill_repeats_what_was_uncommitted()
+  void joinsAndLeavesMoveLittleAndRepeatNothingAndAKillRepeatsWhatWasUncommitted()
       throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("steady", 12);

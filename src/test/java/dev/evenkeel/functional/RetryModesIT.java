@@ -34,7 +34,7 @@ class RetryModesIT {
   /** The same poison again and again: those that are declined are done, the others die. */
   @Test
   @Timeout(300)
-  void retries_are_deduplicated_and_give_their_places_back() throws IOException {
+  void retriesAreDeduplicatedAndGiveTheirPlacesBack() throws IOException {
     Path done = directory.resolve("done");
     List<String> lines = new ArrayList<>();
     Set<String> good = new TreeSet<>();
@@ -91,7 +91,7 @@ class RetryModesIT {
   /** The third attempt succeeds, though the node is killed before it: attempts are counted on. */
   @Test
   @Timeout(300)
-  void attempts_in_mode_level_survive_the_dispatcher() throws IOException {
+  void attemptsInModeLevelSurviveTheDispatcher() throws IOException {
     Path runs = directory.resolve("runs");
     List<String> lines = new ArrayList<>();
     for (int i = 0; i < 40; i++) {

@@ -48,7 +48,7 @@ class SingletonCommandIT {
   }
 
   @Test
-  void one_works_and_the_other_takes_over() throws Exception {
+  void oneWorksAndTheOtherTakesOver() throws Exception {
     log = directory.resolve("work.log");
     Path input = Lines.write(directory.resolve("input.log"), MESSAGES, 10);
     try (Node node = new Node(directory.resolve("node")).start()) {

@@ -48,7 +48,7 @@ class SingletonIT {
   }
 
   @Test
-  void killed_leaders_leave_no_overlap() throws Exception {
+  void killedLeadersLeaveNoOverlap() throws Exception {
     List<Long> millis = new ArrayList<>();
     for (int kill = 0; kill < KILLS; kill++) {
       FencedDatabase.Row before = leader();
@@ -71,7 +71,7 @@ class SingletonIT {
   }
 
   @Test
-  void a_leader_that_was_stopped_and_goes_on_is_refused() throws Exception {
+  void aLeaderThatWasStoppedAndGoesOnIsRefused() throws Exception {
     FencedDatabase.Row before = leader();
     Jar.Running stopped = group.member(before.member()).mayPause();
     group.send("report 3000");
@@ -99,7 +99,7 @@ class SingletonIT {
 
   @Tag("full")
   @Test
-  void who_resigns_hands_over_before_the_next_begins() throws Exception {
+  void whoResignsHandsOverBeforeTheNextBegins() throws Exception {
     List<Long> millis = new ArrayList<>();
     for (int i = 0; i < 2 * NAMES.size(); i++) {
       FencedDatabase.Row before = leader();
@@ -128,7 +128,7 @@ class SingletonIT {
 
   @Tag("full")
   @Test
-  void a_forced_reset_is_a_hand_over_before_all_comes_again() throws Exception {
+  void aForcedResetIsAHandOverBeforeAllComesAgain() throws Exception {
     FencedDatabase.Row before = leader();
     group.send(50);
     group.awaitAllDone();

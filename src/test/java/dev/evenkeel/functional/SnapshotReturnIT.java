@@ -38,7 +38,7 @@ class SnapshotReturnIT {
 
   @Test
   @Timeout(900)
-  void a_node_whose_log_was_purged_returns_by_snapshot_and_holds_everything() throws IOException {
+  void aNodeWhoseLogWasPurgedReturnsBySnapshotAndHoldsEverything() throws IOException {
     try (Trio trio =
         new Trio(directory, "--snapshot-every-bytes", "4MiB", "--segment-bytes", "8MiB").start()) {
       Node a = trio.nodes.get(0);

@@ -41,7 +41,7 @@ class SoakIT {
   private final Map<String, Jar.Running> running = new LinkedHashMap<>();
 
   @Test
-  void nothing_grows_while_all_modes_run_at_once() throws Exception {
+  void nothingGrowsWhileAllModesRunAtOnce() throws Exception {
     try (Node node = new Node(directory.resolve("node")).inJvm(FIXED_HEAP).start()) {
       node.admin("topic", "create", TOPIC, "--shards", "6", "--retention", "30s");
       consume(node, "sharded-1", "sharded", failing());

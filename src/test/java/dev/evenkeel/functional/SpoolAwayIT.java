@@ -29,7 +29,7 @@ class SpoolAwayIT {
 
   @Test
   @Timeout(600)
-  void memory_and_disk_stay_bounded_and_nothing_is_lost() throws Exception {
+  void memoryAndDiskStayBoundedAndNothingIsLost() throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("events", 3);
       Path spool = directory.resolve("spool");
@@ -75,7 +75,7 @@ class SpoolAwayIT {
 
   @Test
   @Timeout(600)
-  void without_a_spool_the_buffer_is_bounded_and_reading_waits() throws Exception {
+  void withoutASpoolTheBufferIsBoundedAndReadingWaits() throws Exception {
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("events", 3);
       try (Jar.Running producer =

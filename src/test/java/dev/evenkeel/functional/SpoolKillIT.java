@@ -33,7 +33,7 @@ class SpoolKillIT {
 
   @Test
   @Timeout(1200)
-  void every_line_is_there_once_and_keys_stay_in_order() {
+  void everyLineIsThereOnceAndKeysStayInOrder() {
     long seed = Long.getLong("evenkeel.seed", System.nanoTime());
     System.err.println("SpoolKillIT: seed " + seed);
     Random random = new Random(seed);

@@ -36,8 +36,7 @@ class StopAndPauseIT extends OneNode {
   };
 
   @Test
-  void a_line_that_is_typed_is_sent_at_once_and_a_signal_ends_the_producer_in_good_order()
-      throws IOException {
+  void aLineThatIsTypedIsSentAtOnceAndASignalEndsTheProducerInGoodOrder() throws IOException {
     node.createTopic("typed", 3);
     try (Jar.Running producer =
         Jar.startFed(
@@ -60,7 +59,7 @@ class StopAndPauseIT extends OneNode {
   }
 
   @Test
-  void a_producer_that_is_stopped_under_load_has_acknowledged_all_it_read() {
+  void aProducerThatIsStoppedUnderLoadHasAcknowledgedAllItRead() {
     node.createTopic("load", 3);
     try (Jar.Running producer =
             Jar.startFed(
@@ -76,8 +75,7 @@ class StopAndPauseIT extends OneNode {
   }
 
   @Test
-  void messages_of_a_killed_and_of_a_held_up_consumer_go_to_others_once_an_epoch()
-      throws IOException {
+  void messagesOfAKilledAndOfAHeldUpConsumerGoToOthersOnceAnEpoch() throws IOException {
     node.createTopic("shared", 6);
     Jar.Running killed = consumer("killed");
     Jar.Running held = consumer("held").mayPause();
@@ -128,7 +126,7 @@ class StopAndPauseIT extends OneNode {
   }
 
   @Test
-  void a_command_that_fails_is_told_and_tried_again() {
+  void aCommandThatFailsIsToldAndTriedAgain() {
     node.createTopic("failing", 1);
     assertThat(node.post("/api/topics/failing/messages", "{\"payload\":\"x\"}").statusCode())
         .isEqualTo(200);
@@ -149,7 +147,7 @@ class StopAndPauseIT extends OneNode {
   }
 
   @Test
-  void a_data_directory_that_is_a_file_and_roles_that_cannot_work_are_refused() {
+  void aDataDirectoryThatIsAFileAndRolesThatCannotWorkAreRefused() {
     Path file = Lines.write(directory.resolve("file"), 1, 1);
     String port = String.valueOf(TestPorts.take(3));
     Jar.Result onFile =

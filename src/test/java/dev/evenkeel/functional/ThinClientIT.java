@@ -22,7 +22,7 @@ class ThinClientIT extends OneNode {
   }
 
   @Test
-  void produces_and_consumes_with_state_that_is_handed_on() throws IOException {
+  void producesAndConsumesWithStateThatIsHandedOn() throws IOException {
     node.createTopic("thin", 3);
     Jar.Result produced = produce("produce-1", "thin", 2_000);
     assertThat(produced.out()).contains("acknowledged 2000");
@@ -71,7 +71,7 @@ class ThinClientIT extends OneNode {
   }
 
   @Test
-  void streams_with_back_pressure() throws IOException {
+  void streamsWithBackPressure() throws IOException {
     node.createTopic("lines", 2);
     node.createTopic("copy", 2);
     int count = 5_000;
@@ -96,7 +96,7 @@ class ThinClientIT extends OneNode {
   }
 
   @Test
-  void an_own_vertx_finds_its_way_back_when_all_nodes_were_gone() {
+  void anOwnVertxFindsItsWayBackWhenAllNodesWereGone() {
     node.createTopic("own", 2);
     try (Jar.Running own =
         program("own", "examples.OwnVertxExample", node.cluster(), "own", "owners")) {

@@ -22,7 +22,7 @@ class ThreeNodesIT {
 
   @Test
   @Timeout(600)
-  void every_node_answers_for_all_and_the_dispatcher_moves_with_the_meta_log() {
+  void everyNodeAnswersForAllAndTheDispatcherMovesWithTheMetaLog() {
     try (Trio trio = new Trio(directory).start()) {
       trio.nodes.get(0).createTopic("orders", 6);
       trio.nodes.get(0).createTopic("ticks", 3);

@@ -26,7 +26,7 @@ class WordCountIT {
   @TempDir Path directory;
 
   @Test
-  void counts_in_memory_stay_exact_while_consumers_come_go_and_are_killed() {
+  void countsInMemoryStayExactWhileConsumersComeGoAndAreKilled() {
     List<Jar.Running> started = new ArrayList<>();
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("lines", SHARDS);

@@ -82,7 +82,7 @@ class HistoryTest {
   // ---- Appends and fetches
 
   @Test
-  void an_acknowledged_batch_that_is_not_there_is_lost() {
+  void anAcknowledgedBatchThatIsNotThereIsLost() {
     appended(batch(0), 0);
     appended(batch(2), 2);
     browsed(0, 4, placed(0, batch(0)), placed(2, batch(2)));
@@ -92,14 +92,14 @@ class HistoryTest {
   }
 
   @Test
-  void two_batches_do_not_get_one_offset() {
+  void twoBatchesDoNotGetOneOffset() {
     appended(batch(0), 0);
     appended(other(0), 0);
     isWrong("None of these can be next", "batch 2@0 from 0, 2 messages -> Result");
   }
 
   @Test
-  void a_repeated_batch_is_answered_as_the_first() {
+  void aRepeatedBatchIsAnsweredAsTheFirst() {
     appended(batch(0), 0);
     appended(batch(0), 0);
     appended(batch(0), Result.OFFSET_FORGOTTEN);
@@ -109,7 +109,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_batch_of_unknown_outcome_may_come_late_or_never_but_only_once() {
+  void aBatchOfUnknownOutcomeMayComeLateOrNeverButOnlyOnce() {
     history.append("p", SHARD, batch(0)).refused(refusal(Refusal.INDETERMINATE));
     browsed(0, 0);
     isFine();
@@ -121,7 +121,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_batch_that_was_refused_before_the_log_never_comes() {
+  void aBatchThatWasRefusedBeforeTheLogNeverComes() {
     history.append("p", SHARD, batch(0)).refused(refusal(Refusal.NOT_LEADER));
     isFine();
     browsed(0, 2, placed(0, batch(0)));
@@ -129,7 +129,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_gap_in_a_sequence_is_refused_and_nothing_else() {
+  void aGapInASequenceIsRefusedAndNothingElse() {
     appended(batch(0), 0);
     history.append("p", SHARD, batch(4)).answered(new Result(Refusal.SEQUENCE_GAP, 2));
     isFine();
@@ -138,7 +138,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_fetch_may_be_behind_but_not_ahead() {
+  void aFetchMayBeBehindButNotAhead() {
     appended(batch(0), 0);
     appended(batch(2), 2);
     browsed(0, 2, placed(0, batch(0)));
@@ -149,7 +149,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_fetch_has_no_gap_and_begins_with_the_offset_asked_for() {
+  void aFetchHasNoGapAndBeginsWithTheOffsetAskedFor() {
     appended(batch(0), 0);
     appended(batch(2), 2);
     appended(batch(4), 4);
@@ -160,7 +160,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_fetch_that_begins_elsewhere_is_wrong() {
+  void aFetchThatBeginsElsewhereIsWrong() {
     appended(batch(0), 0);
     appended(batch(2), 2);
     browsed(0, 4, placed(2, batch(2)));
@@ -168,7 +168,7 @@ class HistoryTest {
   }
 
   @Test
-  void only_one_who_held_the_lease_is_served() {
+  void onlyOneWhoHeldTheLeaseIsServed() {
     appended(batch(0), 0);
     granted("a", 0);
     granted("b", 1);
@@ -189,7 +189,7 @@ class HistoryTest {
   // ---- Leases
 
   @Test
-  void an_epoch_is_granted_once() {
+  void anEpochIsGrantedOnce() {
     granted("a", 0);
     grant("b", 0).answered(Reply.refused(Refusal.FENCED, "epoch 0"));
     isFine();
@@ -198,7 +198,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_grant_of_unknown_outcome_explains_what_follows_and_what_does_not() {
+  void aGrantOfUnknownOutcomeExplainsWhatFollowsAndWhatDoesNot() {
     granted("a", 0);
     grant("b", 1).refused(refusal(Refusal.INDETERMINATE));
     commit(1, 0).answered(Reply.DONE);
@@ -210,7 +210,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_fenced_owner_commits_nothing() {
+  void aFencedOwnerCommitsNothing() {
     appended(batch(0), 0);
     granted("a", 0);
     commit(1, 1).answered(Reply.DONE);
@@ -221,7 +221,7 @@ class HistoryTest {
   }
 
   @Test
-  void committed_offsets_do_not_go_back() {
+  void committedOffsetsDoNotGoBack() {
     appended(batch(0), 0);
     granted("a", 0);
     commit(1, 2).answered(Reply.DONE);
@@ -233,7 +233,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_lease_that_was_read_was_so_at_some_time_before() {
+  void aLeaseThatWasReadWasSoAtSomeTimeBefore() {
     granted("a", 0);
     granted("b", 1);
     history.readLease("a", SHARD, "g").answered(lease("a", 1, 0));
@@ -244,7 +244,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_handover_takes_state_and_its_offset_along() {
+  void aHandoverTakesStateAndItsOffsetAlong() {
     appended(batch(0), 0);
     granted("a", 0);
     byte[] state = {1, 2, 3};
@@ -264,7 +264,7 @@ class HistoryTest {
   }
 
   @Test
-  void a_reset_goes_where_it_was_asked_to_and_fences() {
+  void aResetGoesWhereItWasAskedToAndFences() {
     appended(batch(0), 0);
     granted("a", 0);
     commit(1, 2).answered(Reply.DONE);
@@ -278,7 +278,7 @@ class HistoryTest {
   }
 
   @Test
-  void what_fails_is_shown_with_the_transfer_meanwhile() {
+  void whatFailsIsShownWithTheTransferMeanwhile() {
     appended(batch(0), 0);
     History.Call<Result> call = history.append("p", SHARD, other(0));
     history.transfer("d0 from n1 to n2");

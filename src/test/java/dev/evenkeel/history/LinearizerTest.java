@@ -25,7 +25,7 @@ class LinearizerTest {
   }
 
   @Test
-  void what_came_one_after_another_is_in_that_order() {
+  void whatCameOneAfterAnotherIsInThatOrder() {
     write(1, 2, 5);
     read(3, 4, 5);
     write(5, 6, 7);
@@ -34,7 +34,7 @@ class LinearizerTest {
   }
 
   @Test
-  void a_read_that_shows_what_was_overwritten_before_it_is_found() {
+  void aReadThatShowsWhatWasOverwrittenBeforeItIsFound() {
     write(1, 2, 5);
     write(3, 4, 7);
     read(5, 6, 5);
@@ -46,7 +46,7 @@ class LinearizerTest {
   }
 
   @Test
-  void of_two_at_once_either_may_be_first() {
+  void ofTwoAtOnceEitherMayBeFirst() {
     write(1, 10, 5);
     write(2, 9, 7);
     read(11, 12, 5);
@@ -56,7 +56,7 @@ class LinearizerTest {
   }
 
   @Test
-  void two_readers_must_agree_on_the_order_of_two_writes() {
+  void twoReadersMustAgreeOnTheOrderOfTwoWrites() {
     write(1, 20, 5);
     write(2, 19, 7);
     read(3, 4, 5);
@@ -67,7 +67,7 @@ class LinearizerTest {
   }
 
   @Test
-  void what_was_never_answered_may_take_effect_late_or_never() {
+  void whatWasNeverAnsweredMayTakeEffectLateOrNever() {
     write(1, Linearizer.UNKNOWN, 5);
     read(2, 3, 0);
     assertThat(linearizable()).isTrue();
@@ -78,14 +78,14 @@ class LinearizerTest {
   }
 
   @Test
-  void what_was_never_answered_does_not_take_effect_before_it_was_sent() {
+  void whatWasNeverAnsweredDoesNotTakeEffectBeforeItWasSent() {
     read(1, 2, 5);
     write(3, Linearizer.UNKNOWN, 5);
     assertThat(linearizable()).isFalse();
   }
 
   @Test
-  void the_search_goes_back_over_a_wrong_choice_made_long_before() {
+  void theSearchGoesBackOverAWrongChoiceMadeLongBefore() {
     // Of the two writes at once the second must be first, which only the end shows.
     write(1, 100, 5);
     write(2, 101, 7);
@@ -98,7 +98,7 @@ class LinearizerTest {
   }
 
   @Test
-  void many_of_unknown_outcome_do_not_make_it_slow() {
+  void manyOfUnknownOutcomeDoNotMakeItSlow() {
     for (int i = 0; i < 200; i++) {
       write(1, Linearizer.UNKNOWN, 1000 + i);
       write(10 + 2 * i, 11 + 2 * i, i);

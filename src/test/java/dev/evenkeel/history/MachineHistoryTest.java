@@ -41,7 +41,7 @@ class MachineHistoryTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void what_the_machine_answers_is_explained(long seed) {
+  void whatTheMachineAnswersIsExplained(long seed) {
     for (int i = 0; i < HISTORIES; i++) {
       run(seed * 1_000 + i, -1);
       history.check();
@@ -51,7 +51,7 @@ class MachineHistoryTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void one_answer_that_is_wrong_is_found(long seed) {
+  void oneAnswerThatIsWrongIsFound(long seed) {
     for (int i = 0; i < HISTORIES / 3; i++) {
       run(seed * 1_000 + i, CALLS / 2);
       assertThatThrownBy(history::check)

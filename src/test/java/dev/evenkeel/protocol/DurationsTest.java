@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class DurationsTest {
   @Property
-  void format_and_parse_agree(@ForAll @LongRange(min = 0, max = 1L << 38) long millis) {
+  void formatAndParseAgree(@ForAll @LongRange(min = 0, max = 1L << 38) long millis) {
     assertThat(Durations.parseMillis(Durations.format(millis))).isEqualTo(millis);
   }
 
@@ -25,7 +25,7 @@ class DurationsTest {
   }
 
   @Test
-  void what_is_no_duration_is_refused_with_the_right_forms() {
+  void whatIsNoDurationIsRefusedWithTheRightForms() {
     for (String bad :
         new String[] {"", "5", "5 s", "-1s", "1.5s", "s", "5sec", "99999999999999s"}) {
       assertThatThrownBy(() -> Durations.parseMillis(bad))

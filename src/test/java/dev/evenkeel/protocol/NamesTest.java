@@ -7,14 +7,14 @@ import org.junit.jupiter.api.Test;
 
 class NamesTest {
   @Test
-  void good_names() {
+  void goodNames() {
     for (String name : new String[] {"a", "Orders_2", "a.b-c", "_x", "9", "x".repeat(120)}) {
       assertThat(Names.check("topic", name)).isEqualTo(name);
     }
   }
 
   @Test
-  void bad_names_are_refused_in_one_line() {
+  void badNamesAreRefusedInOneLine() {
     String[] bad = {null, "", ".a", "-a", "a b", "a/b", "ä", "a\nb", "x".repeat(121)};
     for (String name : bad) {
       assertThatThrownBy(() -> Names.check("topic", name))

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class StartAtTest {
   @Test
-  void reads_places_as_people_write_them() {
+  void readsPlacesAsPeopleWriteThem() {
     assertThat(StartAt.parse("earliest")).isEqualTo(StartAt.EARLIEST);
     assertThat(StartAt.parse("latest")).isEqualTo(StartAt.LATEST);
     assertThat(StartAt.parse("12345")).isEqualTo(StartAt.offset(12_345));
@@ -20,7 +20,7 @@ class StartAtTest {
   }
 
   @Test
-  void refuses_the_rest_and_says_what_would_be_right() {
+  void refusesTheRestAndSaysWhatWouldBeRight() {
     for (String text :
         new String[] {"", "soon", "-1", "2026-13-01T00:00:00Z", "1234567890123456789"}) {
       assertThatThrownBy(() -> StartAt.parse(text))

@@ -38,7 +38,7 @@ class PinnedBytesTest {
   private final List<String> lines = new ArrayList<>();
 
   @Test
-  void bytes_on_the_wire_and_on_disk_stay_as_they_are() throws Exception {
+  void bytesOnTheWireAndOnDiskStayAsTheyAre() throws Exception {
     each(
         DataCommand.class,
         command -> Entry.of(command, 123),

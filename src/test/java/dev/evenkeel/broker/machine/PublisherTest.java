@@ -39,7 +39,7 @@ class PublisherTest {
   }
 
   @Test
-  void an_input_that_comes_again_publishes_nothing_twice() {
+  void anInputThatComesAgainPublishesNothingTwice() {
     assertThat(open(7, 1, true)).isNull();
     assertThat(publish(7, 1, 0, 2)).isEqualTo(new Result(null, 0));
     assertThat(publish(7, 1, 90, 3)).isEqualTo(new Result(null, 2));
@@ -54,7 +54,7 @@ class PublisherTest {
   }
 
   @Test
-  void a_former_owner_is_fenced_before_the_next_publishes() {
+  void aFormerOwnerIsFencedBeforeTheNextPublishes() {
     open(7, 1, true);
     publish(7, 1, 0, 1);
     open(7, 2, false);
@@ -66,7 +66,7 @@ class PublisherTest {
   }
 
   @Test
-  void a_new_generation_takes_the_place_of_the_former() {
+  void aNewGenerationTakesThePlaceOfTheFormer() {
     open(7, 1, true);
     publish(7, 1, 100, 1);
     assertThat(open(8, 3, true)).isNull();
@@ -76,7 +76,7 @@ class PublisherTest {
   }
 
   @Test
-  void one_that_is_not_known_is_told_so() {
+  void oneThatIsNotKnownIsToldSo() {
     assertThat(open(7, 1, false)).isEqualTo(Refusal.UNKNOWN_PRODUCER);
     assertThat(publish(7, 1, 0, 1).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
     rig.append(SHARD, batch(9, 0, 0, 1));
@@ -86,7 +86,7 @@ class PublisherTest {
   }
 
   @Test
-  void it_is_kept_however_silent_and_goes_with_its_group_or_input() {
+  void itIsKeptHoweverSilentAndGoesWithItsGroupOrInput() {
     open(7, 1, true);
     publish(7, 1, 3, 1);
     rig.now += 10 * RetainDecider.PRODUCER_IDLE_MILLIS_MAX;
@@ -115,8 +115,7 @@ class PublisherTest {
    * in the order of inputs. Every third input publishes nothing.
    */
   @Property(tries = 200)
-  void every_input_once_and_in_order(
-      @ForAll @Size(80) List<@IntRange(min = 0, max = 9) Integer> steps) {
+  void everyInputOnceAndInOrder(@ForAll @Size(80) List<@IntRange(min = 0, max = 9) Integer> steps) {
     Rig world = Rig.opened();
     long next = 0;
     long high = 0;

@@ -30,7 +30,7 @@ class ResetTest {
   }
 
   @Test
-  void takes_the_shard_and_its_state_and_goes_on_elsewhere() {
+  void takesTheShardAndItsStateAndGoesOnElsewhere() {
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "a", 0);
     rig.run(new DataCommand.Commit("g", SHARD, 1, 8, 6, new byte[] {7}));
@@ -54,7 +54,7 @@ class ResetTest {
   }
 
   @Test
-  void is_a_compare_and_set() {
+  void isACompareAndSet() {
     rig.fill(SHARD, 4);
     rig.grant("g", SHARD, "a", 0);
     assertThat(refusal(new DataCommand.ResetLease("g", SHARD, 0, StartAt.EARLIEST)))
@@ -66,7 +66,7 @@ class ResetTest {
   }
 
   @Test
-  void names_the_range_of_a_shard() {
+  void namesTheRangeOfAShard() {
     rig.fill(SHARD, 4);
     Reply reply = rig.run(new DataCommand.ResetLease("g", SHARD, 0, StartAt.offset(5)));
     assertThat(((Reply.Refused) reply).refusal()).isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);
@@ -75,7 +75,7 @@ class ResetTest {
   }
 
   @Test
-  void what_comes_again_does_not_wait_too_and_dead_letters_stay() {
+  void whatComesAgainDoesNotWaitTooAndDeadLettersStay() {
     rig.fill(SHARD, 20);
     rig.grant("g", SHARD, "a", 0);
     rig.run(
@@ -100,7 +100,7 @@ class ResetTest {
   }
 
   @Test
-  void a_dead_letter_that_came_again_and_waits_is_not_put_there_twice() {
+  void aDeadLetterThatCameAgainAndWaitsIsNotPutThereTwice() {
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "a", 0);
     rig.run(new DataCommand.RecordOutcomes("g", SHARD, 1, List.of(failed(4, Outcome.Way.DEAD, 0))));
@@ -124,7 +124,7 @@ class ResetTest {
   }
 
   @Test
-  void a_state_moves_with_its_offset_and_never_back() {
+  void aStateMovesWithItsOffsetAndNeverBack() {
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "a", 0);
     rig.run(new DataCommand.Commit("g", SHARD, 1, 5, 5, new byte[] {5}));
@@ -141,7 +141,7 @@ class ResetTest {
   }
 
   @Test
-  void the_first_publisher_of_a_generation_stays() {
+  void theFirstPublisherOfAGenerationStays() {
     rig.grant("g", SHARD, "a", 0);
     rig.run(new DataCommand.SetPublisher("g", SHARD, 1, 42));
     Reply second = rig.run(new DataCommand.SetPublisher("g", SHARD, 1, 43));

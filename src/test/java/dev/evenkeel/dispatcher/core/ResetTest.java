@@ -35,7 +35,7 @@ class ResetTest {
   }
 
   @Test
-  void is_refused_while_a_member_owns_a_shard() {
+  void isRefusedWhileAMemberOwnsAShard() {
     joined();
     DispatcherAction.Refuse refuse = refused(bench.reset(false, 5, 0, 1));
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
@@ -45,7 +45,7 @@ class ResetTest {
   }
 
   @Test
-  void a_group_whose_members_left_or_died_is_reset_at_once() {
+  void aGroupWhoseMembersLeftOrDiedIsResetAtOnce() {
     joined();
     bench.send(Bench.leaving(a));
     long request = bench.reset(false, 7, 0, 1, 2, 3);
@@ -60,7 +60,7 @@ class ResetTest {
   }
 
   @Test
-  void by_force_the_owner_lets_go_first_and_gets_the_shard_again() {
+  void byForceTheOwnerLetsGoFirstAndGetsTheShardAgain() {
     joined();
     long request = bench.reset(true, 5, 2);
     assertThat(bench.answer(request)).isNull();
@@ -79,7 +79,7 @@ class ResetTest {
   }
 
   @Test
-  void an_owner_that_hangs_is_fenced_at_the_cap_and_who_asked_is_told_before() {
+  void anOwnerThatHangsIsFencedAtTheCapAndWhoAskedIsToldBefore() {
     joined();
     long epoch = bench.lease(2).epoch();
     long request = bench.reset(true, 5, 2);
@@ -94,7 +94,7 @@ class ResetTest {
   }
 
   @Test
-  void an_owner_that_dies_meanwhile_is_not_waited_for() {
+  void anOwnerThatDiesMeanwhileIsNotWaitedFor() {
     joined();
     bench.send(b);
     long request = bench.reset(true, 5, 0);
@@ -104,7 +104,7 @@ class ResetTest {
   }
 
   @Test
-  void what_the_log_refuses_is_told_and_given_up() {
+  void whatTheLogRefusesIsToldAndGivenUp() {
     joined();
     bench.send(Bench.leaving(a));
     long request = bench.reset(false, 101, 0, 1);
@@ -117,7 +117,7 @@ class ResetTest {
   }
 
   @Test
-  void a_lost_answer_is_found_out() {
+  void aLostAnswerIsFoundOut() {
     joined();
     bench.send(Bench.leaving(a));
     bench.loseNextAnswer = true;
@@ -127,7 +127,7 @@ class ResetTest {
   }
 
   @Test
-  void two_at_once_are_refused_and_who_waits_hears_of_the_end() {
+  void twoAtOnceAreRefusedAndWhoWaitsHearsOfTheEnd() {
     joined();
     long first = bench.reset(true, 5, 0);
     assertThat(refused(bench.reset(true, 6, 0, 1)).refusal()).isEqualTo(Refusal.OVERLOADED);
@@ -137,7 +137,7 @@ class ResetTest {
   }
 
   @Test
-  void a_shard_whose_grant_failed_before_it_was_reset_keeps_nobody_from_being_told() {
+  void aShardWhoseGrantFailedBeforeItWasResetKeepsNobodyFromBeingTold() {
     joined();
     bench.send(b);
     bench.pass(4_750, b);
@@ -154,7 +154,7 @@ class ResetTest {
   }
 
   @Test
-  void without_force_it_is_refused_also_to_one_who_came_to_own_the_shard_meanwhile() {
+  void withoutForceItIsRefusedAlsoToOneWhoCameToOwnTheShardMeanwhile() {
     joined();
     bench.send(Bench.leaving(a));
     bench.send(b);
@@ -176,7 +176,7 @@ class ResetTest {
   }
 
   @Test
-  void a_late_answer_to_a_reset_that_was_given_up_is_not_taken_for_the_next_one() {
+  void aLateAnswerToAResetThatWasGivenUpIsNotTakenForTheNextOne() {
     joined();
     bench.log.ends.put(new Shard(1, 1), 10L);
     bench.send(Bench.leaving(a));
@@ -191,7 +191,7 @@ class ResetTest {
   }
 
   @Test
-  void a_lost_owner_has_its_crash_lock_time_to_give_a_shard_back() {
+  void aLostOwnerHasItsCrashLockTimeToGiveAShardBack() {
     Heartbeat locked = a.withWishes(new Heartbeat.Wishes(null, null, 30_000));
     bench.log.ends.put(new Shard(1, 0), 100L);
     bench.log.ends.put(new Shard(1, 1), 100L);
@@ -220,7 +220,7 @@ class ResetTest {
   }
 
   @Test
-  void who_comes_back_within_its_crash_lock_time_lets_go_in_good_order() {
+  void whoComesBackWithinItsCrashLockTimeLetsGoInGoodOrder() {
     Heartbeat locked = a.withWishes(new Heartbeat.Wishes(null, null, 30_000));
     bench.log.ends.put(new Shard(1, 0), 100L);
     bench.send(locked);
@@ -235,7 +235,7 @@ class ResetTest {
   }
 
   @Test
-  void who_asked_is_told_what_is_waited_for() {
+  void whoAskedIsToldWhatIsWaitedFor() {
     joined();
     long request = bench.reset(true, 5, 0, 2);
     bench.release(0);
@@ -245,7 +245,7 @@ class ResetTest {
   }
 
   @Test
-  void a_reset_ends_with_its_topic_and_the_next_of_that_name_is_not_reset() {
+  void aResetEndsWithItsTopicAndTheNextOfThatNameIsNotReset() {
     joined();
     long told = bench.reset(true, 5, 0);
     bench.pass(21_000, a);
@@ -266,7 +266,7 @@ class ResetTest {
   }
 
   @Test
-  void what_is_refused_takes_no_other_reset_with_it() {
+  void whatIsRefusedTakesNoOtherResetWithIt() {
     joined();
     bench.log.ends.put(new Shard(1, 0), 200L);
     long first = bench.reset(true, 150, 0, 1);

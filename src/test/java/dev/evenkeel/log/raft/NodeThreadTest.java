@@ -14,7 +14,7 @@ class NodeThreadTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void closing_awaits_the_task_that_is_under_way(boolean interrupted) throws Exception {
+  void closingAwaitsTheTaskThatIsUnderWay(boolean interrupted) throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
     AtomicBoolean done = new AtomicBoolean();

@@ -103,7 +103,7 @@ class SerialAppendsTest {
   }
 
   @Test
-  void a_request_waits_for_the_one_before_it() throws IOException {
+  void aRequestWaitsForTheOneBeforeIt() throws IOException {
     CompletableFuture<AppendEntriesReplyProto> shorter =
         server.appendEntriesAsync(request(ONE, 10, 3));
     CompletableFuture<AppendEntriesReplyProto> longer =
@@ -120,7 +120,7 @@ class SerialAppendsTest {
   }
 
   @Test
-  void heartbeats_and_other_groups_do_not_wait() throws IOException {
+  void heartbeatsAndOtherGroupsDoNotWait() throws IOException {
     server.appendEntriesAsync(request(ONE, 10, 3));
     server.appendEntriesAsync(request(ONE, 13, 0));
     server.appendEntriesAsync(request(OTHER, 10, 3));
@@ -128,7 +128,7 @@ class SerialAppendsTest {
   }
 
   @Test
-  void one_that_fails_lets_the_next_in() throws IOException {
+  void oneThatFailsLetsTheNextIn() throws IOException {
     CompletableFuture<AppendEntriesReplyProto> first =
         server.appendEntriesAsync(request(ONE, 10, 3));
     CompletableFuture<AppendEntriesReplyProto> second =
@@ -148,14 +148,13 @@ class SerialAppendsTest {
   }
 
   @Test
-  void everything_else_goes_straight_through() {
+  void everythingElseGoesStraightThrough() {
     assertThat(server.getId()).isEqualTo(RaftPeerId.valueOf("n1"));
     assertThatThrownBy(server::start).isInstanceOf(IOException.class).hasMessage("broken");
   }
 
   @Test
-  void without_room_entries_and_snapshots_are_refused_and_the_leader_stays_known()
-      throws IOException {
+  void withoutRoomEntriesAndSnapshotsAreRefusedAndTheLeaderStaysKnown() throws IOException {
     full = "no room";
     CompletableFuture<AppendEntriesReplyProto> refused =
         server.appendEntriesAsync(request(ONE, 10, 3));
@@ -177,7 +176,7 @@ class SerialAppendsTest {
   }
 
   @Test
-  void after_a_failure_of_the_disk_nothing_is_acknowledged_any_more() throws IOException {
+  void afterAFailureOfTheDiskNothingIsAcknowledgedAnyMore() throws IOException {
     CompletableFuture<AppendEntriesReplyProto> failed =
         server.appendEntriesAsync(request(ONE, 10, 3));
     CompletableFuture<AppendEntriesReplyProto> repeated =
@@ -191,7 +190,7 @@ class SerialAppendsTest {
   }
 
   @Test
-  void entries_are_not_acknowledged_to_a_leader_of_a_term_that_has_passed() throws IOException {
+  void entriesAreNotAcknowledgedToALeaderOfATermThatHasPassed() throws IOException {
     CompletableFuture<AppendEntriesReplyProto> late =
         server.appendEntriesAsync(request(ONE, 10, 3));
     CompletableFuture<AppendEntriesReplyProto> next =
@@ -205,7 +204,7 @@ class SerialAppendsTest {
   }
 
   @Test
-  void whoever_names_no_entry_before_commits_none_but_its_own() throws IOException {
+  void whoeverNamesNoEntryBeforeCommitsNoneButItsOwn() throws IOException {
     server.appendEntriesAsync(request(ONE, 0, 3).toBuilder().clearPreviousLog().build());
     server.appendEntriesAsync(request(OTHER, 7, 0).toBuilder().clearPreviousLog().build());
     server.appendEntriesAsync(request(OTHER, 7, 0));
@@ -215,8 +214,7 @@ class SerialAppendsTest {
   }
 
   @Test
-  void a_snapshot_waits_for_the_entries_before_it_and_these_for_no_snapshot_that_was_refused()
-      throws Exception {
+  void aSnapshotWaitsForTheEntriesBeforeItAndTheseForNoSnapshotThatWasRefused() throws Exception {
     InstallSnapshotRequestProto chunk =
         InstallSnapshotRequestProto.newBuilder()
             .setServerRequest(request(ONE, 0, 0).getServerRequest())

@@ -68,7 +68,7 @@ class StaleTailTest {
   }
 
   @Test
-  void is_never_applied() throws Exception {
+  void isNeverApplied() throws Exception {
     try (RaftServer server = follower()) {
       RaftServer wire = SerialAppends.before(server, () -> null);
       Entry committed = new Entry(0, -1);
@@ -101,7 +101,7 @@ class StaleTailTest {
 
   /** A leader that does not know what the follower has names no entry before. */
   @Test
-  void of_one_entry_is_replaced_although_a_heartbeat_comes_first() throws Exception {
+  void ofOneEntryIsReplacedAlthoughAHeartbeatComesFirst() throws Exception {
     try (RaftServer server = follower()) {
       RaftServer wire = SerialAppends.before(server, () -> null);
       Entry none = new Entry(0, -1);

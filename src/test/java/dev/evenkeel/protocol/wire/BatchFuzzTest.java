@@ -23,7 +23,7 @@ class BatchFuzzTest {
   /** Whatever happens to the bytes: what is taken is what was written. */
   @Test
   @Timeout(900)
-  void changed_bytes_are_never_taken_for_a_batch() {
+  void changedBytesAreNeverTakenForABatch() {
     long seed = Mutants.seed();
     Random random = new Random(seed);
     byte[] body = new byte[0];
@@ -60,7 +60,7 @@ class BatchFuzzTest {
   /** Another program's mistake: the checksum is right, and the inside is not. */
   @Test
   @Timeout(900)
-  void a_malformed_inside_costs_a_refusal_and_bounded_memory() {
+  void aMalformedInsideCostsARefusalAndBoundedMemory() {
     long seed = Mutants.seed();
     Random random = new Random(seed);
     List<Batch> batches = List.of();

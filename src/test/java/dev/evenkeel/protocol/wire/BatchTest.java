@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class BatchTest {
 
   @Property(tries = 200)
-  void what_goes_in_comes_out(@ForAll("messages") List<Message> messages, @ForAll long baseSeed) {
+  void whatGoesInComesOut(@ForAll("messages") List<Message> messages, @ForAll long baseSeed) {
     long base = Math.abs(baseSeed % 1_000_000_000_000L);
     Batch batch = build(messages, 77, 3, base);
     ByteBuffer twice = ByteBuffer.allocate(2 * batch.length() + 5);
@@ -57,7 +57,7 @@ class BatchTest {
 
   /** To make up messages takes longer than to read them. */
   @Property(tries = 50)
-  void a_changed_batch_is_refused_or_fails_its_checksum(
+  void aChangedBatchIsRefusedOrFailsItsChecksum(
       @ForAll("messages") List<Message> messages, @ForAll Random random) {
     Batch batch = build(messages, 1, 0, 0);
     for (int i = 0; i < 40; i++) {
@@ -70,8 +70,7 @@ class BatchTest {
   }
 
   @Property(tries = 50)
-  void a_truncated_batch_is_refused(
-      @ForAll("messages") List<Message> messages, @ForAll Random random) {
+  void aTruncatedBatchIsRefused(@ForAll("messages") List<Message> messages, @ForAll Random random) {
     Batch batch = build(messages, 1, 0, 0);
     for (int i = 0; i < 10; i++) {
       int cut = random.nextInt(batch.length());
@@ -82,13 +81,13 @@ class BatchTest {
   }
 
   @Property(tries = 2000)
-  void garbage_is_refused_without_a_crash(@ForAll byte[] garbage) {
+  void garbageIsRefusedWithoutACrash(@ForAll byte[] garbage) {
     assertThatThrownBy(() -> AppendBody.read(ByteBuffer.wrap(garbage)))
         .isInstanceOf(RefusedException.class);
   }
 
   @Property(tries = 100)
-  void delayed_and_other_batches_of_a_request_are_read_as_written(
+  void delayedAndOtherBatchesOfARequestAreReadAsWritten(
       @ForAll("messages") List<Message> messages,
       @ForAll @LongRange(min = 1) long dueMillis,
       @ForAll Random random) {
@@ -116,7 +115,7 @@ class BatchTest {
 
   /** A batch whose checksum is right but whose inside is not: another program's mistake. */
   @Property(tries = 50)
-  void a_malformed_inside_is_refused(
+  void aMalformedInsideIsRefused(
       @ForAll("messages") List<Message> messages, @ForAll Random random) {
     Batch batch = build(messages, 1, 0, 0);
     for (int i = 0; i < 40; i++) {
@@ -139,7 +138,7 @@ class BatchTest {
   }
 
   @Test
-  void another_version_is_refused_by_name() {
+  void anotherVersionIsRefusedByName() {
     byte[] bytes = build(List.of(message("k", "p")), 1, 0, 0).bytes().array().clone();
     bytes[2] = 9;
     assertThatThrownBy(() -> Batch.next(ByteBuffer.wrap(bytes)))
@@ -150,7 +149,7 @@ class BatchTest {
   }
 
   @Test
-  void an_oversized_length_is_refused_before_memory_is_taken() {
+  void anOversizedLengthIsRefusedBeforeMemoryIsTaken() {
     byte[] bytes = build(List.of(message("k", "p")), 1, 0, 0).bytes().array().clone();
     ByteBuffer.wrap(bytes).putInt(4, Integer.MAX_VALUE);
     assertThatThrownBy(() -> Batch.next(ByteBuffer.wrap(bytes)))
@@ -160,7 +159,7 @@ class BatchTest {
   }
 
   @Test
-  void one_message_at_all_limits_fits_into_a_batch() {
+  void oneMessageAtAllLimitsFitsIntoABatch() {
     Map<String, byte[]> headers = new LinkedHashMap<>();
     headers.put("h", new byte[Limits.HEADERS_BYTES_MAX - 1]);
     Message message =
@@ -171,7 +170,7 @@ class BatchTest {
   }
 
   @Test
-  void a_message_over_a_limit_is_refused_and_the_limit_is_named() {
+  void aMessageOverALimitIsRefusedAndTheLimitIsNamed() {
     Message message = new Message(null, null, 0, new byte[Limits.PAYLOAD_BYTES_MAX + 1]);
     assertThatThrownBy(message::checkLimits)
         .isInstanceOf(RefusedException.class)

@@ -108,7 +108,7 @@ class CodecTest {
   }
 
   @Test
-  void a_release_carries_its_state() {
+  void aReleaseCarriesItsState() {
     DataCommand.Release release =
         new DataCommand.Release("g", SHARD, 4, 100, 100, new byte[] {1, 2, 3});
     Entry entry = Entry.read(ByteBuffer.wrap(Entry.of(release, 1)));
@@ -189,7 +189,7 @@ class CodecTest {
   }
 
   @Test
-  void groups_of_before_there_was_a_choice_of_assignors_have_the_default() {
+  void groupsOfBeforeThereWasAChoiceOfAssignorsHaveTheDefault() {
     Bytes record = new Bytes().text("g").text("sharded");
     Codec.TEXTS.write(record, List.of("t"));
     RecordCodec.START.write(record, StartAt.LATEST);
@@ -216,7 +216,7 @@ class CodecTest {
   }
 
   @Test
-  void what_uses_nothing_new_is_written_as_before_and_read_from_there() {
+  void whatUsesNothingNewIsWrittenAsBeforeAndReadFromThere() {
     Bytes lease = new Bytes().text("g");
     RecordCodec.write(lease, SHARD);
     lease.i64(5).text("m").text("i").i64(100).i64(-1).blob(null).bool(false);
@@ -235,7 +235,7 @@ class CodecTest {
   }
 
   @Test
-  void a_group_that_was_seen_by_the_clock_counts_as_seen_when_active_time_began() {
+  void aGroupThatWasSeenByTheClockCountsAsSeenWhenActiveTimeBegan() {
     Bytes group = new Bytes().text(null).u8(2).text("g").text("sharded");
     Codec.TEXTS.write(group, List.of("t"));
     RecordCodec.START.write(group, StartAt.LATEST);
@@ -249,14 +249,14 @@ class CodecTest {
   }
 
   @Test
-  void a_group_of_a_later_form_is_refused() {
+  void aGroupOfALaterFormIsRefused() {
     byte[] later = new Bytes().text(null).u8(5).text("g").toArray();
     assertThatThrownBy(() -> RecordCodec.group(new ByteReader(later)))
         .hasMessageContaining("form 5: this node reads up to 4");
   }
 
   @Test
-  void results_of_an_append() {
+  void resultsOfAnAppend() {
     AppendResults results =
         new AppendResults(
             77,
@@ -269,7 +269,7 @@ class CodecTest {
   }
 
   @Test
-  void every_refusal_keeps_its_code() {
+  void everyRefusalKeepsItsCode() {
     for (Refusal refusal : Refusal.values()) {
       assertThat(Refusal.ofCode(refusal.ordinal())).isEqualTo(refusal);
     }
@@ -277,7 +277,7 @@ class CodecTest {
   }
 
   @Property(tries = 3000)
-  void garbage_is_refused(@ForAll byte[] garbage) {
+  void garbageIsRefused(@ForAll byte[] garbage) {
     refusedOrRead(() -> CommandCodec.meta(new ByteReader(garbage)));
     refusedOrRead(() -> CommandCodec.data(new ByteReader(garbage)));
     refusedOrRead(() -> ReplyCodec.decode(ByteBuffer.wrap(garbage)));
@@ -287,7 +287,7 @@ class CodecTest {
 
   /** One byte of a command that is right is another, or the end is missing. */
   @Property(tries = 3000)
-  void mutated_commands_are_refused(
+  void mutatedCommandsAreRefused(
       @ForAll @IntRange(max = 16) int which,
       @ForAll int at,
       @ForAll byte value,
@@ -302,7 +302,7 @@ class CodecTest {
   }
 
   @Test
-  void a_command_with_bytes_behind_it_is_refused() {
+  void aCommandWithBytesBehindItIsRefused() {
     Bytes out = new Bytes();
     CommandCodec.write(out, new MetaCommand.SeeGroup("g", List.of()));
     out.u8(1);

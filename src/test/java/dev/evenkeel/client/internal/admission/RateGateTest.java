@@ -290,7 +290,7 @@ class RateGateTest {
   }
 
   @Property(tries = 300)
-  void rates_are_kept_and_nothing_is_left(@ForAll long seed) {
+  void ratesAreKeptAndNothingIsLeft(@ForAll long seed) {
     Random random = new Random(seed);
     ConsumerOptions options = random(random);
     int shards = 1 + random.nextInt(3);
@@ -337,7 +337,7 @@ class RateGateTest {
 
   /** However hot one key is, the others begin as soon as their own rate and the total allow. */
   @Property(tries = 60)
-  void no_key_starves(@ForAll long seed) {
+  void noKeyStarves(@ForAll long seed) {
     Random random = new Random(seed);
     boolean byKey = random.nextBoolean();
     World world =
@@ -385,7 +385,7 @@ class RateGateTest {
   }
 
   @Example
-  void the_newest_are_dropped_while_one_waits() {
+  void theNewestAreDroppedWhileOneWaits() {
     for (ConsumerOptions.Order order :
         List.of(ConsumerOptions.Order.NONE, ConsumerOptions.Order.KEY)) {
       World world = one(ConsumerOptions.OverRate.DROP_NEWEST, order);
@@ -401,7 +401,7 @@ class RateGateTest {
   }
 
   @Example
-  void the_oldest_that_wait_are_dropped_for_a_newer_one() {
+  void theOldestThatWaitAreDroppedForANewerOne() {
     for (ConsumerOptions.Order order :
         List.of(ConsumerOptions.Order.NONE, ConsumerOptions.Order.KEY)) {
       World world = one(ConsumerOptions.OverRate.DROP_OLDEST, order);
@@ -416,7 +416,7 @@ class RateGateTest {
   }
 
   @Example
-  void other_payloads_of_a_key_are_not_the_same() {
+  void otherPayloadsOfAKeyAreNotTheSame() {
     World world =
         new World(
             new ConsumerOptions()
@@ -436,7 +436,7 @@ class RateGateTest {
   }
 
   @Example
-  void without_a_key_there_is_no_rate_of_a_key() {
+  void withoutAKeyThereIsNoRateOfAKey() {
     World world = one(ConsumerOptions.OverRate.DROP_NEWEST, ConsumerOptions.Order.NONE);
     for (int i = 0; i < 8; i++) {
       world.append(0, (String) null);
@@ -448,7 +448,7 @@ class RateGateTest {
   }
 
   @Example
-  void what_waits_is_bounded_and_then_the_shard_waits() {
+  void whatWaitsIsBoundedAndThenTheShardWaits() {
     World world =
         new World(
             new ConsumerOptions()
@@ -474,7 +474,7 @@ class RateGateTest {
   }
 
   @Example
-  void buckets_are_bounded_and_full_ones_make_room() {
+  void bucketsAreBoundedAndFullOnesMakeRoom() {
     World world =
         new World(
             new ConsumerOptions()
@@ -498,7 +498,7 @@ class RateGateTest {
   }
 
   @Example
-  void a_hand_over_does_not_wait_for_a_turn_that_is_far() {
+  void aHandOverDoesNotWaitForATurnThatIsFar() {
     for (int seconds : new int[] {1, 60}) {
       World world =
           new World(
@@ -529,7 +529,7 @@ class RateGateTest {
   }
 
   @Example
-  void with_at_most_once_a_hand_over_waits_for_what_is_committed_however_far_its_turn_is() {
+  void withAtMostOnceAHandOverWaitsForWhatIsCommittedHoweverFarItsTurnIs() {
     World world =
         new World(
             new ConsumerOptions()
@@ -559,7 +559,7 @@ class RateGateTest {
 
   /** What is committed and not begun bounds how much more may be, long before too much is held. */
   @Example
-  void with_at_most_once_a_shard_that_waits_for_a_rate_is_seen() {
+  void withAtMostOnceAShardThatWaitsForARateIsSeen() {
     World world =
         new World(
             new ConsumerOptions()
@@ -590,7 +590,7 @@ class RateGateTest {
   }
 
   @Example
-  void a_shard_that_goes_takes_what_waits_with_it() {
+  void aShardThatGoesTakesWhatWaitsWithIt() {
     World world = one(ConsumerOptions.OverRate.WAIT, ConsumerOptions.Order.NONE);
     for (int i = 0; i < 8; i++) {
       world.append(0, "a");

@@ -16,7 +16,7 @@ class TokenBucketTest {
 
   /** Never more than the permits and the rate times the time, in any time whatever. */
   @Property(tries = 300)
-  void it_bounds_every_interval(
+  void itBoundsEveryInterval(
       @ForAll @IntRange(min = 1, max = 20) int permits,
       @ForAll @IntRange(min = 1, max = 2_000) int periodMillis,
       @ForAll long seed) {
@@ -49,7 +49,7 @@ class TokenBucketTest {
 
   /** Whoever takes as soon as there is one gets the whole rate, but for what is rounded. */
   @Property(tries = 100)
-  void it_gives_what_it_promises(
+  void itGivesWhatItPromises(
       @ForAll @IntRange(min = 1, max = 1_000) int permits,
       @ForAll @IntRange(min = 1, max = 60_000) int periodMillis) {
     TokenBucket bucket = new TokenBucket(new Rate(permits, periodMillis));
@@ -63,7 +63,7 @@ class TokenBucketTest {
   }
 
   @Example
-  void a_full_one_is_as_good_as_new() {
+  void aFullOneIsAsGoodAsNew() {
     TokenBucket bucket = new TokenBucket(new Rate(3, 30));
     long full = bucket.taken(TokenBucket.ALWAYS_FULL, 0);
     assertThat(full).isEqualTo(10 * MILLI);

@@ -20,7 +20,7 @@ class BroadcastPositionsTest {
   }
 
   @Test
-  void the_first_time_it_begins_as_told() {
+  void theFirstTimeItBeginsAsTold() {
     BroadcastPositions positions = new BroadcastPositions("g", "m", StartAt.LATEST);
     assertThat(positions.beginnings(topic(1, 2)))
         .containsExactly(at(1, 0, StartAt.LATEST), at(1, 1, StartAt.LATEST));
@@ -32,7 +32,7 @@ class BroadcastPositionsTest {
   }
 
   @Test
-  void shards_that_come_later_are_read_from_their_beginning() {
+  void shardsThatComeLaterAreReadFromTheirBeginning() {
     BroadcastPositions positions = new BroadcastPositions("g", "m", StartAt.LATEST);
     positions.begin(topic(1, 1), Map.of(new Shard(1, 0), 5L));
     assertThat(positions.beginnings(topic(1, 3)))
@@ -43,7 +43,7 @@ class BroadcastPositionsTest {
   }
 
   @Test
-  void a_topic_made_again_is_another_one() {
+  void aTopicMadeAgainIsAnotherOne() {
     BroadcastPositions positions = new BroadcastPositions("g", "m", StartAt.LATEST);
     positions.begin(topic(1, 1), Map.of(new Shard(1, 0), 5L));
     assertThat(positions.wasAnother(topic(1, 1))).isFalse();
@@ -56,7 +56,7 @@ class BroadcastPositionsTest {
   }
 
   @Test
-  void progress_never_goes_back_and_is_what_is_stored() throws Offsets.DamagedException {
+  void progressNeverGoesBackAndIsWhatIsStored() throws Offsets.DamagedException {
     BroadcastPositions positions = new BroadcastPositions("g", "m", StartAt.EARLIEST);
     positions.cluster("c");
     positions.begin(topic(1, 2), Map.of(new Shard(1, 0), 0L, new Shard(1, 1), 0L));

@@ -22,7 +22,7 @@ class OffsetsFileTest {
   }
 
   @Test
-  void what_was_written_last_is_there() throws IOException, Offsets.DamagedException {
+  void whatWasWrittenLastIsThere() throws IOException, Offsets.DamagedException {
     Path directory = temp.resolve("a").resolve("b");
     try (OffsetsFile file = OffsetsFile.open(directory, "g")) {
       assertThat(file.read()).isNull();
@@ -39,7 +39,7 @@ class OffsetsFileTest {
   }
 
   @Test
-  void one_consumer_of_a_group_at_a_time() throws IOException {
+  void oneConsumerOfAGroupAtATime() throws IOException {
     try (OffsetsFile file = OffsetsFile.open(temp, "g");
         OffsetsFile other = OffsetsFile.open(temp, "h")) {
       assertThat(other.path()).isNotEqualTo(file.path());
@@ -51,7 +51,7 @@ class OffsetsFileTest {
   }
 
   @Test
-  void a_directory_that_cannot_be_is_refused() throws IOException {
+  void aDirectoryThatCannotBeIsRefused() throws IOException {
     Path file = Files.writeString(temp.resolve("file"), "");
     assertThatThrownBy(() -> OffsetsFile.open(file, "g"))
         .isInstanceOf(RefusedException.class)
@@ -59,7 +59,7 @@ class OffsetsFileTest {
   }
 
   @Test
-  void what_is_put_aside_is_kept() throws IOException, Offsets.DamagedException {
+  void whatIsPutAsideIsKept() throws IOException, Offsets.DamagedException {
     try (OffsetsFile file = OffsetsFile.open(temp, "g")) {
       Files.writeString(file.path(), "rubbish");
       assertThatThrownBy(file::read).isInstanceOf(Offsets.DamagedException.class);

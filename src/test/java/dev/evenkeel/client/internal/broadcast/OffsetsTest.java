@@ -30,13 +30,13 @@ class OffsetsTest {
   }
 
   @Property(tries = 200)
-  void what_is_written_is_read(@ForAll long seed) throws Offsets.DamagedException {
+  void whatIsWrittenIsRead(@ForAll long seed) throws Offsets.DamagedException {
     Offsets offsets = random(seed);
     assertThat(Offsets.decode(offsets.encode())).isEqualTo(offsets);
   }
 
   @Property(tries = 10)
-  void every_truncation_is_noticed(@ForAll long seed) {
+  void everyTruncationIsNoticed(@ForAll long seed) {
     byte[] bytes = random(seed).encode();
     for (int length = 0; length < bytes.length; length++) {
       byte[] cut = Arrays.copyOf(bytes, length);
@@ -47,7 +47,7 @@ class OffsetsTest {
   }
 
   @Property(tries = 10)
-  void every_flipped_bit_is_noticed(@ForAll long seed) {
+  void everyFlippedBitIsNoticed(@ForAll long seed) {
     byte[] bytes = random(seed).encode();
     for (int bit = 0; bit < bytes.length * 8; bit++) {
       byte[] flipped = bytes.clone();
@@ -59,7 +59,7 @@ class OffsetsTest {
   }
 
   @Property(tries = 200)
-  void bytes_after_the_end_are_noticed(@ForAll long seed, @ForAll byte more) {
+  void bytesAfterTheEndAreNoticed(@ForAll long seed, @ForAll byte more) {
     byte[] bytes = random(seed).encode();
     byte[] longer = Arrays.copyOf(bytes, bytes.length + 1);
     longer[bytes.length] = more;
@@ -67,7 +67,7 @@ class OffsetsTest {
   }
 
   @Example
-  void a_checksum_that_fits_does_not_make_another_form_right() {
+  void aChecksumThatFitsDoesNotMakeAnotherFormRight() {
     // As a program that pads numbers would write it, with the right checksum.
     String body = "evenkeel-offsets 1\ncluster c\ngroup g\nmember m\ntopic t 1\n0 07\n";
     java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
@@ -79,7 +79,7 @@ class OffsetsTest {
   }
 
   @Example
-  void a_person_can_read_it() {
+  void aPersonCanReadIt() {
     TreeMap<Integer, Long> next = new TreeMap<>();
     next.put(0, 17L);
     next.put(1, 4L);

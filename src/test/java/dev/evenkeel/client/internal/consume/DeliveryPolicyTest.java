@@ -111,7 +111,7 @@ class DeliveryPolicyTest {
   // ---- At most once
 
   @Test
-  void at_most_once_nothing_starts_before_it_is_committed() {
+  void atMostOnceNothingStartsBeforeItIsCommitted() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
     assertThat(core.next(now)).isNull();
@@ -130,7 +130,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void at_most_once_what_fails_is_not_tried_again() {
+  void atMostOnceWhatFailsIsNotTriedAgain() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(2);
     owned.committed(take(ConsumerAction.Commit.class).command().offset());
@@ -143,7 +143,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void at_most_once_a_release_waits_for_what_is_committed() {
+  void atMostOnceAReleaseWaitsForWhatIsCommitted() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
     owned.committed(take(ConsumerAction.Commit.class).command().offset());
@@ -161,7 +161,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void at_most_once_a_release_waits_for_a_commit_on_its_way_and_what_it_names() {
+  void atMostOnceAReleaseWaitsForACommitOnItsWayAndWhatItNames() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
     owned.committed(take(ConsumerAction.Commit.class).command().offset());
@@ -185,7 +185,7 @@ class DeliveryPolicyTest {
 
   /** The commit may have been taken: then nobody else would handle what it names. */
   @Test
-  void at_most_once_a_release_asks_again_for_a_commit_whose_answer_is_lost() {
+  void atMostOnceAReleaseAsksAgainForACommitWhoseAnswerIsLost() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
     owned.committed(take(ConsumerAction.Commit.class).command().offset());
@@ -209,7 +209,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void at_most_once_what_is_lost_with_the_shard_is_told() {
+  void atMostOnceWhatIsLostWithTheShardIsTold() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
     owned.committed(take(ConsumerAction.Commit.class).command().offset());
@@ -234,7 +234,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void nothing_is_handled_before_former_owners_are_fenced() {
+  void nothingIsHandledBeforeFormerOwnersAreFenced() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
     assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
@@ -250,7 +250,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void an_input_is_finished_when_its_outputs_are_in_the_log() {
+  void anInputIsFinishedWhenItsOutputsAreInTheLog() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(0);
     take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
@@ -273,7 +273,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void what_is_refused_for_good_begins_the_shard_anew() {
+  void whatIsRefusedForGoodBeginsTheShardAnew() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
     take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
@@ -293,7 +293,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void what_fails_keeps_its_place_whatever_the_order() {
+  void whatFailsKeepsItsPlaceWhateverTheOrder() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
     take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
@@ -307,7 +307,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void outputs_behind_what_keeps_failing_do_not_hold_a_hand_over_for_ever() {
+  void outputsBehindWhatKeepsFailingDoNotHoldAHandOverForEver() {
     order = ConsumerOptions.Order.NONE;
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
@@ -332,7 +332,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void a_state_that_has_an_input_in_it_whose_outputs_were_given_up_is_not_handed_over() {
+  void aStateThatHasAnInputInItWhoseOutputsWereGivenUpIsNotHandedOver() {
     order = ConsumerOptions.Order.NONE;
     givesState = true;
     start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
@@ -355,7 +355,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void outputs_that_are_on_their_way_are_awaited_by_a_hand_over() {
+  void outputsThatAreOnTheirWayAreAwaitedByAHandOver() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
     take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
@@ -375,7 +375,7 @@ class DeliveryPolicyTest {
   // ---- State by commits
 
   @Test
-  void a_state_is_committed_with_its_offset_and_released() {
+  void aStateIsCommittedWithItsOffsetAndReleased() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
     take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
@@ -402,7 +402,7 @@ class DeliveryPolicyTest {
   }
 
   @Test
-  void without_a_state_yet_the_next_owner_begins_where_this_one_did() {
+  void withoutAStateYetTheNextOwnerBeginsWhereThisOneDid() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
     take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);

@@ -17,7 +17,7 @@ class ElapsedTimeTest {
   private final ElapsedTime time = new ElapsedTime(monotonicNanos, wallMillis);
 
   @Example
-  void a_member_of_a_machine_that_was_suspended_starts_nothing_before_it_is_answered_again() {
+  void aMemberOfAMachineThatWasSuspendedStartsNothingBeforeItIsAnsweredAgain() {
     fence.answered(millis());
     pass(5_000);
     assertThat(fence.mayStart(millis())).isTrue();
@@ -35,12 +35,12 @@ class ElapsedTimeTest {
   }
 
   @Example
-  void one_whose_clock_stands_still_for_less_than_is_noticed_keeps_within_the_margin() {
+  void oneWhoseClockStandsStillForLessThanIsNoticedKeepsWithinTheMargin() {
     assertThat(ElapsedTime.APART_NANOS_MAX * 4).isLessThan(SelfFence.MARGIN_MILLIS * 1_000_000);
   }
 
   @Example
-  void a_wall_clock_that_is_set_forward_counts_once_and_one_that_is_set_back_not_at_all() {
+  void aWallClockThatIsSetForwardCountsOnceAndOneThatIsSetBackNotAtAll() {
     fence.answered(millis());
     wallMillis += 86_400_000;
     assertThat(fence.mayStart(millis())).isFalse();
@@ -58,7 +58,7 @@ class ElapsedTimeTest {
 
   /** However often it is read, and however coarse the wall clock is, it does not run ahead. */
   @Property(tries = 100)
-  void what_passed_is_what_the_clock_says_that_moved_further(@ForAll long seed) {
+  void whatPassedIsWhatTheClockSaysThatMovedFurther(@ForAll long seed) {
     Random random = new Random(seed);
     long tickNanos = 16_000_000;
     long exactWallNanos = wallMillis * 1_000_000;

@@ -47,7 +47,7 @@ class PublishQueueTest {
   }
 
   @Test
-  void outputs_leave_in_the_order_of_inputs() {
+  void outputsLeaveInTheOrderOfInputs() {
     Task ten = task(10, A);
     Task eleven = task(11, A, B);
     Task twelve = task(12, A);
@@ -73,7 +73,7 @@ class PublishQueueTest {
   }
 
   @Test
-  void nothing_overtakes_what_is_on_its_way() {
+  void nothingOvertakesWhatIsOnItsWay() {
     queue.add(task(10, A));
     PublishRequest first = queue.next(window, 0).get(0);
     queue.add(task(11, A));
@@ -87,7 +87,7 @@ class PublishQueueTest {
   }
 
   @Test
-  void a_retry_waits_for_nobody_and_has_no_place_in_the_sequence() {
+  void aRetryWaitsForNobodyAndHasNoPlaceInTheSequence() {
     task(10);
     Task retry = task(window, 3, true, A);
     queue.add(retry);
@@ -97,7 +97,7 @@ class PublishQueueTest {
   }
 
   @Test
-  void what_is_lost_is_told() {
+  void whatIsLostIsTold() {
     Task ten = task(10, A);
     Task twelve = task(12, B);
     queue.add(ten);
@@ -108,7 +108,7 @@ class PublishQueueTest {
   }
 
   @Test
-  void one_input_has_limits() {
+  void oneInputHasLimits() {
     Effects effects = new Effects();
     Message large = new Message(null, Map.of(), 0, new byte[1 << 20]);
     effects.publish(A, large);
@@ -129,7 +129,7 @@ class PublishQueueTest {
 
   /** Handlers end in any order, some without output; answers come late, or not at all. */
   @Property(tries = 300)
-  void each_shard_gets_its_inputs_in_order(@ForAll long seed) {
+  void eachShardGetsItsInputsInOrder(@ForAll long seed) {
     Random random = new Random(seed);
     Window own = new Window(0);
     PublishQueue outputs = new PublishQueue(7, 1, GROUPS);

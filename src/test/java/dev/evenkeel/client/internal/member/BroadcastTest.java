@@ -104,7 +104,7 @@ class BroadcastTest {
   }
 
   @Test
-  void every_member_gets_everything_and_goes_on_where_it_stopped() {
+  void everyMemberGetsEverythingAndGoesOnWhereItStopped() {
     cluster.append(0, messages(0, 50));
     cluster.append(1, messages(50, 50));
     List<Integer> a = new CopyOnWriteArrayList<>();
@@ -131,7 +131,7 @@ class BroadcastTest {
   }
 
   @Test
-  void the_end_is_stored_before_anything_is_read() {
+  void theEndIsStoredBeforeAnythingIsRead() {
     cluster.append(0, messages(0, 50));
     List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer first = await(start(options("a").setStart(StartAt.LATEST), seen));
@@ -147,7 +147,7 @@ class BroadcastTest {
   }
 
   @Test
-  void one_directory_serves_one_member() {
+  void oneDirectoryServesOneMember() {
     Consumer first = await(start(options("a").setMember("x"), new ArrayList<>()));
     assertThat(failure(start(options("a").setMember("x"), new ArrayList<>())))
         .isInstanceOf(RefusedException.class)
@@ -160,7 +160,7 @@ class BroadcastTest {
   }
 
   @Test
-  void a_damaged_file_is_refused_or_replaced_as_asked() throws IOException {
+  void aDamagedFileIsRefusedOrReplacedAsAsked() throws IOException {
     cluster.append(0, messages(0, 20));
     List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer first = await(start(options("a"), seen));
@@ -184,7 +184,7 @@ class BroadcastTest {
   }
 
   @Test
-  void what_retention_has_dropped_is_passed_over() {
+  void whatRetentionHasDroppedIsPassedOver() {
     cluster.append(0, messages(0, 20));
     List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer first = await(start(options("a"), seen));
@@ -201,7 +201,7 @@ class BroadcastTest {
   }
 
   @Test
-  void what_fails_is_tried_again_here_and_then_passed_over() {
+  void whatFailsIsTriedAgainHereAndThenPassedOver() {
     List<String> tries = new CopyOnWriteArrayList<>();
     cluster.append(0, messages(0, 3));
     Consumer consumer =
@@ -223,7 +223,7 @@ class BroadcastTest {
   }
 
   @Test
-  void progress_is_stored_also_without_a_connection() {
+  void progressIsStoredAlsoWithoutAConnection() {
     cluster.append(0, messages(0, 30));
     List<Integer> seen = new CopyOnWriteArrayList<>();
     Consumer first = await(start(options("a").setCommitMillis(60_000), seen));
@@ -234,7 +234,7 @@ class BroadcastTest {
   }
 
   @Test
-  void a_handler_with_state_is_refused() {
+  void aHandlerWithStateIsRefused() {
     ConsumerHandler handler =
         new ConsumerHandler() {
           @Override

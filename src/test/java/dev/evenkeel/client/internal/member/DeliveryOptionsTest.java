@@ -51,7 +51,7 @@ class DeliveryOptionsTest {
   }
 
   @Test
-  void what_makes_sense_is_taken() {
+  void whatMakesSenseIsTaken() {
     assertThatCode(
             () -> {
               check(options(DeliveryPolicy.AT_MOST_ONCE), PLAIN);
@@ -68,7 +68,7 @@ class DeliveryOptionsTest {
   }
 
   @Test
-  void what_makes_none_is_refused() {
+  void whatMakesNoneIsRefused() {
     ConsumerOptions most = options(DeliveryPolicy.AT_MOST_ONCE);
     refused("only mode sharded", most.setMode(ConsumerOptions.Mode.LEVEL), PLAIN);
     most = options(DeliveryPolicy.AT_MOST_ONCE);

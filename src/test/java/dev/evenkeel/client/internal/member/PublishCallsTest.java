@@ -75,7 +75,7 @@ class PublishCallsTest {
   }
 
   @Test
-  void a_second_attempt_uses_the_id_of_the_first() {
+  void aSecondAttemptUsesTheIdOfTheFirst() {
     lost = command -> sent.size() == 2;
     assertThat(open(0).failed()).isTrue();
     lost = command -> command instanceof DataCommand.SetPublisher;
@@ -87,7 +87,7 @@ class PublishCallsTest {
   }
 
   @Test
-  void an_id_that_the_lease_names_is_not_made_anew_though_an_old_read_says_that_there_is_none() {
+  void anIdThatTheLeaseNamesIsNotMadeAnewThoughAnOldReadSaysThatThereIsNone() {
     assertThat(open(0).result()).isEqualTo(7);
     assertThat(open(0).result()).isEqualTo(7);
     assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == 7 && !each.fresh());
@@ -96,7 +96,7 @@ class PublishCallsTest {
   }
 
   @Test
-  void the_next_epoch_of_a_lease_without_an_id_gets_its_own() {
+  void theNextEpochOfALeaseWithoutAnIdGetsItsOwn() {
     open(0);
     epoch = 3;
     assertThat(open(0).result()).isEqualTo(8);

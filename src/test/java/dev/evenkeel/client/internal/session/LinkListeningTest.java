@@ -19,7 +19,7 @@ class LinkListeningTest {
 
   /** A consumer that is closed while there is no cluster ends what it listened at. */
   @Test
-  void ends_also_after_the_vertx_that_it_listened_with_was_closed() throws Exception {
+  void endsAlsoAfterTheVertxThatItListenedWithWasClosed() throws Exception {
     List<LinkListening> ended = new ArrayList<>();
     Vertx bus = Vertx.vertx();
     LinkListening listening =

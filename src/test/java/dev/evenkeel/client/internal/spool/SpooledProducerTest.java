@@ -58,7 +58,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void a_message_is_promised_twice() {
+  void aMessageIsPromisedTwice() {
     SpoolingProducer producer = start(options());
     broker.hold();
     SpoolingProducer.Receipt receipt = producer.submit(message(1));
@@ -74,7 +74,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void what_a_killed_program_left_is_sent_by_the_next_one_once_and_in_order() throws IOException {
+  void whatAKilledProgramLeftIsSentByTheNextOneOnceAndInOrder() throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 500);
     await(first.flush());
@@ -93,7 +93,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void killed_again_and_again_while_the_broker_is_away() throws IOException {
+  void killedAgainAndAgainWhileTheBrokerIsAway() throws IOException {
     SpoolingProducer last = start(options());
     broker.hold();
     for (int life = 0; life < 4; life++) {
@@ -111,7 +111,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void more_than_fits_into_memory_waits_on_the_disk() throws Exception {
+  void moreThanFitsIntoMemoryWaitsOnTheDisk() throws Exception {
     SpoolingProducer producer =
         start(options().setBufferBytes(40_000).setBatchBytes(2_000).setSpoolFlushMessages(50));
     broker.hold();
@@ -133,7 +133,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void a_source_goes_on_where_the_spool_is() throws Exception {
+  void aSourceGoesOnWhereTheSpoolIs() throws Exception {
     SpoolingProducer first = start(options(), FILE);
     assertThat(first.opened().position()).isEqualTo(SourcePosition.START);
     SourcePosition middle = new SourcePosition(30, 3, 0, false);
@@ -157,14 +157,14 @@ class SpooledProducerTest {
   }
 
   @Test
-  void one_at_a_time_and_the_other_is_named() {
+  void oneAtATimeAndTheOtherIsNamed() {
     start(options());
     assertThatThrownBy(() -> start(options()))
         .hasMessageContaining("in use by pid " + ProcessHandle.current().pid());
   }
 
   @Test
-  void a_full_spool_makes_senders_wait_or_refuses() throws Exception {
+  void aFullSpoolMakesSendersWaitOrRefuses() throws Exception {
     SpoolingProducer producer =
         start(
             options()
@@ -203,7 +203,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void a_second_one_of_the_same_name_fences_the_first_whose_messages_stay() {
+  void aSecondOneOfTheSameNameFencesTheFirstWhoseMessagesStay() {
     SpoolingProducer first = start(options().setName("p"));
     await(first.send(message(1)));
     Producer second =
@@ -219,8 +219,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void a_producer_that_was_forgotten_goes_on_but_does_not_guess_about_an_earlier_run()
-      throws IOException {
+  void aProducerThatWasForgottenGoesOnButDoesNotGuessAboutAnEarlierRun() throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 10);
     await(first.flush());
@@ -250,7 +249,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void killed_while_it_opened_a_new_epoch_it_goes_on_with_that_one() throws IOException {
+  void killedWhileItOpenedANewEpochItGoesOnWithThatOne() throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 10);
     await(first.flush());
@@ -269,8 +268,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void killed_while_it_opened_a_new_epoch_it_knows_what_was_acknowledged_out_of_order()
-      throws IOException {
+  void killedWhileItOpenedANewEpochItKnowsWhatWasAcknowledgedOutOfOrder() throws IOException {
     SpoolingProducer first = start(options());
     Map<Integer, byte[]> keys = new HashMap<>();
     for (byte key = 0; keys.size() < 2; key++) {
@@ -316,7 +314,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void it_is_told_when_the_log_has_more_than_the_spool() throws IOException {
+  void itIsToldWhenTheLogHasMoreThanTheSpool() throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 10);
     await(first.flush());
@@ -331,7 +329,7 @@ class SpooledProducerTest {
   }
 
   @Test
-  void a_spool_of_another_topic_or_name_is_refused() {
+  void aSpoolOfAnotherTopicOrNameIsRefused() {
     await(start(options()).close());
     broker.topics = List.of("t", "u");
     // An answer that was under way already does not know the new one.

@@ -13,7 +13,7 @@ class DealSimulationTest {
 
   @ParameterizedTest
   @EnumSource(LevelPolicy.Strategy.class)
-  void the_bound_holds_and_nothing_is_lost_or_stuck(LevelPolicy.Strategy strategy) {
+  void theBoundHoldsAndNothingIsLostOrStuck(LevelPolicy.Strategy strategy) {
     for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
       try {
         simulate(seed, strategy);

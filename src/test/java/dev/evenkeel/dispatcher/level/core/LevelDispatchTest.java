@@ -118,7 +118,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void nothing_is_dealt_before_all_have_answered() {
+  void nothingIsDealtBeforeAllHaveAnswered() {
     live("a", "b");
     book.begin(1, now);
     deliver(0, 4);
@@ -131,7 +131,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void one_that_does_not_answer_is_waited_for_two_seconds_and_joins_anew() {
+  void oneThatDoesNotAnswerIsWaitedForTwoSecondsAndJoinsAnew() {
     live("a", "b");
     book.begin(1, now);
     deliver(0, 4);
@@ -147,7 +147,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void pull_deals_no_more_than_the_capacity_and_push_up_to_the_range_in_turn() {
+  void pullDealsNoMoreThanTheCapacityAndPushUpToTheRangeInTurn() {
     live("a", "b");
     begin(3, 2);
     deliver(0, 50);
@@ -162,7 +162,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void a_newcomer_joins_when_all_hands_are_empty_and_is_heard_before_others_get_more() {
+  void aNewcomerJoinsWhenAllHandsAreEmptyAndIsHeardBeforeOthersGetMore() {
     live("a");
     begin(3, 1);
     deliver(0, 20);
@@ -185,7 +185,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void nobody_waits_long_for_a_newcomer_or_for_what_is_in_hand() {
+  void nobodyWaitsLongForANewcomerOrForWhatIsInHand() {
     live("a");
     begin(3, 1);
     deliver(0, 20);
@@ -204,7 +204,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void a_newcomer_that_can_take_nothing_holds_nobody_up_for_ever() {
+  void aNewcomerThatCanTakeNothingHoldsNobodyUpForEver() {
     live("a");
     begin(3, 1);
     live("a", "b");
@@ -219,7 +219,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void ends_come_out_once_and_failures_with_their_error() {
+  void endsComeOutOnceAndFailuresWithTheirError() {
     live("a");
     begin(4, 1);
     deliver(0, 4);
@@ -236,7 +236,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void what_was_lost_is_sent_again_with_the_standing() {
+  void whatWasLostIsSentAgainWithTheStanding() {
     live("a");
     book.begin(1, now);
     answerCollects(4);
@@ -255,7 +255,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void messages_of_one_that_is_gone_come_first_and_in_order() {
+  void messagesOfOneThatIsGoneComeFirstAndInOrder() {
     live("a", "b");
     begin(3, 2);
     deliver(0, 10);
@@ -268,7 +268,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void one_that_closes_gets_nothing_and_leaves_when_its_hand_is_empty() {
+  void oneThatClosesGetsNothingAndLeavesWhenItsHandIsEmpty() {
     live("a", "b");
     begin(3, 2);
     deliver(0, 10);
@@ -283,7 +283,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void whoever_holds_the_round_too_long_is_set_aside_but_not_before_it_was_promised() {
+  void whoeverHoldsTheRoundTooLongIsSetAsideButNotBeforeItWasPromised() {
     book = pull(2);
     live("a", "b");
     book.begin(1, now);
@@ -313,7 +313,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void what_a_member_holds_is_not_dealt_again_and_what_has_ended_is_finished() {
+  void whatAMemberHoldsIsNotDealtAgainAndWhatHasEndedIsFinished() {
     live("a");
     book.begin(1, now);
     answerCollects(4);
@@ -338,7 +338,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void a_lost_shard_is_given_back_and_attached_when_it_comes_again() {
+  void aLostShardIsGivenBackAndAttachedWhenItComesAgain() {
     live("a");
     begin(2, 1);
     deliver(0, 4);
@@ -353,7 +353,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void after_a_reset_all_of_the_shard_is_dealt_whoever_has_or_had_it() {
+  void afterAResetAllOfTheShardIsDealtWhoeverHasOrHadIt() {
     live("a");
     begin(2, 1);
     deliver(0, 4);
@@ -370,7 +370,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void what_members_finished_and_hold_from_before_a_reset_says_nothing_to_the_next_dealer() {
+  void whatMembersFinishedAndHoldFromBeforeAResetSaysNothingToTheNextDealer() {
     live("a");
     book.begin(1, now);
     answerCollects(4);
@@ -401,7 +401,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void members_hear_below_what_the_group_is_done() {
+  void membersHearBelowWhatTheGroupIsDone() {
     live("a");
     book.begin(1, now);
     answerCollects(4);
@@ -417,7 +417,7 @@ class LevelDispatchTest {
   }
 
   @Test
-  void after_closing_nothing_is_dealt_and_what_is_in_hand_may_end() {
+  void afterClosingNothingIsDealtAndWhatIsInHandMayEnd() {
     live("a");
     begin(2, 1);
     deliver(0, 4);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class RecordFormatTest {
   @Property(tries = 500)
-  void what_goes_in_comes_out(@ForAll long seed) {
+  void whatGoesInComesOut(@ForAll long seed) {
     List<SpoolRecord> records = Spools.anyRecords(new Random(seed));
     byte[] bytes = Spools.encode(records);
     List<SpoolRecord> read = readAll(bytes);
@@ -26,7 +26,7 @@ class RecordFormatTest {
   }
 
   @Property(tries = 500)
-  void cut_anywhere_the_whole_records_before_are_read_and_no_more(@ForAll long seed) {
+  void cutAnywhereTheWholeRecordsBeforeAreReadAndNoMore(@ForAll long seed) {
     Random random = new Random(seed);
     List<SpoolRecord> records = Spools.anyRecords(random);
     byte[] bytes = Spools.encode(records);
@@ -48,7 +48,7 @@ class RecordFormatTest {
    * Whatever happens to the bytes: each record that is read is one that was written, in its order.
    */
   @Test
-  void changed_bytes_are_never_taken_for_a_record() {
+  void changedBytesAreNeverTakenForARecord() {
     long seed = Mutants.seed();
     Random random = new Random(seed);
     List<SpoolRecord> records = List.of();
@@ -74,14 +74,14 @@ class RecordFormatTest {
   }
 
   @Property(tries = 2000)
-  void garbage_is_refused(@ForAll byte[] garbage) {
+  void garbageIsRefused(@ForAll byte[] garbage) {
     assertThatThrownBy(() -> RecordFormat.next(ByteBuffer.wrap(garbage)))
         .isInstanceOf(RefusedException.class);
   }
 
   /** Another program's mistake: the checksum is right, and the inside is not. */
   @Property(tries = 3000)
-  void a_malformed_inside_is_refused(@ForAll long seed) {
+  void aMalformedInsideIsRefused(@ForAll long seed) {
     Random random = new Random(seed);
     byte[] bytes = Spools.encode(Spools.anyRecords(random).subList(0, 1));
     for (int i = 0; i < 3; i++) {
@@ -97,7 +97,7 @@ class RecordFormatTest {
   }
 
   @Test
-  void a_length_that_cannot_be_costs_no_memory() {
+  void aLengthThatCannotBeCostsNoMemory() {
     ByteBuffer bytes = ByteBuffer.allocate(100).putInt(0, Integer.MAX_VALUE);
     assertThatThrownBy(() -> RecordFormat.next(bytes)).hasMessageContaining("cannot have");
     assertThatThrownBy(() -> RecordFormat.size(bytes.putInt(0, -1)))

@@ -24,7 +24,7 @@ class SpoolLogTest {
   private static final long SEGMENT_BYTES = 700;
 
   @Test
-  void killed_at_each_byte_it_has_all_that_was_written_and_nothing_else() throws IOException {
+  void killedAtEachByteItHasAllThatWasWrittenAndNothingElse() throws IOException {
     for (long bytes = 0; ; bytes++) {
       Model model = new Model(3);
       model.storage.killAfter(bytes);
@@ -47,7 +47,7 @@ class SpoolLogTest {
   }
 
   @Property(tries = 300, shrinking = ShrinkingMode.OFF)
-  void whatever_happens_again_and_again(@ForAll long seed) throws IOException {
+  void whateverHappensAgainAndAgain(@ForAll long seed) throws IOException {
     Model model = new Model(seed);
     for (int life = 0; life < 6; life++) {
       model.storage.killAfter(model.random.nextInt(6_000));
@@ -65,7 +65,7 @@ class SpoolLogTest {
   }
 
   @Property(tries = 300, shrinking = ShrinkingMode.OFF)
-  void after_a_crash_of_the_machine_it_has_what_was_forced_and_a_part_of_the_rest(@ForAll long seed)
+  void afterACrashOfTheMachineItHasWhatWasForcedAndAPartOfTheRest(@ForAll long seed)
       throws IOException {
     Model model = new Model(seed);
     model.open();
@@ -78,8 +78,7 @@ class SpoolLogTest {
   }
 
   @Test
-  void an_epoch_that_is_being_opened_is_known_in_later_segments_until_it_is_open()
-      throws IOException {
+  void anEpochThatIsBeingOpenedIsKnownInLaterSegmentsUntilItIsOpen() throws IOException {
     MemoryStorage storage = new MemoryStorage();
     SpoolLog log = SpoolLog.open(storage, SEGMENT_BYTES);
     log.create(Spools.IDENTITY);
@@ -100,7 +99,7 @@ class SpoolLogTest {
   }
 
   @Test
-  void a_record_of_a_later_version_is_refused_and_nothing_is_cut_off() throws IOException {
+  void aRecordOfALaterVersionIsRefusedAndNothingIsCutOff() throws IOException {
     MemoryStorage storage = new MemoryStorage();
     SpoolLog log = SpoolLog.open(storage, SEGMENT_BYTES);
     log.create(Spools.IDENTITY);
@@ -274,7 +273,7 @@ class SpoolLogTest {
   }
 
   @Test
-  void what_is_acknowledged_makes_room() throws IOException {
+  void whatIsAcknowledgedMakesRoom() throws IOException {
     Model model = new Model(1);
     model.open();
     while (model.log.bytes() < 10 * SEGMENT_BYTES) {
@@ -287,7 +286,7 @@ class SpoolLogTest {
   }
 
   @Test
-  void damage_before_the_end_is_refused_and_named() throws IOException {
+  void damageBeforeTheEndIsRefusedAndNamed() throws IOException {
     Model model = new Model(1);
     model.open();
     while (model.storage.names().size() < 4) {
@@ -305,7 +304,7 @@ class SpoolLogTest {
   }
 
   @Property(tries = 200)
-  void a_damaged_end_is_cut_at_the_last_good_record_and_told(@ForAll long seed) throws IOException {
+  void aDamagedEndIsCutAtTheLastGoodRecordAndTold(@ForAll long seed) throws IOException {
     Model model = new Model(seed);
     model.open();
     model.frame();
@@ -333,7 +332,7 @@ class SpoolLogTest {
   }
 
   @Test
-  void a_spool_whose_beginning_is_damaged_is_refused() throws IOException {
+  void aSpoolWhoseBeginningIsDamagedIsRefused() throws IOException {
     Model model = new Model(1);
     model.open();
     String name = model.storage.names().get(0);
@@ -343,7 +342,7 @@ class SpoolLogTest {
   }
 
   @Test
-  void a_frame_that_does_not_follow_is_no_part_of_it() throws IOException {
+  void aFrameThatDoesNotFollowIsNoPartOfIt() throws IOException {
     Model model = new Model(1);
     model.open();
     model.frame();
