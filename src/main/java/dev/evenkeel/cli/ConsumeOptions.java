@@ -128,7 +128,7 @@ final class ConsumeOptions {
       converter = OptionFormats.PerTime.class,
       description =
           "Most messages that this member begins, as 100/s, 30/m or 1/10s; so many may come at once"
-              + " (default: no limit). Not in mode level, and not with --dedup.")
+              + " (default: no limit). Not in mode level.")
   private Rate rate;
 
   @Option(

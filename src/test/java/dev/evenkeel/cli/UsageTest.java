@@ -160,7 +160,15 @@ class UsageTest {
         level("--rate and --key-rate in --mode level", "--rate=1/s"),
         keyRate("use wait, drop-oldest or drop-newest", "--over-rate=drop"),
         keyRate("--over-rate drops nothing with --order shard", "--over-rate=drop-newest"),
-        keyRate("--key-rate together with --dedup", "--dedup=key"),
+        List.of(
+            "--over-rate drops together with --dedup",
+            "consume",
+            "t",
+            "--group=g",
+            "--order=key",
+            "--key-rate=1/s",
+            "--over-rate=drop-newest",
+            "--dedup=key"),
         keyRate("--rate-by", "--rate-by=value"),
         List.of("give --exec, too", "consume", "t", "--group=g", "--exec-timeout=1m"),
         List.of(
