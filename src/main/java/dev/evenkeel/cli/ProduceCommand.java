@@ -105,9 +105,7 @@ final class ProduceCommand implements Callable<Integer> {
       description = "Name of this producer; one that is started under the same name replaces it.")
   private String name = "";
 
-  @Mixin private AcksOptions acks;
-
-  @Mixin private SpoolOptions spool;
+  @Mixin private ProduceOptions spool;
 
   @Mixin private ClusterOption cluster;
 
@@ -130,7 +128,6 @@ final class ProduceCommand implements Callable<Integer> {
             .setTopic(topic)
             .setName(name)
             .setDeliveryTimeoutMillis(deliveryTimeoutMillis());
-    acks.apply(options, spool.isGiven());
     spool.apply(options);
     Duration delay = deliverAfter();
     Logging.client();
@@ -241,7 +238,7 @@ final class ProduceCommand implements Callable<Integer> {
             keys,
             rate == null ? null : new Pace(rate),
             delay,
-            acks.none(),
+            spool.acksNone(),
             System.err);
     signal.onStop(run::stop);
     Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");
