@@ -352,6 +352,8 @@ class BrokerVerticleTest {
   @Test
   void malformedRequestsAreAnsweredAndChangeNothing() throws Exception {
     begin(Bench.one());
+    // The verticle raises the feature level on its own, at any time after its start.
+    await().until(this::isAtTheNewestLevel);
     int entries = entries();
     Buffer good = Bench.appendRequest(shard, batch(0, 0, 0, 1));
     List<Buffer> bad = new ArrayList<>();
@@ -387,6 +389,11 @@ class BrokerVerticleTest {
                 .length())
         .isGreaterThan(2);
     assertThat(entries()).isEqualTo(entries);
+  }
+
+  private boolean isAtTheNewestLevel() {
+    return bench.nodes.get("n1").data().stream()
+        .allMatch(group -> group.level() == FeatureLevel.reads());
   }
 
   private int entries() {
