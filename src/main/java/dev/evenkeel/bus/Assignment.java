@@ -1,9 +1,7 @@
 package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.Shard;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -23,6 +21,14 @@ public record Assignment(
     long revision,
     List<Owned> shards,
     Lead lead) {
+
+  private static final RecordJson<Owned> OWNED =
+      new RecordJson<>(Owned.class).former("committed", -1L);
+  private static final RecordJson<Lead> LEAD = new RecordJson<>(Lead.class);
+  private static final RecordJson<Assignment> JSON =
+      new RecordJson<>(Assignment.class)
+          .list("shards", Integer.MAX_VALUE, OWNED::write, OWNED::readItem)
+          .object("lead", LEAD::write, LEAD::read);
 
   /** For a member that leads no group. */
   public Assignment(
@@ -64,63 +70,10 @@ public record Assignment(
   }
 
   public JsonObject toJson() {
-    JsonArray array = new JsonArray();
-    for (Owned owned : shards) {
-      array.add(
-          new JsonObject()
-              .put("topic", owned.topic())
-              .put("topicId", owned.shard().topicId())
-              .put("shard", owned.shard().shard())
-              .put("epoch", owned.epoch())
-              .put("draining", owned.draining())
-              .put("deadlineMillis", owned.deadlineMillis())
-              .put("committed", owned.committed()));
-    }
-    JsonObject json =
-        new JsonObject()
-            .put("group", group)
-            .put("member", member)
-            .put("instance", instance)
-            .put("term", term)
-            .put("revision", revision)
-            .put("shards", array);
-    if (lead != null) {
-      json.put(
-          "lead",
-          new JsonObject()
-              .put("term", lead.term())
-              .put("whole", lead.whole())
-              .put("ending", lead.ending()));
-    }
-    return json;
+    return JSON.write(this);
   }
 
   public static Assignment fromJson(JsonObject json) {
-    List<Owned> shards = new ArrayList<>();
-    for (Object each : json.getJsonArray("shards")) {
-      JsonObject owned = (JsonObject) each;
-      shards.add(
-          new Owned(
-              owned.getString("topic"),
-              new Shard(owned.getInteger("topicId"), owned.getInteger("shard")),
-              owned.getLong("epoch"),
-              owned.getBoolean("draining"),
-              owned.getLong("deadlineMillis"),
-              owned.getLong("committed", -1L)));
-    }
-    return new Assignment(
-        json.getString("group"),
-        json.getString("member"),
-        json.getString("instance"),
-        json.getLong("term"),
-        json.getLong("revision"),
-        List.copyOf(shards),
-        lead(json.getJsonObject("lead")));
-  }
-
-  private static Lead lead(JsonObject json) {
-    return json == null
-        ? null
-        : new Lead(json.getLong("term"), json.getBoolean("whole"), json.getBoolean("ending"));
+    return JSON.read(json);
   }
 }

@@ -3,7 +3,6 @@ package dev.evenkeel.bus;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -41,16 +40,21 @@ public record ClusterView(
   /** Stands for the meta group where data groups are numbered from 0. */
   public static final int META = -1;
 
-  /** Without terms: as old as anything. */
-  public ClusterView(
-      String cluster,
-      String node,
-      String metaLeader,
-      List<String> dataLeaders,
-      List<String> nodes,
-      List<TopicInfo> topics) {
-    this(cluster, node, metaLeader, dataLeaders, nodes, topics, 0, List.of(), true, -1);
-  }
+  /** Only active topics are in a view. */
+  private static final RecordJson<TopicInfo> TOPIC =
+      new RecordJson<>(TopicInfo.class)
+          .form("state", (json, state) -> {}, json -> TopicInfo.State.ACTIVE);
+
+  private static final RecordJson<ClusterView> JSON =
+      new RecordJson<>(ClusterView.class)
+          .list("dataLeaders", Integer.MAX_VALUE, leader -> leader, JsonArray::getString)
+          .list("nodes", Integer.MAX_VALUE, node -> node, JsonArray::getString)
+          .list("topics", Integer.MAX_VALUE, TOPIC::write, TOPIC::readItem)
+          .former("metaTerm", 0L)
+          .list("dataTerms", Integer.MAX_VALUE, term -> term, JsonArray::getLong)
+          .former("dataTerms", List.of())
+          .former("caughtUp", true)
+          .former("metaIndex", -1L);
 
   /** The leader of a data group or of {@link #META}; null if unknown, or if there is no such. */
   public String leader(int group) {
@@ -73,26 +77,17 @@ public record ClusterView(
     if (group >= dataLeaders.size()) {
       return this;
     }
+    if (group == META) {
+      return JSON.with(JSON.with(this, "metaLeader", leader), "metaTerm", term);
+    }
     List<String> leaders = new ArrayList<>(dataLeaders);
+    leaders.set(group, leader);
     List<Long> terms = new ArrayList<>();
     for (int i = 0; i < dataLeaders.size(); i++) {
-      terms.add(term(i));
+      terms.add(i == group ? term : term(i));
     }
-    if (group != META) {
-      leaders.set(group, leader);
-      terms.set(group, term);
-    }
-    return new ClusterView(
-        cluster,
-        node,
-        group == META ? leader : metaLeader,
-        Collections.unmodifiableList(leaders),
-        nodes,
-        topics,
-        group == META ? term : metaTerm,
-        List.copyOf(terms),
-        caughtUp,
-        metaIndex);
+    ClusterView view = JSON.with(this, "dataLeaders", Collections.unmodifiableList(leaders));
+    return JSON.with(view, "dataTerms", List.copyOf(terms));
   }
 
   /**
@@ -119,17 +114,8 @@ public record ClusterView(
   }
 
   private ClusterView withTopicsOf(ClusterView known) {
-    return new ClusterView(
-        cluster,
-        node,
-        metaLeader,
-        dataLeaders,
-        nodes,
-        known.topics,
-        metaTerm,
-        dataTerms,
-        known.caughtUp,
-        known.metaIndex);
+    ClusterView merged = JSON.with(this, "topics", known.topics);
+    return JSON.with(JSON.with(merged, "caughtUp", known.caughtUp), "metaIndex", known.metaIndex);
   }
 
   /** The leader of a shard, or null if unknown. */
@@ -181,83 +167,11 @@ public record ClusterView(
             + " told it what it missed; try again, and if it stays so start the other nodes");
   }
 
-  public TopicInfo topic(int id) {
-    for (TopicInfo topic : topics) {
-      if (topic.id() == id) {
-        return topic;
-      }
-    }
-    return null;
-  }
-
   public JsonObject toJson() {
-    JsonArray topicArray = new JsonArray();
-    for (TopicInfo topic : topics) {
-      topicArray.add(
-          new JsonObject()
-              .put("id", topic.id())
-              .put("name", topic.name())
-              .put("shards", topic.shards())
-              .put("retentionMillis", topic.config().retentionMillis())
-              .put("ageMillisMax", topic.config().ageMillisMax())
-              .put("shardBytesMax", topic.config().shardBytesMax())
-              .put("createdMillis", topic.createdMillis()));
-    }
-    return new JsonObject()
-        .put("cluster", cluster)
-        .put("node", node)
-        .put("metaLeader", metaLeader)
-        .put("dataLeaders", new JsonArray(new ArrayList<>(dataLeaders)))
-        .put("nodes", new JsonArray(new ArrayList<>(nodes)))
-        .put("topics", topicArray)
-        .put("metaTerm", metaTerm)
-        .put("dataTerms", new JsonArray(new ArrayList<>(dataTerms)))
-        .put("caughtUp", caughtUp)
-        .put("metaIndex", metaIndex);
+    return JSON.write(this);
   }
 
   public static ClusterView fromJson(JsonObject json) {
-    List<TopicInfo> topics = new ArrayList<>();
-    for (Object each : json.getJsonArray("topics")) {
-      JsonObject topic = (JsonObject) each;
-      topics.add(
-          new TopicInfo(
-              topic.getInteger("id"),
-              topic.getString("name"),
-              topic.getInteger("shards"),
-              new TopicConfig(
-                  topic.getLong("retentionMillis"),
-                  topic.getLong("ageMillisMax"),
-                  topic.getLong("shardBytesMax")),
-              TopicInfo.State.ACTIVE,
-              topic.getLong("createdMillis")));
-    }
-    return new ClusterView(
-        json.getString("cluster"),
-        json.getString("node"),
-        json.getString("metaLeader"),
-        texts(json.getJsonArray("dataLeaders")),
-        texts(json.getJsonArray("nodes")),
-        topics,
-        json.getLong("metaTerm", 0L),
-        terms(json.getJsonArray("dataTerms", new JsonArray())),
-        json.getBoolean("caughtUp", true),
-        json.getLong("metaIndex", -1L));
-  }
-
-  private static List<Long> terms(JsonArray array) {
-    List<Long> terms = new ArrayList<>();
-    for (int i = 0; i < array.size(); i++) {
-      terms.add(array.getLong(i));
-    }
-    return List.copyOf(terms);
-  }
-
-  private static List<String> texts(JsonArray array) {
-    List<String> texts = new ArrayList<>();
-    for (int i = 0; i < array.size(); i++) {
-      texts.add(array.getString(i));
-    }
-    return texts;
+    return JSON.read(json);
   }
 }

@@ -18,11 +18,6 @@ import java.util.List;
  */
 public record FetchAnswer(long startOffset, long endOffset, int failures, List<Placed> batches) {
 
-  /** Without failures. */
-  public FetchAnswer(long startOffset, long endOffset, List<Placed> batches) {
-    this(startOffset, endOffset, 0, batches);
-  }
-
   /** A batch and the offset of its first message. Its checksum has not been checked yet. */
   public record Placed(long baseOffset, Batch batch) {
     public long endOffset() {

@@ -5,9 +5,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * A member tells the dispatcher that it is there and what it wants. Each says everything: losing or
@@ -60,6 +58,31 @@ public record Heartbeat(
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
 
+  static final RecordJson<Heartbeat> JSON =
+      new RecordJson<>(Heartbeat.class)
+          .former("closing", false)
+          .form("policy", Heartbeat::writePolicy, Heartbeat::readPolicy)
+          .list(
+              "topics", Integer.MAX_VALUE, topic -> topic, (array, i) -> (String) array.getValue(i))
+          .<StartAt>form(
+              "start",
+              (json, start) ->
+                  json.put("startKind", start.kind().name()).put("startValue", start.value()),
+              json ->
+                  new StartAt(
+                      StartAt.Kind.valueOf(json.getString("startKind")),
+                      json.getLong("startValue")))
+          .form("wishes", Wishes.JSON::writeTo, Wishes.JSON::read)
+          .list(
+              "marks",
+              MARKS_MAX,
+              ShardProgress::toJson,
+              (array, i) -> ShardProgress.fromJson(array.getJsonArray(i)))
+          .former("marks", List.of())
+          .object("dedupTally", DedupTally::toJson, DedupTally::fromJson)
+          .unless("breakerOpen", false)
+          .object("flow", FlowTally::toJson, FlowTally::fromJson);
+
   /**
    * What a member may ask for.
    *
@@ -89,41 +112,25 @@ public record Heartbeat(
       List<Long> retryDelaysMillis,
       Long resignedTerm) {
     /** Nothing out of the ordinary. */
-    public static final Wishes NONE = new Wishes(null, null, 0);
+    public static final Wishes NONE = new Wishes(null, null, 0, null, null, null, null);
 
-    /** Without a wish of mode level. */
-    public Wishes(String assignor, Long stuckTimeoutMillis, long crashLockTimeMillis) {
-      this(assignor, stuckTimeoutMillis, crashLockTimeMillis, null, null, null, null);
-    }
-
-    /** Without a resignation. */
-    public Wishes(
-        String assignor,
-        Long stuckTimeoutMillis,
-        long crashLockTimeMillis,
-        Long stallTimeoutMillis,
-        String order,
-        List<Long> retryDelaysMillis) {
-      this(
-          assignor,
-          stuckTimeoutMillis,
-          crashLockTimeMillis,
-          stallTimeoutMillis,
-          order,
-          retryDelaysMillis,
-          null);
-    }
+    private static final RecordJson<Wishes> JSON =
+        new RecordJson<>(Wishes.class)
+            .former("crashLockTimeMillis", 0L)
+            .unless("stallTimeoutMillis", null)
+            .unless("order", null)
+            // One more than is allowed is read, so that too many are noticed.
+            .list(
+                "retryDelaysMillis",
+                Limits.RETRY_DELAYS_MAX + 1,
+                delay -> delay,
+                JsonArray::getLong)
+            .unless("retryDelaysMillis", null)
+            .unless("resignedTerm", null);
 
     /** Mode singleton: of a member that resigned at that term; null: it did not. */
     public Wishes resignedAt(Long term) {
-      return new Wishes(
-          assignor,
-          stuckTimeoutMillis,
-          crashLockTimeMillis,
-          stallTimeoutMillis,
-          order,
-          retryDelaysMillis,
-          term);
+      return JSON.with(this, "resignedTerm", term);
     }
   }
 
@@ -143,196 +150,41 @@ public record Heartbeat(
     return wishes.resignedTerm() == null ? 0 : wishes.resignedTerm();
   }
 
-  /** Without wishes and marks. */
-  public Heartbeat(
-      String group,
-      String member,
-      String instance,
-      long bornMillis,
-      boolean leaving,
-      boolean closing,
-      GroupPolicy policy,
-      List<String> topics,
-      StartAt start,
-      String clusterMember,
-      String host,
-      long consumed,
-      long memberTimeoutMillis,
-      long lockTimeMillis) {
-    this(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        closing,
-        policy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        Wishes.NONE,
-        List.of(),
-        null,
-        false,
-        null);
-  }
-
-  private Heartbeat with(
-      boolean isClosing,
-      GroupPolicy newPolicy,
-      Wishes newWishes,
-      List<ShardProgress> newMarks,
-      DedupTally newTally,
-      boolean isBreakerOpen) {
-    return new Heartbeat(
-        group,
-        member,
-        instance,
-        bornMillis,
-        leaving,
-        isClosing,
-        newPolicy,
-        topics,
-        start,
-        clusterMember,
-        host,
-        consumed,
-        memberTimeoutMillis,
-        lockTimeMillis,
-        newWishes,
-        newMarks,
-        newTally,
-        isBreakerOpen,
-        flow);
-  }
-
   /** The same with other marks. */
   public Heartbeat withMarks(List<ShardProgress> others) {
-    return with(closing, policy, wishes, others, dedupTally, breakerOpen);
+    return JSON.with(this, "marks", others);
   }
 
   /** The same with other wishes. */
   public Heartbeat withWishes(Wishes others) {
-    return with(closing, policy, others, marks, dedupTally, breakerOpen);
-  }
-
-  /** The same with another policy. */
-  public Heartbeat withPolicy(GroupPolicy other) {
-    return with(closing, other, wishes, marks, dedupTally, breakerOpen);
-  }
-
-  /** The same with another tally. */
-  public Heartbeat withTally(DedupTally other) {
-    return with(closing, policy, wishes, marks, other, breakerOpen);
+    return JSON.with(this, "wishes", others);
   }
 
   /** The same, of a member that has begun to close. */
   public Heartbeat asClosing() {
-    return with(true, policy, wishes, marks, dedupTally, breakerOpen);
-  }
-
-  /** The same of a member whose breaker is open or not. */
-  public Heartbeat withBreaker(boolean open) {
-    return with(closing, policy, wishes, marks, dedupTally, open);
+    return JSON.with(this, "closing", true);
   }
 
   public JsonObject toJson() {
-    JsonArray markArray = new JsonArray();
-    marks.forEach(mark -> markArray.add(mark.toJson()));
-    JsonObject json =
-        new JsonObject()
-            .put("group", group)
-            .put("member", member)
-            .put("instance", instance)
-            .put("bornMillis", bornMillis)
-            .put("leaving", leaving)
-            .put("closing", closing)
-            .put("mode", policy.mode())
-            .put("dedup", policy.dedup())
-            .put("topics", new JsonArray(new ArrayList<>(topics)))
-            .put("startKind", start.kind().name())
-            .put("startValue", start.value())
-            .put("clusterMember", clusterMember)
-            .put("host", host)
-            .put("consumed", consumed)
-            .put("memberTimeoutMillis", memberTimeoutMillis)
-            .put("lockTimeMillis", lockTimeMillis)
-            .put("assignor", wishes.assignor())
-            .put("stuckTimeoutMillis", wishes.stuckTimeoutMillis())
-            .put("crashLockTimeMillis", wishes.crashLockTimeMillis())
-            .put("marks", markArray);
-    putUnless(json, "range", policy.range(), 0);
-    putUnless(json, "strategy", policy.strategy(), null);
-    putUnless(json, "stallTimeoutMillis", wishes.stallTimeoutMillis(), null);
-    putUnless(json, "order", wishes.order(), null);
-    List<Long> delays = wishes.retryDelaysMillis();
-    putUnless(
-        json,
-        "retryDelaysMillis",
-        delays == null ? null : new JsonArray(new ArrayList<>(delays)),
-        null);
-    putUnless(json, "resignedTerm", wishes.resignedTerm(), null);
-    putUnless(json, "dedupTally", dedupTally == null ? null : dedupTally.toJson(), null);
-    putUnless(json, "breakerOpen", breakerOpen, false);
-    putUnless(json, "flow", flow == null ? null : flow.toJson(), null);
-    return json;
-  }
-
-  /** Says only what is out of the ordinary. */
-  private static void putUnless(JsonObject json, String name, Object value, Object usual) {
-    if (!Objects.equals(value, usual)) {
-      json.put(name, value);
-    }
+    return JSON.write(this);
   }
 
   public static Heartbeat fromJson(JsonObject json) {
-    List<String> topics = new ArrayList<>();
-    json.getJsonArray("topics").forEach(topic -> topics.add((String) topic));
-    return new Heartbeat(
-        json.getString("group"),
-        json.getString("member"),
-        json.getString("instance"),
-        json.getLong("bornMillis"),
-        json.getBoolean("leaving"),
-        json.getBoolean("closing", false),
-        policy(json),
-        List.copyOf(topics),
-        new StartAt(StartAt.Kind.valueOf(json.getString("startKind")), json.getLong("startValue")),
-        json.getString("clusterMember"),
-        json.getString("host"),
-        json.getLong("consumed"),
-        json.getLong("memberTimeoutMillis"),
-        json.getLong("lockTimeMillis"),
-        new Wishes(
-            json.getString("assignor"),
-            json.getLong("stuckTimeoutMillis"),
-            json.getLong("crashLockTimeMillis", 0L),
-            json.getLong("stallTimeoutMillis"),
-            json.getString("order"),
-            delays(json.getJsonArray("retryDelaysMillis")),
-            json.getLong("resignedTerm")),
-        marks(json.getJsonArray("marks")),
-        DedupTally.fromJson(json.getJsonObject("dedupTally")),
-        json.getBoolean("breakerOpen", false),
-        FlowTally.fromJson(json.getJsonObject("flow")));
+    return JSON.read(json);
   }
 
-  /** One more than is allowed is read, so that too many are noticed. */
-  private static List<Long> delays(JsonArray json) {
-    return json == null
-        ? null
-        : json.stream()
-            .limit(Limits.RETRY_DELAYS_MAX + 1L)
-            .map(delay -> ((Number) delay).longValue())
-            .toList();
+  private static void writePolicy(JsonObject json, GroupPolicy policy) {
+    json.put("mode", policy.mode()).put("dedup", policy.dedup());
+    if (policy.range() != 0) {
+      json.put("range", policy.range());
+    }
+    if (policy.strategy() != null) {
+      json.put("strategy", policy.strategy());
+    }
   }
 
   /** What is missing is as the mode has it by default; mode sharded if that is missing. */
-  private static GroupPolicy policy(JsonObject json) {
+  private static GroupPolicy readPolicy(JsonObject json) {
     Long range = json.getLong("range");
     return GroupPolicy.of(
         json.getString("mode", GroupPolicy.MODE_SHARDED),
@@ -340,13 +192,5 @@ public record Heartbeat(
         range == null ? null : (Integer) (int) Math.max(-1, Math.min(Integer.MAX_VALUE, range)),
         json.getString("strategy"),
         json.getString("dedup"));
-  }
-
-  private static List<ShardProgress> marks(JsonArray json) {
-    List<ShardProgress> marks = new ArrayList<>();
-    for (int i = 0; json != null && i < Math.min(json.size(), MARKS_MAX); i++) {
-      marks.add(ShardProgress.fromJson(json.getJsonArray(i)));
-    }
-    return List.copyOf(marks);
   }
 }

@@ -1,8 +1,6 @@
 package dev.evenkeel.bus;
 
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -11,6 +9,10 @@ import java.util.List;
  * @param group number of the data group, or {@link ClusterView#META}
  */
 public record LeaderChange(int group, String node, long term) {
+  private static final RecordJson<LeaderChange> JSON = new RecordJson<>(LeaderChange.class);
+  private static final RecordJson<News> NEWS =
+      new RecordJson<>(News.class).list("leaders", Integer.MAX_VALUE, JSON::write, JSON::readItem);
+
   /**
    * What a broker announces.
    *
@@ -23,25 +25,11 @@ public record LeaderChange(int group, String node, long term) {
     }
 
     public JsonObject toJson() {
-      JsonArray array = new JsonArray();
-      leaders.forEach(each -> array.add(each.toJson()));
-      return new JsonObject().put("leaders", array).put("began", began);
+      return NEWS.write(this);
     }
 
     public static News fromJson(JsonObject json) {
-      List<LeaderChange> leaders = new ArrayList<>();
-      for (Object each : json.getJsonArray("leaders")) {
-        leaders.add(LeaderChange.fromJson((JsonObject) each));
-      }
-      return new News(leaders, json.getBoolean("began"));
+      return NEWS.read(json);
     }
-  }
-
-  private JsonObject toJson() {
-    return new JsonObject().put("group", group).put("node", node).put("term", term);
-  }
-
-  private static LeaderChange fromJson(JsonObject json) {
-    return new LeaderChange(json.getInteger("group"), json.getString("node"), json.getLong("term"));
   }
 }

@@ -22,6 +22,11 @@ public record LeaseChange(
     long groupTerm,
     long ownerTimeoutMillis) {
 
+  private static final RecordJson<LeaseChange> JSON =
+      new RecordJson<>(LeaseChange.class)
+          .former("groupTerm", 0L)
+          .former("ownerTimeoutMillis", Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+
   /** Of a group that has no lease of the whole. */
   public LeaseChange(
       String group, Shard shard, long epoch, String owner, String instance, long committed) {
@@ -41,27 +46,10 @@ public record LeaseChange(
   }
 
   public JsonObject toJson() {
-    return new JsonObject()
-        .put("group", group)
-        .put("topicId", shard.topicId())
-        .put("shard", shard.shard())
-        .put("epoch", epoch)
-        .put("owner", owner)
-        .put("instance", instance)
-        .put("committed", committed)
-        .put("groupTerm", groupTerm)
-        .put("ownerTimeoutMillis", ownerTimeoutMillis);
+    return JSON.write(this);
   }
 
   public static LeaseChange fromJson(JsonObject json) {
-    return new LeaseChange(
-        json.getString("group"),
-        new Shard(json.getInteger("topicId"), json.getInteger("shard")),
-        json.getLong("epoch"),
-        json.getString("owner"),
-        json.getString("instance"),
-        json.getLong("committed"),
-        json.getLong("groupTerm", 0L),
-        json.getLong("ownerTimeoutMillis", Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT));
+    return JSON.read(json);
   }
 }

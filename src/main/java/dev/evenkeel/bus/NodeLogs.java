@@ -33,10 +33,6 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     public static final Levels FIRST = new Levels(FeatureLevel.FIRST, FeatureLevel.FIRST);
   }
 
-  public NodeLogs(String node, String host, List<Group> groups) {
-    this(node, host, groups, Levels.FIRST);
-  }
-
   /**
    * @param leader node id, or null if this node knows of none
    * @param leads this node leads the group and has applied all that former leaders committed
@@ -176,7 +172,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
       groups.add(new Group(name, leader, term, leads, commit, applied, match, Map.of()));
     }
     if (in.remaining() == 0) {
-      return new NodeLogs(node, host, groups);
+      return new NodeLogs(node, host, groups, Levels.FIRST);
     }
     Levels levels = new Levels(in.i32(), in.i32());
     groups.replaceAll(group -> withRest(group, in));

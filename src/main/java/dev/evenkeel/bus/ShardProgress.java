@@ -25,12 +25,6 @@ public record ShardProgress(
     Long endedAgoMillis,
     Long stalledMillis) {
 
-  /** Of a shard of which nothing is in hand. */
-  public ShardProgress(
-      Shard shard, long epoch, Long begunOffset, Long fetchedAgoMillis, Long endedAgoMillis) {
-    this(shard, epoch, begunOffset, fetchedAgoMillis, endedAgoMillis, null);
-  }
-
   /**
    * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for]}; there may
    * be many.

@@ -42,29 +42,6 @@ public record ShardStatus(
     public static final Delayed NONE = new Delayed(0, 0, -1);
   }
 
-  /** Without failures and delayed messages. */
-  public ShardStatus(
-      Shard shard,
-      long startOffset,
-      long endOffset,
-      long bytes,
-      long messagesDropped,
-      List<Lease> leases) {
-    this(shard, startOffset, endOffset, bytes, messagesDropped, leases, List.of());
-  }
-
-  /** Without delayed messages. */
-  public ShardStatus(
-      Shard shard,
-      long startOffset,
-      long endOffset,
-      long bytes,
-      long messagesDropped,
-      List<Lease> leases,
-      List<FailureFigures> failures) {
-    this(shard, startOffset, endOffset, bytes, messagesDropped, leases, failures, Delayed.NONE);
-  }
-
   /**
    * The sum of a figure over the shards of a topic. Null as long as one of them is unknown: a sum
    * that leaves something out would be wrong.

@@ -84,8 +84,7 @@ final class RegistryEntries {
         entry.getLong("crashLockTimeMillis", 0L),
         entry.getLong("stallTimeoutMillis"),
         entry.getString("order"),
-        delays == null
-            ? null
-            : delays.stream().map(delay -> ((Number) delay).longValue()).toList());
+        delays == null ? null : delays.stream().map(delay -> ((Number) delay).longValue()).toList(),
+        null);
   }
 }

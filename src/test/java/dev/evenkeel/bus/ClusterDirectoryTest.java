@@ -276,6 +276,10 @@ class ClusterDirectoryTest {
         List.of("a", "b"),
         List.of(
             new TopicInfo(
-                1, "t", shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_700_000_000_000L)));
+                1, "t", shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_700_000_000_000L)),
+        0,
+        List.of(),
+        true,
+        -1);
   }
 }

@@ -164,12 +164,17 @@ class FrameFuzzTest {
                         Map.of("m", 4L),
                         Map.of("DAMAGED", "x"),
                         new StateDigest(1, 2, new TreeMap<>(Map.of(1024L, 5L, 1030L, -6L))),
-                        Map.of("m", "y"))))
+                        Map.of("m", "y"))),
+                NodeLogs.Levels.FIRST)
             .encode(),
         reader(NodeLogs::decode));
     Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, null);
     Bytes statuses = new Bytes();
-    ShardStatus.write(statuses, List.of(new ShardStatus(SHARD, 1, 2, 3, 4, List.of(lease))));
+    ShardStatus.write(
+        statuses,
+        List.of(
+            new ShardStatus(
+                SHARD, 1, 2, 3, 4, List.of(lease), List.of(), ShardStatus.Delayed.NONE)));
     answer(all, statuses, reader(ShardStatus::read));
     Bytes figures = new Bytes();
     FailureFigures.write(figures, List.of(new FailureFigures("g", SHARD, 1, 2, 3, 4, 5)));
@@ -187,7 +192,7 @@ class FrameFuzzTest {
         RetryAnswer::decode);
     answer(
         all,
-        new SessionState(new byte[] {1}, 2, List.of(new MessageId(SHARD, 3)), List.of(), 4)
+        new SessionState(new byte[] {1}, 2, List.of(new MessageId(SHARD, 3, 0)), List.of(), 4)
             .encode(),
         SessionState::decode);
     answer(all, new Permission(1, 2).encode(), Permission::decode);
@@ -251,7 +256,7 @@ class FrameFuzzTest {
 
   private static HandOut.Entry dealt() {
     return new HandOut.Entry(
-        new MessageId(SHARD, 3),
+        new MessageId(SHARD, 3, 0),
         4,
         1,
         new Message(new byte[] {1}, Map.of("h", new byte[] {2}), 5, new byte[] {6, 7}));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class HeartbeatTest {
   private final Heartbeat beat =
-      new Heartbeat(
+      Heartbeats.of(
           "g",
           "m",
           "i",
@@ -31,11 +31,12 @@ class HeartbeatTest {
 
   @Test
   void itIsTheSameAfterTheWire() {
-    for (Heartbeat each : List.of(beat, beat.asClosing(), beat.withBreaker(true))) {
+    Heartbeat broken = Heartbeats.with(beat, "breakerOpen", true);
+    for (Heartbeat each : List.of(beat, beat.asClosing(), broken)) {
       assertThat(Heartbeat.fromJson(new JsonObject(each.toJson().toBuffer()))).isEqualTo(each);
     }
     assertThat(beat.asClosing().closing()).isTrue();
-    assertThat(beat.withBreaker(true).asClosing().breakerOpen()).isTrue();
+    assertThat(broken.asClosing().breakerOpen()).isTrue();
   }
 
   @Test
@@ -49,7 +50,7 @@ class HeartbeatTest {
                 counts,
                 new DedupTally.Repeats("high", 3, 0.25, 1_024),
                 List.of(new DedupTally.Hot("a key", 12), new DedupTally.Hot("", 1))))) {
-      Heartbeat each = beat.withTally(tally);
+      Heartbeat each = Heartbeats.with(beat, "dedupTally", tally);
       assertThat(Heartbeat.fromJson(new JsonObject(each.toJson().toBuffer()))).isEqualTo(each);
     }
     assertThat(counts.plus(counts).past())
@@ -65,7 +66,8 @@ class HeartbeatTest {
 
   @Test
   void wishesAreTheSameAfterTheWireAndOldClientsHaveNone() {
-    Heartbeat wishing = beat.withWishes(new Heartbeat.Wishes("average", 7_000L, 8_000));
+    Heartbeat wishing =
+        beat.withWishes(new Heartbeat.Wishes("average", 7_000L, 8_000, null, null, null, null));
     assertThat(Heartbeat.fromJson(new JsonObject(wishing.toJson().toBuffer()))).isEqualTo(wishing);
     JsonObject old = beat.toJson();
     List.of("assignor", "stuckTimeoutMillis", "crashLockTimeMillis").forEach(old::remove);
@@ -75,12 +77,13 @@ class HeartbeatTest {
   @Test
   void orderAndRetryDelaysAreTheSameAfterTheWireAndTooManyAreNoticed() {
     Heartbeat wishing =
-        beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of(0L, 5L)));
+        beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of(0L, 5L), null));
     assertThat(Heartbeat.fromJson(new JsonObject(wishing.toJson().toBuffer()))).isEqualTo(wishing);
-    Heartbeat none = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of()));
+    Heartbeat none =
+        beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, "key", List.of(), null));
     assertThat(Heartbeat.fromJson(new JsonObject(none.toJson().toBuffer()))).isEqualTo(none);
     List<Long> many = Collections.nCopies(Limits.RETRY_DELAYS_MAX + 9, 1L);
-    Heartbeat greedy = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, null, many));
+    Heartbeat greedy = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, null, many, null));
     assertThat(Heartbeat.fromJson(greedy.toJson()).wishes().retryDelaysMillis())
         .hasSize(Limits.RETRY_DELAYS_MAX + 1);
   }
@@ -104,8 +107,8 @@ class HeartbeatTest {
   void thePolicyIsFlatAndWhatIsMissingIsTheDefault() {
     GroupPolicy policy = new GroupPolicy("level", 20, "push", "key");
     Heartbeat level =
-        beat.withPolicy(policy)
-            .withWishes(new Heartbeat.Wishes(null, null, 0, 30_000L, null, null));
+        Heartbeats.with(beat, "policy", policy)
+            .withWishes(new Heartbeat.Wishes(null, null, 0, 30_000L, null, null, null));
     JsonObject json = new JsonObject(level.toJson().toBuffer());
     assertThat(Heartbeat.fromJson(json)).isEqualTo(level);
     assertThat(json.getString("mode")).isEqualTo("level");
@@ -129,13 +132,13 @@ class HeartbeatTest {
     io.vertx.core.json.JsonArray old = mark.toJson();
     old.remove(6);
     assertThat(ShardProgress.fromJson(old))
-        .isEqualTo(new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L));
+        .isEqualTo(new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, null));
   }
 
   @Test
   void marksAreTheSameAfterTheWireAndBounded() {
-    ShardProgress full = new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L);
-    ShardProgress unknown = new ShardProgress(new Shard(1, 3), 1, null, null, null);
+    ShardProgress full = new ShardProgress(new Shard(1, 2), 3, 4L, 5L, 6L, null);
+    ShardProgress unknown = new ShardProgress(new Shard(1, 3), 1, null, null, null, null);
     Heartbeat marked = beat.withMarks(List.of(full, unknown));
     assertThat(Heartbeat.fromJson(new JsonObject(marked.toJson().toBuffer()))).isEqualTo(marked);
     Heartbeat many = beat.withMarks(Collections.nCopies(Heartbeat.MARKS_MAX + 1, full));

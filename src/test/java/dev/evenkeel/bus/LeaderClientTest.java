@@ -48,7 +48,16 @@ class LeaderClientTest {
         body ->
             Future.succeededFuture(
                 new ClusterView(
-                        "c", "a", leader, List.of("a", leader), List.of("a", "b"), List.of())
+                        "c",
+                        "a",
+                        leader,
+                        List.of("a", leader),
+                        List.of("a", "b"),
+                        List.of(),
+                        0,
+                        List.of(),
+                        true,
+                        -1)
                     .toJson()
                     .toBuffer()));
     directory = new ClusterDirectory(link);

@@ -59,7 +59,9 @@ class LeadersTest {
     ClusterView view = view("a", 3, "b", 4);
     assertThat(ClusterView.fromJson(view.toJson())).isEqualTo(view);
     ClusterView old =
-        new ClusterView("c", "n", "x", List.of("x"), List.of("x"), List.of()).notOlderThan(view);
+        new ClusterView(
+                "c", "n", "x", List.of("x"), List.of("x"), List.of(), 0, List.of(), true, -1)
+            .notOlderThan(view);
     assertThat(old.metaLeader()).isEqualTo("a");
     assertThat(old.leader(0)).isEqualTo("b");
     assertThat(view.leader(7)).isNull();

@@ -16,6 +16,7 @@ import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.meters.Meters;
@@ -138,7 +139,7 @@ class DispatcherVerticleTest {
               60_000,
               120_000,
               // The tests name the shards that move.
-              new Heartbeat.Wishes("average", null, 0),
+              new Heartbeat.Wishes("average", null, 0, null, null, null, null),
               marks(),
               tally,
               false,
@@ -154,7 +155,7 @@ class DispatcherVerticleTest {
     }
 
     private static ShardProgress mark(Assignment.Owned owned) {
-      return new ShardProgress(owned.shard(), owned.epoch(), null, null, null);
+      return new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null);
     }
 
     synchronized void silence() {
@@ -624,7 +625,7 @@ class DispatcherVerticleTest {
                         refusal(ask(Addresses.groups("n1"), new JsonObject().put("group", "no"))))
                     .isEqualTo(Refusal.UNKNOWN_GROUP));
     Heartbeat beat =
-        new Heartbeat(
+        Heartbeats.of(
             "g",
             "a",
             "a1",

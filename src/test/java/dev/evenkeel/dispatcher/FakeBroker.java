@@ -55,7 +55,11 @@ final class FakeBroker {
                   "n1",
                   List.of("n1", "n1"),
                   List.of("n1"),
-                  List.copyOf(log.topics))
+                  List.copyOf(log.topics),
+                  0,
+                  List.of(),
+                  true,
+                  -1)
               .toJson()
               .toBuffer());
     }

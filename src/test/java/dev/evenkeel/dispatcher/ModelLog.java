@@ -227,7 +227,16 @@ public final class ModelLog {
             });
         List<FailureFigures> failed =
             failures.stream().filter(each -> each.shard().equals(shard)).toList();
-        statuses.add(new ShardStatus(shard, 0, ends.getOrDefault(shard, 0L), 0, 0, on, failed));
+        statuses.add(
+            new ShardStatus(
+                shard,
+                0,
+                ends.getOrDefault(shard, 0L),
+                0,
+                0,
+                on,
+                failed,
+                ShardStatus.Delayed.NONE));
       }
     }
     return statuses;

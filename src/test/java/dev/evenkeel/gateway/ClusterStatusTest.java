@@ -18,7 +18,16 @@ import org.junit.jupiter.api.Test;
 class ClusterStatusTest {
   private static final ClusterView VIEW =
       new ClusterView(
-          "id", "n2", "n1", Arrays.asList("n1", null), List.of("n3", "n1", "n2"), List.of());
+          "id",
+          "n2",
+          "n1",
+          Arrays.asList("n1", null),
+          List.of("n3", "n1", "n2"),
+          List.of(),
+          0,
+          List.of(),
+          true,
+          -1);
 
   private static ClusterStatus.Answer answer(String node, NodeLogs.Group... groups) {
     NodeLogs.Levels levels = new NodeLogs.Levels(3, "n1".equals(node) ? 2 : 1);
@@ -54,13 +63,24 @@ class ClusterStatusTest {
                         Map.of(),
                         new StateDigest(1, 7, new TreeMap<>(Map.of(64L, 1L, 91L, 255L))),
                         Map.of("n2", "since entry 70")),
-                    new NodeLogs.Group("d0", null, 7, false, 5, 5, Map.of(), Map.of())),
+                    new NodeLogs.Group(
+                        "d0", null, 7, false, 5, 5, Map.of(), Map.of(), null, Map.of())),
                 "n2",
                 answer(
                     "n2",
                     new NodeLogs.Group(
-                        "meta", "n1", 4, false, 88, 87, Map.of(), Map.of("DISK_FULL", "9 bytes")),
-                    new NodeLogs.Group("d0", "n3", 6, true, 4, 4, Map.of(), Map.of())),
+                        "meta",
+                        "n1",
+                        4,
+                        false,
+                        88,
+                        87,
+                        Map.of(),
+                        Map.of("DISK_FULL", "9 bytes"),
+                        null,
+                        Map.of()),
+                    new NodeLogs.Group(
+                        "d0", "n3", 6, true, 4, 4, Map.of(), Map.of(), null, Map.of())),
                 "n3",
                 ClusterStatus.Answer.GONE));
     assertThat(status.metaLeader()).isEqualTo("n1");

@@ -23,7 +23,16 @@ class MajorityTest {
   private final FakeLink link = new FakeLink(vertx);
   private final ClusterView view =
       new ClusterView(
-          "c", "n1", null, new ArrayList<>(List.of("n1")), List.of("n1", "n2", "n3"), List.of());
+          "c",
+          "n1",
+          null,
+          new ArrayList<>(List.of("n1")),
+          List.of("n1", "n2", "n3"),
+          List.of(),
+          0,
+          List.of(),
+          true,
+          -1);
   private Future<ClusterView> looked = Future.succeededFuture(view);
 
   @AfterEach

@@ -41,7 +41,7 @@ class HistoryTest {
   private void browsed(long offset, long end, FetchAnswer.Placed... batches) {
     history
         .fetch("b", FetchRequest.browse(SHARD, offset, 100, 100, 0))
-        .answered(new FetchAnswer(0, end, List.of(batches)));
+        .answered(new FetchAnswer(0, end, 0, List.of(batches)));
   }
 
   private static FetchAnswer.Placed placed(long base, Batch batch) {
@@ -183,7 +183,7 @@ class HistoryTest {
   private void fetched(long epoch) {
     history
         .fetch("a", new FetchRequest("g", SHARD, epoch, 0, 100, 100, 0, 0))
-        .answered(new FetchAnswer(0, 2, List.of(placed(0, batch(0)))));
+        .answered(new FetchAnswer(0, 2, 0, List.of(placed(0, batch(0)))));
   }
 
   // ---- Leases

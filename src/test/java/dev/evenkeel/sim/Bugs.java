@@ -316,7 +316,7 @@ enum Bugs implements Bug {
       if (told != null) {
         for (Assignment.Owned owned : told.shards()) {
           if (marks.stream().noneMatch(mark -> mark.shard().equals(owned.shard()))) {
-            all.add(new ShardProgress(owned.shard(), owned.epoch(), null, null, null));
+            all.add(new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null));
           }
         }
       }
@@ -363,6 +363,8 @@ enum Bugs implements Bug {
         status.endOffset(),
         status.bytes(),
         status.messagesDropped(),
-        status.leases().stream().map(lease -> lease.draining(null)).toList());
+        status.leases().stream().map(lease -> lease.draining(null)).toList(),
+        List.of(),
+        ShardStatus.Delayed.NONE);
   }
 }

@@ -553,7 +553,9 @@ final class DataGroup {
                       record.end(),
                       record.bytes(),
                       record.dropped(),
-                      leases));
+                      leases,
+                      List.of(),
+                      ShardStatus.Delayed.NONE));
             });
     return statuses;
   }

@@ -2,6 +2,7 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.consume.Backoff;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
@@ -168,7 +169,7 @@ final class SimConsumer extends Actor {
 
   private Heartbeat heartbeat(boolean leave) {
     Heartbeat beat =
-        new Heartbeat(
+        Heartbeats.of(
             World.GROUP,
             member,
             instance,

@@ -186,7 +186,9 @@ final class SimDispatcher extends Actor {
         status.endOffset(),
         status.bytes(),
         status.messagesDropped(),
-        status.leases().stream().map(this::seen).toList());
+        status.leases().stream().map(this::seen).toList(),
+        List.of(),
+        ShardStatus.Delayed.NONE);
   }
 
   private Lease seen(Lease lease) {

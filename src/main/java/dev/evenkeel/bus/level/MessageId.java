@@ -16,11 +16,6 @@ import java.util.List;
  */
 public record MessageId(Shard shard, long offset, long generation) {
 
-  /** In a shard that was never reset. */
-  public MessageId(Shard shard, long offset) {
-    this(shard, offset, 0);
-  }
-
   static void write(Bytes out, Collection<MessageId> ids) {
     out.i32(ids.size());
     for (MessageId id : ids) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.StartAt;
 import java.util.List;
@@ -163,7 +164,7 @@ class AbsenceTest {
   }
 
   private static Heartbeat singleton(String member, String instance) {
-    return new Heartbeat(
+    return Heartbeats.of(
         "s",
         member,
         instance,

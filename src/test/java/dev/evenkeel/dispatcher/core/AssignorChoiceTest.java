@@ -40,7 +40,7 @@ class AssignorChoiceTest {
   }
 
   private static Heartbeat asking(Heartbeat beat, String assignor) {
-    return beat.withWishes(new Heartbeat.Wishes(assignor, null, 0));
+    return beat.withWishes(new Heartbeat.Wishes(assignor, null, 0, null, null, null, null));
   }
 
   private void knowLast() {

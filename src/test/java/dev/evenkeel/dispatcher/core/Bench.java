@@ -5,6 +5,7 @@ import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.dispatcher.ModelLog;
@@ -129,7 +130,7 @@ final class Bench {
   }
 
   Heartbeat beat(String member, String instance, long born) {
-    return new Heartbeat(
+    return Heartbeats.of(
         GROUP,
         member,
         instance,
@@ -147,7 +148,7 @@ final class Bench {
   }
 
   static Heartbeat leaving(Heartbeat beat) {
-    return new Heartbeat(
+    return Heartbeats.of(
         beat.group(),
         beat.member(),
         beat.instance(),
@@ -165,7 +166,7 @@ final class Bench {
   }
 
   static Heartbeat in(Heartbeat beat, String mode, List<String> topics, String clusterMember) {
-    return new Heartbeat(
+    return Heartbeats.of(
         beat.group(),
         beat.member(),
         beat.instance(),
@@ -200,7 +201,7 @@ final class Bench {
     }
     return beat.withMarks(
         last.shards().stream()
-            .map(owned -> new ShardProgress(owned.shard(), owned.epoch(), null, null, null))
+            .map(owned -> new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null))
             .toList());
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
@@ -292,7 +293,7 @@ class DispatcherCoreTest {
     }
 
     private static Heartbeat level(Heartbeat beat, int range, String strategy, String dedup) {
-      return beat.withPolicy(new GroupPolicy("level", range, strategy, dedup));
+      return Heartbeats.with(beat, "policy", new GroupPolicy("level", range, strategy, dedup));
     }
 
     private static void mismatch(Object answer, String detail) {
@@ -338,15 +339,17 @@ class DispatcherCoreTest {
       Heartbeat a = bench.beat("a");
       assertThat(bench.refusal(level(a, 0, "pull", "off"))).isEqualTo(Refusal.INVALID);
       assertThat(bench.refusal(level(a, 5, "pull", "odd"))).isEqualTo(Refusal.INVALID);
-      Heartbeat.Wishes stall = new Heartbeat.Wishes(null, null, 0, 5_000L, null, null);
+      Heartbeat.Wishes stall = new Heartbeat.Wishes(null, null, 0, 5_000L, null, null, null);
       assertThat(bench.refusal(a.withWishes(stall))).isEqualTo(Refusal.INVALID);
       Heartbeat good = level(a, 5, "pull", "off");
       assertThat(
-              bench.refusal(good.withWishes(new Heartbeat.Wishes(null, null, 0, 999L, null, null))))
+              bench.refusal(
+                  good.withWishes(new Heartbeat.Wishes(null, null, 0, 999L, null, null, null))))
           .isEqualTo(Refusal.INVALID);
       assertThat(
               bench.refusal(
-                  good.withWishes(new Heartbeat.Wishes(null, null, 0, 3_600_001L, null, null))))
+                  good.withWishes(
+                      new Heartbeat.Wishes(null, null, 0, 3_600_001L, null, null, null))))
           .isEqualTo(Refusal.INVALID);
       assertThat(bench.send(good.withWishes(stall))).isInstanceOf(Assignment.class);
       assertThat(bench.refusal(a.withWishes(retries(1L)))).isEqualTo(Refusal.INVALID);
@@ -361,7 +364,7 @@ class DispatcherCoreTest {
     }
 
     private static Heartbeat.Wishes retries(Long... delays) {
-      return new Heartbeat.Wishes(null, null, 0, null, null, List.of(delays));
+      return new Heartbeat.Wishes(null, null, 0, null, null, List.of(delays), null);
     }
 
     @Test

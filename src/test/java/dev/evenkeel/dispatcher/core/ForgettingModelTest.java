@@ -6,6 +6,7 @@ import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -181,7 +182,7 @@ class ForgettingModelTest {
       if (member == null) {
         boolean both = random.nextBoolean();
         member =
-            new Heartbeat(
+            Heartbeats.of(
                 "g",
                 "a",
                 "a" + ++runs,
@@ -244,7 +245,14 @@ class ForgettingModelTest {
                 each ->
                     statuses.add(
                         new ShardStatus(
-                            each.getKey(), 0, 0, 0, 0, rig.tables().leasesOn(each.getKey()))));
+                            each.getKey(),
+                            0,
+                            0,
+                            0,
+                            0,
+                            rig.tables().leasesOn(each.getKey()),
+                            List.of(),
+                            ShardStatus.Delayed.NONE)));
       }
       return statuses;
     }

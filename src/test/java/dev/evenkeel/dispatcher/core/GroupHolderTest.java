@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -25,7 +26,7 @@ class GroupHolderTest {
   private final Heartbeat second = level(bench.beat("dispatcher@n2", "d2", 100));
 
   private static Heartbeat level(Heartbeat beat) {
-    return beat.withPolicy(GroupPolicy.of("level"));
+    return Heartbeats.with(beat, "policy", GroupPolicy.of("level"));
   }
 
   private void held() {

@@ -291,7 +291,8 @@ class HandoverEdgesTest {
 
   @Test
   void theShardsOfOneThatCrashedWaitForARelease() {
-    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    Heartbeat careful =
+        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
     bench.send(careful);
     bench.send(b);
     bench.release(2);
@@ -311,7 +312,8 @@ class HandoverEdgesTest {
 
   @Test
   void oneThatCrashedAndReturnsInTimeKeepsItsShards() {
-    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    Heartbeat careful =
+        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
     bench.send(careful);
     bench.send(b);
     bench.release(2);
@@ -325,7 +327,8 @@ class HandoverEdgesTest {
 
   @Test
   void aLaterRunOfOneThatCrashedEndsTheWait() {
-    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 600_000));
+    Heartbeat careful =
+        a.withWishes(new Heartbeat.Wishes(null, null, 600_000, null, null, null, null));
     bench.send(careful);
     bench.send(b);
     bench.release(2);
@@ -340,7 +343,8 @@ class HandoverEdgesTest {
 
   @Test
   void aReplacedOrLeavingRunIsNotWaitedFor() {
-    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    Heartbeat careful =
+        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
     bench.send(careful);
     bench.send(bench.beat("a", "a2", 200).withWishes(careful.wishes()));
     assertThat(bench.lease(0).instance()).isEqualTo("a2");
@@ -363,7 +367,7 @@ class HandoverEdgesTest {
             "host",
             bench.now + 5_000,
             5_000,
-            new Heartbeat.Wishes(null, null, 8_000));
+            new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
     bench.activate(List.of(ghost));
     bench.send(b);
     bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));
@@ -375,7 +379,8 @@ class HandoverEdgesTest {
 
   @Test
   void whoIsWaitedForAfterItsDeathStaysInTheRegistryUntilThen() {
-    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    Heartbeat careful =
+        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
     bench.send(careful);
     bench.send(b);
     bench.clear();
@@ -394,7 +399,8 @@ class HandoverEdgesTest {
 
   @Test
   void aRunThatTakesTheNameKeepsTheEntry() {
-    Heartbeat careful = a.withWishes(new Heartbeat.Wishes(null, null, 8_000));
+    Heartbeat careful =
+        a.withWishes(new Heartbeat.Wishes(null, null, 8_000, null, null, null, null));
     bench.send(careful);
     bench.send(b);
     bench.pass(6_000, b);

@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Shard;
@@ -63,7 +64,7 @@ class IgnoredAssignmentTest {
 
   @Test
   void aLeaderThatIgnoresItsShardsGetsThemAtTheNextEpochs() {
-    Heartbeat leader = a.withPolicy(GroupPolicy.of(GroupPolicy.MODE_SINGLETON));
+    Heartbeat leader = Heartbeats.with(a, "policy", GroupPolicy.of(GroupPolicy.MODE_SINGLETON));
     bench.ignoring.add("a1");
     bench.send(leader);
     assertThat(bench.owners()).isEqualTo("aa");
@@ -81,7 +82,9 @@ class IgnoredAssignmentTest {
         a.withMarks(
             many.told.get("a1").shards().stream()
                 .limit(Heartbeat.MARKS_MAX)
-                .map(owned -> new ShardProgress(owned.shard(), owned.epoch(), null, null, null))
+                .map(
+                    owned ->
+                        new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null))
                 .toList());
     many.pass(StuckMembers.UNNAMED_MILLIS_MAX, first);
     Shard last = new Shard(1, Heartbeat.MARKS_MAX);

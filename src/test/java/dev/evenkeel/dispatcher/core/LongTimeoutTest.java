@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -22,7 +23,7 @@ class LongTimeoutTest {
   private final Heartbeat b = bench.beat("b");
 
   private static Heartbeat patient(String clusterMember) {
-    return new Heartbeat(
+    return Heartbeats.of(
         Bench.GROUP,
         "a",
         "a1",

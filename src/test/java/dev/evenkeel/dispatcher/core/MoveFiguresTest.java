@@ -18,7 +18,8 @@ class MoveFiguresTest {
 
   private void tell(Heartbeat beat, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
     bench.send(
-        beat.withMarks(List.of(new ShardProgress(SHARD, epoch, begun, fetchedAgo, endedAgo))));
+        beat.withMarks(
+            List.of(new ShardProgress(SHARD, epoch, begun, fetchedAgo, endedAgo, null))));
   }
 
   private MoveRecord last() {

@@ -192,7 +192,8 @@ class ResetTest {
 
   @Test
   void aLostOwnerHasItsCrashLockTimeToGiveAShardBack() {
-    Heartbeat locked = a.withWishes(new Heartbeat.Wishes(null, null, 30_000));
+    Heartbeat locked =
+        a.withWishes(new Heartbeat.Wishes(null, null, 30_000, null, null, null, null));
     bench.log.ends.put(new Shard(1, 0), 100L);
     bench.log.ends.put(new Shard(1, 1), 100L);
     bench.send(locked);
@@ -221,7 +222,8 @@ class ResetTest {
 
   @Test
   void whoComesBackWithinItsCrashLockTimeLetsGoInGoodOrder() {
-    Heartbeat locked = a.withWishes(new Heartbeat.Wishes(null, null, 30_000));
+    Heartbeat locked =
+        a.withWishes(new Heartbeat.Wishes(null, null, 30_000, null, null, null, null));
     bench.log.ends.put(new Shard(1, 0), 100L);
     bench.send(locked);
     bench.pass(6_000);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -145,7 +146,8 @@ class SingletonSimulationTest {
 
   private static Heartbeat beat(Bench bench, Run run) {
     Heartbeat beat =
-        bench.beat(run.name, run.instance, run.born).withPolicy(GroupPolicy.of("singleton"));
+        Heartbeats.with(
+            bench.beat(run.name, run.instance, run.born), "policy", GroupPolicy.of("singleton"));
     return run.resigned == 0
         ? beat
         : beat.withWishes(Heartbeat.Wishes.NONE.resignedAt(run.resigned));

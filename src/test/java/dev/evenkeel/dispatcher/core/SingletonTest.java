@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -23,7 +24,8 @@ class SingletonTest {
   private final Heartbeat c = single("c", 300);
 
   private Heartbeat single(String name, long born) {
-    return bench.beat(name, name + "1", born).withPolicy(GroupPolicy.of("singleton"));
+    return Heartbeats.with(
+        bench.beat(name, name + "1", born), "policy", GroupPolicy.of("singleton"));
   }
 
   private static Heartbeat resigned(Heartbeat beat, long term) {
@@ -239,7 +241,7 @@ class SingletonTest {
   @Test
   void aLeaderThatIsStuckLosesTheLeadAtOnce() {
     Heartbeat stuck =
-        a.withWishes(new Heartbeat.Wishes(null, 2_000L, 0))
+        a.withWishes(new Heartbeat.Wishes(null, 2_000L, 0, null, null, null, null))
             .withMarks(List.of(new ShardProgress(new Shard(1, 0), 1, 1L, null, null, 2_500L)));
     bench.send(a);
     bench.send(b);

@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Shard;
@@ -23,7 +24,9 @@ class StuckMemberTest {
   }
 
   private Heartbeat member(String name, Long stuckTimeoutMillis) {
-    return bench.beat(name).withWishes(new Heartbeat.Wishes(null, stuckTimeoutMillis, 0));
+    return bench
+        .beat(name)
+        .withWishes(new Heartbeat.Wishes(null, stuckTimeoutMillis, 0, null, null, null, null));
   }
 
   /** With a stall of so many milliseconds of each of {@code shards}, under epochs as they are. */
@@ -41,7 +44,7 @@ class StuckMemberTest {
 
   private static Heartbeat consumed(Heartbeat beat, long consumed) {
     Heartbeat consuming =
-        new Heartbeat(
+        Heartbeats.of(
             beat.group(),
             beat.member(),
             beat.instance(),

@@ -141,6 +141,7 @@ class RateGateTest {
               new FetchAnswer(
                   0,
                   log.get(shard).size(),
+                  0,
                   List.of(new FetchAnswer.Placed(from, builder.build(1, 0, 0)))),
               now);
     }

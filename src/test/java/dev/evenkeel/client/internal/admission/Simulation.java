@@ -566,7 +566,7 @@ final class Simulation {
         found.add(placed);
       }
     }
-    return new FetchAnswer(0, MESSAGES, found);
+    return new FetchAnswer(0, MESSAGES, 0, found);
   }
 
   private Boolean commit(DataCommand.Commit commit) {

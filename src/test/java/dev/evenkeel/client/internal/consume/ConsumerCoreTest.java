@@ -103,7 +103,8 @@ class ConsumerCoreTest {
   }
 
   private static FetchAnswer answer(long base, Batch batch) {
-    return new FetchAnswer(0, base + batch.count(), List.of(new FetchAnswer.Placed(base, batch)));
+    return new FetchAnswer(
+        0, base + batch.count(), 0, List.of(new FetchAnswer.Placed(base, batch)));
   }
 
   /** The handler fails, and the log takes what it is told. */
@@ -156,6 +157,7 @@ class ConsumerCoreTest {
         new FetchAnswer(
             0,
             8,
+            0,
             List.of(
                 new FetchAnswer.Placed(0, malformed(7)), new FetchAnswer.Placed(7, batch("d"))));
     fetch.owned().fetched(fetch.request(), answer, now);
@@ -888,7 +890,7 @@ class ConsumerCoreTest {
     for (long base = 40; base < 340; base += 30) {
       batches.add(new FetchAnswer.Placed(base, batch(new String[30])));
     }
-    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 340, batches), now);
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 340, 0, batches), now);
     assertThat(core.flow().messages()).as("whole batches within the limit").isEqualTo(100);
     assertThat(takeAll(ConsumerAction.Fetch.class)).isEmpty();
 
@@ -914,7 +916,7 @@ class ConsumerCoreTest {
     tick(5_000);
     ConsumerAction.Fetch again = take(ConsumerAction.Fetch.class);
     assertThat(again.request().waitMillis()).isEqualTo(1_000);
-    again.owned().fetched(again.request(), new FetchAnswer(0, 1, List.of()), now);
+    again.owned().fetched(again.request(), new FetchAnswer(0, 1, 0, List.of()), now);
     tick(100);
     assertThat(take(ConsumerAction.Fetch.class).request().waitMillis())
         .isEqualTo(new ConsumerOptions().getFetchWaitMillis());

@@ -90,7 +90,7 @@ class DeliveryPolicyTest {
         .owned()
         .fetched(
             fetch.request(),
-            new FetchAnswer(0, count, List.of(new FetchAnswer.Placed(0, batch))),
+            new FetchAnswer(0, count, 0, List.of(new FetchAnswer.Placed(0, batch))),
             now);
     return fetch.owned();
   }

@@ -118,7 +118,7 @@ class LeadTest {
     batch.add(new Message(null, Map.of(), 0, new byte[10]));
     batch.add(new Message(null, Map.of(), 0, new byte[10]));
     FetchAnswer answer =
-        new FetchAnswer(0, 2, List.of(new FetchAnswer.Placed(0, batch.build(1, 0, 0))));
+        new FetchAnswer(0, 2, 0, List.of(new FetchAnswer.Placed(0, batch.build(1, 0, 0))));
     fetch.owned().fetched(fetch.request(), answer, 0);
     Task task = core.next(0);
     assertThat(task).isNotNull();

@@ -76,7 +76,7 @@ class OutageTest {
     }
     ConsumerAction.Fetch fetch = fetches.remove(shard);
     FetchAnswer.Placed batch = new FetchAnswer.Placed(0, builder.build(1, 0, 0));
-    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, count, List.of(batch)), now);
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, count, 0, List.of(batch)), now);
     act();
   }
 

@@ -41,7 +41,7 @@ class StalledMarkTest {
             .orElseThrow();
     FetchAnswer.Placed placed = new FetchAnswer.Placed(end, batch.build(1, 0, 0));
     end += messages;
-    shard.fetched(fetch.request(), new FetchAnswer(0, end, List.of(placed)), now);
+    shard.fetched(fetch.request(), new FetchAnswer(0, end, 0, List.of(placed)), now);
   }
 
   @Test

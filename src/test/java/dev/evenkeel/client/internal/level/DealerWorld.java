@@ -110,7 +110,7 @@ final class DealerWorld {
     this.random = new Random(seed);
     this.messages = messages;
     for (int i = 0; i < messages; i++) {
-      pool.add(new Waiting(new MessageId(new Shard(1, i % SHARDS), i / SHARDS), 1));
+      pool.add(new Waiting(new MessageId(new Shard(1, i % SHARDS), i / SHARDS, 0), 1));
     }
     ConsumerOptions options =
         new ConsumerOptions()
@@ -306,7 +306,7 @@ final class DealerWorld {
     Map<Shard, Long> committed = new HashMap<>();
     for (int i = 0; i < SHARDS; i++) {
       long offset = 0;
-      while (done.contains(new MessageId(new Shard(1, i), offset))) {
+      while (done.contains(new MessageId(new Shard(1, i), offset, 0))) {
         offset++;
       }
       committed.put(new Shard(1, i), offset);

@@ -32,7 +32,7 @@ class EndedIdsTest {
       } else {
         long offset = Math.max(0, top++ - random.nextInt(20));
         int before = model.stream().mapToInt(TreeSet::size).sum();
-        ended.add(new MessageId(new Shard(1, shard), offset));
+        ended.add(new MessageId(new Shard(1, shard), offset, 0));
         if (offsets.add(offset) && before == MOST) {
           assertThat(ended.size()).isEqualTo(MOST);
           // Which of equally full shards loses one is open.
@@ -52,12 +52,13 @@ class EndedIdsTest {
   void afterAResetOnlyWhatWasDealtSinceCounts() {
     EndedIds ended = new EndedIds(MOST);
     Shard shard = new Shard(1, 0);
-    ended.add(new MessageId(shard, 7));
-    ended.add(new MessageId(new Shard(1, 1), 8));
+    ended.add(new MessageId(shard, 7, 0));
+    ended.add(new MessageId(new Shard(1, 1), 8, 0));
     ended.add(new MessageId(shard, 2, 1));
-    ended.add(new MessageId(shard, 9));
+    ended.add(new MessageId(shard, 9, 0));
     assertThat(ended.all())
-        .containsExactlyInAnyOrder(new MessageId(shard, 2, 1), new MessageId(new Shard(1, 1), 8));
+        .containsExactlyInAnyOrder(
+            new MessageId(shard, 2, 1), new MessageId(new Shard(1, 1), 8, 0));
     assertThat(ended.size()).isEqualTo(2);
     ended.committed(shard, 3);
     assertThat(ended.size()).isEqualTo(1);

@@ -58,7 +58,7 @@ class LevelWorkTest {
   }
 
   private static MessageId id(long offset) {
-    return new MessageId(SHARD, offset);
+    return new MessageId(SHARD, offset, 0);
   }
 
   private static List<HandOut.Entry> messages(long... offsets) {
@@ -509,7 +509,7 @@ class LevelWorkTest {
     refused(Refusal.INVALID, () -> oneOf(new HandOut.Entry(id(3), -7, 1, message)));
     refused(
         Refusal.INVALID,
-        () -> oneOf(new HandOut.Entry(new MessageId(new Shard(2, 0), 3), 7, 1, message)));
+        () -> oneOf(new HandOut.Entry(new MessageId(new Shard(2, 0), 3, 0), 7, 1, message)));
     refused(
         Refusal.INVALID,
         () ->

@@ -498,8 +498,11 @@ public final class FakeCluster implements Link {
         leaderInView,
         List.of(leaderInView, leaderInView),
         List.of("n1"),
-        List.of(
-            new TopicInfo(1, "t", shards, new TopicConfig(0, 0, 0), TopicInfo.State.ACTIVE, 0)));
+        List.of(new TopicInfo(1, "t", shards, new TopicConfig(0, 0, 0), TopicInfo.State.ACTIVE, 0)),
+        0,
+        List.of(),
+        true,
+        -1);
   }
 
   @Override

@@ -83,7 +83,7 @@ final class FakeDealer {
       byte[] payload = String.valueOf(offset).getBytes(StandardCharsets.UTF_8);
       messages.add(
           new HandOut.Entry(
-              new MessageId(new Shard(1, 0), offset),
+              new MessageId(new Shard(1, 0), offset, 0),
               3,
               1,
               new Message(null, Map.of(), 1_000, payload)));

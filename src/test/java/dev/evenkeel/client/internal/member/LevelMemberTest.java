@@ -131,7 +131,7 @@ class LevelMemberTest {
     SessionState again = await(dealer.collect(2, 1, true));
     assertThat(again.finished()).isEqualTo(4);
     assertThat(again.checkpoint()).containsExactly(5);
-    assertThat(again.ended()).hasSize(4).contains(new MessageId(new Shard(1, 0), 14));
+    assertThat(again.ended()).hasSize(4).contains(new MessageId(new Shard(1, 0), 14, 0));
     await(consumer.close());
     Heartbeat last = cluster.heartbeats().get(cluster.heartbeats().size() - 1);
     assertThat(last.leaving()).isTrue();

@@ -80,7 +80,7 @@ final class DealWorld {
 
     void deliver(Ticket ticket) {
       open.add(ticket);
-      MessageId id = new MessageId(ticket.shard(), ticket.offset());
+      MessageId id = new MessageId(ticket.shard(), ticket.offset(), 0);
       book.delivery(
           "t",
           new HandOut.Entry(id, term, ticket.attempt(), new Message(null, null, 0, BODY)),
@@ -95,7 +95,7 @@ final class DealWorld {
 
     void finished(Ticket ticket) {
       complete(ticket);
-      MessageId id = new MessageId(ticket.shard(), ticket.offset());
+      MessageId id = new MessageId(ticket.shard(), ticket.offset(), 0);
       if (!handled.contains(id)) {
         throw new AssertionError(id + " was finished by nobody");
       }

@@ -48,7 +48,7 @@ class LevelDispatchTest {
 
   private void deliver(Shard shard, int from, int to) {
     for (int i = from; i < to; i++) {
-      MessageId id = new MessageId(shard, i);
+      MessageId id = new MessageId(shard, i, 0);
       book.delivery("t", new HandOut.Entry(id, 1, 1, new Message(null, null, 0, new byte[1])), i);
     }
   }
@@ -324,8 +324,8 @@ class LevelDispatchTest {
     deliver(0, 6);
     book.begin(2, now);
     LevelAction.SendStart collect = of(LevelAction.SendStart.class, actions()).get(0);
-    List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
-    List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1));
+    List<MessageId> held = List.of(new MessageId(SHARD, 2, 0), new MessageId(SHARD, 3, 0));
+    List<MessageId> ended = List.of(new MessageId(SHARD, 0, 0), new MessageId(SHARD, 1, 0));
     book.started(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.Finished.class, then)).hasSize(2);
@@ -381,8 +381,8 @@ class LevelDispatchTest {
     deliverOfGeneration(1, 0, 6);
     book.begin(2, now);
     LevelAction.SendStart collect = of(LevelAction.SendStart.class, actions()).get(0);
-    List<MessageId> held = List.of(new MessageId(SHARD, 2), new MessageId(SHARD, 3));
-    List<MessageId> ended = List.of(new MessageId(SHARD, 0), new MessageId(SHARD, 1, 1));
+    List<MessageId> held = List.of(new MessageId(SHARD, 2, 0), new MessageId(SHARD, 3, 0));
+    List<MessageId> ended = List.of(new MessageId(SHARD, 0, 0), new MessageId(SHARD, 1, 1));
     book.started(collect, new SessionState(checkpoint, 2, held, ended, 4), now);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.Finished.class, then)).hasSize(1);
