@@ -14,7 +14,24 @@ public sealed interface DataCommand {
    *
    * @throws RefusedException INVALID or TOO_LARGE, saying what would be right
    */
-  default void check() {}
+  default void check() {
+    if (this instanceof OfLease of) {
+      checkLease(of.group(), of.shard());
+    }
+  }
+
+  /** A command that clients and dispatchers may send. */
+  interface Submitted {}
+
+  /** A command that brokers send each other. */
+  interface Managed {}
+
+  /** A command about the lease of a group on a shard. */
+  interface OfLease extends Submitted {
+    String group();
+
+    Shard shard();
+  }
 
   private static void checkLease(String group, Shard shard) {
     Names.check("group", group);
@@ -33,12 +50,7 @@ public sealed interface DataCommand {
    */
   record OpenShards(
       int topicId, String topic, List<Integer> shards, TopicConfig config, long epochFloor)
-      implements DataCommand {
-
-    /** In a cluster that never deleted a topic. */
-    public OpenShards(int topicId, String topic, List<Integer> shards, TopicConfig config) {
-      this(topicId, topic, shards, config, 0);
-    }
+      implements DataCommand, Managed {
 
     @Override
     public void check() {
@@ -55,14 +67,14 @@ public sealed interface DataCommand {
    * Drops all shards of a topic that this log group holds, with their leases. Answers {@link
    * Reply.OfNumber}: no lease that was dropped here ever had a higher epoch.
    */
-  record DropShards(int topicId) implements DataCommand {
+  record DropShards(int topicId) implements DataCommand, Managed {
     @Override
     public void check() {
       new Shard(topicId, 0).check();
     }
   }
 
-  record ConfigureShards(int topicId, TopicConfig config) implements DataCommand {
+  record ConfigureShards(int topicId, TopicConfig config) implements DataCommand, Managed {
     @Override
     public void check() {
       new Shard(topicId, 0).check();
@@ -93,42 +105,12 @@ public sealed interface DataCommand {
       StartAt start,
       long groupTerm,
       long ownerTimeoutMillis)
-      implements DataCommand {
+      implements DataCommand, OfLease {
 
     /** The same as nodes of before there was a timeout in it can read it. */
     public Grant withUsualTimeout() {
-      return new Grant(group, shard, owner, instance, expectedEpoch, start, groupTerm);
-    }
-
-    /** To an owner with the usual timeout. */
-    public Grant(
-        String group,
-        Shard shard,
-        String owner,
-        String instance,
-        long expectedEpoch,
-        StartAt start,
-        long groupTerm) {
-      this(
-          group,
-          shard,
-          owner,
-          instance,
-          expectedEpoch,
-          start,
-          groupTerm,
-          Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
-    }
-
-    /** Without a lease of the whole group. */
-    public Grant(
-        String group,
-        Shard shard,
-        String owner,
-        String instance,
-        long expectedEpoch,
-        StartAt start) {
-      this(group, shard, owner, instance, expectedEpoch, start, 0);
+      long usual = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+      return new Grant(group, shard, owner, instance, expectedEpoch, start, groupTerm, usual);
     }
 
     @Override
@@ -157,7 +139,7 @@ public sealed interface DataCommand {
    * the lease has that epoch. Answers {@link Reply.OfLease}.
    */
   record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
-      implements DataCommand {
+      implements DataCommand, OfLease {
     @Override
     public void check() {
       checkLease(group, shard);
@@ -178,23 +160,7 @@ public sealed interface DataCommand {
    *     progress, unless the lease has that of a higher offset
    */
   record Commit(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
-      implements DataCommand {
-
-    /** Progress of an owner that keeps no state. */
-    public Commit(String group, Shard shard, long epoch, long offset) {
-      this(group, shard, epoch, offset, -1, null);
-    }
-
-    /** Progress of an owner that keeps state, and has none for the lease yet. */
-    public Commit(String group, Shard shard, long epoch, long offset, long emptyStateOffset) {
-      this(group, shard, epoch, offset, emptyStateOffset, null);
-    }
-
-    @Override
-    public void check() {
-      checkLease(group, shard);
-    }
-  }
+      implements DataCommand, OfLease {}
 
   /**
    * Sets a group back, or forward: compare and set. Refuses FENCED unless the lease's epoch is
@@ -206,12 +172,7 @@ public sealed interface DataCommand {
    * @param to where the group goes on; an offset must be from the first kept to the next message
    */
   record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
-      implements DataCommand {
-    @Override
-    public void check() {
-      checkLease(group, shard);
-    }
-  }
+      implements DataCommand, OfLease {}
 
   /**
    * The producer under which the owner's handlers publish in this {@link Generation}; one that the
@@ -219,12 +180,7 @@ public sealed interface DataCommand {
    * {@link Reply.OfLease}.
    */
   record SetPublisher(String group, Shard shard, long epoch, long producerId)
-      implements DataCommand {
-    @Override
-    public void check() {
-      checkLease(group, shard);
-    }
-  }
+      implements DataCommand, OfLease {}
 
   /**
    * Opens an epoch of the producer under which handlers of a group on a shard publish, and fences
@@ -237,7 +193,7 @@ public sealed interface DataCommand {
    * @param fresh nothing was published under this id: it replaces that of the group and shard
    */
   record OpenPublisher(long producerId, int epoch, String group, Shard input, boolean fresh)
-      implements DataCommand {
+      implements DataCommand, Submitted {
     @Override
     public void check() {
       checkLease(group, input);
@@ -252,12 +208,7 @@ public sealed interface DataCommand {
    * @param stateOffset the offset that {@code state} stands for; -1 with a null state
    */
   record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
-      implements DataCommand {
-    @Override
-    public void check() {
-      checkLease(group, shard);
-    }
-  }
+      implements DataCommand, OfLease {}
 
   /**
    * What became of messages that failed, in order. Refuses FENCED unless the lease is held at
@@ -265,7 +216,7 @@ public sealed interface DataCommand {
    * room, and which must stay where they are.
    */
   record RecordOutcomes(String group, Shard shard, long epoch, List<Outcome> outcomes)
-      implements DataCommand {
+      implements DataCommand, OfLease {
     @Override
     public void check() {
       checkLease(group, shard);
@@ -283,20 +234,12 @@ public sealed interface DataCommand {
    * Puts dead letters back among the retries, with no attempt counted. Answers {@link
    * Reply.OfOffsets}: those that were there.
    */
-  record ReplayDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {
-    @Override
-    public void check() {
-      checkLease(group, shard);
-    }
-  }
+  record ReplayDeadLetters(String group, Shard shard, List<Long> offsets)
+      implements DataCommand, OfLease {}
 
   /** Drops dead letters. Answers {@link Reply.OfOffsets}: those that were there. */
-  record DropDeadLetters(String group, Shard shard, List<Long> offsets) implements DataCommand {
-    @Override
-    public void check() {
-      checkLease(group, shard);
-    }
-  }
+  record DropDeadLetters(String group, Shard shard, List<Long> offsets)
+      implements DataCommand, OfLease {}
 
   /**
    * Drops the leases of a group, all or those on one topic, with its retries and dead letters
@@ -313,7 +256,7 @@ public sealed interface DataCommand {
    *     their epochs are, as entries of before there was a limit do
    * @param topicId {@link #ALL_TOPICS}, {@link #NO_TOPIC}, or of one topic
    */
-  record ForgetLeases(String group, long epochMax, int topicId) implements DataCommand {
+  record ForgetLeases(String group, long epochMax, int topicId) implements DataCommand, Submitted {
 
     /** No topic has this id. */
     public static final int ALL_TOPICS = 0;
@@ -324,16 +267,6 @@ public sealed interface DataCommand {
     /** Drops nothing: leases made from now on have epochs above {@code epoch}. */
     public static ForgetLeases raise(String group, long epoch) {
       return new ForgetLeases(group, epoch, NO_TOPIC);
-    }
-
-    /** On all topics, whatever the epochs are. */
-    public ForgetLeases(String group) {
-      this(group, 0);
-    }
-
-    /** On all topics. */
-    public ForgetLeases(String group, long epochMax) {
-      this(group, epochMax, ALL_TOPICS);
     }
 
     /** Whether leases on that shard are meant. */
@@ -357,7 +290,7 @@ public sealed interface DataCommand {
    * Fences every lower epoch of a producer in this log group. Refuses PRODUCER_FENCED if a higher
    * one is known. Answers {@link Reply.OfSequences}: the last sequence taken of the former epoch.
    */
-  record OpenProducer(long producerId, int epoch) implements DataCommand {}
+  record OpenProducer(long producerId, int epoch) implements DataCommand, Submitted {}
 
   /**
    * Moves delayed batches that are due, by the time of the entry, into their shards: the one due

@@ -42,26 +42,6 @@ public record GroupInfo(
     subscriptions = Collections.unmodifiableSortedMap(new TreeMap<>(subscriptions));
   }
 
-  /** With topics that were seen when the group was. */
-  public GroupInfo(
-      String name,
-      GroupPolicy policy,
-      Collection<String> topics,
-      StartAt start,
-      long createdMillis,
-      long seenMillis,
-      String assignor) {
-    this(
-        name,
-        policy,
-        with(Collections.emptySortedMap(), topics, seenMillis),
-        start,
-        createdMillis,
-        seenMillis,
-        assignor,
-        NO_CLOCK);
-  }
-
   private static SortedMap<String, Long> with(
       SortedMap<String, Long> before, Collection<String> topics, long millis) {
     SortedMap<String, Long> after = new TreeMap<>(before);

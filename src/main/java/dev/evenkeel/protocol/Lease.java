@@ -77,11 +77,6 @@ public record Lease(
     return state == null ? committed : Math.min(committed, stateOffset);
   }
 
-  /** To an owner with the usual timeout. */
-  public Lease granted(String newOwner, String newInstance, long newGroupTerm) {
-    return granted(newOwner, newInstance, newGroupTerm, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
-  }
-
   public Lease granted(
       String newOwner, String newInstance, long newGroupTerm, long newOwnerTimeoutMillis) {
     return new Lease(

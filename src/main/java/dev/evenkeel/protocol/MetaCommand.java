@@ -12,6 +12,9 @@ public sealed interface MetaCommand {
    */
   default void check() {}
 
+  /** A command that clients and dispatchers may send. */
+  interface Submitted {}
+
   /** Answers {@link Reply.OfTopic} in state CREATING, or refuses TOPIC_EXISTS. */
   record CreateTopic(String name, int shards, TopicConfig config) implements MetaCommand {
     @Override
@@ -70,13 +73,7 @@ public sealed interface MetaCommand {
       StartAt start,
       boolean force,
       String assignor)
-      implements MetaCommand {
-
-    /** With the assignor that the group has. */
-    public DeclareGroup(
-        String name, GroupPolicy policy, List<String> topics, StartAt start, boolean force) {
-      this(name, policy, topics, start, force, null);
-    }
+      implements MetaCommand, Submitted {
 
     @Override
     public void check() {
@@ -93,7 +90,7 @@ public sealed interface MetaCommand {
    * The group has live members now, which subscribe to these topics. Written at most once an hour a
    * group. Answers {@link Reply.OfGroup}.
    */
-  record SeeGroup(String name, List<String> topics) implements MetaCommand {
+  record SeeGroup(String name, List<String> topics) implements MetaCommand, Submitted {
     @Override
     public void check() {
       Names.check("group", name);
@@ -107,10 +104,10 @@ public sealed interface MetaCommand {
    * counts for {@link Limits#ACTIVE_STEP_MILLIS_MAX} at most; one whose answer is lost is not
    * repeated. Answers {@link Reply.OfNumber}: the sum of all steps.
    */
-  record AddActiveTime(long millis) implements MetaCommand {}
+  record AddActiveTime(long millis) implements MetaCommand, Submitted {}
 
   /** Answers {@link Reply.Done}, or refuses UNKNOWN_GROUP. */
-  record ForgetGroup(String name) implements MetaCommand {
+  record ForgetGroup(String name) implements MetaCommand, Submitted {
     @Override
     public void check() {
       Names.check("group", name);
@@ -121,7 +118,7 @@ public sealed interface MetaCommand {
    * The group does not read the topic any more. Answers {@link Reply.OfGroup}, also if it did not
    * read it before; refuses UNKNOWN_GROUP.
    */
-  record ForgetTopic(String group, String topic) implements MetaCommand {
+  record ForgetTopic(String group, String topic) implements MetaCommand, Submitted {
     @Override
     public void check() {
       Names.check("group", group);
@@ -139,7 +136,7 @@ public sealed interface MetaCommand {
    * @param instance which run of the holder
    */
   record GrantGroupLease(String group, String holder, String instance, long expectedTerm)
-      implements MetaCommand {
+      implements MetaCommand, Submitted {
     @Override
     public void check() {
       Names.check("group", group);
@@ -153,7 +150,8 @@ public sealed interface MetaCommand {
    * instance} has it at {@code term}; a repeat after it was taken answers as the first: {@link
    * Reply.OfGroupLease}.
    */
-  record ReleaseGroupLease(String group, String instance, long term) implements MetaCommand {
+  record ReleaseGroupLease(String group, String instance, long term)
+      implements MetaCommand, Submitted {
     @Override
     public void check() {
       Names.check("group", group);
@@ -164,7 +162,7 @@ public sealed interface MetaCommand {
    * Gives out a producer id ({@link Reply.OfProducer}). With a name: the same id each time, with an
    * epoch one higher; with an empty name: a fresh id and epoch 0.
    */
-  record RegisterProducer(String name) implements MetaCommand {
+  record RegisterProducer(String name) implements MetaCommand, Submitted {
     @Override
     public void check() {
       if (name != null && !name.isEmpty()) {
@@ -179,7 +177,7 @@ public sealed interface MetaCommand {
    *
    * @param moves oldest first
    */
-  record RecordMoves(List<MoveRecord> moves) implements MetaCommand {
+  record RecordMoves(List<MoveRecord> moves) implements MetaCommand, Submitted {
     @Override
     public void check() {
       moves.forEach(MoveRecord::check);

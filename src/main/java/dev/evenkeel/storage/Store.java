@@ -68,6 +68,19 @@ public interface Store extends Closeable {
     void delete(Table table, byte[] key);
 
     /**
+     * Puts a row.
+     *
+     * @param value null: deletes the row
+     */
+    default void putOrDelete(Table table, byte[] key, byte[] value) {
+      if (value == null) {
+        delete(table, key);
+      } else {
+        put(table, key, value);
+      }
+    }
+
+    /**
      * Deletes keys from {@code from} (inclusive) to {@code to} (exclusive), and frees their space.
      */
     void deleteRange(Table table, byte[] from, byte[] to);

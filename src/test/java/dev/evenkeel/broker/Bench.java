@@ -12,6 +12,7 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.RefusedException;
@@ -138,7 +139,7 @@ final class Bench implements AutoCloseable {
         submit(
             "n1",
             groupOf(shard),
-            new DataCommand.Grant(group, shard, owner, owner + "-1", expected, StartAt.EARLIEST));
+            Commands.grant(group, shard, owner, owner + "-1", expected, StartAt.EARLIEST));
     return ((Reply.OfLease) reply).lease();
   }
 

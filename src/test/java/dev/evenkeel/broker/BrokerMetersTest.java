@@ -9,7 +9,7 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.meters.Meters;
-import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
@@ -45,8 +45,8 @@ class BrokerMetersTest {
     FetchAnswer answer = get(bench.fetch("g", shard, 1, 3, 0));
     assertThat(answer.batches()).hasSize(2);
     get(bench.fetch("g", shard, 1, 9, 1));
-    bench.submit("n1", bench.groupOf(shard), new DataCommand.Commit("g", shard, 1, 9));
-    assertThat(bench.submit("n1", bench.groupOf(shard), new DataCommand.Commit("g", shard, 9, 9)))
+    bench.submit("n1", bench.groupOf(shard), Commands.commit("g", shard, 1, 9));
+    assertThat(bench.submit("n1", bench.groupOf(shard), Commands.commit("g", shard, 9, 9)))
         .isNotNull();
     assertThat(refusal(bench.fetch("g", shard, 1, 10, 0)).refusal())
         .isEqualTo(Refusal.OFFSET_OUT_OF_RANGE);

@@ -23,6 +23,7 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -97,8 +98,7 @@ class BrokerVerticleTest {
     assertThat(answer.batches().get(0).batch().verified().count()).isEqualTo(2);
 
     int group = bench.groupOf(shard);
-    assertThat(bench.submit("n1", group, new DataCommand.Commit("g", shard, 1, 3)))
-        .isEqualTo(Reply.DONE);
+    assertThat(bench.submit("n1", group, Commands.commit("g", shard, 1, 3))).isEqualTo(Reply.DONE);
     byte[] state = {1, 2, 3};
     assertThat(bench.submit("n1", group, new DataCommand.Release("g", shard, 1, 5, 5, state)))
         .isEqualTo(Reply.DONE);
@@ -433,7 +433,7 @@ class BrokerVerticleTest {
     assertThat(refused.getMessage()).contains("999", "1000", "evenkeel-broker");
     assertThat(node.log().all()).noneMatch(group -> group.eligibility().eligible());
     assertThat(get(bench.fetch("g", shard, 1, 0, 0)).batches()).hasSize(1);
-    assertThat(bench.submit("n1", bench.groupOf(shard), new DataCommand.Commit("g", shard, 1, 2)))
+    assertThat(bench.submit("n1", bench.groupOf(shard), Commands.commit("g", shard, 1, 2)))
         .isEqualTo(Reply.DONE);
     bench.diskFree.set(1000);
     node.checkDisk();
@@ -629,7 +629,7 @@ class BrokerVerticleTest {
     Bytes declare = new Bytes();
     CommandCodec.write(
         declare,
-        new MetaCommand.DeclareGroup(
+        Commands.declareGroup(
             "g", GroupPolicy.SHARDED, List.of("orders"), StartAt.EARLIEST, false));
     bench.control(Op.SUBMIT_META, declare);
     ByteReader groups = new ByteReader(bench.control(Op.READ_GROUPS, new Bytes()));
@@ -701,7 +701,7 @@ class BrokerVerticleTest {
         List.of(
             new DataCommand.ReplayDeadLetters(null, shard, List.of(1L)),
             new DataCommand.DropDeadLetters(null, shard, List.of(1L)),
-            new DataCommand.ForgetLeases(null))) {
+            Commands.forgetLeases(null))) {
       assertThatThrownBy(() -> bench.submit("n1", bench.groupOf(shard), command))
           .isInstanceOfSatisfying(
               RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID));

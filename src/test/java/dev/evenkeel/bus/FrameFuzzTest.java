@@ -7,6 +7,7 @@ import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -107,9 +108,9 @@ class FrameFuzzTest {
         HandOut::decode);
     for (DataCommand command :
         List.of(
-            new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
-            new DataCommand.Commit("g", SHARD, 4, 100),
-            new DataCommand.OpenShards(7, "t", List.of(0, 2), TopicConfig.DEFAULT),
+            Commands.grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
+            Commands.commit("g", SHARD, 4, 100),
+            Commands.openShards(7, "t", List.of(0, 2), TopicConfig.DEFAULT),
             new DataCommand.Release("g", SHARD, 4, 100, 100, new byte[] {1, 2, 3}))) {
       Bytes body = new Bytes().i32(1);
       CommandCodec.write(body, command);
@@ -206,8 +207,7 @@ class FrameFuzzTest {
         new Sample(
             Frames.answer(results.encode()),
             frame -> AppendResults.decode(Frames.answerBody(frame))));
-    GroupInfo group =
-        new GroupInfo("g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average");
+    GroupInfo group = Commands.group("g", GroupPolicy.SHARDED, List.of("t"), 2, "average");
     for (Reply reply :
         List.of(
             new Reply.OfLease(lease),

@@ -15,7 +15,7 @@ import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.history.History;
 import dev.evenkeel.history.HistoryClients;
-import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -187,8 +187,7 @@ final class AckWatch implements AutoCloseable {
   Refusal commitAt(String node, Owned owned) {
     Bytes body = new Bytes(128).i32(owned.shard().dataGroup(view().dataLeaders().size()));
     CommandCodec.write(
-        body,
-        new DataCommand.Commit(owned.group(), owned.shard(), owned.epoch(), owned.committed() + 1));
+        body, Commands.commit(owned.group(), owned.shard(), owned.epoch(), owned.committed() + 1));
     return ask(node, Frames.request(Op.SUBMIT_DATA, body)) instanceof Reply.Refused refused
         ? refused.exception().refusal()
         : null;

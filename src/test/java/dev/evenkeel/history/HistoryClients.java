@@ -5,6 +5,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
@@ -296,7 +297,7 @@ public final class HistoryClients {
                 GROUP, shard, epoch, offset, state == null ? -1 : offset, state));
       }
       if (luck < 13) {
-        return submit(name, shard, new DataCommand.Commit(GROUP, shard, epoch, offset));
+        return submit(name, shard, Commands.commit(GROUP, shard, epoch, offset));
       }
       return fetch(name, new FetchRequest(GROUP, shard, epoch, offset, 1 << 14, 100, 0, 100))
           .onSuccess(
@@ -316,7 +317,7 @@ public final class HistoryClients {
       return submit(
               name,
               shard,
-              new DataCommand.Grant(GROUP, shard, name, instance, seenEpoch, StartAt.EARLIEST))
+              Commands.grant(GROUP, shard, name, instance, seenEpoch, StartAt.EARLIEST))
           .onSuccess(this::see)
           .onSuccess(
               reply -> {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
@@ -50,7 +51,7 @@ class HistoryTest {
 
   private History.Call<Reply> grant(String owner, long expected) {
     return history.command(
-        "d", SHARD, new DataCommand.Grant("g", SHARD, owner, owner, expected, StartAt.EARLIEST));
+        "d", SHARD, Commands.grant("g", SHARD, owner, owner, expected, StartAt.EARLIEST));
   }
 
   private void granted(String owner, long expected) {
@@ -62,7 +63,7 @@ class HistoryTest {
   }
 
   private History.Call<Reply> commit(long epoch, long offset) {
-    return history.command("c", SHARD, new DataCommand.Commit("g", SHARD, epoch, offset));
+    return history.command("c", SHARD, Commands.commit("g", SHARD, epoch, offset));
   }
 
   private void isFine() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
@@ -98,11 +99,11 @@ class MachineHistoryTest {
       case 3 -> {
         long expected = Math.max(0, epoch() - random.nextInt(2));
         String owner = "m" + random.nextInt(3);
-        command(new DataCommand.Grant("g", SHARD, owner, owner + "-1", expected, StartAt.EARLIEST));
+        command(Commands.grant("g", SHARD, owner, owner + "-1", expected, StartAt.EARLIEST));
       }
       case 4, 5 ->
           command(
-              new DataCommand.Commit(
+              Commands.commit(
                   "g", SHARD, epoch() - random.nextInt(2), random.nextInt(2 + (int) end())));
       case 6 -> {
         long at = Math.max(0, end() - random.nextInt(3));

@@ -3,6 +3,7 @@ package dev.evenkeel.sim;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
@@ -28,7 +29,7 @@ enum Bugs implements Bug {
     @Override
     public DataCommand command(DataCommand command, Lease lease) {
       return command instanceof DataCommand.Grant c && lease != null
-          ? new DataCommand.Grant(
+          ? Commands.grant(
               c.group(),
               c.shard(),
               c.owner(),
@@ -56,7 +57,7 @@ enum Bugs implements Bug {
     @Override
     public DataCommand command(DataCommand command, Lease lease) {
       return command instanceof DataCommand.Commit c && lease != null
-          ? new DataCommand.Commit(c.group(), c.shard(), lease.epoch(), c.offset())
+          ? Commands.commit(c.group(), c.shard(), lease.epoch(), c.offset())
           : command;
     }
   },

@@ -98,7 +98,7 @@ final class Settling {
       return shard + " is handled up to " + world.ledger.doneUpTo(shard) + " of " + end;
     }
     FailureCounts stand = world.brokers.of(shard).stand(World.GROUP, shard);
-    if (stand.moved() + stand.held() > 0) {
+    if (stand.waiting() + stand.parked() + stand.held() > 0) {
       return shard + " has failures left: " + stand;
     }
     if (lease.committed() != end) {

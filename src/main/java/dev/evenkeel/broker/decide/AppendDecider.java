@@ -56,7 +56,7 @@ public final class AppendDecider {
     for (AppendBody.Item item : items) {
       results.add(one(item));
     }
-    delays.forEach((shard, counts) -> changes.add(new Change.PutDelays(shard, counts)));
+    delays.forEach((shard, counts) -> changes.add(Change.putDelays(shard, counts)));
     shards.forEach((shard, record) -> changes.add(new Change.PutShard(shard, record)));
     producers.values().forEach(producer -> changes.add(new Change.PutProducer(producer)));
     rings.forEach((key, ring) -> changes.add(new Change.PutRing(key, ring)));

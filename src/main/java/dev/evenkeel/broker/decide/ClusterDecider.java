@@ -22,7 +22,7 @@ public record ClusterDecider(MetaTables tables) {
   public Decision<MetaChange> register(MetaCommand.RegisterProducer command) {
     MetaTables.Counters counters = tables.counters();
     long id = counters.nextProducerId();
-    MetaChange counted = new MetaChange.PutCounters(counters.afterProducer());
+    MetaChange counted = MetaChange.putCounters(counters.afterProducer());
     if (command.name() == null || command.name().isEmpty()) {
       return new Decision<>(List.of(counted), new Reply.OfProducer(id, 0));
     }
@@ -31,7 +31,7 @@ public record ClusterDecider(MetaTables tables) {
     if (known != null) {
       NamedProducer next = new NamedProducer(name, known.id(), known.epoch() + 1);
       return new Decision<>(
-          List.of(new MetaChange.PutProducer(next)), new Reply.OfProducer(next.id(), next.epoch()));
+          List.of(MetaChange.putProducer(next)), new Reply.OfProducer(next.id(), next.epoch()));
     }
     if (tables.namedProducers() >= NAMED_PRODUCERS_MAX) {
       return Decision.refused(
@@ -39,7 +39,7 @@ public record ClusterDecider(MetaTables tables) {
           "there are " + NAMED_PRODUCERS_MAX + " named producers; use an existing name, or none");
     }
     return new Decision<>(
-        List.of(new MetaChange.PutProducer(new NamedProducer(name, id, 0)), counted),
+        List.of(MetaChange.putProducer(new NamedProducer(name, id, 0)), counted),
         new Reply.OfProducer(id, 0));
   }
 
@@ -47,13 +47,13 @@ public record ClusterDecider(MetaTables tables) {
     long step = Math.max(0, Math.min(command.millis(), Limits.ACTIVE_STEP_MILLIS_MAX));
     MetaTables.Counters next = tables.counters().afterActive(step);
     return new Decision<>(
-        List.of(new MetaChange.PutCounters(next)), new Reply.OfNumber(next.activeMillis()));
+        List.of(MetaChange.putCounters(next)), new Reply.OfNumber(next.activeMillis()));
   }
 
   /** Raises the feature level. It never goes down: the log has such entries. */
   public Decision<MetaChange> raise(MetaCommand.RaiseFeatureLevel command) {
     return command.level() <= tables.featureLevel()
         ? Decision.of(List.of())
-        : Decision.of(List.of(new MetaChange.PutFeatureLevel(command.level())));
+        : Decision.of(List.of(MetaChange.putFeatureLevel(command.level())));
   }
 }

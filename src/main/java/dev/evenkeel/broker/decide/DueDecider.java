@@ -72,7 +72,7 @@ public final class DueDecider {
         Batch batch = batch(key, cursor.value());
         IndexEntry entry = record.next(batch, time.millis());
         changes.add(new Change.PutBatch(shard, entry, batch));
-        changes.add(new Change.RemoveDelayed(key));
+        changes.add(Change.removeDelayed(key));
         record = record.appended(entry);
         tookMessages += batch.count();
         tookBatches++;
@@ -84,7 +84,7 @@ public final class DueDecider {
     messages += tookMessages;
     changes.add(new Change.PutShard(shard, record));
     changes.add(
-        new Change.PutDelays(
+        Change.putDelays(
             shard,
             left == null
                 ? DelayCounts.NONE

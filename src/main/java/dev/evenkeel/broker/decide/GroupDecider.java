@@ -88,16 +88,16 @@ public record GroupDecider(MetaTables tables) {
       return unknown(command.name());
     }
     List<MetaChange> changes = new ArrayList<>();
-    changes.add(new MetaChange.RemoveGroup(command.name()));
-    changes.add(new MetaChange.RemoveGroupLease(command.name()));
+    changes.add(MetaChange.removeGroup(command.name()));
+    changes.add(MetaChange.removeGroupLease(command.name()));
     if (!tables.isFirstLevel()) {
       long term = tables.groupLease(command.name()).term();
-      changes.add(new MetaChange.PutCounters(tables.counters().aboveTerm(term)));
+      changes.add(MetaChange.putCounters(tables.counters().aboveTerm(term)));
     }
     tables
         .moves()
         .ofGroup(command.name())
-        .forEach(number -> changes.add(new MetaChange.RemoveMove(number)));
+        .forEach(number -> changes.add(MetaChange.removeMove(number)));
     return Decision.of(changes);
   }
 
@@ -113,7 +113,7 @@ public record GroupDecider(MetaTables tables) {
   }
 
   private static Decision<MetaChange> put(GroupInfo group) {
-    return new Decision<>(List.of(new MetaChange.PutGroup(group)), new Reply.OfGroup(group));
+    return new Decision<>(List.of(MetaChange.putGroup(group)), new Reply.OfGroup(group));
   }
 
   static Decision<MetaChange> unknown(String group) {

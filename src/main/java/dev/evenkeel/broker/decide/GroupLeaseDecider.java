@@ -57,8 +57,7 @@ public record GroupLeaseDecider(MetaTables tables) {
   }
 
   private static Decision<MetaChange> put(GroupLease lease) {
-    return new Decision<>(
-        List.of(new MetaChange.PutGroupLease(lease)), new Reply.OfGroupLease(lease));
+    return new Decision<>(List.of(MetaChange.putGroupLease(lease)), new Reply.OfGroupLease(lease));
   }
 
   private static Decision<MetaChange> fenced(GroupLease lease, long term) {

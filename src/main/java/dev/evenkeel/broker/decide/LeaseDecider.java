@@ -146,7 +146,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     LeaseKey key = new LeaseKey(shard, command.group());
     List<Change> changes = new ArrayList<>();
     changes.add(new Change.PutLease(next));
-    changes.add(new Change.RemoveLeaseState(key));
+    changes.add(Change.removeLeaseState(key));
     changes.addAll(new FailureDecider(tables, store, null).reset(next));
     return new Decision<>(changes, new Reply.OfLease(next));
   }
@@ -230,7 +230,7 @@ public record LeaseDecider(DataTables tables, Store store) {
         long gone = tables.lease(key.group(), key.shard()).generation().number();
         generation = Math.max(generation, gone + 1);
       }
-      changes.add(new Change.PutGenerationFloor(generation));
+      changes.add(Change.putGenerationFloor(generation));
     }
     covered(command, tables.failuresOf(command.group()))
         .forEach(key -> changes.add(new Change.RemoveFailures(key)));
@@ -257,7 +257,7 @@ public record LeaseDecider(DataTables tables, Store store) {
   /** Leases made from now on begin above {@code epoch}. */
   static List<Change> raise(DataTables tables, long epoch) {
     return epoch > tables.epochFloor() && !tables.isFirstLevel()
-        ? List.of(new Change.PutEpochFloor(epoch))
+        ? List.of(Change.putEpochFloor(epoch))
         : List.of();
   }
 

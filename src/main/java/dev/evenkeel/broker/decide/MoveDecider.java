@@ -48,8 +48,8 @@ public final class MoveDecider {
     command.moves().forEach(this::take);
     giveUpSurplus();
     List<MetaChange> changes = new ArrayList<>();
-    removes.forEach(number -> changes.add(new MetaChange.RemoveMove(number)));
-    puts.forEach((number, move) -> changes.add(new MetaChange.PutMove(number, move)));
+    removes.forEach(number -> changes.add(MetaChange.removeMove(number)));
+    puts.forEach((number, move) -> changes.add(MetaChange.putMove(number, move)));
     return Decision.of(changes);
   }
 

@@ -99,8 +99,8 @@ public record PublisherDecider(DataTables tables, long nowMillis) {
   /** A producer goes, with all that is remembered of it. */
   static List<Change> forget(DataTables tables, ProducerRecord producer) {
     List<Change> changes = new ArrayList<>();
-    tables.ringsOf(producer.id()).keySet().forEach(k -> changes.add(new Change.RemoveRing(k)));
-    changes.add(new Change.RemoveProducer(producer.id()));
+    tables.ringsOf(producer.id()).keySet().forEach(k -> changes.add(Change.removeRing(k)));
+    changes.add(Change.removeProducer(producer.id()));
     return changes;
   }
 

@@ -85,7 +85,7 @@ public final class RetainDecider {
       next = next.since(old.millis());
     }
     if (!next.equals(marks)) {
-      changes.add(new Change.PutMarks(shard, next));
+      changes.add(Change.putMarks(shard, next));
     }
     // A group that came later, or was set back, may need what all had consumed then.
     return old == null ? 0 : Math.min(old.floor(), floor);

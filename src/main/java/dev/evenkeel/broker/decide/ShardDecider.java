@@ -25,7 +25,7 @@ public record ShardDecider(DataTables tables) {
     List<Change> changes = new ArrayList<>();
     if (known == null) {
       changes.add(
-          new Change.PutTopic(
+          Change.putTopic(
               new TopicRecord(command.topicId(), command.topic(), command.config(), false)));
     }
     changes.addAll(LeaseDecider.raise(tables, command.epochFloor()));
@@ -50,8 +50,7 @@ public record ShardDecider(DataTables tables) {
     }
     return Decision.of(
         List.of(
-            new Change.PutTopic(
-                new TopicRecord(known.id(), known.name(), command.config(), false))));
+            Change.putTopic(new TopicRecord(known.id(), known.name(), command.config(), false))));
   }
 
   public Decision<Change> drop(DataCommand.DropShards command) {
@@ -72,10 +71,10 @@ public record ShardDecider(DataTables tables) {
       tables.failuresOn(shard).forEach(key -> changes.add(new Change.RemoveFailures(key)));
     }
     changes.addAll(LeaseDecider.remove(tables, leases));
-    tables.ringsIn(id).forEach(key -> changes.add(new Change.RemoveRing(key)));
+    tables.ringsIn(id).forEach(key -> changes.add(Change.removeRing(key)));
     changes.addAll(new PublisherDecider(tables, 0).forgetInputs(id));
     String name = known == null ? "" : known.name();
-    changes.add(new Change.PutTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
+    changes.add(Change.putTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
     return new Decision<>(changes, LeaseDecider.floor(tables, floor));
   }
 }

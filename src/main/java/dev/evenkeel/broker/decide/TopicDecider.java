@@ -44,7 +44,7 @@ public record TopicDecider(MetaTables tables) {
             TopicInfo.State.CREATING,
             nowMillis);
     return new Decision<>(
-        List.of(new MetaChange.PutTopic(topic), new MetaChange.PutCounters(counters.afterTopic())),
+        List.of(MetaChange.putTopic(topic), MetaChange.putCounters(counters.afterTopic())),
         new Reply.OfTopic(topic));
   }
 
@@ -95,12 +95,12 @@ public record TopicDecider(MetaTables tables) {
     MetaTables.Counters next = tables.counters().aboveEpoch(command.epochFloor());
     return Decision.of(
         next.equals(tables.counters())
-            ? List.of(new MetaChange.RemoveTopic(topic))
-            : List.of(new MetaChange.RemoveTopic(topic), new MetaChange.PutCounters(next)));
+            ? List.of(MetaChange.removeTopic(topic))
+            : List.of(MetaChange.removeTopic(topic), MetaChange.putCounters(next)));
   }
 
   private static Decision<MetaChange> put(TopicInfo topic) {
-    return new Decision<>(List.of(new MetaChange.PutTopic(topic)), new Reply.OfTopic(topic));
+    return new Decision<>(List.of(MetaChange.putTopic(topic)), new Reply.OfTopic(topic));
   }
 
   private static Decision<MetaChange> unknown(String topic) {

@@ -66,22 +66,6 @@ public record BrokerSettings(
     peers = List.copyOf(peers);
   }
 
-  /** All but the first three at their defaults. */
-  public static BrokerSettings of(String nodeId, Path dataDirectory, List<LogSettings.Peer> peers) {
-    return new BrokerSettings(
-        nodeId,
-        dataDirectory,
-        peers,
-        0,
-        SNAPSHOT_EVERY_ENTRIES,
-        SNAPSHOT_EVERY_BYTES,
-        SEGMENT_BYTES_MAX,
-        TAIL_BYTES_MAX,
-        DISK_FREE_BYTES_MIN,
-        System::currentTimeMillis,
-        null);
-  }
-
   /**
    * Settings from a verticle's configuration: see {@link BrokerVerticle}.
    *

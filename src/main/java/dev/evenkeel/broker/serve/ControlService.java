@@ -34,7 +34,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -42,41 +41,6 @@ import java.util.function.Function;
  * nothing malformed gets into a log.
  */
 public final class ControlService {
-  /** What clients and dispatchers may send. */
-  private static final Set<Class<?>> SUBMITTED_DATA =
-      Set.of(
-          DataCommand.Grant.class,
-          DataCommand.SetDrain.class,
-          DataCommand.Commit.class,
-          DataCommand.Release.class,
-          DataCommand.RecordOutcomes.class,
-          DataCommand.ReplayDeadLetters.class,
-          DataCommand.DropDeadLetters.class,
-          DataCommand.ForgetLeases.class,
-          DataCommand.ResetLease.class,
-          DataCommand.SetPublisher.class,
-          DataCommand.OpenPublisher.class,
-          DataCommand.OpenProducer.class);
-
-  /** What brokers send each other. */
-  private static final Set<Class<?>> MANAGED =
-      Set.of(
-          DataCommand.OpenShards.class,
-          DataCommand.ConfigureShards.class,
-          DataCommand.DropShards.class);
-
-  private static final Set<Class<?>> SUBMITTED_META =
-      Set.of(
-          MetaCommand.DeclareGroup.class,
-          MetaCommand.SeeGroup.class,
-          MetaCommand.AddActiveTime.class,
-          MetaCommand.ForgetGroup.class,
-          MetaCommand.ForgetTopic.class,
-          MetaCommand.GrantGroupLease.class,
-          MetaCommand.ReleaseGroupLease.class,
-          MetaCommand.RecordMoves.class,
-          MetaCommand.RegisterProducer.class);
-
   private final ServeContext serve;
   private final BrokerNode node;
   private final List<LogGroupServer> groups;
@@ -100,8 +64,8 @@ public final class ControlService {
     Op op = Frames.op(request);
     ByteReader in = new ByteReader(Frames.body(request));
     return switch (op) {
-      case SUBMIT_DATA -> submitData(in, SUBMITTED_DATA);
-      case MANAGE_SHARDS -> submitData(in, MANAGED);
+      case SUBMIT_DATA -> submitData(in, DataCommand.Submitted.class);
+      case MANAGE_SHARDS -> submitData(in, DataCommand.Managed.class);
       case SUBMIT_META -> submitMeta(in);
       case READ_LEASE -> readLease(in);
       case READ_SHARDS -> readShards(in);
@@ -134,14 +98,14 @@ public final class ControlService {
     return groups.get(group);
   }
 
-  private static void requireAllowed(Set<Class<?>> allowed, Object command) {
-    if (!allowed.contains(command.getClass())) {
+  private static void requireAllowed(Class<?> allowed, Object command) {
+    if (!allowed.isInstance(command)) {
       throw new RefusedException(
           Refusal.INVALID, command.getClass().getSimpleName() + " may not be submitted here");
     }
   }
 
-  private Future<Buffer> submitData(ByteReader in, Set<Class<?>> allowed) {
+  private Future<Buffer> submitData(ByteReader in, Class<?> allowed) {
     LogGroupServer group = group(in);
     DataCommand command = CommandCodec.data(in);
     requireAllowed(allowed, command);
@@ -167,7 +131,7 @@ public final class ControlService {
 
   private Future<Buffer> submitMeta(ByteReader in) {
     MetaCommand command = CommandCodec.meta(in);
-    requireAllowed(SUBMITTED_META, command);
+    requireAllowed(MetaCommand.Submitted.class, command);
     LogGroup meta = node.log().meta();
     LogGroupServer.requireLeader(node.nodeId(), meta);
     return commands.append(meta, Entry.of(command, node.nowMillis()));

@@ -232,11 +232,6 @@ public final class Service {
     }
   }
 
-  /** Fetches that wait for messages now. */
-  public int fetchesWaiting() {
-    return fetches.waiting();
-  }
-
   /** Stops listening to the state, and answers who waits. */
   public void close() {
     closed = true;

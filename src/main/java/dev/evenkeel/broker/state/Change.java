@@ -1,5 +1,13 @@
 package dev.evenkeel.broker.state;
 
+import static dev.evenkeel.storage.Store.Table.BATCHES;
+import static dev.evenkeel.storage.Store.Table.DELAYED;
+import static dev.evenkeel.storage.Store.Table.FAILURES;
+import static dev.evenkeel.storage.Store.Table.INDEX;
+import static dev.evenkeel.storage.Store.Table.LEASES;
+import static dev.evenkeel.storage.Store.Table.META;
+import static dev.evenkeel.storage.Store.Table.PRODUCERS;
+
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
@@ -7,25 +15,46 @@ import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 import java.util.List;
+import java.util.function.Consumer;
 
-/** One change to the state of a data log group. */
+/**
+ * One change to the state of a data log group. Most are a {@link Row}; a record of its own has what
+ * others look at, and what every append writes.
+ */
 public sealed interface Change extends StateChange<DataTables> {
-  record PutTopic(TopicRecord topic) implements Change {
+
+  /**
+   * One row of the store, and what it alters in memory.
+   *
+   * @param value null: deletes the row
+   */
+  record Row(Store.Table table, byte[] key, byte[] value, Consumer<DataTables> shown)
+      implements Change {
+    /** A row that memory does not have. */
+    Row(Store.Table table, byte[] key, byte[] value) {
+      this(table, key, value, tables -> {});
+    }
+
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.topic(topic.id()), TopicRecord.CODEC.encode(topic));
+      write.putOrDelete(table, key, value);
     }
 
     @Override
     public void show(DataTables tables) {
-      tables.topics.put(topic.id(), topic);
+      shown.accept(tables);
     }
+  }
+
+  static Change putTopic(TopicRecord topic) {
+    byte[] value = TopicRecord.CODEC.encode(topic);
+    return new Row(META, Keys.topic(topic.id()), value, all -> all.topics.put(topic.id(), topic));
   }
 
   record PutShard(Shard shard, ShardRecord record) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.shard(shard), record.encode());
+      write.put(META, Keys.shard(shard), record.encode());
     }
 
     @Override
@@ -34,18 +63,15 @@ public sealed interface Change extends StateChange<DataTables> {
     }
   }
 
-  /** The shard goes with everything in it, but not its leases. */
+  /** Removes the shard with everything in it, but not its leases. */
   record RemoveShard(Shard shard) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.delete(Store.Table.META, Keys.shard(shard));
-      write.delete(Store.Table.META, Keys.marks(shard));
-      byte[] from = Keys.batch(shard, 0);
-      byte[] to = Keys.batch(shard, Long.MAX_VALUE);
-      write.deleteRange(Store.Table.BATCHES, from, to);
-      write.deleteRange(Store.Table.INDEX, from, to);
-      write.delete(Store.Table.META, Keys.delays(shard));
-      write.deleteRange(Store.Table.DELAYED, DelayedKey.first(shard), DelayedKey.last(shard));
+      write.delete(META, Keys.shard(shard));
+      write.delete(META, Keys.marks(shard));
+      new Trim(shard, 0, Long.MAX_VALUE).write(write);
+      write.delete(META, Keys.delays(shard));
+      write.deleteRange(DELAYED, DelayedKey.first(shard), DelayedKey.last(shard));
     }
 
     @Override
@@ -62,62 +88,41 @@ public sealed interface Change extends StateChange<DataTables> {
     public void write(Store.Write write) {
       byte[] from = Keys.batch(shard, fromOffset);
       byte[] to = Keys.batch(shard, toOffset);
-      write.deleteRange(Store.Table.BATCHES, from, to);
-      write.deleteRange(Store.Table.INDEX, from, to);
+      write.deleteRange(BATCHES, from, to);
+      write.deleteRange(INDEX, from, to);
     }
   }
 
-  record PutMarks(Shard shard, RetentionMarks marks) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.marks(shard), RetentionMarks.CODEC.encode(marks));
-    }
-
-    @Override
-    public void show(DataTables tables) {
-      tables.marks.put(shard, marks);
-    }
+  static Change putMarks(Shard shard, RetentionMarks marks) {
+    byte[] value = RetentionMarks.CODEC.encode(marks);
+    return new Row(META, Keys.marks(shard), value, all -> all.marks.put(shard, marks));
   }
 
   record PutBatch(Shard shard, IndexEntry entry, Batch batch) implements Change {
     @Override
     public void write(Store.Write write) {
       byte[] key = Keys.batch(shard, entry.base());
-      write.put(Store.Table.BATCHES, key, batch.bytes().duplicate());
-      write.put(Store.Table.INDEX, key, entry.encode());
+      write.put(BATCHES, key, batch.bytes().duplicate());
+      write.put(INDEX, key, entry.encode());
     }
   }
 
-  /** A batch waits until it is due. */
+  /** Keeps a batch until it is due. */
   record PutDelayed(DelayedKey key, Batch batch) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.DELAYED, key.bytes(), batch.bytes().duplicate());
+      write.put(DELAYED, key.bytes(), batch.bytes().duplicate());
     }
   }
 
-  record RemoveDelayed(DelayedKey key) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      write.delete(Store.Table.DELAYED, key.bytes());
-    }
+  static Change removeDelayed(DelayedKey key) {
+    return new Row(DELAYED, key.bytes(), null);
   }
 
-  /** How much of delayed messages there is now. */
-  record PutDelays(Shard shard, DelayCounts counts) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      if (counts.isEmpty()) {
-        write.delete(Store.Table.META, Keys.delays(shard));
-      } else {
-        write.put(Store.Table.META, Keys.delays(shard), DelayCounts.CODEC.encode(counts));
-      }
-    }
-
-    @Override
-    public void show(DataTables tables) {
-      tables.delays.put(shard, counts);
-    }
+  /** The shard has this many delayed messages now. */
+  static Change putDelays(Shard shard, DelayCounts counts) {
+    byte[] value = counts.isEmpty() ? null : DelayCounts.CODEC.encode(counts);
+    return new Row(META, Keys.delays(shard), value, all -> all.delays.put(shard, counts));
   }
 
   /**
@@ -130,7 +135,7 @@ public sealed interface Change extends StateChange<DataTables> {
 
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.LEASES, Keys.lease(key()), RecordCodec.LEASE.encode(lease));
+      write.put(LEASES, Keys.lease(key()), RecordCodec.LEASE.encode(lease));
     }
 
     @Override
@@ -142,23 +147,20 @@ public sealed interface Change extends StateChange<DataTables> {
   record PutLeaseState(LeaseKey key, byte[] state) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.LEASES, Keys.leaseState(key), state);
+      write.put(LEASES, Keys.leaseState(key), state);
     }
   }
 
-  /** The bytes of a lease's state go; that it has none is a change of its own. */
-  record RemoveLeaseState(LeaseKey key) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      write.delete(Store.Table.LEASES, Keys.leaseState(key));
-    }
+  /** Removes the bytes of a lease's state; that it has none is a change of its own. */
+  static Change removeLeaseState(LeaseKey key) {
+    return new Row(LEASES, Keys.leaseState(key), null);
   }
 
   /** The time of the entry that makes these changes. */
   record PutTime(LogTime time) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.time(), time.encode());
+      write.put(META, Keys.TIME, time.encode());
     }
 
     @Override
@@ -168,36 +170,22 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /** Leases made from now on begin above this epoch. */
-  record PutEpochFloor(long floor) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.epochFloor(), Codec.I64.encode(floor));
-    }
-
-    @Override
-    public void show(DataTables tables) {
-      tables.epochFloor = floor;
-    }
+  static Change putEpochFloor(long floor) {
+    return new Row(
+        META, Keys.EPOCH_FLOOR, Codec.I64.encode(floor), tables -> tables.epochFloor = floor);
   }
 
   /** Leases made from now on begin with a generation of this number or above. */
-  record PutGenerationFloor(long floor) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.generationFloor(), Codec.I64.encode(floor));
-    }
-
-    @Override
-    public void show(DataTables tables) {
-      tables.generationFloor = floor;
-    }
+  static Change putGenerationFloor(long floor) {
+    byte[] value = Codec.I64.encode(floor);
+    return new Row(META, Keys.GENERATION_FLOOR, value, all -> all.generationFloor = floor);
   }
 
   record RemoveLease(LeaseKey key) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.delete(Store.Table.LEASES, Keys.lease(key));
-      write.delete(Store.Table.LEASES, Keys.leaseState(key));
+      write.delete(LEASES, Keys.lease(key));
+      write.delete(LEASES, Keys.leaseState(key));
     }
 
     @Override
@@ -207,23 +195,17 @@ public sealed interface Change extends StateChange<DataTables> {
   }
 
   /**
-   * Rows of failures that change together, and how much there is of all after it.
+   * Rows of failures that change together, and how many failures there are after it.
    *
-   * @param rows of table FAILURES; without a value: the row goes
+   * @param rows of table FAILURES; without a value: deletes the row
    * @param replayed dead letters were put back, which the owner does not know of
    */
   record PutFailures(LeaseKey key, FailureCounts counts, List<FailureRow> rows, boolean replayed)
       implements Change {
     @Override
     public void write(Store.Write write) {
-      for (FailureRow row : rows) {
-        if (row.value() == null) {
-          write.delete(Store.Table.FAILURES, row.key());
-        } else {
-          write.put(Store.Table.FAILURES, row.key(), row.value());
-        }
-      }
-      write.put(Store.Table.LEASES, Keys.failureCounts(key), FailureCounts.CODEC.encode(counts));
+      rows.forEach(row -> write.putOrDelete(FAILURES, row.key(), row.value()));
+      write.put(LEASES, Keys.failureCounts(key), FailureCounts.CODEC.encode(counts));
     }
 
     @Override
@@ -234,13 +216,13 @@ public sealed interface Change extends StateChange<DataTables> {
     }
   }
 
-  /** All failures of a group on a shard go, with the dead letters. */
+  /** Removes all failures of a group on a shard, dead letters too. */
   record RemoveFailures(LeaseKey key) implements Change {
     @Override
     public void write(Store.Write write) {
       FailureKeys keys = new FailureKeys(key);
-      write.deleteRange(Store.Table.FAILURES, keys.first(), keys.last());
-      write.delete(Store.Table.LEASES, Keys.failureCounts(key));
+      write.deleteRange(FAILURES, keys.first(), keys.last());
+      write.delete(LEASES, Keys.failureCounts(key));
     }
 
     @Override
@@ -253,7 +235,7 @@ public sealed interface Change extends StateChange<DataTables> {
   record PutProducer(ProducerRecord producer) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.PRODUCERS, Keys.producer(producer.id()), producer.encode());
+      write.put(PRODUCERS, Keys.producer(producer.id()), producer.encode());
     }
 
     @Override
@@ -265,7 +247,7 @@ public sealed interface Change extends StateChange<DataTables> {
   record PutRing(ProducerShard key, RecentSequences ring) implements Change {
     @Override
     public void write(Store.Write write) {
-      write.put(Store.Table.PRODUCERS, Keys.ring(key), ring.encode());
+      write.put(PRODUCERS, Keys.ring(key), ring.encode());
     }
 
     @Override
@@ -274,28 +256,12 @@ public sealed interface Change extends StateChange<DataTables> {
     }
   }
 
-  record RemoveRing(ProducerShard key) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      write.delete(Store.Table.PRODUCERS, Keys.ring(key));
-    }
-
-    @Override
-    public void show(DataTables tables) {
-      tables.rings.remove(key);
-    }
+  static Change removeRing(ProducerShard key) {
+    return new Row(PRODUCERS, Keys.ring(key), null, tables -> tables.rings.remove(key));
   }
 
   /** Its rings are changes of their own. */
-  record RemoveProducer(long producerId) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      write.delete(Store.Table.PRODUCERS, Keys.producer(producerId));
-    }
-
-    @Override
-    public void show(DataTables tables) {
-      tables.removeProducer(producerId);
-    }
+  static Change removeProducer(long id) {
+    return new Row(PRODUCERS, Keys.producer(id), null, tables -> tables.removeProducer(id));
   }
 }

@@ -19,11 +19,6 @@ public record FailureCounts(int waiting, int parked, int held, int dead, int mar
 
   public static final FailureCounts NONE = new FailureCounts(0, 0, 0, 0, 0, 0);
 
-  /** Messages whose copy is kept for another attempt. */
-  public int moved() {
-    return waiting + parked;
-  }
-
   /** What a new owner must know before it hands out anything. */
   public int concerningOwner() {
     return waiting + parked + held + marks;

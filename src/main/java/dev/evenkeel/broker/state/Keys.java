@@ -33,6 +33,11 @@ import java.util.Arrays;
  * </pre>
  */
 public final class Keys {
+  static final byte[] COUNTERS = {'N'};
+  static final byte[] TIME = {'C'};
+  static final byte[] GENERATION_FLOOR = {'G'};
+  static final byte[] EPOCH_FLOOR = {'E'};
+  static final byte[] FEATURE_LEVEL = {'F'};
   private static final byte[] LAST = new byte[64];
 
   static {
@@ -74,26 +79,6 @@ public final class Keys {
   static byte[] named(char tag, String name) {
     byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
     return ByteBuffer.allocate(1 + utf8.length).put((byte) tag).put(utf8).array();
-  }
-
-  static byte[] counters() {
-    return new byte[] {'N'};
-  }
-
-  static byte[] time() {
-    return new byte[] {'C'};
-  }
-
-  static byte[] generationFloor() {
-    return new byte[] {'G'};
-  }
-
-  static byte[] epochFloor() {
-    return new byte[] {'E'};
-  }
-
-  static byte[] featureLevel() {
-    return new byte[] {'F'};
   }
 
   static byte[] move(long number) {

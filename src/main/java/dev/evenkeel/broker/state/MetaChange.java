@@ -7,145 +7,75 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
+import java.util.function.Consumer;
 
-/** One change to the state of the meta log group. */
-public sealed interface MetaChange extends StateChange<MetaTables> {
-  record PutTopic(TopicInfo topic) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.topic(topic.id()), RecordCodec.TOPIC.encode(topic));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.topics.put(topic.id(), topic);
-      tables.topicIds.put(topic.name(), topic.id());
-    }
+/**
+ * One change to the state of the meta log group: a row of table META, and what it alters in memory.
+ *
+ * @param value null: deletes the row
+ */
+public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
+    implements StateChange<MetaTables> {
+  @Override
+  public void write(Store.Write write) {
+    write.putOrDelete(Store.Table.META, key, value);
   }
 
-  record RemoveTopic(TopicInfo topic) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.delete(Store.Table.META, Keys.topic(topic.id()));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.topicIds.remove(topic.name());
-      tables.topics.remove(topic.id());
-    }
+  @Override
+  public void show(MetaTables tables) {
+    shown.accept(tables);
   }
 
-  record PutGroup(GroupInfo group) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.named('G', group.name()), RecordCodec.GROUP.encode(group));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.groups.put(group.name(), group);
-    }
+  public static MetaChange putTopic(TopicInfo topic) {
+    return new MetaChange(
+        Keys.topic(topic.id()), RecordCodec.TOPIC.encode(topic), tables -> tables.put(topic));
   }
 
-  record RemoveGroup(String name) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.delete(Store.Table.META, Keys.named('G', name));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.groups.remove(name);
-    }
+  public static MetaChange removeTopic(TopicInfo topic) {
+    return new MetaChange(Keys.topic(topic.id()), null, tables -> tables.remove(topic));
   }
 
-  record PutGroupLease(GroupLease lease) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.put(
-          Store.Table.META, Keys.named('L', lease.group()), RecordCodec.GROUP_LEASE.encode(lease));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.groupLeases.put(lease.group(), lease);
-    }
+  public static MetaChange putGroup(GroupInfo group) {
+    byte[] value = RecordCodec.GROUP.encode(group);
+    return new MetaChange(Keys.named('G', group.name()), value, tables -> tables.put(group));
   }
 
-  record RemoveGroupLease(String group) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.delete(Store.Table.META, Keys.named('L', group));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.groupLeases.remove(group);
-    }
+  public static MetaChange removeGroup(String name) {
+    return new MetaChange(Keys.named('G', name), null, tables -> tables.groups.remove(name));
   }
 
-  record PutProducer(NamedProducer producer) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.put(
-          Store.Table.META, Keys.named('P', producer.name()), NamedProducer.CODEC.encode(producer));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.producers.put(producer.name(), producer);
-    }
+  public static MetaChange putGroupLease(GroupLease lease) {
+    byte[] value = RecordCodec.GROUP_LEASE.encode(lease);
+    return new MetaChange(Keys.named('L', lease.group()), value, tables -> tables.put(lease));
   }
 
-  record PutCounters(MetaTables.Counters counters) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.counters(), counters.encode());
-    }
+  public static MetaChange removeGroupLease(String group) {
+    return new MetaChange(Keys.named('L', group), null, all -> all.groupLeases.remove(group));
+  }
 
-    @Override
-    public void show(MetaTables tables) {
-      tables.counters = counters;
-    }
+  public static MetaChange putProducer(NamedProducer producer) {
+    byte[] value = NamedProducer.CODEC.encode(producer);
+    return new MetaChange(Keys.named('P', producer.name()), value, all -> all.put(producer));
+  }
+
+  public static MetaChange putCounters(MetaTables.Counters next) {
+    return new MetaChange(Keys.COUNTERS, next.encode(), tables -> tables.counters = next);
   }
 
   /**
    * @param number its place in the history; numbers only grow
    */
-  record PutMove(long number, MoveRecord move) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.move(number), RecordCodec.MOVE.encode(move));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.moves.put(number, move);
-    }
+  public static MetaChange putMove(long number, MoveRecord move) {
+    byte[] value = RecordCodec.MOVE.encode(move);
+    return new MetaChange(Keys.move(number), value, tables -> tables.moves.put(number, move));
   }
 
-  record RemoveMove(long number) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.delete(Store.Table.META, Keys.move(number));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.moves.remove(number);
-    }
+  public static MetaChange removeMove(long number) {
+    return new MetaChange(Keys.move(number), null, tables -> tables.moves.remove(number));
   }
 
-  record PutFeatureLevel(int level) implements MetaChange {
-    @Override
-    public void write(Store.Write write) {
-      write.put(Store.Table.META, Keys.featureLevel(), Codec.I32.encode(level));
-    }
-
-    @Override
-    public void show(MetaTables tables) {
-      tables.featureLevel = level;
-    }
+  public static MetaChange putFeatureLevel(int level) {
+    byte[] value = Codec.I32.encode(level);
+    return new MetaChange(Keys.FEATURE_LEVEL, value, tables -> tables.featureLevel = level);
   }
 }

@@ -94,10 +94,10 @@ public final class MetaTables {
         (key, value) -> {
           ByteReader in = new ByteReader(value);
           switch (key[0]) {
-            case 'T' -> new MetaChange.PutTopic(RecordCodec.TOPIC.read(in)).show(tables);
-            case 'G' -> new MetaChange.PutGroup(RecordCodec.group(in)).show(tables);
-            case 'L' -> new MetaChange.PutGroupLease(RecordCodec.GROUP_LEASE.read(in)).show(tables);
-            case 'P' -> new MetaChange.PutProducer(NamedProducer.CODEC.decode(value)).show(tables);
+            case 'T' -> tables.put(RecordCodec.TOPIC.read(in));
+            case 'G' -> tables.put(RecordCodec.group(in));
+            case 'L' -> tables.put(RecordCodec.GROUP_LEASE.read(in));
+            case 'P' -> tables.put(NamedProducer.CODEC.read(in));
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.MOVE.read(in));
             case 'N' -> tables.counters = Counters.decode(in);
             case 'F' -> tables.featureLevel = in.i32();
@@ -105,6 +105,28 @@ public final class MetaTables {
           }
         });
     return tables;
+  }
+
+  void put(TopicInfo topic) {
+    topics.put(topic.id(), topic);
+    topicIds.put(topic.name(), topic.id());
+  }
+
+  void remove(TopicInfo topic) {
+    topicIds.remove(topic.name());
+    topics.remove(topic.id());
+  }
+
+  void put(GroupInfo group) {
+    groups.put(group.name(), group);
+  }
+
+  void put(GroupLease lease) {
+    groupLeases.put(lease.group(), lease);
+  }
+
+  void put(NamedProducer producer) {
+    producers.put(producer.name(), producer);
   }
 
   /** The topic of that name, in whatever state, or null. */

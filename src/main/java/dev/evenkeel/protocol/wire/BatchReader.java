@@ -36,11 +36,6 @@ public final class BatchReader {
     return nextOffset;
   }
 
-  /** Offset after the batch's last message. */
-  public long endOffset() {
-    return endOffset;
-  }
-
   /** Passes over a message that cannot be read; nor can those behind it. */
   public void giveUp() {
     nextOffset++;

@@ -2,8 +2,6 @@ package dev.evenkeel.protocol.wire;
 
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
-import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
@@ -28,10 +26,6 @@ public final class ByteReader {
 
   public int remaining() {
     return in.remaining();
-  }
-
-  public int position() {
-    return in.position();
   }
 
   public int u8() {
@@ -147,10 +141,5 @@ public final class ByteReader {
 
   private static MalformedException malformed(String what) {
     return new MalformedException(Refusal.INVALID, "malformed record: " + what);
-  }
-
-  /** For callers that read the buffer themselves. */
-  public static RefusedException malformed(BufferUnderflowException e) {
-    return malformed("it ends early");
   }
 }

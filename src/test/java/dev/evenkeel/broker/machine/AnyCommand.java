@@ -11,6 +11,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.MessageCodec;
+import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -21,6 +22,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Commands, replies and changes of every kind with values of every kind: those that make sense, and
@@ -124,19 +127,34 @@ final class AnyCommand {
 
   private Object record(Class<?> kind) {
     RecordComponent[] parts = kind.getRecordComponents();
-    Object[] values = new Object[parts.length];
-    Class<?>[] types = new Class<?>[parts.length];
-    for (int i = 0; i < parts.length; i++) {
-      types[i] = parts[i].getType();
-      values[i] = any(parts[i].getGenericType());
-      if (types[i] == long.class || types[i] == Long.class) {
-        values[i] = values[i] == null ? null : (Object) ((Number) values[i]).longValue();
-      }
-    }
+    Object[] values = values(parts, RecordComponent::getGenericType);
+    Class<?>[] types = Stream.of(parts).map(RecordComponent::getType).toArray(Class<?>[]::new);
     try {
       return kind.getDeclaredConstructor(types).newInstance(values);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(kind + " of " + Arrays.toString(values), e);
     }
+  }
+
+  /** What a static method makes of any arguments. */
+  Object madeBy(Method method) {
+    Object[] values = values(method.getGenericParameterTypes(), type -> type);
+    try {
+      return method.invoke(null, values);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(method + " of " + Arrays.toString(values), e);
+    }
+  }
+
+  private <P> Object[] values(P[] parts, Function<P, Type> typeOf) {
+    Object[] values = new Object[parts.length];
+    for (int i = 0; i < parts.length; i++) {
+      Type type = typeOf.apply(parts[i]);
+      values[i] = any(type);
+      if (type == long.class || type == Long.class) {
+        values[i] = values[i] == null ? null : (Object) ((Number) values[i]).longValue();
+      }
+    }
+    return values;
   }
 }

@@ -5,6 +5,7 @@ import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -130,7 +131,7 @@ class AppendTest {
     assertThat(rig.tables().lease("g", SHARD)).isNull();
     assertThat(rig.keys(Store.Table.BATCHES)).isEmpty();
     assertThat(rig.keys(Store.Table.LEASES)).isEmpty();
-    Reply late = rig.run(new DataCommand.OpenShards(1, "orders", List.of(0), TopicConfig.DEFAULT));
+    Reply late = rig.run(Commands.openShards(1, "orders", List.of(0), TopicConfig.DEFAULT));
     assertThat(((Reply.Refused) late).refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
     assertThat(rig.run(new DataCommand.DropShards(1))).isEqualTo(new Reply.OfNumber(1));
   }

@@ -103,13 +103,13 @@ class DelayTest {
     assertThat(delayed(SHARD, batch(7, 0, 0, 1), far).refusal()).isEqualTo(Refusal.INVALID);
     DelayCounts full =
         new DelayCounts(Limits.DELAYED_MESSAGES_MAX - 2, 1, 100, rig.now + 900, 0, 1);
-    new Change.PutDelays(SHARD, full).show(rig.tables());
+    Change.putDelays(SHARD, full).show(rig.tables());
     assertThat(delayed(SHARD, batch(7, 0, 0, 3), rig.now + 50).refusal())
         .isEqualTo(Refusal.TOO_LARGE);
     assertThat(delayed(SHARD, batch(7, 0, 0, 2), rig.now + 50).ok()).isTrue();
     assertThat(delayed(OTHER, batch(7, 0, 0, 3), rig.now + 50).ok()).as("a shard each").isTrue();
     DelayCounts heavy = new DelayCounts(1, 1, Limits.DELAYED_BYTES_MAX - 10, rig.now + 900, 0, 1);
-    new Change.PutDelays(OTHER, heavy).show(rig.tables());
+    Change.putDelays(OTHER, heavy).show(rig.tables());
     assertThat(delayed(OTHER, batch(7, 0, 3, 1), rig.now + 50).refusal())
         .isEqualTo(Refusal.TOO_LARGE);
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Shard;
@@ -48,19 +49,19 @@ final class Dice {
     long epoch = upTo(6);
     return switch (upTo(12)) {
       case 0, 1, 2, 3 ->
-          new DataCommand.Grant(
+          Commands.grant(
               group, shard, member, member + "-1", epoch, start(), Math.max(0, upTo(6) - 2));
       case 4 ->
           new DataCommand.SetDrain(
               group, shard, epoch, upTo(2) == 0 ? null : new Drain(member, upTo(99)));
-      case 5, 6, 7, 8 -> new DataCommand.Commit(group, shard, epoch, upTo(30) - 1);
+      case 5, 6, 7, 8 -> Commands.commit(group, shard, epoch, upTo(30) - 1);
       case 9, 10 -> {
         boolean state = upTo(2) == 0;
         int offset = upTo(30);
         yield new DataCommand.Release(
             group, shard, epoch, offset, state ? offset : -1, state ? new byte[offset] : null);
       }
-      default -> new DataCommand.Commit(group, shard, 1, upTo(10), upTo(10) - 1);
+      default -> Commands.commit(group, shard, 1, upTo(10), upTo(10) - 1);
     };
   }
 
@@ -105,8 +106,8 @@ final class Dice {
       case 8 ->
           Entry.of(
               new DataCommand.Commit("g", shard(), upTo(6), upTo(9), upTo(9), new byte[2]), now);
-      case 0 -> Entry.of(new DataCommand.ForgetLeases("g"), now);
-      case 1 -> Entry.of(new DataCommand.OpenShards(2, "more", List.of(0, 3), config), now);
+      case 0 -> Entry.of(Commands.forgetLeases("g"), now);
+      case 1 -> Entry.of(Commands.openShards(2, "more", List.of(0, 3), config), now);
       case 2 -> Entry.of(new DataCommand.DropShards(2), now);
       default -> Entry.of(new DataCommand.ConfigureShards(1, config), now);
     };

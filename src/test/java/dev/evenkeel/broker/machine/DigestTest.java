@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -34,7 +35,7 @@ class DigestTest {
 
   private static byte[] shards(long now) {
     return Rig.newest(
-        Entry.of(new DataCommand.OpenShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now));
+        Entry.of(Commands.openShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now));
   }
 
   @Test
@@ -177,14 +178,14 @@ class DigestTest {
     for (int i = 0; i < many; i++) {
       lived.run(new DataCommand.OpenProducer(1_000_000 + i * 65_537L, 0));
     }
-    lived.run(new DataCommand.ForgetLeases("former", 0));
+    lived.run(Commands.forgetLeases("former", 0));
 
     Rig restarted = Rig.opened();
     lived.log.subList(1, lived.log.size()).forEach(restarted::entry);
     restarted.reopen();
     assertThat(restarted.data.digest().sum()).isEqualTo(lived.data.digest().sum());
 
-    lived.run(new DataCommand.ForgetLeases("g", 0));
+    lived.run(Commands.forgetLeases("g", 0));
     restarted.entry(lived.log.get(lived.log.size() - 1));
     assertThat(restarted.data.digest().sum()).as("group").isEqualTo(lived.data.digest().sum());
     // The time of the log goes on by two minutes an entry at most.

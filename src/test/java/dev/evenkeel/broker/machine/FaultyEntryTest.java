@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.log.UnreadableEntryException;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.MetaCommand;
@@ -54,7 +55,7 @@ class FaultyEntryTest {
   }
 
   private static DataCommand open() {
-    return new DataCommand.OpenShards(1, "orders", List.of(0), TopicConfig.DEFAULT);
+    return Commands.openShards(1, "orders", List.of(0), TopicConfig.DEFAULT);
   }
 
   @Test
@@ -180,7 +181,7 @@ class FaultyEntryTest {
         List.of(
             new DataCommand.ReplayDeadLetters(null, Rig.SHARD, List.of(1L)),
             new DataCommand.DropDeadLetters("", Rig.SHARD, List.of(1L)),
-            new DataCommand.ForgetLeases(null),
+            Commands.forgetLeases(null),
             new DataCommand.RecordOutcomes("g", Rig.SHARD, 1, damaged))) {
       assertThatThrownBy(() -> state.admit(bytes(command)))
           .as("%s", command)

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MetaCommand;
@@ -36,7 +37,7 @@ class GroupLeaseModelTest {
   }
 
   private static MetaCommand declare() {
-    return new MetaCommand.DeclareGroup(
+    return Commands.declareGroup(
         "g", GroupPolicy.of("level"), List.of("t"), StartAt.EARLIEST, true);
   }
 

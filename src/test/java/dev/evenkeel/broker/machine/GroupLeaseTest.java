@@ -3,6 +3,7 @@ package dev.evenkeel.broker.machine;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -19,7 +20,7 @@ class GroupLeaseTest {
 
   private void declare() {
     rig.run(
-        new MetaCommand.DeclareGroup(
+        Commands.declareGroup(
             "g", GroupPolicy.of("level"), List.of("orders"), StartAt.EARLIEST, false));
   }
 
@@ -42,8 +43,7 @@ class GroupLeaseTest {
   private Refusal grantShard(String owner, long expectedEpoch, long groupTerm) {
     return refusal(
         rig.run(
-            new DataCommand.Grant(
-                "g", SHARD, owner, "run", expectedEpoch, StartAt.EARLIEST, groupTerm)));
+            Commands.grant("g", SHARD, owner, "run", expectedEpoch, StartAt.EARLIEST, groupTerm)));
   }
 
   @Test
@@ -140,7 +140,7 @@ class GroupLeaseTest {
     assertThat(grantShard("dispatcher@n0", 1, 2)).isEqualTo(Refusal.FENCED);
     assertThat(grantShard("a", 1, 0)).isEqualTo(Refusal.FENCED);
     assertThat(grantShard("dispatcher@n1", 1, 3)).isNull();
-    rig.run(new DataCommand.Commit("g", SHARD, 2, 4, 2));
+    rig.run(Commands.commit("g", SHARD, 2, 4, 2));
     rig.run(new DataCommand.SetDrain("g", SHARD, 2, null));
     rig.run(new DataCommand.Release("g", SHARD, 2, 5, 5, new byte[] {1}));
     rig.data.close();
@@ -151,7 +151,7 @@ class GroupLeaseTest {
     assertThat(rig.tables().lease("g", SHARD).groupTerm()).isEqualTo(3);
     assertThat(grantShard("dispatcher@n0", 2, 2)).isEqualTo(Refusal.FENCED);
     assertThat(grantShard("dispatcher@n2", 2, 4)).isNull();
-    rig.run(new DataCommand.ForgetLeases("g"));
+    rig.run(Commands.forgetLeases("g"));
     assertThat(grantShard("a", 0, 0)).isNull();
   }
 }

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Reply;
@@ -65,7 +66,7 @@ class LeaseModelTest {
       Dice dice = new Dice(number);
       if (topic == 0 || dice.upTo(10) == 0) {
         rig.run(new DataCommand.DropShards(topic++));
-        rig.run(new DataCommand.OpenShards(topic, "t", List.of(0, 1), TopicConfig.DEFAULT));
+        rig.run(Commands.openShards(topic, "t", List.of(0, 1), TopicConfig.DEFAULT));
       }
       if (dice.upTo(8) == 0) {
         rig.data.close();
@@ -77,10 +78,9 @@ class LeaseModelTest {
       long expected = lease == null ? 0 : lease.epoch();
       Reply reply =
           switch (dice.upTo(8)) {
-            case 0 -> rig.run(new DataCommand.ForgetLeases(group));
+            case 0 -> rig.run(Commands.forgetLeases(group));
             case 1 -> rig.run(new DataCommand.ResetLease(group, shard, expected, StartAt.LATEST));
-            default ->
-                rig.run(new DataCommand.Grant(group, shard, "a", "a-1", expected, StartAt.LATEST));
+            default -> rig.run(Commands.grant(group, shard, "a", "a-1", expected, StartAt.LATEST));
           };
       if (reply instanceof Reply.OfLease of) {
         Long before = highest.put(group + shard.shard(), of.lease().epoch());

@@ -4,6 +4,7 @@ import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
@@ -25,7 +26,7 @@ class LeaseTest {
   }
 
   private Refusal commit(long epoch, long offset) {
-    return refusal(new DataCommand.Commit("g", SHARD, epoch, offset));
+    return refusal(Commands.commit("g", SHARD, epoch, offset));
   }
 
   private Refusal release(long epoch, long offset, long stateOffset, byte[] state) {
@@ -41,16 +42,16 @@ class LeaseTest {
     Lease first = rig.grant("g", SHARD, "a", 0);
     assertThat(first.epoch()).isEqualTo(1);
     assertThat(first.owner()).isEqualTo("a");
-    assertThat(refusal(new DataCommand.Grant("g", SHARD, "b", "b-1", 0, StartAt.EARLIEST)))
+    assertThat(refusal(Commands.grant("g", SHARD, "b", "b-1", 0, StartAt.EARLIEST)))
         .isEqualTo(Refusal.FENCED);
-    assertThat(refusal(new DataCommand.Grant("h", SHARD, "b", "b-1", 1, StartAt.EARLIEST)))
+    assertThat(refusal(Commands.grant("h", SHARD, "b", "b-1", 1, StartAt.EARLIEST)))
         .isEqualTo(Refusal.FENCED);
     assertThat(rig.grant("g", SHARD, "b", 1).epoch()).isEqualTo(2);
-    assertThat(refusal(new DataCommand.Grant("g", new Shard(1, 9), "b", "i", 0, StartAt.EARLIEST)))
+    assertThat(refusal(Commands.grant("g", new Shard(1, 9), "b", "i", 0, StartAt.EARLIEST)))
         .isEqualTo(Refusal.UNKNOWN_SHARD);
-    assertThat(refusal(new DataCommand.Grant("g", SHARD, "b", "", 2, StartAt.EARLIEST)))
+    assertThat(refusal(Commands.grant("g", SHARD, "b", "", 2, StartAt.EARLIEST)))
         .isEqualTo(Refusal.INVALID);
-    assertThat(refusal(new DataCommand.Grant(" ", SHARD, "b", "i", 2, StartAt.EARLIEST)))
+    assertThat(refusal(Commands.grant(" ", SHARD, "b", "i", 2, StartAt.EARLIEST)))
         .isEqualTo(Refusal.INVALID);
   }
 
@@ -131,16 +132,16 @@ class LeaseTest {
   void theEmptyStateIsNotedOnceAndKeepsTheMessagesThatItNeeds() {
     rig.fill(SHARD, 10);
     rig.grant("g", SHARD, "a", 0);
-    assertThat(refusal(new DataCommand.Commit("g", SHARD, 1, 6, 11))).isEqualTo(Refusal.INVALID);
-    assertThat(refusal(new DataCommand.Commit("g", SHARD, 1, 6, 2))).isNull();
-    assertThat(refusal(new DataCommand.Commit("g", SHARD, 1, 7, 5))).isNull();
+    assertThat(refusal(Commands.commit("g", SHARD, 1, 6, 11))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(Commands.commit("g", SHARD, 1, 6, 2))).isNull();
+    assertThat(refusal(Commands.commit("g", SHARD, 1, 7, 5))).isNull();
     assertThat(lease().committed()).isEqualTo(7);
     assertThat(lease().stateOffset()).isEqualTo(2);
     assertThat(lease().floor()).isEqualTo(2);
     assertThat(rig.data.leaseWithState("g", SHARD).state()).isEmpty();
     assertThat(release(1, 8, 8, new byte[] {1})).isNull();
     rig.grant("g", SHARD, "b", 1);
-    assertThat(refusal(new DataCommand.Commit("g", SHARD, 2, 9, 8))).isNull();
+    assertThat(refusal(Commands.commit("g", SHARD, 2, 9, 8))).isNull();
     assertThat(lease().stateOffset()).isEqualTo(8);
     assertThat(rig.data.leaseWithState("g", SHARD).state()).containsExactly(1);
   }
@@ -174,7 +175,7 @@ class LeaseTest {
   void forgetsAllLeasesOfAGroup() {
     rig.grant("g", SHARD, "a", 0);
     rig.grant("h", SHARD, "a", 0);
-    rig.run(new DataCommand.ForgetLeases("g"));
+    rig.run(Commands.forgetLeases("g"));
     assertThat(lease()).isNull();
     assertThat(rig.tables().lease("h", SHARD)).isNotNull();
     assertThat(commit(1, 0)).isEqualTo(Refusal.FENCED);
@@ -184,8 +185,8 @@ class LeaseTest {
   void aLateRequestToForgetDropsNothingOfAGroupThatWasMadeAnew() {
     rig.grant("g", SHARD, "a", 0);
     rig.grant("g", SHARD, "b", 1);
-    DataCommand forget = new DataCommand.ForgetLeases("g", 2);
-    assertThat(rig.run(new DataCommand.ForgetLeases("g", 1))).isEqualTo(new Reply.OfNumber(2));
+    DataCommand forget = Commands.forgetLeases("g", 2);
+    assertThat(rig.run(Commands.forgetLeases("g", 1))).isEqualTo(new Reply.OfNumber(2));
     assertThat(lease().epoch()).isEqualTo(2);
     assertThat(rig.run(forget)).isEqualTo(new Reply.OfNumber(2));
     assertThat(lease()).isNull();
@@ -218,9 +219,9 @@ class LeaseTest {
 
   @Test
   void whereTheGroupHadNothingItsEpochsBeginAboveTheLimitToo() {
-    rig.run(new DataCommand.ForgetLeases("g", 7));
+    rig.run(Commands.forgetLeases("g", 7));
     assertThat(rig.grant("g", SHARD, "a", 0).epoch()).isEqualTo(8);
-    assertThat(rig.run(new DataCommand.ForgetLeases("g", 7))).isEqualTo(new Reply.OfNumber(8));
+    assertThat(rig.run(Commands.forgetLeases("g", 7))).isEqualTo(new Reply.OfNumber(8));
     assertThat(lease()).isNotNull();
   }
 
@@ -238,15 +239,15 @@ class LeaseTest {
   void epochsGoOnAfterAGroupWasForgotten() throws Exception {
     rig.grant("g", SHARD, "a", 0);
     rig.grant("g", SHARD, "b", 1);
-    rig.run(new DataCommand.ForgetLeases("g"));
+    rig.run(Commands.forgetLeases("g"));
     rig.data.close();
     rig.data.open();
     assertThat(rig.grant("g", SHARD, "a", 0).epoch()).isEqualTo(3);
     assertThat(rig.grant("g", SHARD, "b", 3).epoch()).isEqualTo(4);
-    rig.run(new DataCommand.ForgetLeases("g"));
+    rig.run(Commands.forgetLeases("g"));
     Reply reset = rig.run(new DataCommand.ResetLease("g", SHARD, 0, StartAt.LATEST));
     assertThat(((Reply.OfLease) reset).lease().epoch()).isEqualTo(5);
-    assertThat(refusal(new DataCommand.Grant("h", SHARD, "a", "a-1", 5, StartAt.EARLIEST)))
+    assertThat(refusal(Commands.grant("h", SHARD, "a", "a-1", 5, StartAt.EARLIEST)))
         .as("no lease is at an epoch")
         .isEqualTo(Refusal.FENCED);
   }

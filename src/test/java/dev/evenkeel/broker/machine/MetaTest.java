@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
@@ -64,7 +65,7 @@ class MetaTest {
 
   private Reply declare(String mode, List<String> topics, boolean force) {
     return rig.run(
-        new MetaCommand.DeclareGroup("g", GroupPolicy.of(mode), topics, StartAt.EARLIEST, force));
+        Commands.declareGroup("g", GroupPolicy.of(mode), topics, StartAt.EARLIEST, force));
   }
 
   @Test

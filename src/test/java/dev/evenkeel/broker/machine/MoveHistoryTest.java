@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
@@ -141,8 +142,7 @@ class MoveHistoryTest {
   void aForgottenGroupTakesItsMovesAlongForItsEpochsBeginAnew() {
     for (String group : List.of("g", "h")) {
       rig.run(
-          new MetaCommand.DeclareGroup(
-              group, GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, false));
+          Commands.declareGroup(group, GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, false));
       record(move(group, 0, 1), move(group, 0, 2));
     }
     rig.run(new MetaCommand.ForgetGroup("g"));

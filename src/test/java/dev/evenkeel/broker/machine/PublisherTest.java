@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.decide.RetainDecider;
 import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -93,19 +94,19 @@ class PublisherTest {
     rig.run(new DataCommand.Retain());
     assertThat(publish(7, 1, 3, 1).ok()).isTrue();
     assertThat(rig.tables().shard(SHARD).end()).isEqualTo(1);
-    rig.run(new DataCommand.ForgetLeases("h"));
+    rig.run(Commands.forgetLeases("h"));
     rig.run(new DataCommand.DropShards(4));
     assertThat(open(7, 2, false)).isNull();
-    rig.run(new DataCommand.ForgetLeases("g", 1));
+    rig.run(Commands.forgetLeases("g", 1));
     assertThat(open(7, 2, false)).as("of a later life of the group").isNull();
     rig.run(new DataCommand.ForgetLeases("g", 9, SHARD.topicId()));
     assertThat(open(7, 2, false)).as("of another input").isNull();
-    rig.run(new DataCommand.ForgetLeases("g"));
+    rig.run(Commands.forgetLeases("g"));
     assertThat(open(7, 3, false)).isEqualTo(Refusal.UNKNOWN_PRODUCER);
     assertThat(rig.keys(Store.Table.PRODUCERS)).isEmpty();
     open(8, 1, true);
     publish(8, 1, 3, 1);
-    rig.run(new DataCommand.OpenShards(5, "input", List.of(3), TopicConfig.DEFAULT));
+    rig.run(Commands.openShards(5, "input", List.of(3), TopicConfig.DEFAULT));
     rig.run(new DataCommand.DropShards(5));
     assertThat(rig.keys(Store.Table.PRODUCERS)).isEmpty();
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
@@ -46,8 +47,8 @@ class ResetTest {
     assertThat(rig.data.leaseWithState("g", SHARD)).isEqualTo(lease);
     assertThat(rig.keys(Store.Table.LEASES)).hasSize(1);
     // Nothing of the former owner gets through any more.
-    assertThat(refusal(new DataCommand.Commit("g", SHARD, 1, 9))).isEqualTo(Refusal.FENCED);
-    assertThat(refusal(new DataCommand.Commit("g", SHARD, 2, 9))).isEqualTo(Refusal.FENCED);
+    assertThat(refusal(Commands.commit("g", SHARD, 1, 9))).isEqualTo(Refusal.FENCED);
+    assertThat(refusal(Commands.commit("g", SHARD, 2, 9))).isEqualTo(Refusal.FENCED);
     assertThat(refusal(new DataCommand.Release("g", SHARD, 1, 9, -1, null)))
         .isEqualTo(Refusal.FENCED);
     assertThat(rig.grant("g", SHARD, "a", 2).committed()).isEqualTo(3);

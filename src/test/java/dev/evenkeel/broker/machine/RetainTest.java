@@ -10,6 +10,7 @@ import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.RetentionMarks;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.StoredFailures;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
@@ -35,7 +36,7 @@ class RetainTest {
   }
 
   private void commit(String group, long offset) {
-    rig.run(new DataCommand.Commit(group, SHARD, 1, offset));
+    rig.run(Commands.commit(group, SHARD, 1, offset));
   }
 
   @Test
@@ -159,7 +160,7 @@ class RetainTest {
   @Test
   void aLeaderWhoseClockWasAheadDoesNotStopRetention() {
     rig.open(new TopicConfig(2 * HOUR, -1, -1));
-    rig.run(new DataCommand.OpenShards(2, "aged", List.of(0), new TopicConfig(HOUR, 3 * HOUR, -1)));
+    rig.run(Commands.openShards(2, "aged", List.of(0), new TopicConfig(HOUR, 3 * HOUR, -1)));
     Shard aged = new Shard(2, 0);
     rig.grant("g", SHARD, "a", 0);
     aLeaderWithAWrongClock();

@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
@@ -66,7 +67,7 @@ public final class Rig {
   }
 
   public void open(TopicConfig config) {
-    run(new DataCommand.OpenShards(1, "orders", List.of(0, 1), config));
+    run(Commands.openShards(1, "orders", List.of(0, 1), config));
   }
 
   /** As after a restart of the node: all of memory is read back from the store. */
@@ -160,7 +161,7 @@ public final class Rig {
   }
 
   public Lease grant(String group, Shard shard, String owner, long expected, StartAt start) {
-    Reply reply = run(new DataCommand.Grant(group, shard, owner, owner + "-1", expected, start));
+    Reply reply = run(Commands.grant(group, shard, owner, owner + "-1", expected, start));
     return ((Reply.OfLease) reply).lease();
   }
 

@@ -8,7 +8,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
-import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -375,8 +375,7 @@ class DispatcherCoreTest {
               "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, false, null),
           bench.now);
       bench.log.groupLeases.put("g", new GroupLease("g", 7, null, null));
-      bench.log.apply(
-          new DataCommand.Grant("g", new Shard(1, 0), "z", "z1", 0, StartAt.EARLIEST, 7));
+      bench.log.apply(Commands.grant("g", new Shard(1, 0), "z", "z1", 0, StartAt.EARLIEST, 7));
       bench.activate(List.of());
       Heartbeat a = bench.beat("a");
       bench.send(a);
@@ -540,7 +539,7 @@ class DispatcherCoreTest {
       bench.send(bench.beat("a"));
       // Another dispatcher gave the shard away and back, and no hint came.
       Shard shard = new Shard(1, 0);
-      bench.log.apply(new DataCommand.Grant("g", shard, "z", "z1", 1, null));
+      bench.log.apply(Commands.grant("g", shard, "z", "z1", 1, null));
       bench.send(bench.beat("b"));
       bench.send(Bench.leaving(bench.beat("a")));
       bench.pass(1_000, bench.beat("b"));
@@ -570,7 +569,7 @@ class DispatcherCoreTest {
       assertThat(bench.lease(0).epoch()).isEqualTo(2);
       // The leases were forgotten, and another dispatcher granted the shard afresh.
       bench.log.leases.clear();
-      bench.log.apply(new DataCommand.Grant("g", new Shard(1, 0), "z", "z1", 0, null));
+      bench.log.apply(Commands.grant("g", new Shard(1, 0), "z", "z1", 0, null));
       Heartbeat b = bench.beat("b");
       bench.send(b);
       bench.send(Bench.leaving(bench.beat("a", "a2", 200)));

@@ -8,6 +8,7 @@ import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -96,8 +97,7 @@ class ForgettingModelTest {
               shards.add(shard);
             }
           }
-          rig.run(
-              new DataCommand.OpenShards(topic.id(), topic.name(), shards, TopicConfig.DEFAULT));
+          rig.run(Commands.openShards(topic.id(), topic.name(), shards, TopicConfig.DEFAULT));
         }
         data.add(rig);
       }

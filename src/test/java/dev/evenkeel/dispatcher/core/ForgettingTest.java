@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
@@ -138,7 +139,7 @@ class ForgettingTest {
 
   @Test
   void aHigherNumberOfAnEarlierDispatcherIsTakenOver() {
-    bench.log.apply(new DataCommand.ForgetLeases("g", 40));
+    bench.log.apply(Commands.forgetLeases("g", 40));
     bench.pass(HOUR);
     assertThat(forgets()).extracting(DataCommand.ForgetLeases::epochMax).contains(40L);
     assertThat(bench.log.groups).isEmpty();

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MetaCommand;
@@ -76,8 +77,7 @@ class GroupHolderTest {
     assertThat(move.from()).isEqualTo("dispatcher@n1");
     assertThat(move.reason()).isEqualTo(Cause.DISPATCHER.word());
     Reply late =
-        bench.log.apply(
-            new DataCommand.Grant("g", new Shard(1, 0), "dispatcher@n1", "d1", 2, null, 1));
+        bench.log.apply(Commands.grant("g", new Shard(1, 0), "dispatcher@n1", "d1", 2, null, 1));
     assertThat(late).isInstanceOf(Reply.Refused.class);
   }
 
@@ -112,7 +112,7 @@ class GroupHolderTest {
           new MetaCommand.GrantGroupLease("g", "dispatcher@n9", "d9", term - 1), bench.now);
     }
     long epoch = bench.lease(0).epoch();
-    bench.log.apply(new DataCommand.Grant("g", shard, "dispatcher@n9", "d9", epoch, null, term));
+    bench.log.apply(Commands.grant("g", shard, "dispatcher@n9", "d9", epoch, null, term));
     bench.log.apply(new DataCommand.Release("g", shard, epoch + 1, 0, -1, null));
     bench.clear();
     bench.run(bench.core.leaseChanged(LeaseChange.of(bench.lease(0)), bench.now));

@@ -7,6 +7,7 @@ import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Refusal;
@@ -423,7 +424,7 @@ class HandoverEdgesTest {
     movingTwo();
     Shard shard = new Shard(1, 2);
     bench.log.apply(new DataCommand.Release("g", shard, 1, 0, -1, null));
-    Reply granted = bench.log.apply(new DataCommand.Grant("g", shard, "b", "b1", 1, null));
+    Reply granted = bench.log.apply(Commands.grant("g", shard, "b", "b1", 1, null));
     bench.run(
         bench.core.leaseChanged(LeaseChange.of(((Reply.OfLease) granted).lease()), bench.now));
     bench.release(3);

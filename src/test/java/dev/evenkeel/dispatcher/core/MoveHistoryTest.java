@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.dispatcher.ModelLog;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
@@ -152,7 +153,7 @@ class MoveHistoryTest {
     List<MoveRecord> before = moves();
     // Another dispatcher granted it and died.
     bench.log.apply(
-        new DataCommand.Grant("g", SHARD, "b", "b1", bench.lease(0).epoch(), StartAt.EARLIEST));
+        Commands.grant("g", SHARD, "b", "b1", bench.lease(0).epoch(), StartAt.EARLIEST));
     bench.now += 100;
     bench.activate(List.of());
     assertThat(moves()).hasSize(5);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -164,8 +165,7 @@ class ResetTest {
     assertThat(bench.answer(request)).isNull();
     // Another dispatcher, which knows nothing of the reset, was faster.
     DataCommand grant =
-        new DataCommand.Grant(
-            "g", new Shard(1, 0), "b", "b2", bench.lease(0).epoch(), StartAt.EARLIEST);
+        Commands.grant("g", new Shard(1, 0), "b", "b2", bench.lease(0).epoch(), StartAt.EARLIEST);
     Reply.OfLease granted = (Reply.OfLease) bench.log.apply(grant);
     bench.run(bench.core.leaseChanged(LeaseChange.of(granted.lease()), bench.now));
     bench.pass(2_000, bench.beat("b", "b2", 200));

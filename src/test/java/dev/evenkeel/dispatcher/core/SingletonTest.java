@@ -7,7 +7,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.ShardProgress;
-import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
@@ -218,7 +218,7 @@ class SingletonTest {
     bench.send(c);
     // The former dispatcher took a for dead, and came to one shard of three.
     bench.log.apply(new MetaCommand.GrantGroupLease("g", "c", "c1", 1), bench.now);
-    bench.log.apply(new DataCommand.Grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
+    bench.log.apply(Commands.grant("g", new Shard(1, 0), "c", "c1", 1, StartAt.EARLIEST, 2));
     bench.activate(List.of());
     bench.send(a);
     bench.pass(6_000, a);

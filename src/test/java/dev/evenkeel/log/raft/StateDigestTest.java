@@ -13,6 +13,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendBody;
@@ -154,8 +155,7 @@ class StateDigestTest {
 
   private void fill(int entries) {
     append(
-        Rig.newest(
-            Entry.of(new DataCommand.OpenShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now)));
+        Rig.newest(Entry.of(Commands.openShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now)));
     for (int i = 0; i < entries; i++) {
       now++;
       append(Rig.appendEntry(now, new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, i, 3))));

@@ -3,6 +3,7 @@ package dev.evenkeel.protocol.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Generation;
@@ -43,8 +44,7 @@ class CodecTest {
           new MetaCommand.DeleteTopic("t"),
           new MetaCommand.RemoveTopic(5, 0),
           new MetaCommand.RemoveTopic(5, 9),
-          new MetaCommand.DeclareGroup(
-              "g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true),
+          Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("a", "b"), StartAt.LATEST, true),
           new MetaCommand.DeclareGroup(
               "g", GroupPolicy.SHARDED, List.of("a"), StartAt.EARLIEST, false, "average"),
           new MetaCommand.DeclareGroup(
@@ -54,7 +54,7 @@ class CodecTest {
               StartAt.EARLIEST,
               false,
               "average"),
-          new MetaCommand.DeclareGroup(
+          Commands.declareGroup(
               "g", new GroupPolicy("sharded", 0, null, "payload"), List.of(), StartAt.LATEST, true),
           new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4),
           new MetaCommand.ReleaseGroupLease("g", "i", 5),
@@ -72,22 +72,22 @@ class CodecTest {
 
   private static final List<DataCommand> DATA =
       List.of(
-          new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG),
+          Commands.openShards(7, "t", List.of(0, 2, 4), CONFIG),
           new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG, 12),
           new DataCommand.DropShards(7),
           new DataCommand.ConfigureShards(7, CONFIG),
-          new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
-          new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 9),
+          Commands.grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),
+          Commands.grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 9),
           new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 0, 30_000),
           new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 50)),
           new DataCommand.SetDrain("g", SHARD, 4, null),
-          new DataCommand.Commit("g", SHARD, 4, 100),
-          new DataCommand.Commit("g", SHARD, 4, 100, 0),
+          Commands.commit("g", SHARD, 4, 100),
+          Commands.commit("g", SHARD, 4, 100, 0),
           new DataCommand.ResetLease("g", SHARD, 4, StartAt.offset(7)),
           new DataCommand.SetPublisher("g", SHARD, 4, 99),
           new DataCommand.OpenPublisher(99, 4, "g", SHARD, true),
-          new DataCommand.ForgetLeases("g"),
-          new DataCommand.ForgetLeases("g", 7),
+          Commands.forgetLeases("g"),
+          Commands.forgetLeases("g", 7),
           new DataCommand.ForgetLeases("g", 7, 3),
           new DataCommand.OpenProducer(9, 2),
           new DataCommand.Retain());
@@ -125,9 +125,7 @@ class CodecTest {
             Reply.DONE,
             Reply.refused(Refusal.FENCED, "epoch 4 is over"),
             new Reply.OfTopic(new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)),
-            new Reply.OfGroup(
-                new GroupInfo(
-                    "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average")),
+            new Reply.OfGroup(Commands.group("g", GroupPolicy.SHARDED, List.of("t"), 2, "average")),
             new Reply.OfLease(lease),
             new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
             new Reply.OfLease(
@@ -164,17 +162,10 @@ class CodecTest {
                     Generation.FIRST,
                     Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)),
             new Reply.OfGroup(
-                new GroupInfo(
-                    "g",
-                    new GroupPolicy("level", 7, "push", "key"),
-                    List.of("t"),
-                    StartAt.EARLIEST,
-                    1,
-                    2,
-                    "average")),
+                Commands.group(
+                    "g", new GroupPolicy("level", 7, "push", "key"), List.of("t"), 2, "average")),
             new Reply.OfGroup(
-                new GroupInfo(
-                        "g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, 1, 2, "average")
+                Commands.group("g", GroupPolicy.SHARDED, List.of("t"), 2, "average")
                     .seenAt(9, List.of("u"))),
             new Reply.OfNumber(42),
             new Reply.OfGroupLease(GroupLease.none("g")),
@@ -230,7 +221,7 @@ class CodecTest {
     grant.text("m").text("i").i64(4);
     RecordCodec.START.write(grant, StartAt.LATEST);
     written = new Bytes();
-    CommandCodec.write(written, new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.LATEST));
+    CommandCodec.write(written, Commands.grant("g", SHARD, "m", "i", 4, StartAt.LATEST));
     assertThat(written.toArray()).isEqualTo(grant.toArray());
   }
 

@@ -503,12 +503,13 @@ final class Simulation {
           lease.owned() && members.stream().noneMatch(m -> m.instance.equals(lease.instance()));
       if (!lease.owned() || deserted || !calm && random.nextInt(60) == 0) {
         Member member = members.get(random.nextInt(members.size()));
-        log.lease = lease.granted("m", member.instance, 0);
+        log.lease = lease.granted("m", member.instance, 0, 5_000);
       } else if (!calm && random.nextInt(20) == 0) {
         boolean on = lease.drain() == null || random.nextInt(3) > 0;
         log.lease = lease.draining(on ? new Drain("", now + 5_000) : null);
       } else if (lease.drain() != null && now > lease.drain().deadlineMillis()) {
-        log.lease = lease.granted("m", members.get(random.nextInt(members.size())).instance, 0);
+        log.lease =
+            lease.granted("m", members.get(random.nextInt(members.size())).instance, 0, 5_000);
       }
     }
     revision++;

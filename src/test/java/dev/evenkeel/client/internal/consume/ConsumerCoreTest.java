@@ -132,7 +132,7 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
-    Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0);
+    Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0, 5_000);
     take(ConsumerAction.ReadLease.class).owned().leaseRead(reset, now);
     assertThat(take(ConsumerAction.CallAssign.class).shard())
         .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));

@@ -147,7 +147,7 @@ public final class FakeCluster implements Link {
   /** Gives the shard to somebody else. */
   synchronized void steal(int shard) {
     Lease old = leases.get(shard(shard));
-    leases.put(shard(shard), old.granted("other", "other-instance", 0));
+    leases.put(shard(shard), old.granted("other", "other-instance", 0, old.ownerTimeoutMillis()));
     push();
   }
 
