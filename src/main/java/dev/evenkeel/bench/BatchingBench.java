@@ -10,9 +10,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench batching}. */
 @Command(
@@ -32,55 +31,28 @@ import picocli.CommandLine.Option;
       "  evenkeel bench batching --lingers 0ms,20ms --batches 16KiB,1MiB --format json"
     })
 final class BatchingBench extends Benchmark {
-  @Mixin private BenchOptions.Producers producers;
+  private final Supplier<Integer> producers = options.producers();
 
-  @Option(
-      names = "--lingers",
-      paramLabel = "TIME",
-      split = ",",
-      converter = OptionFormats.Time.class,
-      defaultValue = "0ms,2ms,10ms,50ms",
-      description = "Lingers that are tried (default: ${DEFAULT-VALUE}).")
-  private List<Long> lingersMillis;
+  private final Supplier<List<Long>> lingersMillis =
+      options.flags.times("--lingers", "0ms,2ms,10ms,50ms", "Lingers that are tried");
 
-  @Option(
-      names = "--batches",
-      paramLabel = "SIZE",
-      split = ",",
-      converter = OptionFormats.Size.class,
-      defaultValue = "16KiB,64KiB,256KiB,1MiB",
-      description = "Batch sizes that are tried (default: ${DEFAULT-VALUE}).")
-  private List<Long> batchesBytes;
+  private final Supplier<List<Long>> batchesBytes =
+      options.flags.sizes("--batches", "16KiB,64KiB,256KiB,1MiB", "Batch sizes that are tried");
 
-  @Option(
-      names = "--rounds",
-      paramLabel = "N",
-      defaultValue = "3",
-      description = "Rounds (default: ${DEFAULT-VALUE}).")
-  private int rounds;
+  private final Supplier<Integer> rounds =
+      options.flags.integer("--rounds", "3", 1, 1_000, "Rounds");
 
-  @Option(
-      names = "--duration",
-      paramLabel = "TIME",
-      converter = OptionFormats.SomeTime.class,
-      defaultValue = "3s",
-      description = "Send for so long with each setting and round (default: ${DEFAULT-VALUE}).")
-  private long durationMillis;
+  private final Supplier<Long> durationMillis =
+      options.flags.someTime("--duration", "3s", "Send for so long with each setting and round");
 
-  @Option(
-      names = "--warmup",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "10s",
-      description = "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
-  private long warmupMillis;
+  private final Supplier<Long> warmupMillis = options.warmup("10s");
 
   /**
    * A producer's setting; nulls: as it comes.
    *
    * @param perSecond of each round
    */
-  private record Setting(Long lingerMillis, Integer batchBytes, List<Double> perSecond) {
+  private record Setting(Long lingerMillis, Long batchBytes, List<Double> perSecond) {
     String name() {
       return lingerMillis == null
           ? "as it comes"
@@ -90,11 +62,10 @@ final class BatchingBench extends Benchmark {
 
   @Override
   void check() {
-    producers.check();
-    OptionFormats.range("--rounds", rounds, 1, 1_000);
-    batchesBytes.forEach(
-        bytes -> OptionFormats.range("--batches", bytes, 1, Limits.BATCH_BYTES_MAX));
-    if (options.lingerMillis() != null || options.batchBytes() != null) {
+    batchesBytes
+        .get()
+        .forEach(bytes -> OptionFormats.range("--batches", bytes, 1, Limits.BATCH_BYTES_MAX));
+    if (options.lingerMillis.get() != null || options.batchBytes.get() != null) {
       throw CommandFailure.usage("--linger, --batch: here they are --lingers and --batches");
     }
   }
@@ -104,16 +75,16 @@ final class BatchingBench extends Benchmark {
     EvenkeelTarget target = evenkeel(opened);
     List<Setting> settings = new ArrayList<>();
     settings.add(new Setting(null, null, new ArrayList<>()));
-    for (long linger : lingersMillis) {
-      for (long bytes : batchesBytes) {
-        settings.add(new Setting(linger, (int) bytes, new ArrayList<>()));
+    for (long linger : lingersMillis.get()) {
+      for (long bytes : batchesBytes.get()) {
+        settings.add(new Setting(linger, bytes, new ArrayList<>()));
       }
     }
     String topic = newTopic(target);
-    run(target, topic, settings.get(0), warmupMillis);
-    for (int round = 0; round < rounds; round++) {
+    run(target, topic, settings.get(0), warmupMillis.get());
+    for (int round = 0; round < rounds.get(); round++) {
       for (Setting setting : settings) {
-        setting.perSecond().add(run(target, topic, setting, durationMillis));
+        setting.perSecond().add(run(target, topic, setting, durationMillis.get()));
       }
     }
     print(target, settings);
@@ -123,7 +94,7 @@ final class BatchingBench extends Benchmark {
   private double run(EvenkeelTarget target, String topic, Setting setting, long millis)
       throws InterruptedException {
     List<Target.Sender> senders = new ArrayList<>();
-    for (int i = 0; i < producers.count; i++) {
+    for (int i = 0; i < producers.get(); i++) {
       senders.add(target.sender(topic, null, setting.lingerMillis(), setting.batchBytes()));
     }
     return send(senders, payloads(), Amount.millis(millis)).perSecond();
@@ -152,8 +123,8 @@ final class BatchingBench extends Benchmark {
     options.print(
         table.text(),
         result(target)
-            .put("producers", producers.count)
-            .put("rounds", rounds)
+            .put("producers", producers.get())
+            .put("rounds", rounds.get())
             .put("settings", runs)
             .put("ofBestTuned", runs.getJsonObject(0).getDouble("ofBestTuned")));
   }

@@ -57,17 +57,17 @@ public final class BenchCommand extends CommandGroup implements Subcommands, Tar
    */
   static CommandLine line(Target.Opener opener) {
     return new CommandLine(new BenchCommand(opener))
-        .addSubcommand(new ProduceBench())
-        .addSubcommand(new SingleBench())
-        .addSubcommand(new BatchingBench())
-        .addSubcommand(new ConsumeBench())
-        .addSubcommand(new LatencyBench())
-        .addSubcommand(new FailoverBench())
-        .addSubcommand(new RebalanceBench())
-        .addSubcommand(new RebalanceMember())
-        .addSubcommand(new LevelBench())
-        .addSubcommand(new DedupBench())
-        .addSubcommand(new DelayBench());
+        .addSubcommand(new ProduceBench().line())
+        .addSubcommand(new SingleBench().line())
+        .addSubcommand(new BatchingBench().line())
+        .addSubcommand(new ConsumeBench().line())
+        .addSubcommand(new LatencyBench().line())
+        .addSubcommand(new FailoverBench().line())
+        .addSubcommand(new RebalanceBench().line())
+        .addSubcommand(new RebalanceMember().line())
+        .addSubcommand(new LevelBench().line())
+        .addSubcommand(new DedupBench().line())
+        .addSubcommand(new DelayBench().line());
   }
 
   @Override

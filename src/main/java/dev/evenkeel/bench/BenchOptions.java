@@ -2,6 +2,7 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ByteSizes;
 import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.CommandOptions;
 import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
@@ -9,6 +10,7 @@ import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -27,7 +29,7 @@ public final class BenchOptions {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
-  private boolean threeOwnNodes;
+  private final boolean threeOwnNodes;
 
   /** Own nodes or a running cluster. */
   private static final class Where {
@@ -49,121 +51,89 @@ public final class BenchOptions {
 
   @ArgGroup private Where where;
 
-  @Option(
-      names = "--data",
-      paramLabel = "DIR",
-      description =
+  /** All options of the benchmark but those of {@link Where}; each load adds its own. */
+  final CommandOptions flags = new CommandOptions();
+
+  private final Supplier<Path> data =
+      flags.directory(
+          "--data",
           "Where own nodes keep their data, in a directory that is removed at the end"
               + " (default: the system's directory for temporary files; see that it is on the disk"
-              + " you mean, not in memory).")
-  private Path data;
+              + " you mean, not in memory).");
 
-  @Option(
-      names = "--node-jvm",
-      paramLabel = "OPTIONS",
-      defaultValue = "",
-      description = "Options for the JVMs of own nodes, such as '-Xmx1g -Xms1g' (default: none).")
-  private String nodeJvm;
+  private final Supplier<String> nodeJvm =
+      flags.text(
+          "--node-jvm",
+          "OPTIONS",
+          null,
+          "Options for the JVMs of own nodes, such as '-Xmx1g -Xms1g' (default: none).");
 
-  @Option(
-      names = "--size",
-      paramLabel = "SIZE",
-      converter = OptionFormats.Size.class,
-      defaultValue = "100B",
-      description = "Payload of a message: 100B, 1KiB (default: ${DEFAULT-VALUE}).")
-  private long sizeBytes;
+  private final Supplier<Long> sizeBytes =
+      flags.size("--size", "100B", "Payload of a message: 100B, 1KiB");
 
-  @Option(
-      names = "--keys",
-      paramLabel = "N",
-      defaultValue = "0",
-      description =
-          "How many different keys; 0: messages have none and go round robin by batch"
-              + " (default: ${DEFAULT-VALUE}).")
-  private int keys;
+  final Supplier<Integer> keys =
+      flags.integer(
+          "--keys",
+          "0",
+          0,
+          10_000_000,
+          "How many different keys; 0: messages have none and go round robin by batch");
 
-  @Option(
-      names = "--shards",
-      paramLabel = "N",
-      defaultValue = "12",
-      description = "Shards of the topic (default: ${DEFAULT-VALUE}).")
-  private int shards;
+  final Supplier<Integer> shards =
+      flags.integer("--shards", "12", 1, Limits.SHARDS_MAX, "Shards of the topic");
 
-  @Option(
-      names = "--in-flight",
-      paramLabel = "SIZE",
-      converter = OptionFormats.Size.class,
-      defaultValue = "8MiB",
-      description =
-          "Payload that is sent and not yet acknowledged, of all producers together, at most"
-              + " (default: ${DEFAULT-VALUE}).")
-  private long inFlightBytes;
+  private final Supplier<Long> inFlightBytes =
+      flags.size(
+          "--in-flight",
+          "8MiB",
+          "Payload that is sent and not yet acknowledged, of all producers together, at most");
 
-  @Option(
-      names = "--linger",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      description = "How long a producer waits for a fuller batch (default: as it comes).")
-  private Long lingerMillis;
+  /** Null: as it comes. */
+  final Supplier<Long> lingerMillis =
+      flags.time(
+          "--linger", null, "How long a producer waits for a fuller batch (default: as it comes).");
 
-  @Option(
-      names = "--batch",
-      paramLabel = "SIZE",
-      converter = OptionFormats.Size.class,
-      description = "Largest batch of a producer and shard (default: as it comes).")
-  private Long batchBytes;
+  /** Null: as it comes. */
+  final Supplier<Long> batchBytes =
+      flags.size("--batch", null, "Largest batch of a producer and shard (default: as it comes).");
 
-  @Option(
-      names = "--acks",
-      paramLabel = "none|majority|all",
-      defaultValue = "majority",
-      description =
+  final Supplier<Acks> acks =
+      flags.constant(
+          "--acks",
+          "none|majority|all",
+          Acks.class,
+          "majority",
           "When a message counts as acknowledged: it is sent, or a majority of the replicas has it"
-              + " on disk, fsynced, or all have (default: ${DEFAULT-VALUE}).")
-  private Acks acks;
+              + " on disk, fsynced, or all have");
 
-  @Option(
-      names = "--format",
-      paramLabel = "text|json",
-      defaultValue = "text",
-      description =
-          "text: a table, and the line of JSON below it; json: the line alone"
-              + " (default: ${DEFAULT-VALUE}).")
-  private Format format;
+  private final Supplier<Format> format =
+      flags.constant(
+          "--format",
+          "text|json",
+          Format.class,
+          "text",
+          "text: a table, and the line of JSON below it; json: the line alone");
 
-  /** How many producers a load has. */
-  static final class Producers {
-    @Option(
-        names = "--producers",
-        paramLabel = "N",
-        defaultValue = "1",
-        description = "Producers that share the load (default: ${DEFAULT-VALUE}).")
-    int count;
-
-    void check() {
-      OptionFormats.range("--producers", count, 1, CLIENTS_MAX);
-    }
+  /** Adds how many producers a load has. */
+  Supplier<Integer> producers() {
+    return flags.integer("--producers", "1", 1, CLIENTS_MAX, "Producers that share the load");
   }
 
-  /** How many consumers a load has. */
-  static final class Consumers {
-    @Option(
-        names = "--consumers",
-        paramLabel = "N",
-        defaultValue = "1",
-        description = "Members of the group (default: ${DEFAULT-VALUE}).")
-    int count;
-
-    void check() {
-      OptionFormats.range("--consumers", count, 1, CLIENTS_MAX);
-    }
+  /** Adds how many consumers a load has. */
+  Supplier<Integer> consumers() {
+    return flags.integer("--consumers", "1", 1, CLIENTS_MAX, "Members of the group");
   }
 
-  /** For loads that end nodes. */
-  static BenchOptions ofThreeOwnNodes() {
-    BenchOptions options = new BenchOptions();
-    options.threeOwnNodes = true;
-    return options;
+  /** Adds how long a load runs before it is measured, in milliseconds. */
+  Supplier<Long> warmup(String unset) {
+    return flags.time("--warmup", unset, "Send for so long before anything is counted");
+  }
+
+  /**
+   * @param threeOwnNodes the load kills nodes: it needs three of its own
+   */
+  BenchOptions(boolean threeOwnNodes) {
+    this.threeOwnNodes = threeOwnNodes;
   }
 
   /**
@@ -181,17 +151,16 @@ public final class BenchOptions {
     if (nodes() != 1 && nodes() != NODES_MAX) {
       throw CommandFailure.usage("--nodes " + nodes() + ": it must be 1 or 3");
     }
-    OptionFormats.range("--keys", keys, 0, 10_000_000);
-    OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
-    if (sizeBytes > Limits.PAYLOAD_BYTES_MAX) {
+    flags.check();
+    if (sizeBytes.get() > Limits.PAYLOAD_BYTES_MAX) {
       throw CommandFailure.usage(
           "--size "
-              + ByteSizes.format(sizeBytes)
+              + ByteSizes.format(sizeBytes.get())
               + ": it must be at most "
               + ByteSizes.format(Limits.PAYLOAD_BYTES_MAX));
     }
-    if (batchBytes != null) {
-      OptionFormats.range("--batch", batchBytes, 1, Limits.BATCH_BYTES_MAX);
+    if (batchBytes.get() != null) {
+      OptionFormats.range("--batch", batchBytes.get(), 1, Limits.BATCH_BYTES_MAX);
     }
   }
 
@@ -200,7 +169,7 @@ public final class BenchOptions {
    * @throws CommandFailure wrong usage, if a message is smaller
    */
   void needBytes(int bytes, String why) {
-    if (sizeBytes < bytes) {
+    if (sizeBytes.get() < bytes) {
       throw CommandFailure.usage("--size: " + why + ", so it needs " + bytes + " bytes or more");
     }
   }
@@ -220,69 +189,47 @@ public final class BenchOptions {
   }
 
   Path data() {
-    return data == null ? Path.of(System.getProperty("java.io.tmpdir")) : data;
+    return data.get() == null ? Path.of(System.getProperty("java.io.tmpdir")) : data.get();
   }
 
   List<String> nodeJvmOptions() {
-    return jvmOptions(nodeJvm);
+    return jvmOptions(nodeJvm.get());
   }
 
-  /** The single options in {@code text}, which are parted by spaces. */
+  /** The options in {@code text}, which spaces separate; null: none. */
   static List<String> jvmOptions(String text) {
-    return text.isBlank() ? List.of() : List.of(text.trim().split("\\s+"));
-  }
-
-  Acks acks() {
-    return acks;
+    return text == null || text.isBlank() ? List.of() : List.of(text.trim().split("\\s+"));
   }
 
   int sizeBytes() {
-    return (int) sizeBytes;
+    return sizeBytes.get().intValue();
   }
 
   double mebibytes(double messages) {
-    return Stats.rounded(messages * sizeBytes / (1 << 20));
-  }
-
-  int keys() {
-    return keys;
-  }
-
-  int shards() {
-    return shards;
+    return Stats.rounded(messages * sizeBytes.get() / (1 << 20));
   }
 
   long inFlightMessages() {
-    long messages = Math.max(1, inFlightBytes / Math.max(1, sizeBytes));
-    // What is sent is in flight no more then; beyond that only so many may wait for room.
-    return acks == Acks.NONE ? Math.min(messages, SendBuffer.WAITING_SENDS_MAX) : messages;
-  }
-
-  /** Null: as it comes. */
-  Integer batchBytes() {
-    return batchBytes == null ? null : (Integer) batchBytes.intValue();
-  }
-
-  /** Null: as it comes. */
-  Long lingerMillis() {
-    return lingerMillis;
+    long messages = Math.max(1, inFlightBytes.get() / Math.max(1, sizeBytes.get()));
+    // With acks none a message that is sent is no longer in flight; this bounds those that wait.
+    return acks.get() == Acks.NONE ? Math.min(messages, SendBuffer.WAITING_SENDS_MAX) : messages;
   }
 
   /** The facts of the load that every result names. */
   JsonObject describe() {
     return new JsonObject()
-        .put("sizeBytes", sizeBytes)
-        .put("keys", keys)
-        .put("shards", shards)
+        .put("sizeBytes", sizeBytes.get())
+        .put("keys", keys.get())
+        .put("shards", shards.get())
         .put("inFlightMessages", inFlightMessages())
-        .put("batchBytes", batchBytes)
-        .put("lingerMillis", lingerMillis);
+        .put("batchBytes", batchBytes.get())
+        .put("lingerMillis", lingerMillis.get());
   }
 
   /** Prints a result: the table if it is wanted, and the line of JSON. */
   void print(String table, JsonObject json) {
     var out = spec.commandLine().getOut();
-    if (format == Format.text) {
+    if (format.get() == Format.text) {
       out.println(table);
     }
     out.println(json.encode());

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
@@ -22,14 +23,30 @@ abstract class Benchmark implements Callable<Integer> {
 
   @ParentCommand private Target.Opener opener;
 
-  @Mixin BenchOptions options;
+  @Mixin final BenchOptions options;
+
+  Benchmark() {
+    this(false);
+  }
 
   /**
-   * Checks the options that only this benchmark has.
+   * @param threeOwnNodes the load kills nodes: it needs three of its own
+   */
+  Benchmark(boolean threeOwnNodes) {
+    options = new BenchOptions(threeOwnNodes);
+  }
+
+  /** The command with all its options. */
+  final CommandLine line() {
+    return options.flags.addTo(new CommandLine(this));
+  }
+
+  /**
+   * Checks what bounds alone do not say of the options that only this benchmark has.
    *
    * @throws CommandFailure wrong usage
    */
-  abstract void check();
+  void check() {}
 
   /** Runs the load, and prints its figures; gives the exit status. */
   abstract int measure(Target target) throws InterruptedException;
@@ -55,13 +72,13 @@ abstract class Benchmark implements Callable<Integer> {
   }
 
   Payloads payloads() {
-    return new Payloads(options.sizeBytes(), options.keys(), 1);
+    return new Payloads(options.sizeBytes(), options.keys.get(), 1);
   }
 
   /** A name that no former run has used, for a running cluster keeps its topics. */
   String newTopic(Target target) {
     String topic = TOPIC + Long.toString(System.currentTimeMillis(), Character.MAX_RADIX);
-    target.createTopic(topic, options.shards());
+    target.createTopic(topic, options.shards.get());
     return topic;
   }
 

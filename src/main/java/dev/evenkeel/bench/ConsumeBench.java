@@ -1,10 +1,8 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionFormats;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench consume}. */
 @Command(
@@ -23,39 +21,22 @@ import picocli.CommandLine.Option;
       "  evenkeel bench consume --size 1KiB --messages 500000 --format json"
     })
 final class ConsumeBench extends Benchmark {
-  @Mixin private BenchOptions.Producers producers;
+  private final Supplier<Integer> producers = options.producers();
+  private final Supplier<Integer> consumers = options.consumers();
 
-  @Mixin private BenchOptions.Consumers consumers;
+  private final Supplier<Long> messages =
+      options.flags.number("--messages", "1000000", 1, 10_000_000_000L, "Messages in the topic");
 
-  @Option(
-      names = "--messages",
-      paramLabel = "N",
-      defaultValue = "1000000",
-      description = "Messages in the topic (default: ${DEFAULT-VALUE}).")
-  private long messages;
-
-  @Option(
-      names = "--warmup",
-      paramLabel = "N",
-      defaultValue = "1",
-      description =
-          "Groups that read the topic before anything is counted" + " (default: ${DEFAULT-VALUE}).")
-  private int warmup;
-
-  @Override
-  void check() {
-    producers.check();
-    consumers.check();
-    OptionFormats.range("--messages", messages, 1, 10_000_000_000L);
-    OptionFormats.range("--warmup", warmup, 0, 100);
-  }
+  private final Supplier<Integer> warmup =
+      options.flags.integer(
+          "--warmup", "1", 0, 100, "Groups that read the topic before anything is counted");
 
   @Override
   int measure(Target target) throws InterruptedException {
     String topic = newTopic(target);
-    send(senders(target, topic, producers.count), payloads(), Amount.messages(messages));
-    ConsumeLoad load = new ConsumeLoad(target, topic, consumers.count, messages);
-    for (int i = 0; i < warmup; i++) {
+    send(senders(target, topic, producers.get()), payloads(), Amount.messages(messages.get()));
+    ConsumeLoad load = new ConsumeLoad(target, topic, consumers.get(), messages.get());
+    for (int i = 0; i < warmup.get(); i++) {
       load.run(topic + "-warmup-" + i);
     }
     ConsumeLoad.Outcome outcome = load.run(topic + "-measured");
@@ -63,8 +44,8 @@ final class ConsumeBench extends Benchmark {
         "MESSAGES/S messagesPerSecond, MIB/S mebibytesPerSecond, RECEIVED received,"
             + " SECONDS seconds, JOIN SECONDS joinSeconds",
         result(target)
-            .put("consumers", consumers.count)
-            .put("messages", messages)
+            .put("consumers", consumers.get())
+            .put("messages", messages.get())
             .put("received", outcome.received())
             .put("joinSeconds", Stats.seconds(outcome.joinNanos()))
             .put("seconds", Stats.seconds(outcome.nanos()))

@@ -1,6 +1,5 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -8,8 +7,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench dedup}. */
 @Command(
@@ -31,30 +30,12 @@ import picocli.CommandLine.Option;
 final class DedupBench extends GroupBenchmark {
   private static final double EXPONENT = 1.1;
 
-  @Option(
-      names = "--payloads",
-      paramLabel = "N",
-      defaultValue = "500",
-      description =
-          "Different payloads of the topic that repeats them (default: ${DEFAULT-VALUE}).")
-  private int payloads;
-
-  @Option(
-      names = "--warmup",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "5s",
-      description = "For how long a group of each kind reads first (default: ${DEFAULT-VALUE}).")
-  private long warmupMillis;
+  private final Supplier<Integer> payloads =
+      options.flags.integer(
+          "--payloads", "500", 1, 1_000_000, "Different payloads of the topic that repeats them");
 
   DedupBench() {
-    super(2, 200_000, 64);
-  }
-
-  @Override
-  void check() {
-    super.check();
-    OptionFormats.range("--payloads", payloads, 1, 1_000_000);
+    super("2", "200000", "64", "5s");
   }
 
   @Override
@@ -72,7 +53,7 @@ final class DedupBench extends GroupBenchmark {
   @Override
   JsonArray runs(EvenkeelTarget target, List<EvenkeelClient> clients) throws InterruptedException {
     JsonArray runs = new JsonArray();
-    for (Integer different : new Integer[] {null, payloads}) {
+    for (Integer different : new Integer[] {null, payloads.get()}) {
       Payloads sent =
           new RepeatedPayloads(options.sizeBytes(), different == null ? 0 : different, EXPONENT, 1);
       measure(fill(target, clients, sent), different, runs);
@@ -87,15 +68,15 @@ final class DedupBench extends GroupBenchmark {
       throws InterruptedException {
     List<ConsumerOptions.Dedup> kinds =
         List.of(ConsumerOptions.Dedup.OFF, ConsumerOptions.Dedup.PAYLOAD);
-    if (warmupMillis > 0) {
+    if (warmupMillis.get() > 0) {
       for (ConsumerOptions.Dedup kind : kinds) {
-        load.run("warmup-" + kind, new ConsumerOptions().setDedup(kind), warmupMillis);
+        load.run("warmup-" + kind, new ConsumerOptions().setDedup(kind), warmupMillis.get());
       }
     }
     double off = 0;
     for (ConsumerOptions.Dedup kind : kinds) {
       LevelLoad.Outcome outcome =
-          load.run(kind.name(), new ConsumerOptions().setDedup(kind), durationMillis);
+          load.run(kind.name(), new ConsumerOptions().setDedup(kind), durationMillis.get());
       off = kind == ConsumerOptions.Dedup.OFF ? outcome.perSecond() : off;
       runs.add(
           new JsonObject()

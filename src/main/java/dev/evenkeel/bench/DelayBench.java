@@ -2,14 +2,12 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.protocol.Limits;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench delay}. */
 @Command(
@@ -31,49 +29,32 @@ import picocli.CommandLine.Option;
 final class DelayBench extends Benchmark {
   private static final long WAITING_MILLIS = TimeUnit.DAYS.toMillis(7);
 
-  @Mixin private BenchOptions.Consumers consumers;
+  private final Supplier<Integer> consumers = options.consumers();
 
-  @Option(
-      names = "--rate",
-      paramLabel = "N",
-      defaultValue = "1000",
-      description = "Messages due a second (default: ${DEFAULT-VALUE}).")
-  private double rate;
+  private final Supplier<Double> rate =
+      options.flags.perSecond("--rate", "1000", 1_000_000, "Messages due a second");
 
-  @Option(
-      names = "--messages",
-      paramLabel = "N",
-      defaultValue = "20000",
-      description = "Messages that become due (default: ${DEFAULT-VALUE}).")
-  private long messages;
+  private final Supplier<Long> messages =
+      options.flags.number("--messages", "20000", 1, 1_000_000_000L, "Messages that become due");
 
-  @Option(
-      names = "--waiting",
-      paramLabel = "N",
-      defaultValue = "0",
-      description =
-          "Messages that are sent before and wait all the time, due in a week (default:"
-              + " ${DEFAULT-VALUE}).")
-  private long waiting;
+  private final Supplier<Long> waiting =
+      options.flags.number(
+          "--waiting",
+          "0",
+          0,
+          1_000_000_000L,
+          "Messages that are sent before and wait all the time, due in a week");
 
-  @Option(
-      names = "--lead",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "10s",
-      description =
-          "From the first message sent until the first one is due; all should be sent by then"
-              + " (default: ${DEFAULT-VALUE}).")
-  private long leadMillis;
+  private final Supplier<Long> leadMillis =
+      options.flags.time(
+          "--lead",
+          "10s",
+          "From the first message sent until the first one is due; all should be sent by then");
 
   @Override
   void check() {
-    consumers.check();
-    OptionFormats.rate("--rate", rate, 1_000_000);
-    OptionFormats.range("--messages", messages, 1, 1_000_000_000L);
-    OptionFormats.range("--waiting", waiting, 0, 1_000_000_000L);
     options.needBytes(DelayLoad.STAMP_BYTES, "a message carries its time");
-    if (leadMillis + messages / rate * 1_000 > Limits.DELAY_MILLIS_MAX) {
+    if (leadMillis.get() + messages.get() / rate.get() * 1_000 > Limits.DELAY_MILLIS_MAX) {
       throw CommandFailure.usage("the last message would be due in more than 30 days");
     }
   }
@@ -84,14 +65,14 @@ final class DelayBench extends Benchmark {
     String topic = newTopic(target);
     DelayLoad load = new DelayLoad(payloads(), options.inFlightMessages());
     List<Target.Receiver> receivers =
-        receivers(target, topic, topic + "-group", consumers.count, load.arrival());
+        receivers(target, topic, topic + "-group", consumers.get(), load.arrival());
     DelayLoad.Outcome outcome;
     Double heapEmpty = heapMegabytes(target);
     Double heapWaiting;
     try (DelayLoad.DelayedSender sender = target.delayedSender(topic)) {
-      load.fill(sender, waiting, System.currentTimeMillis() + WAITING_MILLIS);
+      load.fill(sender, waiting.get(), System.currentTimeMillis() + WAITING_MILLIS);
       heapWaiting = heapMegabytes(target);
-      outcome = load.run(sender, messages, rate, leadMillis);
+      outcome = load.run(sender, messages.get(), rate.get(), leadMillis.get());
     }
     receivers.forEach(Target.Receiver::close);
     Double heapEnd = heapMegabytes(target);
@@ -101,9 +82,9 @@ final class DelayBench extends Benchmark {
     options.print(
         Percentiles.table().row(outcome.lateness().row("late")).text() + "\n" + heap.text(),
         result(target)
-            .put("rate", rate)
-            .put("consumers", consumers.count)
-            .put("waiting", waiting)
+            .put("rate", rate.get())
+            .put("consumers", consumers.get())
+            .put("waiting", waiting.get())
             .put("sent", outcome.sent())
             .put("failed", outcome.failed())
             .put("received", outcome.received())

@@ -72,7 +72,7 @@ final class EvenkeelTarget implements Target {
   }
 
   private String acksText() {
-    return options.acks() == Acks.NONE ? "none" : options.acks().text() + ", fsynced";
+    return options.acks.get() == Acks.NONE ? "none" : options.acks.get().text() + ", fsynced";
   }
 
   @Override
@@ -113,7 +113,7 @@ final class EvenkeelTarget implements Target {
   }
 
   Sender sender(String topic, Router router) {
-    return sender(topic, router, options.lingerMillis(), options.batchBytes());
+    return sender(topic, router, options.lingerMillis.get(), options.batchBytes.get());
   }
 
   /** Without a producer: see {@link BareSender}. */
@@ -125,13 +125,14 @@ final class EvenkeelTarget implements Target {
    * @param lingerMillis null: as it comes
    * @param batchBytes null: as it comes
    */
-  private Producer producer(String topic, Router router, Long lingerMillis, Integer batchBytes) {
-    ProducerOptions producerOptions = new ProducerOptions().setTopic(topic).setAcks(options.acks());
+  private Producer producer(String topic, Router router, Long lingerMillis, Long batchBytes) {
+    ProducerOptions producerOptions =
+        new ProducerOptions().setTopic(topic).setAcks(options.acks.get());
     if (lingerMillis != null) {
       producerOptions.setLingerMillis(lingerMillis);
     }
     if (batchBytes != null) {
-      producerOptions.setBatchBytes(batchBytes);
+      producerOptions.setBatchBytes(batchBytes.intValue());
     }
     Producer producer = onOwnContext(() -> client.producer(producerOptions, router));
     producer.setWriteQueueMaxSize(PRODUCER_MESSAGES_MAX);
@@ -161,7 +162,7 @@ final class EvenkeelTarget implements Target {
    * @param lingerMillis null: as it comes
    * @param batchBytes null: as it comes
    */
-  Sender sender(String topic, Router router, Long lingerMillis, Integer batchBytes) {
+  Sender sender(String topic, Router router, Long lingerMillis, Long batchBytes) {
     Producer producer = producer(topic, router, lingerMillis, batchBytes);
     return new Sender() {
       @Override

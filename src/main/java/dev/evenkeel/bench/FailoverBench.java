@@ -1,15 +1,14 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench failover}. */
 @Command(
@@ -30,28 +29,18 @@ import picocli.CommandLine.Option;
       "'led' is the slowest shard of those that the killed node led; 'elsewhere' that of the rest."
     })
 final class FailoverBench extends Benchmark {
-  @Option(
-      names = "--rounds",
-      paramLabel = "N",
-      defaultValue = "5",
-      description = "Kills (default: ${DEFAULT-VALUE}).")
-  private int rounds;
+  private final Supplier<Integer> rounds =
+      options.flags.integer("--rounds", "5", 1, 1_000, "Kills");
 
-  @Option(
-      names = "--rate",
-      paramLabel = "N",
-      defaultValue = "1200",
-      description = "Messages a second, over all shards (default: ${DEFAULT-VALUE}).")
-  private double rate;
+  private final Supplier<Double> rate =
+      options.flags.perSecond("--rate", "1200", 1_000_000, "Messages a second, over all shards");
 
   FailoverBench() {
-    options = BenchOptions.ofThreeOwnNodes();
+    super(true);
   }
 
   @Override
   void check() {
-    OptionFormats.range("--rounds", rounds, 1, 1_000);
-    OptionFormats.rate("--rate", rate, 1_000_000);
     options.needBytes(FailoverLoad.SHARD_BYTES, "a message names its shard");
   }
 
@@ -61,7 +50,8 @@ final class FailoverBench extends Benchmark {
     String topic = newTopic(target);
     Payloads payloads = new Payloads(options.sizeBytes(), 0, 1);
     FailoverLoad.Outcome outcome =
-        new FailoverLoad(target, topic, options.shards(), payloads, rate).run(rounds);
+        new FailoverLoad(target, topic, options.shards.get(), payloads, rate.get())
+            .run(rounds.get());
     long stored = target.stored(topic);
     JsonArray kills = new JsonArray();
     for (FailoverLoad.Kill kill : outcome.kills()) {
@@ -85,7 +75,7 @@ final class FailoverBench extends Benchmark {
     options.print(
         table.text(),
         result(target)
-            .put("rate", rate)
+            .put("rate", rate.get())
             .put("kills", kills)
             .put("led", led)
             .put("elsewhere", elsewhere)

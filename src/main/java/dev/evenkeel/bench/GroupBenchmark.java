@@ -2,72 +2,48 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.json.JsonArray;
 import java.util.ArrayList;
 import java.util.List;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
+import java.util.function.Supplier;
 
 /** Groups of equal consumers read topics that were filled before, one group after another. */
 abstract class GroupBenchmark extends Benchmark {
-  @Mixin private BenchOptions.Producers producers;
+  private final Supplier<Integer> producers = options.producers();
+  private final Supplier<Integer> consumers;
+  private final Supplier<Long> messages;
+  private final Supplier<Integer> parallel;
 
-  @Option(
-      names = "--consumers",
-      paramLabel = "N",
-      description =
-          "Members of each group, in this program, each with its own connection (default:"
-              + " ${DEFAULT-VALUE}).")
-  private int consumers;
+  private final Supplier<Long> workMillis =
+      options.flags.time(
+          "--work", "1ms", "How long a handler takes, without blocking; 0ms: it does nothing");
 
-  @Option(
-      names = "--messages",
-      paramLabel = "N",
-      description = "Messages in each topic (default: ${DEFAULT-VALUE}).")
-  private long messages;
+  final Supplier<Long> durationMillis =
+      options.flags.someTime(
+          "--duration",
+          "15s",
+          "How long each group is measured at most; it may end before the last message");
 
-  @Option(
-      names = "--work",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "1ms",
-      description =
-          "How long a handler takes, without blocking; 0ms: it does nothing (default:"
-              + " ${DEFAULT-VALUE}).")
-  private long workMillis;
-
-  @Option(
-      names = "--parallel",
-      paramLabel = "N",
-      description = "Handlers of a consumer that run at once, at most (default: ${DEFAULT-VALUE}).")
-  private int parallel;
-
-  @Option(
-      names = "--duration",
-      paramLabel = "TIME",
-      converter = OptionFormats.SomeTime.class,
-      defaultValue = "15s",
-      description =
-          "How long each group is measured at most; it may end before the last message (default:"
-              + " ${DEFAULT-VALUE}).")
-  long durationMillis;
+  final Supplier<Long> warmupMillis;
 
   /** With the defaults of options. */
-  GroupBenchmark(int consumers, long messages, int parallel) {
-    this.consumers = consumers;
-    this.messages = messages;
-    this.parallel = parallel;
-  }
-
-  @Override
-  void check() {
-    producers.check();
-    OptionFormats.range("--consumers", consumers, 1, 100);
-    OptionFormats.range("--messages", messages, 1, 1_000_000_000L);
-    OptionFormats.range("--parallel", parallel, 1, 10_000);
+  GroupBenchmark(String consumers, String messages, String parallel, String warmup) {
+    this.consumers =
+        options.flags.integer(
+            "--consumers",
+            consumers,
+            1,
+            100,
+            "Members of each group, in this program, each with its own connection");
+    this.messages =
+        options.flags.number("--messages", messages, 1, 1_000_000_000L, "Messages in each topic");
+    this.parallel =
+        options.flags.integer(
+            "--parallel", parallel, 1, 10_000, "Handlers of a consumer that run at once, at most");
+    warmupMillis =
+        options.flags.time("--warmup", warmup, "For how long a group of each kind reads first");
   }
 
   /** Measures all groups; gives what each did. */
@@ -83,7 +59,7 @@ abstract class GroupBenchmark extends Benchmark {
     List<EvenkeelClient> clients = new ArrayList<>();
     JsonArray runs;
     try {
-      for (int i = 0; i < consumers; i++) {
+      for (int i = 0; i < consumers.get(); i++) {
         clients.add(ClientConnection.connect(target.seeds()));
       }
       runs = runs(target, clients);
@@ -93,10 +69,10 @@ abstract class GroupBenchmark extends Benchmark {
     options.print(
         table(runs).text(),
         result(target)
-            .put("consumers", consumers)
-            .put("messages", messages)
-            .put("workMillis", workMillis)
-            .put("parallel", parallel)
+            .put("consumers", consumers.get())
+            .put("messages", messages.get())
+            .put("workMillis", workMillis.get())
+            .put("parallel", parallel.get())
             .put("runs", runs));
     return ExitStatus.DONE;
   }
@@ -105,7 +81,7 @@ abstract class GroupBenchmark extends Benchmark {
   LevelLoad fill(EvenkeelTarget target, List<EvenkeelClient> clients, Payloads payloads)
       throws InterruptedException {
     String topic = newTopic(target);
-    send(senders(target, topic, producers.count), payloads, Amount.messages(messages));
-    return new LevelLoad(clients, topic, messages, workMillis, parallel);
+    send(senders(target, topic, producers.get()), payloads, Amount.messages(messages.get()));
+    return new LevelLoad(clients, topic, messages.get(), workMillis.get(), parallel.get());
   }
 }

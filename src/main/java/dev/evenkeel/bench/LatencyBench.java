@@ -1,10 +1,8 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.OptionFormats;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench latency}. */
 @Command(
@@ -25,49 +23,30 @@ import picocli.CommandLine.Option;
       "Where the load itself was late by much ('late'), the machine was busy, and not the queue."
     })
 final class LatencyBench extends Benchmark {
-  @Option(
-      names = "--rate",
-      paramLabel = "N",
-      defaultValue = "1000",
-      description = "Messages a second (default: ${DEFAULT-VALUE}).")
-  private double rate;
+  private final Supplier<Double> rate =
+      options.flags.perSecond("--rate", "1000", 10_000_000, "Messages a second");
 
-  @Mixin private BenchOptions.Producers producers;
+  private final Supplier<Integer> producers = options.producers();
+  private final Supplier<Integer> consumers = options.consumers();
 
-  @Mixin private BenchOptions.Consumers consumers;
+  private final Supplier<Long> durationMillis =
+      options.flags.someTime("--duration", "20s", "Measure for so long");
 
-  @Option(
-      names = "--duration",
-      paramLabel = "TIME",
-      converter = OptionFormats.SomeTime.class,
-      defaultValue = "20s",
-      description = "Measure for so long (default: ${DEFAULT-VALUE}).")
-  private long durationMillis;
-
-  @Option(
-      names = "--warmup",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "10s",
-      description = "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
-  private long warmupMillis;
+  private final Supplier<Long> warmupMillis = options.warmup("10s");
 
   @Override
   void check() {
-    producers.check();
-    consumers.check();
-    OptionFormats.rate("--rate", rate, 10_000_000);
     options.needBytes(LatencyLoad.STAMP_BYTES, "a message carries its time");
   }
 
   @Override
   int measure(Target target) throws InterruptedException {
     String topic = newTopic(target);
-    LatencyLoad load = new LatencyLoad(payloads(), rate);
+    LatencyLoad load = new LatencyLoad(payloads(), rate.get());
     List<Target.Receiver> receivers =
-        receivers(target, topic, topic + "-group", consumers.count, load.arrival());
-    List<Target.Sender> senders = senders(target, topic, producers.count);
-    LatencyLoad.Outcome outcome = load.run(senders, warmupMillis, durationMillis);
+        receivers(target, topic, topic + "-group", consumers.get(), load.arrival());
+    List<Target.Sender> senders = senders(target, topic, producers.get());
+    LatencyLoad.Outcome outcome = load.run(senders, warmupMillis.get(), durationMillis.get());
     senders.forEach(Target.Sender::close);
     receivers.forEach(Target.Receiver::close);
     options.print(
@@ -77,9 +56,9 @@ final class LatencyBench extends Benchmark {
             .row(outcome.late().row("late"))
             .text(),
         result(target)
-            .put("rate", rate)
-            .put("producers", producers.count)
-            .put("consumers", consumers.count)
+            .put("rate", rate.get())
+            .put("producers", producers.get())
+            .put("consumers", consumers.get())
             .put("sent", outcome.sent())
             .put("acked", outcome.sent() - outcome.failed())
             .put("failed", outcome.failed())

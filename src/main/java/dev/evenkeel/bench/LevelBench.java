@@ -1,6 +1,5 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
@@ -10,8 +9,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench level}. */
 @Command(
@@ -33,34 +32,16 @@ import picocli.CommandLine.Option;
 final class LevelBench extends GroupBenchmark {
   private static final List<Integer> CURVE = List.of(1, 10, 100, 1_000, 10_000);
 
-  @Option(
-      names = "--range",
-      paramLabel = "N",
-      defaultValue = "100",
-      description = "Largest difference in finished messages (default: ${DEFAULT-VALUE}).")
-  private int range;
+  private final Supplier<Integer> range =
+      options.flags.integer(
+          "--range", "100", 1, GroupPolicy.RANGE_MAX, "Largest difference in finished messages");
 
-  @Option(
-      names = "--curve",
-      description = "Measure the ranges 1, 10, 100, 1,000 and 10,000 instead of one.")
-  private boolean curve;
-
-  @Option(
-      names = "--warmup",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "3s",
-      description = "For how long a group of each kind reads first (default: ${DEFAULT-VALUE}).")
-  private long warmupMillis;
+  private final Supplier<Boolean> curve =
+      options.flags.given(
+          "--curve", "Measure the ranges 1, 10, 100, 1,000 and 10,000 instead of one.");
 
   LevelBench() {
-    super(4, 300_000, 16);
-  }
-
-  @Override
-  void check() {
-    super.check();
-    OptionFormats.range("--range", range, 1, GroupPolicy.RANGE_MAX);
+    super("4", "300000", "16", "3s");
   }
 
   @Override
@@ -74,17 +55,17 @@ final class LevelBench extends GroupBenchmark {
   @Override
   JsonArray runs(EvenkeelTarget target, List<EvenkeelClient> clients) throws InterruptedException {
     LevelLoad load = fill(target, clients, payloads());
-    if (warmupMillis > 0) {
-      List<ConsumerOptions> kinds = modes(List.of(range));
+    if (warmupMillis.get() > 0) {
+      List<ConsumerOptions> kinds = modes(List.of(range.get()));
       for (int i = 0; i < kinds.size(); i++) {
-        load.run("warmup-" + i, kinds.get(i), warmupMillis);
+        load.run("warmup-" + i, kinds.get(i), warmupMillis.get());
       }
     }
     JsonArray runs = new JsonArray();
     double sharded = 0;
-    for (ConsumerOptions mode : modes(curve ? CURVE : List.of(range))) {
+    for (ConsumerOptions mode : modes(curve.get() ? CURVE : List.of(range.get()))) {
       boolean level = mode.getMode() == ConsumerOptions.Mode.LEVEL;
-      LevelLoad.Outcome outcome = load.run(String.valueOf(runs.size()), mode, durationMillis);
+      LevelLoad.Outcome outcome = load.run(String.valueOf(runs.size()), mode, durationMillis.get());
       sharded = level ? sharded : outcome.perSecond();
       runs.add(
           new JsonObject()

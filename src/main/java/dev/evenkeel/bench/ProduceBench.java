@@ -1,10 +1,8 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.OptionFormats;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench produce}. */
 @Command(
@@ -24,53 +22,35 @@ import picocli.CommandLine.Option;
       "  evenkeel bench produce --cluster 10.0.0.1:5701,10.0.0.2:5701"
     })
 final class ProduceBench extends Benchmark {
-  @Mixin private BenchOptions.Producers producers;
+  private final Supplier<Integer> producers = options.producers();
 
-  @Option(
-      names = "--messages",
-      paramLabel = "N",
-      description = "Send so many messages, instead of for a time.")
-  private Long messages;
+  private final Supplier<Long> messages =
+      options.flags.number(
+          "--messages", null, 1, 10_000_000_000L, "Send so many messages, instead of for a time.");
 
-  @Option(
-      names = "--duration",
-      paramLabel = "TIME",
-      converter = OptionFormats.SomeTime.class,
-      defaultValue = "10s",
-      description = "Send for so long (default: ${DEFAULT-VALUE}).")
-  private long durationMillis;
+  private final Supplier<Long> durationMillis =
+      options.flags.someTime("--duration", "10s", "Send for so long");
 
-  @Option(
-      names = "--warmup",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "5s",
-      description = "Send for so long before anything is counted (default: ${DEFAULT-VALUE}).")
-  private long warmupMillis;
-
-  @Override
-  void check() {
-    producers.check();
-    if (messages != null) {
-      OptionFormats.range("--messages", messages, 1, 10_000_000_000L);
-    }
-  }
+  private final Supplier<Long> warmupMillis = options.warmup("5s");
 
   @Override
   int measure(Target target) throws InterruptedException {
     String topic = newTopic(target);
-    List<Target.Sender> senders = senders(target, topic, producers.count);
+    List<Target.Sender> senders = senders(target, topic, producers.get());
     ProduceLoad load = new ProduceLoad(senders, payloads(), options.inFlightMessages());
-    ProduceLoad.Outcome warm = load.run(Amount.millis(warmupMillis));
+    ProduceLoad.Outcome warm = load.run(Amount.millis(warmupMillis.get()));
     ProduceLoad.Outcome outcome =
-        load.run(messages == null ? Amount.millis(durationMillis) : Amount.messages(messages));
+        load.run(
+            messages.get() == null
+                ? Amount.millis(durationMillis.get())
+                : Amount.messages(messages.get()));
     senders.forEach(Target.Sender::close);
     long stored = target.stored(topic);
     print(
         "MESSAGES/S messagesPerSecond, MIB/S mebibytesPerSecond, ACKED acked, SENT sent,"
             + " SECONDS seconds",
         result(target)
-            .put("producers", producers.count)
+            .put("producers", producers.get())
             .put("warmupMessages", warm.sent())
             .put("sent", outcome.sent())
             .put("acked", outcome.acked())

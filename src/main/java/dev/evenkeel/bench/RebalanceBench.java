@@ -13,8 +13,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench rebalance}. */
 @Command(
@@ -39,65 +39,44 @@ import picocli.CommandLine.Option;
 final class RebalanceBench extends Benchmark {
   private static final int KEYS_UNLESS_GIVEN = 200;
 
-  @Option(
-      names = "--repeats",
-      paramLabel = "N",
-      defaultValue = "20",
-      description = "How often each kind happens (default: ${DEFAULT-VALUE}).")
-  private int repeats;
+  private final Supplier<Integer> repeats =
+      options.flags.integer("--repeats", "20", 1, 10_000, "How often each kind happens");
 
-  @Option(
-      names = "--kinds",
-      paramLabel = "leave|kill|vanish",
-      split = ",",
-      defaultValue = "leave,kill,vanish",
-      description =
+  private final Supplier<List<RebalanceLoad.Kind>> kinds =
+      options.flags.constants(
+          "--kinds",
+          "leave|kill|vanish",
+          RebalanceLoad.Kind.class,
+          "leave,kill,vanish",
           "leave (SIGTERM), kill (SIGKILL), vanish (SIGSTOP, so nothing is closed); before each of"
-              + " them one more consumer joins, which is measured, too (default:"
-              + " ${DEFAULT-VALUE}).")
-  private List<RebalanceLoad.Kind> kinds;
+              + " them one more consumer joins, which is measured, too");
 
-  @Option(
-      names = "--consumers",
-      paramLabel = "N",
-      defaultValue = "3",
-      description = "Consumers before each join (default: ${DEFAULT-VALUE}).")
-  private int consumers;
+  private final Supplier<Integer> consumers =
+      options.flags.integer("--consumers", "3", 1, Integer.MAX_VALUE, "Consumers before each join");
 
-  @Option(
-      names = "--rate",
-      paramLabel = "N",
-      defaultValue = "2000",
-      description = "Messages a second, over all shards (default: ${DEFAULT-VALUE}).")
-  private double rate;
+  private final Supplier<Double> rate =
+      options.flags.perSecond("--rate", "2000", 100_000, "Messages a second, over all shards");
 
-  @Option(
-      names = "--member-jvm",
-      paramLabel = "OPTIONS",
-      defaultValue = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-      description =
+  private final Supplier<String> memberJvm =
+      options.flags.text(
+          "--member-jvm",
+          "OPTIONS",
+          "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
           "Options for the consumers' JVMs, '' for none (default: ${DEFAULT-VALUE}: they live for"
-              + " half a minute, in which a JVM as it comes does little but compile itself).")
-  private String memberJvm;
+              + " half a minute, in which a JVM as it comes does little but compile itself).");
 
-  @Option(
-      names = "--warm-up",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "30s",
-      description =
-          "Load before the first change, so that nodes have compiled what they run (default:"
-              + " ${DEFAULT-VALUE}).")
-  private long warmUpMillis;
+  private final Supplier<Long> warmUpMillis =
+      options.flags.time(
+          "--warm-up",
+          "30s",
+          "Load before the first change, so that nodes have compiled what they run");
 
   @Override
   void check() {
-    if (kinds.contains(RebalanceLoad.Kind.JOIN)) {
+    if (kinds.get().contains(RebalanceLoad.Kind.JOIN)) {
       throw CommandFailure.usage("--kinds 'join': use leave, kill or vanish");
     }
-    OptionFormats.range("--repeats", repeats, 1, 10_000);
-    OptionFormats.range("--consumers", consumers, 1, options.shards() - 1L);
-    OptionFormats.rate("--rate", rate, 100_000);
+    OptionFormats.range("--consumers", consumers.get(), 1, options.shards.get() - 1L);
   }
 
   @Override
@@ -108,14 +87,15 @@ final class RebalanceBench extends Benchmark {
           new RebalanceLoad(
               target,
               newTopic(target),
-              options.shards(),
+              options.shards.get(),
               keys(),
               options.sizeBytes(),
-              rate,
-              BenchOptions.jvmOptions(memberJvm),
+              rate.get(),
+              BenchOptions.jvmOptions(memberJvm.get()),
               errors);
       RebalanceLoad.Outcome outcome =
-          load.run(consumers, repeats, new LinkedHashSet<>(kinds), warmUpMillis);
+          load.run(
+              consumers.get(), repeats.get(), new LinkedHashSet<>(kinds.get()), warmUpMillis.get());
       print(target, outcome);
       delete(errors);
       return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
@@ -126,7 +106,7 @@ final class RebalanceBench extends Benchmark {
   }
 
   private int keys() {
-    return options.keys() == 0 ? KEYS_UNLESS_GIVEN : options.keys();
+    return options.keys.get() == 0 ? KEYS_UNLESS_GIVEN : options.keys.get();
   }
 
   private Path errors() {
@@ -151,10 +131,10 @@ final class RebalanceBench extends Benchmark {
     JsonObject json =
         result(target)
             .put("keys", keys())
-            .put("rate", rate)
-            .put("consumers", consumers)
-            .put("memberJvm", memberJvm)
-            .put("repeats", repeats)
+            .put("rate", rate.get())
+            .put("consumers", consumers.get())
+            .put("memberJvm", memberJvm.get())
+            .put("repeats", repeats.get())
             .put("sent", outcome.sent())
             .put("acked", outcome.sent() - outcome.failed())
             .put("failed", outcome.failed())

@@ -1,10 +1,9 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ExitStatus;
-import dev.evenkeel.cli.OptionFormats;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel bench single}. */
 @Command(
@@ -24,53 +23,35 @@ import picocli.CommandLine.Option;
 final class SingleBench extends Benchmark {
   private static final double WARMUP_FACTOR = 200;
 
-  @Option(
-      names = "--rate",
-      paramLabel = "N",
-      defaultValue = "1",
-      description = "Messages a second of each of the two (default: ${DEFAULT-VALUE}).")
-  private double rate;
+  private final Supplier<Double> rate =
+      options.flags.perSecond("--rate", "1", 1_000, "Messages a second of each of the two");
 
-  @Option(
-      names = "--duration",
-      paramLabel = "TIME",
-      converter = OptionFormats.SomeTime.class,
-      defaultValue = "60s",
-      description = "Measure for so long (default: ${DEFAULT-VALUE}).")
-  private long durationMillis;
+  private final Supplier<Long> durationMillis =
+      options.flags.someTime("--duration", "60s", "Measure for so long");
 
-  @Option(
-      names = "--warmup",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "5s",
-      description =
-          "Send 200 times as much for so long before anything is counted (default:"
-              + " ${DEFAULT-VALUE}).")
-  private long warmupMillis;
-
-  @Override
-  void check() {
-    OptionFormats.rate("--rate", rate, 1_000);
-  }
+  private final Supplier<Long> warmupMillis =
+      options.flags.time(
+          "--warmup", "5s", "Send 200 times as much for so long before anything is counted");
 
   @Override
   int measure(Target opened) throws InterruptedException {
     EvenkeelTarget target = evenkeel(opened);
     String topic = newTopic(target);
     List<Target.Sender> senders = List.of(target.sender(topic), target.bareSender(topic));
-    if (warmupMillis > 0) {
+    if (warmupMillis.get() > 0) {
       List<Percentiles> unused = List.of(new Percentiles(), new Percentiles());
-      new SingleLoad(payloads(), rate * WARMUP_FACTOR).run(senders, unused, warmupMillis);
+      new SingleLoad(payloads(), rate.get() * WARMUP_FACTOR)
+          .run(senders, unused, warmupMillis.get());
     }
     Percentiles producer = new Percentiles();
     Percentiles bare = new Percentiles();
-    new SingleLoad(payloads(), rate).run(senders, List.of(producer, bare), durationMillis);
+    new SingleLoad(payloads(), rate.get())
+        .run(senders, List.of(producer, bare), durationMillis.get());
     senders.forEach(Target.Sender::close);
     options.print(
         Percentiles.table().row(producer.row("producer")).row(bare.row("bare request")).text(),
         result(target)
-            .put("rate", rate)
+            .put("rate", rate.get())
             .put("producer", producer.json())
             .put("bare", bare.json())
             .put("p50Ratio", Stats.rounded(producer.millis(50) / bare.millis(50))));

@@ -3,7 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.RefusedException;
-import java.util.Locale;
+import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
 
 /**
@@ -65,7 +65,10 @@ public final class OptionFormats {
 
   /** A constant as people write it: in small letters, with hyphens. */
   static <E extends Enum<E>> E constant(Class<E> type, String text) {
-    return Enum.valueOf(type, text.toUpperCase(Locale.ROOT).replace('-', '_'));
+    return Stream.of(type.getEnumConstants())
+        .filter(each -> each.name().equalsIgnoreCase(text.replace('-', '_')))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(text));
   }
 
   /**

@@ -1,0 +1,163 @@
+package dev.evenkeel.cli;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.OptionSpec;
+
+/**
+ * The options of a command, each declared in one expression. A declaration returns a supplier of
+ * the value that the user gave, or else of the default; null if there is neither. The help of an
+ * option with a default ends with {@code (default: ...)}, unless it names the default itself.
+ */
+public final class CommandOptions {
+  private static final String DEFAULT = "${DEFAULT-VALUE}";
+
+  private final List<OptionSpec> declared = new ArrayList<>();
+  private final List<Runnable> checks = new ArrayList<>();
+
+  /** Adds the options to a command. */
+  public CommandLine addTo(CommandLine command) {
+    declared.forEach(command.getCommandSpec()::addOption);
+    return command;
+  }
+
+  /**
+   * Checks the bounds of all numbers.
+   *
+   * @throws CommandFailure wrong usage
+   */
+  public void check() {
+    checks.forEach(Runnable::run);
+  }
+
+  /** A switch: true if it is given. */
+  public Supplier<Boolean> given(String name, String help) {
+    return add(option(name, "", boolean.class, null, help).arity("0"));
+  }
+
+  public Supplier<String> text(String name, String label, String unset, String help) {
+    return add(option(name, label, String.class, unset, help));
+  }
+
+  public Supplier<String> required(String name, String label, String help) {
+    return add(option(name, label, String.class, null, help).required(true));
+  }
+
+  public Supplier<List<String>> texts(String name, String label, String unset, String help) {
+    return list(name, label, String.class, null, unset, help);
+  }
+
+  public Supplier<Path> directory(String name, String help) {
+    return add(option(name, "DIR", Path.class, null, help));
+  }
+
+  /** Milliseconds of a time such as {@code 5s}. */
+  public Supplier<Long> time(String name, String unset, String help) {
+    return value(name, "TIME", Long.class, new OptionFormats.Time(), unset, help);
+  }
+
+  /** As {@link #time}, but above 0. */
+  public Supplier<Long> someTime(String name, String unset, String help) {
+    return value(name, "TIME", Long.class, new OptionFormats.SomeTime(), unset, help);
+  }
+
+  public Supplier<List<Long>> times(String name, String unset, String help) {
+    return list(name, "TIME", Long.class, new OptionFormats.Time(), unset, help);
+  }
+
+  /** Bytes of a size such as {@code 64KiB}. */
+  public Supplier<Long> size(String name, String unset, String help) {
+    return value(name, "SIZE", Long.class, new OptionFormats.Size(), unset, help);
+  }
+
+  public Supplier<List<Long>> sizes(String name, String unset, String help) {
+    return list(name, "SIZE", Long.class, new OptionFormats.Size(), unset, help);
+  }
+
+  public Supplier<Integer> integer(String name, String unset, long min, long max, String help) {
+    return bounded(name, add(option(name, "N", Integer.class, unset, help)), min, max);
+  }
+
+  public Supplier<Long> number(String name, String unset, long min, long max, String help) {
+    return bounded(name, add(option(name, "N", Long.class, unset, help)), min, max);
+  }
+
+  private <N extends Number> Supplier<N> bounded(
+      String name, Supplier<N> number, long min, long max) {
+    checks.add(
+        () -> {
+          if (number.get() != null) {
+            OptionFormats.range(name, number.get().longValue(), min, max);
+          }
+        });
+    return number;
+  }
+
+  /** A number of messages a second, above 0. */
+  public Supplier<Double> perSecond(String name, String unset, long max, String help) {
+    Supplier<Double> rate = add(option(name, "N", Double.class, unset, help));
+    checks.add(
+        () -> {
+          if (rate.get() != null) {
+            OptionFormats.rate(name, rate.get(), max);
+          }
+        });
+    return rate;
+  }
+
+  /** One of the words in the label, which are the constants of an enum. */
+  public <E extends Enum<E>> Supplier<E> constant(
+      String name, String label, Class<E> type, String unset, String help) {
+    return value(name, label, type, text -> OptionFormats.constant(type, text), unset, help);
+  }
+
+  public <E extends Enum<E>> Supplier<List<E>> constants(
+      String name, String label, Class<E> type, String unset, String help) {
+    return list(name, label, type, text -> OptionFormats.constant(type, text), unset, help);
+  }
+
+  /** A value that a converter makes of the text. */
+  <T> Supplier<T> value(
+      String name,
+      String label,
+      Class<T> type,
+      ITypeConverter<T> converter,
+      String unset,
+      String help) {
+    return add(option(name, label, type, unset, help).converters(converter));
+  }
+
+  private <T> Supplier<List<T>> list(
+      String name,
+      String label,
+      Class<T> type,
+      ITypeConverter<T> converter,
+      String unset,
+      String help) {
+    OptionSpec.Builder option =
+        option(name, label, List.class, unset, help).auxiliaryTypes(type).splitRegex(",");
+    return add(converter == null ? option : option.converters(converter));
+  }
+
+  private static OptionSpec.Builder option(
+      String name, String label, Class<?> type, String unset, String help) {
+    return OptionSpec.builder(name)
+        .type(type)
+        .paramLabel(label)
+        .defaultValue(unset)
+        // Without it, a second parse would see the values of the first.
+        .initialValue(null)
+        .description(
+            unset == null || help.contains(DEFAULT) ? help : help + " (default: " + DEFAULT + ").");
+  }
+
+  private <T> Supplier<T> add(OptionSpec.Builder builder) {
+    OptionSpec option = builder.build();
+    declared.add(option);
+    return option::getValue;
+  }
+}
