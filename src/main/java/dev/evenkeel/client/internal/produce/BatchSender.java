@@ -1,20 +1,32 @@
 package dev.evenkeel.client.internal.produce;
 
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.client.internal.produce.core.BatchResult;
+import dev.evenkeel.client.internal.produce.core.DueTime;
 import dev.evenkeel.client.internal.produce.core.OutBatch;
 import dev.evenkeel.client.internal.produce.core.ProducerCore;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Does what a {@link ProducerCore} asks for: timers, requests to leaders, epochs. Where the batches
@@ -29,11 +41,19 @@ public abstract class BatchSender<T> {
   /** Looks after changes of the topic, and whatever else a timer was not set for. */
   private static final long TICK_MILLIS = 1_000;
 
+  /** Batches join a request up to this size. */
+  private static final int REQUEST_BYTES_MAX = 1 << 20;
+
+  /** How long one try waits for its answer; much less than what a message is tried for in all. */
+  protected static final long REQUEST_TIMEOUT_MILLIS = 5_000;
+
   protected final ContextInternal context;
   private final ClusterDirectory directory;
   private final EpochOpener opener;
   private final String topic;
-  private final Appender<T> appender;
+  private final Link link;
+  private final LeaderClient leaders;
+  private final long timeoutMillis;
   private final WakeTimer timer;
   private final Runnable onLeader = this::leaderIsThere;
   private long tick;
@@ -66,7 +86,9 @@ public abstract class BatchSender<T> {
     this.core = core;
     context = (ContextInternal) link.vertx().getOrCreateContext();
     timer = new WakeTimer(context.owner(), this::schedule);
-    appender = new Appender<>(link, directory, timeoutMillis, this::answered);
+    this.link = link;
+    this.timeoutMillis = timeoutMillis;
+    leaders = new LeaderClient(link, directory);
   }
 
   /** Begins to look after the topic, leaders and timers. */
@@ -135,7 +157,7 @@ public abstract class BatchSender<T> {
       wakeAtMillis = Math.min(core.wakeAtMillis(), wakeAtMillis(now));
     }
     if (!sends.isEmpty()) {
-      appender.send(sends, epoch);
+      send(sends, epoch);
       sent(sends);
     }
     timer.wakeAt(wakeAtMillis, nowMillis());
@@ -164,6 +186,101 @@ public abstract class BatchSender<T> {
         });
   }
 
+  /**
+   * Sends batches to the leaders of their data groups, those of one shard in their order. Batches
+   * that go to one group at one time share a request.
+   */
+  private void send(List<OutBatch<T>> batches, int epoch) {
+    int groups = Math.max(1, directory.dataGroups());
+    Map<Integer, List<OutBatch<T>>> byGroup = new LinkedHashMap<>();
+    for (OutBatch<T> batch : batches) {
+      byGroup.computeIfAbsent(batch.shard.dataGroup(groups), group -> new ArrayList<>()).add(batch);
+    }
+    byGroup.forEach((group, ofGroup) -> split(group, ofGroup, epoch));
+  }
+
+  private void split(int group, List<OutBatch<T>> batches, int epoch) {
+    int from = 0;
+    int bytes = 0;
+    for (int i = 0; i < batches.size(); i++) {
+      int more = AppendBody.DELAYED_SHARD_BYTES + batches.get(i).batch.length();
+      boolean full = bytes + more > REQUEST_BYTES_MAX || i - from == AppendBody.BATCHES_MAX;
+      if (i > from && full) {
+        request(group, batches.subList(from, i), bytes, epoch);
+        from = i;
+        bytes = 0;
+      }
+      bytes += more;
+    }
+    request(group, batches.subList(from, batches.size()), bytes, epoch);
+  }
+
+  private void request(int group, List<OutBatch<T>> batches, int bytes, int epoch) {
+    // Another leader takes them as well as the one that was asked: sequences tell them apart.
+    leaders
+        .ask(
+            group,
+            LeaderClient.Retry.NONE,
+            (asked, leader) ->
+                link.request(Addresses.data(leader), frame(batches, bytes), timeoutMillis)
+                    .map(answer -> results(answer, batches.size())))
+        .onComplete(
+            results -> {
+              if (results.results().stream().anyMatch(BatchSender::refersElsewhere)) {
+                directory.refresh();
+              }
+              answered(batches, epoch, results, null);
+            },
+            failure -> {
+              RefusedException refused = RefusedException.of(failure);
+              Result no = new Result(refused.refusal(), 0);
+              AppendResults results =
+                  new AppendResults(-1, Collections.nCopies(batches.size(), no));
+              answered(batches, epoch, results, refused.getMessage());
+            });
+  }
+
+  private static Buffer frame(List<? extends OutBatch<?>> batches, int bytes) {
+    // Written straight into the frame: one copy less of everything that is ever sent.
+    Buffer frame = Buffer.buffer(Frames.HEADER_BYTES + bytes);
+    frame.appendByte((byte) Frames.VERSION).appendByte((byte) Op.APPEND.ordinal());
+    for (OutBatch<?> each : batches) {
+      ByteBuffer batch = each.batch.bytes();
+      frame.appendInt(each.shard.topicId());
+      if (each.dueMillis == DueTime.NOW) {
+        frame.appendInt(each.shard.shard());
+      } else {
+        frame.appendInt(-1 - each.shard.shard()).appendLong(each.dueMillis);
+      }
+      frame.appendBytes(batch.array(), batch.arrayOffset(), each.batch.length());
+    }
+    return frame;
+  }
+
+  private static AppendResults results(Buffer answer, int expected) {
+    AppendResults results = AppendResults.decode(Frames.answerBody(answer));
+    if (results.results().size() != expected) {
+      throw new RefusedException(
+          Refusal.INDETERMINATE,
+          expected + " batches, but " + results.results().size() + " results");
+    }
+    return results;
+  }
+
+  private static boolean refersElsewhere(Result result) {
+    return !result.ok()
+        && switch (result.refusal()) {
+          case NOT_LEADER, UNAVAILABLE, INDETERMINATE, UNKNOWN_TOPIC, UNKNOWN_SHARD -> true;
+          default -> false;
+        };
+  }
+
+  /**
+   * One try of a request is over.
+   *
+   * @param epoch in which the batches were sent
+   * @param detail of a refusal of all of them, or null
+   */
   private void answered(List<OutBatch<T>> batches, int epoch, AppendResults answer, String detail) {
     context.emit(
         none -> {

@@ -73,7 +73,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
             identity.producerId(),
             identity.epoch(),
             () -> ThreadLocalRandom.current().nextDouble()),
-        Math.min(Appender.REQUEST_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis()));
+        Math.min(REQUEST_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis()));
     this.opener = opener;
     topic = options.getTopic();
     whenFull = options.getOnFull() == ProducerOptions.OnFull.FAIL ? WhenFull.REFUSE : WhenFull.WAIT;
@@ -333,9 +333,6 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
 
   @Override
   public synchronized Producer setWriteQueueMaxSize(int maxMessages) {
-    if (maxMessages < 1) {
-      throw new IllegalArgumentException("a write queue of " + maxMessages + ": use 1 or more");
-    }
     buffer.messagesMax(maxMessages);
     return this;
   }

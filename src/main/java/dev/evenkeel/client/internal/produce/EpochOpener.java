@@ -66,17 +66,15 @@ public final class EpochOpener {
     return claim(producerId, epoch).compose(claimed -> open(claimed.producerId(), claimed.epoch()));
   }
 
-  /** An epoch that no data group knows yet. */
-  public record Claimed(long producerId, int epoch) {}
-
-  /** The epoch after {@code epoch}, to be opened; tried until {@link #stop()}. */
-  public Future<Claimed> claim(long producerId, int epoch) {
-    if (name.isEmpty()) {
-      // Nobody else knows this id, so the epochs are the producer's own to count.
-      return Future.succeededFuture(new Claimed(producerId, epoch + 1));
-    }
-    return register(LeaderClient.NO_LIMIT_MILLIS)
-        .map(given -> new Claimed(given.producerId(), given.epoch()));
+  /**
+   * The epoch after {@code epoch}, which no data group knows yet; tried until {@link #stop()}.
+   * {@link #open} opens it.
+   */
+  public Future<Reply.OfProducer> claim(long producerId, int epoch) {
+    // Nobody else knows the id of a producer without a name, so it counts its epochs itself.
+    return name.isEmpty()
+        ? Future.succeededFuture(new Reply.OfProducer(producerId, epoch + 1))
+        : register(LeaderClient.NO_LIMIT_MILLIS);
   }
 
   /**

@@ -1,16 +1,13 @@
 package dev.evenkeel.client.internal.spool;
 
-import dev.evenkeel.client.internal.spool.files.DirectoryStorage;
-import dev.evenkeel.client.internal.spool.files.SpoolLock;
+import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
-import dev.evenkeel.client.internal.spool.log.SpoolSettings;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -22,6 +19,9 @@ import org.slf4j.LoggerFactory;
 final class SpoolDisk {
   private static final Logger LOG = LoggerFactory.getLogger(SpoolDisk.class);
 
+  private static final long SEGMENT_BYTES_MAX = 64L << 20;
+  private static final int SEGMENTS_MIN = 8;
+
   /** Something to do on the thread. */
   interface Work<R> {
     R with(SpoolLog log) throws IOException;
@@ -29,18 +29,17 @@ final class SpoolDisk {
 
   private final ContextInternal context;
   private final Path directory;
-  private final SpoolSettings settings;
+  private final long segmentBytes;
   private final ScheduledThreadPoolExecutor thread;
 
   // Of the thread.
-  private SpoolLock lock;
   private DirectoryStorage storage;
   private SpoolLog log;
 
-  SpoolDisk(ContextInternal context, Path directory, SpoolSettings settings) {
+  SpoolDisk(ContextInternal context, ProducerOptions options) {
     this.context = context;
-    this.directory = directory;
-    this.settings = settings;
+    directory = Path.of(options.getSpool());
+    segmentBytes = Math.min(SEGMENT_BYTES_MAX, options.getSpoolLimitBytes() / SEGMENTS_MIN);
     thread =
         new ScheduledThreadPoolExecutor(
             1,
@@ -60,8 +59,6 @@ final class SpoolDisk {
   Future<SpoolLog> open(boolean restart) {
     return run(
         none -> {
-          Files.createDirectories(directory);
-          lock = SpoolLock.take(directory);
           storage = new DirectoryStorage(directory);
           if (restart) {
             for (String name : storage.names()) {
@@ -70,7 +67,7 @@ final class SpoolDisk {
               }
             }
           }
-          log = SpoolLog.open(storage, settings.segmentBytes());
+          log = SpoolLog.open(storage, segmentBytes);
           return log;
         });
   }
@@ -116,9 +113,8 @@ final class SpoolDisk {
     Future<Void> closed =
         run(
             none -> {
-              try (SpoolLock held = lock;
-                  DirectoryStorage open = storage) {
-                LOG.debug("leaving {} {}", held, open);
+              if (storage != null) {
+                storage.close();
               }
               return null;
             });

@@ -4,7 +4,6 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Producer.Position;
 import dev.evenkeel.client.ProducerOptions;
-import dev.evenkeel.client.internal.produce.Appender;
 import dev.evenkeel.client.internal.produce.BatchSender;
 import dev.evenkeel.client.internal.produce.EpochOpener;
 import dev.evenkeel.client.internal.produce.core.BatchResult;
@@ -97,37 +96,32 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
   private volatile long ackedMessages;
   private volatile long oldestMillis = -1;
 
-  /**
-   * @param state of the spool, in which the own run has begun; read here only
-   * @param behind whether there are frames to be loaded
-   */
   SpoolSender(
       Link link,
       ClusterDirectory directory,
       EpochOpener opener,
       SpoolDisk disk,
       ProducerOptions options,
-      SpoolState state,
-      SpoolWindow window,
-      boolean behind,
+      SpoolStart.Begun begun,
       Listener listener) {
     super(
         link,
         directory,
         opener,
-        state.identity().topic(),
+        begun.state().identity().topic(),
         new ProducerCore<>(
-            CoreSettings.ofSpool(options),
+            CoreSettings.of(options),
             null,
-            state.identity().producerId(),
-            state.epoch(),
+            begun.state().identity().producerId(),
+            begun.state().epoch(),
             () -> ThreadLocalRandom.current().nextDouble()),
-        Appender.REQUEST_TIMEOUT_MILLIS);
+        REQUEST_TIMEOUT_MILLIS);
+    SpoolState state = begun.state();
     epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;
     this.listener = listener;
-    this.window = window;
-    this.behind = behind;
+    window = begun.window();
+    behind = begun.behind();
     identity = state.identity();
     ownRun = state.run();
     resend = options.isSpoolResend();

@@ -12,15 +12,14 @@ import dev.evenkeel.client.internal.produce.core.ShardChoice;
 import dev.evenkeel.client.internal.spool.log.SpoolIntake;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
 import dev.evenkeel.client.internal.spool.log.SpoolRecord;
-import dev.evenkeel.client.internal.spool.log.SpoolSettings;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -33,12 +32,15 @@ public final class SpoolStart {
   private final Source source;
   private final EpochOpener opener;
   private final ContextInternal context;
-  private final SpoolSettings settings;
   private final SpoolDisk disk;
 
   /** What is known of the spool once the own run has begun in it. */
-  private record Begun(
-      SpoolLog log, SpoolWindow window, boolean behind, SpoolingProducer.Opened found) {}
+  record Begun(SpoolLog log, SpoolWindow window, boolean behind, SpoolingProducer.Opened found) {
+    /** Only before the disk's thread goes on: nothing does, before something is accepted. */
+    SpoolState state() {
+      return log.state();
+    }
+  }
 
   /**
    * @param source null: nothing that can be read again
@@ -58,18 +60,7 @@ public final class SpoolStart {
     this.source = source;
     this.opener = opener;
     context = (ContextInternal) link.vertx().getOrCreateContext();
-    settings = settings(options);
-    disk = new SpoolDisk(context, Path.of(options.getSpool()), settings);
-  }
-
-  public static SpoolSettings settings(ProducerOptions options) {
-    return new SpoolSettings(
-        options.getSpoolLimitBytes(),
-        options.getSpoolFlushMillis(),
-        options.getSpoolFlushMessages(),
-        options.getSpoolFlushBytes(),
-        options.getSpoolFsync(),
-        options.getSpoolFsyncMillis());
+    disk = new SpoolDisk(context, options);
   }
 
   public Future<SpoolingProducer> start(TopicInfo topic, long timeoutMillis) {
@@ -171,36 +162,13 @@ public final class SpoolStart {
 
   /** On the context. */
   private SpoolingProducer producer(TopicInfo topic, Begun begun) {
-    // The disk's thread does nothing before something is accepted: the state can be read here.
-    SpoolState state = begun.log().state();
-    SpoolIntake<io.vertx.core.Promise<Producer.Position>> intake =
+    SpoolIntake<Promise<Producer.Position>> intake =
         new SpoolIntake<>(
             options.getBatchBytes(),
             new ShardChoice(router),
             topic.shards(),
             ThreadLocalRandom.current().nextDouble());
-    SpooledProducer producer =
-        new SpooledProducer(
-            new SpooledProducer.Parts(
-                context,
-                disk,
-                settings,
-                begun.window(),
-                intake,
-                state.run(),
-                state.messagesBeforeSource(),
-                begun.found()),
-            options);
-    return producer.start(
-        new SpoolSender(
-            link,
-            directory,
-            opener,
-            disk,
-            options,
-            state,
-            begun.window(),
-            begun.behind(),
-            producer));
+    SpooledProducer producer = new SpooledProducer(context, disk, options, begun, intake);
+    return producer.start(new SpoolSender(link, directory, opener, disk, options, begun, producer));
   }
 }

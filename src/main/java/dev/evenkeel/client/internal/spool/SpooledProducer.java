@@ -5,10 +5,11 @@ import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.client.internal.produce.core.DueTime;
+import dev.evenkeel.client.internal.produce.core.SendBuffer;
 import dev.evenkeel.client.internal.spool.log.SpoolIntake;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
 import dev.evenkeel.client.internal.spool.log.SpoolRecord;
-import dev.evenkeel.client.internal.spool.log.SpoolSettings;
+import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -28,40 +29,47 @@ import java.util.List;
  * the lock.
  */
 final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
-  /** {@link #write} may go so many times over the limit of promises. */
-  private static final int STRETCH = 2;
+  /** Promises are counted, not bytes: the spool bounds those. */
+  private static final long ROOM_BYTES = Long.MAX_VALUE / 4;
 
   /**
-   * What it needs beside its options.
+   * What the sender of a message waits for.
    *
-   * @param run its own
-   * @param messagesBeforeSource how many there had been in the spool when its source was begun
+   * @param spooled completes when it is in the spool
+   * @param acknowledged completes when it is in the log; null: nobody wants to know
    */
-  record Parts(
-      ContextInternal context,
-      SpoolDisk disk,
-      SpoolSettings settings,
-      SpoolWindow window,
-      SpoolIntake<Promise<Position>> intake,
-      int run,
-      long messagesBeforeSource,
-      Opened opened) {}
+  private record Awaited(Promise<Void> spooled, Promise<Position> acknowledged) {
+    void refuse(RefusedException why) {
+      spooled.tryFail(why);
+      if (acknowledged != null) {
+        acknowledged.tryFail(why);
+      }
+    }
+
+    Receipt receipt() {
+      return new Receipt(
+          spooled.future(),
+          acknowledged == null ? Future.succeededFuture() : acknowledged.future());
+    }
+  }
 
   /** One that waits until all up to a frame is acknowledged. */
   private record Flush(long frame, Promise<Void> promise) {}
 
-  private final Parts parts;
   private final ContextInternal context;
   private final SpoolDisk disk;
-  private final SpoolSettings settings;
+  private final ProducerOptions options;
   private final SpoolWindow window;
-  private final ProducerOptions.OnFull onFull;
+  private final boolean waitsIfFull;
+  private final Opened opened;
+  private final int run;
+  private final long messagesBeforeSource;
   private final Promise<Void> end;
   private SpoolSender sender;
 
   // Guarded by this.
   private final SpoolIntake<Promise<Position>> intake;
-  private final SpoolRoom room = new SpoolRoom();
+  private final SendBuffer<Awaited> room = new SendBuffer<>(ROOM_BYTES);
   private List<Promise<Void>> unspooled = new ArrayList<>();
   private final List<Flush> flushes = new ArrayList<>();
   private boolean writeQueued;
@@ -76,14 +84,22 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   private volatile Handler<Throwable> exceptionHandler;
   private volatile Handler<Void> drainHandler;
 
-  SpooledProducer(Parts parts, ProducerOptions options) {
-    this.parts = parts;
-    context = parts.context();
-    disk = parts.disk();
-    settings = parts.settings();
-    window = parts.window();
-    intake = parts.intake();
-    onFull = options.getOnFull();
+  SpooledProducer(
+      ContextInternal context,
+      SpoolDisk disk,
+      ProducerOptions options,
+      SpoolStart.Begun begun,
+      SpoolIntake<Promise<Position>> intake) {
+    this.context = context;
+    this.disk = disk;
+    this.options = options;
+    this.intake = intake;
+    SpoolState state = begun.state();
+    run = state.run();
+    messagesBeforeSource = state.messagesBeforeSource();
+    window = begun.window();
+    opened = begun.found();
+    waitsIfFull = options.getOnFull() == ProducerOptions.OnFull.WAIT;
     end = context.promise();
   }
 
@@ -96,12 +112,12 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   @Override
   public Receipt submit(Message message) {
-    return take(message, null, true, onFull == ProducerOptions.OnFull.WAIT, 1);
+    return submitAt(message, null);
   }
 
   @Override
   public Receipt submitAt(Message message, Instant due) {
-    return take(message, due, true, onFull == ProducerOptions.OnFull.WAIT, 1);
+    return take(message, due, true, waitsIfFull, false);
   }
 
   @Override
@@ -111,7 +127,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   @Override
   public Future<Void> spool(Message message) {
-    return take(message, null, false, onFull == ProducerOptions.OnFull.WAIT, 1).spooled();
+    return take(message, null, false, waitsIfFull, false).spooled();
   }
 
   @Override
@@ -121,36 +137,38 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   @Override
   public Future<Void> write(Message message) {
-    Future<Void> written = take(message, null, true, false, STRETCH).acknowledged().mapEmpty();
+    Future<Void> written = take(message, null, true, false, true).acknowledged().mapEmpty();
     Handler<Throwable> handler = exceptionHandler;
     return handler == null ? written : written.onFailure(handler);
   }
 
+  /**
+   * @param due null: now
+   * @param stretch take it up to the hard limit
+   */
   private Receipt take(
-      Message message, Instant due, boolean wantsAck, boolean mayWait, int stretch) {
+      Message message, Instant due, boolean wantsAck, boolean mayWait, boolean stretch) {
     ContextInternal caller = ContextInternal.current();
     ContextInternal told = caller == null ? context : caller;
-    Promise<Void> spooled = told.promise();
-    Promise<Position> acknowledged = wantsAck ? told.promise() : null;
-    SpoolRoom.Waiter taken = new SpoolRoom.Waiter(message, DueTime.NOW, spooled, acknowledged);
+    Awaited awaited = new Awaited(told.promise(), wantsAck ? told.promise() : null);
     try {
       message.checkLimits();
-      taken = new SpoolRoom.Waiter(message, dueMillis(due), spooled, acknowledged);
+      long dueMillis = dueMillis(due);
       synchronized (this) {
         checkOpen();
-        boolean full = isFull() || wantsAck && room.isFull(stretch);
+        boolean full = isFull() || wantsAck && (stretch ? room.isOverfull() : room.isFull());
         if (!full && !room.hasWaiters()) {
-          accept(taken);
-        } else if (!mayWait || !room.await(taken)) {
+          accept(message, dueMillis, awaited);
+        } else if (!mayWait || !room.await(message, dueMillis, awaited, 0)) {
           throw new RefusedException(
               Refusal.OVERLOADED,
               "the spool is full: wait for earlier messages before sending more");
         }
       }
     } catch (RefusedException refused) {
-      taken.refuse(refused);
+      awaited.refuse(refused);
     }
-    return taken.receipt();
+    return awaited.receipt();
   }
 
   private static long dueMillis(Instant due) {
@@ -167,23 +185,23 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   }
 
   private boolean isFull() {
-    return intake.isFull() || window.spoolBytes() + intake.bytes() >= settings.limitBytes();
+    return intake.isFull() || window.spoolBytes() + intake.bytes() >= options.getSpoolLimitBytes();
   }
 
   /** Under the lock. */
-  private void accept(SpoolRoom.Waiter taken) {
+  private void accept(Message message, long dueMillis, Awaited awaited) {
     long now = nowMillis();
-    intake.add(taken.message(), taken.dueMillis(), taken.acknowledged(), now);
-    unspooled.add(taken.spooled());
-    if (taken.acknowledged() != null) {
-      room.promised();
-      taken.acknowledged().future().onComplete(done -> kept());
+    intake.add(message, dueMillis, awaited.acknowledged(), now);
+    unspooled.add(awaited.spooled());
+    if (awaited.acknowledged() != null) {
+      room.take(0);
+      awaited.acknowledged().future().onComplete(done -> acknowledged());
     }
     seeDue(now);
   }
 
-  private synchronized void kept() {
-    room.kept();
+  private synchronized void acknowledged() {
+    room.release(0, 1);
   }
 
   @Override
@@ -221,12 +239,12 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
     if (writeQueued || intake.isEmpty()) {
       return;
     }
-    if (senderIdle || intake.isDue(settings, nowMillis)) {
+    if (senderIdle || intake.isDue(options, nowMillis)) {
       writeQueued = true;
       disk.run(this::write).onFailure(this::failed);
     } else if (!writeTimed) {
       writeTimed = true;
-      disk.after(settings.flushMillis(), this::timeIsOver);
+      disk.after(options.getSpoolFlushMillis(), this::timeIsOver);
     }
   }
 
@@ -255,14 +273,14 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
       if (intake.isEmpty()) {
         return null;
       }
-      chunk = intake.take(log.state().lastFrame() + 1, parts.run(), System.currentTimeMillis());
+      chunk = intake.take(log.state().lastFrame() + 1, run, System.currentTimeMillis());
       spooled = unspooled;
       unspooled = new ArrayList<>();
       senderIdle = false;
     }
     try {
       log.append(chunk.frame());
-      if (settings.fsync() == ProducerOptions.SpoolFsync.ALWAYS) {
+      if (options.getSpoolFsync() == ProducerOptions.SpoolFsync.ALWAYS) {
         log.force();
       }
     } catch (IOException | RuntimeException e) {
@@ -274,9 +292,10 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
     }
     sender.offer(log, chunk.frame(), chunk.tokens());
     spooled.forEach(Promise::tryComplete);
-    if (settings.fsync() == ProducerOptions.SpoolFsync.INTERVAL && !forceTimed) {
+    if (options.getSpoolFsync() == ProducerOptions.SpoolFsync.INTERVAL && !forceTimed) {
       forceTimed = true;
-      disk.after(settings.fsyncMillis(), () -> disk.run(this::force).onFailure(this::failed));
+      disk.after(
+          options.getSpoolFsyncMillis(), () -> disk.run(this::force).onFailure(this::failed));
     }
     roomAgain();
     return null;
@@ -304,14 +323,14 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
     boolean drained;
     synchronized (this) {
       while (endedBy == null && closing == null && room.hasWaiters() && !isFull()) {
-        if (room.first().acknowledged() != null && room.isFull(1)) {
+        if (room.first().token().acknowledged() != null && room.isFull()) {
           break;
         }
-        SpoolRoom.Waiter next = room.take();
+        SendBuffer.Waiter<Awaited> next = room.evict();
         try {
-          accept(next);
+          accept(next.message(), next.dueMillis(), next.token());
         } catch (RefusedException refused) {
-          context.runOnContext(none -> next.refuse(refused));
+          context.runOnContext(none -> next.token().refuse(refused));
         }
       }
       notifyAll();
@@ -369,7 +388,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   /** Fails all who wait; false if it was over before. */
   private boolean over(RefusedException why) {
-    List<SpoolRoom.Waiter> waiters;
+    List<Awaited> waiters = new ArrayList<>();
     List<Promise<Void>> unflushed;
     synchronized (this) {
       if (endedBy != null) {
@@ -377,7 +396,9 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
       }
       endedBy = why;
       notifyAll();
-      waiters = room.takeAll();
+      while (room.hasWaiters()) {
+        waiters.add(room.evict().token());
+      }
       unflushed = flushedUpTo(Long.MAX_VALUE);
     }
     waiters.forEach(waiter -> waiter.refuse(why));
@@ -447,7 +468,7 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   @Override
   public Opened opened() {
-    return parts.opened();
+    return opened;
   }
 
   @Override
@@ -457,11 +478,10 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
     synchronized (this) {
       spooled = window.spooledMessages() + intake.messages();
     }
-    long before = parts.messagesBeforeSource();
     long oldest = sender.oldestMillis();
     return new Status(
-        Math.max(0, spooled - before),
-        Math.max(0, acked - before),
+        Math.max(0, spooled - messagesBeforeSource),
+        Math.max(0, acked - messagesBeforeSource),
         Math.max(0, spooled - acked),
         window.spoolBytes(),
         oldest < 0 ? -1 : Math.max(0, System.currentTimeMillis() - oldest),
@@ -476,7 +496,10 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
   @Override
   public long pendingMessages() {
     synchronized (this) {
-      return window.spooledMessages() + intake.messages() + room.waiting() - sender.ackedMessages();
+      return window.spooledMessages()
+          + intake.messages()
+          + room.waitingSends()
+          - sender.ackedMessages();
     }
   }
 
@@ -488,13 +511,13 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
 
   @Override
   public synchronized Producer setWriteQueueMaxSize(int maxMessages) {
-    room.promisesMax(maxMessages);
+    room.messagesMax(maxMessages);
     return this;
   }
 
   @Override
   public synchronized boolean writeQueueFull() {
-    boolean full = isFull() || room.isFull(1) || room.hasWaiters();
+    boolean full = isFull() || room.isFull() || room.hasWaiters();
     if (full) {
       room.wantDrain();
     }

@@ -3,6 +3,6 @@
  * also after a restart.
  *
  * <p>Begin with {@code SpooledProducer}; {@code SpoolStart} opens the spool. The format is in
- * {@code spool.log}, the files are in {@code spool.files}.
+ * {@code spool.log}.
  */
 package dev.evenkeel.client.internal.spool;

@@ -16,7 +16,6 @@ import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.client.internal.Producers;
 import dev.evenkeel.client.internal.produce.FakeBroker;
 import dev.evenkeel.client.internal.produce.core.SimLog;
-import dev.evenkeel.client.internal.spool.files.DirectoryStorage;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.Message;

@@ -15,23 +15,14 @@ public record CoreSettings(
 
   static final long BACKOFF_MILLIS_MAX = 1_000;
 
+  /** With a spool, the producer gives up no message for its age. */
   public static CoreSettings of(ProducerOptions options) {
+    boolean spool = !options.getSpool().isEmpty();
     return new CoreSettings(
         options.getBatchBytes(),
         options.getLingerMillis(),
         options.getBatchesInFlight(),
-        options.getDeliveryTimeoutMillis(),
-        options.getDiskFullTimeoutMillis());
-  }
-
-  /** With a spool nothing is given up for its age. */
-  public static CoreSettings ofSpool(ProducerOptions options) {
-    CoreSettings usual = of(options);
-    return new CoreSettings(
-        usual.batchBytes(),
-        usual.lingerMillis(),
-        usual.batchesInFlight(),
-        Integer.MAX_VALUE,
-        Integer.MAX_VALUE);
+        spool ? Integer.MAX_VALUE : options.getDeliveryTimeoutMillis(),
+        spool ? Integer.MAX_VALUE : options.getDiskFullTimeoutMillis());
   }
 }

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.produce.core;
 
 import dev.evenkeel.client.Router;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -40,7 +41,6 @@ public final class ProducerCore<T> {
 
   private final CoreSettings settings;
   private final ShardChoice choice;
-  private final DeliveryLimits limits;
   private final DoubleSupplier jitter;
   private final BuilderPool builders = new BuilderPool();
   private final List<ShardBuffer<T>> buffers = new ArrayList<>();
@@ -65,7 +65,6 @@ public final class ProducerCore<T> {
       CoreSettings settings, Router router, long producerId, int epoch, DoubleSupplier jitter) {
     this.settings = settings;
     choice = new ShardChoice(router);
-    limits = new DeliveryLimits(settings);
     this.producerId = producerId;
     this.epoch = epoch;
     this.jitter = jitter;
@@ -242,7 +241,7 @@ public final class ProducerCore<T> {
       if (nowMillis < batch.deadlineMillis) {
         break;
       }
-      finish(batch, 0, limits.tooLate(batch));
+      finish(batch, 0, tooLate(batch));
       each.remove();
       if (batch.sentInEpoch()) {
         state = State.OPENING;
@@ -292,14 +291,13 @@ public final class ProducerCore<T> {
           batch.unsure = true;
         } else {
           batch.refused = new RefusedException(result.refusal(), detail);
-          giveUp =
-              result.refusal() == Refusal.DISK_FULL && limits.diskTooLongFull(batch, nowMillis);
+          giveUp = result.refusal() == Refusal.DISK_FULL && diskTooLongFull(batch, nowMillis);
         }
         if (!giveUp && (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT)) {
           batch.state = OutBatch.State.WAITING;
           buffer.backOff(nowMillis, jitter.getAsDouble());
         } else {
-          finish(batch, 0, DeliveryLimits.refused(batch, result.refusal(), detail));
+          finish(batch, 0, refused(batch, result.refusal(), detail));
           buffer.dropDone();
           state = State.OPENING;
         }
@@ -389,6 +387,50 @@ public final class ProducerCore<T> {
       buffer.queue().clear();
     }
     active.clear();
+  }
+
+  /** Why a batch whose time is over failed: never more than is known. */
+  private RefusedException tooLate(OutBatch<?> batch) {
+    String text = "not acknowledged within " + settings.deliveryTimeoutMillis() + " ms";
+    if (!batch.sentInEpoch() && !batch.unsure) {
+      return new RefusedException(Refusal.UNAVAILABLE, text + "; it was never sent");
+    }
+    boolean surelyRefused =
+        batch.state == OutBatch.State.WAITING && !batch.unsure && batch.refused != null;
+    return surelyRefused
+        ? new RefusedException(
+            batch.refused.refusal(), text + ", at last because: " + batch.refused.words())
+        : new RefusedException(Refusal.INDETERMINATE, text + "; it may be in the log all the same");
+  }
+
+  /** Why a batch that the log does not take failed. */
+  private static RefusedException refused(OutBatch<?> batch, Refusal refusal, String detail) {
+    String text = detail;
+    if (text == null && batch.dueMillis != DueTime.NOW) {
+      // The log's answer has no words.
+      if (refusal == Refusal.TOO_LARGE) {
+        text =
+            "shard "
+                + batch.shard.shard()
+                + " has no room for more delayed messages: at most "
+                + Limits.DELAYED_MESSAGES_MAX
+                + ", or "
+                + Limits.DELAYED_BYTES_MAX
+                + " bytes of them, may wait";
+      } else if (refusal == Refusal.INVALID) {
+        text = "a delay of more than 30 days by the broker's clock";
+      }
+    }
+    return new RefusedException(refusal, text == null ? refusal.usualWords() : text);
+  }
+
+  /** Whether a batch that is surely not in the log has met a full disk for too long. */
+  private boolean diskTooLongFull(OutBatch<?> batch, long nowMillis) {
+    if (batch.diskFullSinceMillis < 0) {
+      batch.diskFullSinceMillis = nowMillis;
+    }
+    return !batch.unsure
+        && nowMillis - batch.diskFullSinceMillis >= settings.diskFullTimeoutMillis();
   }
 
   private void finish(OutBatch<T> batch, long baseOffset, RefusedException refused) {

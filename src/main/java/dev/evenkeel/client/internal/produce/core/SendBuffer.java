@@ -36,7 +36,13 @@ public final class SendBuffer<T> {
     this.bytesMax = bytesMax;
   }
 
+  /**
+   * @throws IllegalArgumentException if {@code max} is less than 1
+   */
   public void messagesMax(int max) {
+    if (max < 1) {
+      throw new IllegalArgumentException("a write queue of " + max + ": use 1 or more");
+    }
     messagesMax = max;
   }
 
@@ -56,7 +62,7 @@ public final class SendBuffer<T> {
 
   /** Whether it is half empty again, said once after each time it was full. */
   public boolean drained() {
-    if (drainWanted && bytes <= bytesMax / 2 && messages <= messagesMax / 2) {
+    if (drainWanted && waiters.isEmpty() && bytes <= bytesMax / 2 && messages <= messagesMax / 2) {
       drainWanted = false;
       return true;
     }
@@ -94,6 +100,11 @@ public final class SendBuffer<T> {
     return !waiters.isEmpty();
   }
 
+  /** The one that has waited for the longest, or null. */
+  public Waiter<T> first() {
+    return waiters.peekFirst();
+  }
+
   /** The next one whose turn it is, or null. */
   public Waiter<T> admit() {
     Waiter<T> next = waiters.peekFirst();
@@ -110,6 +121,10 @@ public final class SendBuffer<T> {
       waitingSends--;
     }
     return next;
+  }
+
+  public int waitingSends() {
+    return waitingSends;
   }
 
   /** Messages taken or waiting, not yet finished. */

@@ -31,14 +31,15 @@ public final class SpoolIntake<T> {
    */
   public record Chunk<T>(SpoolRecord.Frame frame, List<List<Token<T>>> tokens) {}
 
-  private final class Lane {
+  /** The messages of one shard that were accepted last: a batch that is not closed yet. */
+  private final class OpenBatch {
     final int shard;
     long nextSequence;
-    BatchBuilder open;
-    long openDueMillis;
+    BatchBuilder builder;
+    long dueMillis;
     List<Token<T>> tokens = List.of();
 
-    Lane(int shard) {
+    OpenBatch(int shard) {
       this.shard = shard;
     }
   }
@@ -46,8 +47,8 @@ public final class SpoolIntake<T> {
   private final int batchBytes;
   private final ShardChoice choice;
   private final BuilderPool builders = new BuilderPool();
-  private final List<Lane> lanes = new ArrayList<>();
-  private final Set<Lane> active = new LinkedHashSet<>();
+  private final List<OpenBatch> batches = new ArrayList<>();
+  private final Set<OpenBatch> active = new LinkedHashSet<>();
   private List<SpoolRecord.Item> items = new ArrayList<>();
   private List<List<Token<T>>> tokens = new ArrayList<>();
   private SourcePosition position;
@@ -67,8 +68,8 @@ public final class SpoolIntake<T> {
 
   /** The topic has so many shards now, if it had not more before. */
   public void shards(int count) {
-    while (lanes.size() < count) {
-      lanes.add(new Lane(lanes.size()));
+    while (batches.size() < count) {
+      batches.add(new OpenBatch(batches.size()));
     }
   }
 
@@ -89,16 +90,11 @@ public final class SpoolIntake<T> {
     return bytes;
   }
 
-  /** When the first of those that are held was accepted. */
-  public long sinceMillis() {
-    return sinceMillis;
-  }
-
   /** Whether it is to be written now by its amount or its age. */
-  public boolean isDue(SpoolSettings settings, long nowMillis) {
-    return messages >= settings.flushMessages()
-        || bytes >= settings.flushBytes()
-        || !isEmpty() && nowMillis - sinceMillis >= settings.flushMillis();
+  public boolean isDue(ProducerOptions options, long nowMillis) {
+    return messages >= options.getSpoolFlushMessages()
+        || bytes >= options.getSpoolFlushBytes()
+        || !isEmpty() && nowMillis - sinceMillis >= options.getSpoolFlushMillis();
   }
 
   /**
@@ -109,27 +105,27 @@ public final class SpoolIntake<T> {
    * @param nowMillis by any clock that only grows
    */
   public void add(Message message, long dueMillis, T token, long nowMillis) {
-    Lane lane = lanes.get(choice.of(message, lanes.size()));
+    OpenBatch batch = batches.get(choice.of(message, batches.size()));
     begin(nowMillis);
-    if (lane.open != null
-        && (lane.openDueMillis != dueMillis || !lane.open.fits(message, batchBytes))) {
-      seal(lane);
+    if (batch.builder != null
+        && (batch.dueMillis != dueMillis || !batch.builder.fits(message, batchBytes))) {
+      seal(batch);
     }
-    if (lane.open == null) {
-      lane.open = builders.take();
-      lane.openDueMillis = dueMillis;
-      active.add(lane);
+    if (batch.builder == null) {
+      batch.builder = builders.take();
+      batch.dueMillis = dueMillis;
+      active.add(batch);
     }
     if (token != null) {
-      if (lane.tokens.isEmpty()) {
-        lane.tokens = new ArrayList<>();
+      if (batch.tokens.isEmpty()) {
+        batch.tokens = new ArrayList<>();
       }
-      lane.tokens.add(new Token<>(lane.open.count(), token));
+      batch.tokens.add(new Token<>(batch.builder.count(), token));
     }
-    int before = lane.open.bytes();
-    lane.open.add(message);
+    int before = batch.builder.bytes();
+    batch.builder.add(message);
     messages++;
-    bytes += lane.open.bytes() - before;
+    bytes += batch.builder.bytes() - before;
   }
 
   /** All messages of a source up to here have been added. */
@@ -144,23 +140,23 @@ public final class SpoolIntake<T> {
     }
   }
 
-  private void seal(Lane lane) {
+  private void seal(OpenBatch batch) {
     items.add(
         new SpoolRecord.Item(
-            lane.shard, lane.open.build(0, 0, lane.nextSequence), lane.openDueMillis));
-    tokens.add(lane.tokens);
-    lane.nextSequence += lane.open.count();
-    lane.tokens = List.of();
-    builders.giveBack(lane.open);
-    lane.open = null;
-    active.remove(lane);
-    choice.closed(lane.shard, lanes.size());
+            batch.shard, batch.builder.build(0, 0, batch.nextSequence), batch.dueMillis));
+    tokens.add(batch.tokens);
+    batch.nextSequence += batch.builder.count();
+    batch.tokens = List.of();
+    builders.giveBack(batch.builder);
+    batch.builder = null;
+    active.remove(batch);
+    choice.closed(batch.shard, batches.size());
   }
 
   /** All that is held. */
   public Chunk<T> take(long frame, int run, long spooledMillis) {
-    for (Lane lane : List.copyOf(active)) {
-      seal(lane);
+    for (OpenBatch batch : List.copyOf(active)) {
+      seal(batch);
     }
     Chunk<T> chunk =
         new Chunk<>(new SpoolRecord.Frame(frame, run, spooledMillis, position, items), tokens);

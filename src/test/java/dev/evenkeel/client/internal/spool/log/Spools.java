@@ -1,6 +1,5 @@
 package dev.evenkeel.client.internal.spool.log;
 
-import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.Source;
 import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.protocol.Message;
@@ -18,11 +17,6 @@ final class Spools {
   static final SpoolState.Identity IDENTITY = new SpoolState.Identity("t", 3, 1_000, "", 7);
 
   private Spools() {}
-
-  static SpoolSettings settings(long limitBytes) {
-    return new SpoolSettings(
-        limitBytes, 100, 1_000, 1 << 20, ProducerOptions.SpoolFsync.NEVER, 1_000);
-  }
 
   /** A batch of messages whose payloads are numbers. */
   static Batch batch(long firstSequence, int firstNumber, int count, int paddingBytes) {
