@@ -305,7 +305,7 @@ final class Activation {
         .map(
             shards -> {
               List<ShardStatus> statuses = shards.statuses();
-              run(core.leasesRead(read.id(), statuses, clock.millis()));
+              run(core.answered(read, statuses, clock.millis()));
               members.observe(core);
               return report.apply(
                   core, new GroupReports(core, statuses, members, levels::figures, clock.millis()));
@@ -385,27 +385,17 @@ final class Activation {
           .eventBus()
           .send(Addresses.member(a.assignment().instance()), a.assignment().toJson().toBuffer());
     } else if (action instanceof DispatcherAction.Write a) {
-      brokers
-          .submit(a.shard(), a.command())
-          .onSuccess(reply -> run(core.written(a.id(), reply, clock.millis())));
+      answer(a, brokers.submit(a.shard(), a.command()));
     } else if (action instanceof DispatcherAction.WriteMeta a) {
-      brokers
-          .submitMeta(a.command())
-          .onSuccess(reply -> run(core.metaWritten(a.id(), reply, clock.millis())));
+      answer(a, brokers.submitMeta(a.command()));
     } else if (action instanceof DispatcherAction.ForgetLeases a) {
-      brokers
-          .submitEverywhere(a.command())
-          .onSuccess(reply -> run(core.leasesForgotten(a.id(), reply, clock.millis())));
+      answer(a, brokers.submitEverywhere(a.command()));
     } else if (action instanceof DispatcherAction.ReadView a) {
-      brokers
-          .view()
-          .map(ClusterView::topics)
-          .otherwiseEmpty()
-          .onSuccess(topics -> run(core.viewRead(a.id(), topics, clock.millis())));
+      answer(a, brokers.view().map(ClusterView::topics).otherwiseEmpty());
     } else if (action instanceof DispatcherAction.ReadLeases a) {
-      brokers
-          .shards(a.group())
-          .onSuccess(shards -> run(core.leasesRead(a.id(), shards.statuses(), clock.millis())));
+      answer(a, brokers.shards(a.group()).map(Brokers.Shards::statuses));
+    } else if (action instanceof DispatcherAction.ReadGroups a) {
+      answer(a, brokers.groups().otherwiseEmpty());
     } else if (action instanceof DispatcherAction.Holds a) {
       levels.holds(a.group(), a.instance(), a.term());
     } else if (action instanceof DispatcherAction.ReadGroupLeases) {
@@ -413,11 +403,6 @@ final class Activation {
           .groupLeases()
           .otherwiseEmpty()
           .onSuccess(leases -> run(core.groupLeasesRead(leases, clock.millis())));
-    } else if (action instanceof DispatcherAction.ReadGroups a) {
-      brokers
-          .groups()
-          .otherwiseEmpty()
-          .onSuccess(groups -> run(core.groupsRead(a.id(), groups, clock.millis())));
     } else if (action instanceof DispatcherAction.Register a) {
       membersChanged = true;
       registry.put(
@@ -436,6 +421,10 @@ final class Activation {
     } else {
       throw new AssertionError(action);
     }
+  }
+
+  private <R> void answer(DispatcherAction.Request<R> request, Future<R> answer) {
+    answer.onSuccess(read -> run(core.answered(request, read, clock.millis())));
   }
 
   private static JsonObject ownershipEntry(Lease lease) {

@@ -72,7 +72,12 @@ final class SimDispatcher extends Actor {
     resets = new ResetRequests(world);
     core =
         new DispatcherCore(
-            world.settings(), world.assignor(), term, revision, Set.copyOf(world.places()));
+            world.settings(),
+            name -> world.assignor(),
+            Set.of(world.assignor().name()),
+            term,
+            revision,
+            Set.copyOf(world.places()));
     long patientUntil = world.time.now() + PATIENCE_MILLIS;
     world.time.in(world.random.nextInt(50), this, "begins", () -> attempt(patientUntil));
   }
@@ -331,9 +336,9 @@ final class SimDispatcher extends Actor {
             if (reply instanceof Reply.OfLease) {
               resets.taken(a.command());
             }
-            run(core.written(a.id(), reply, clock()));
+            run(core.answered(a, reply, clock()));
           },
-          no -> run(core.written(a.id(), refused(no), clock())));
+          no -> run(core.answered(a, refused(no), clock())));
     } else if (action instanceof DispatcherAction.WriteMeta a) {
       world.network.<Reply>call(
           this,
@@ -346,8 +351,8 @@ final class SimDispatcher extends Actor {
             }
             answer.give(world.brokers.submit(world.absence.asked(a.command(), node.machine)));
           },
-          reply -> run(core.metaWritten(a.id(), reply, clock())),
-          no -> run(core.metaWritten(a.id(), refused(no), clock())));
+          reply -> run(core.answered(a, reply, clock())),
+          no -> run(core.answered(a, refused(no), clock())));
     } else if (action instanceof DispatcherAction.ReadLeases a) {
       world.network.<List<ShardStatus>>call(
           this,
@@ -355,8 +360,8 @@ final class SimDispatcher extends Actor {
           "read leases",
           REQUEST_MILLIS,
           answer -> answer.give(statuses(a.group())),
-          statuses -> run(core.leasesRead(a.id(), statuses, clock())),
-          no -> run(core.leasesRead(a.id(), null, clock())));
+          statuses -> run(core.answered(a, statuses, clock())),
+          no -> run(core.answered(a, null, clock())));
     } else if (action instanceof DispatcherAction.ReadView a) {
       world.network.<List<TopicInfo>>call(
           this,
@@ -364,8 +369,8 @@ final class SimDispatcher extends Actor {
           "read topics",
           REQUEST_MILLIS,
           answer -> answer.give(topics()),
-          topics -> run(core.viewRead(a.id(), topics, clock())),
-          no -> run(core.viewRead(a.id(), null, clock())));
+          topics -> run(core.answered(a, topics, clock())),
+          no -> run(core.answered(a, null, clock())));
     } else if (action instanceof DispatcherAction.ReadGroups a) {
       world.network.<List<GroupInfo>>call(
           this,
@@ -373,8 +378,8 @@ final class SimDispatcher extends Actor {
           "read groups",
           REQUEST_MILLIS,
           answer -> answer.give(groups()),
-          groups -> run(core.groupsRead(a.id(), groups, clock())),
-          no -> run(core.groupsRead(a.id(), null, clock())));
+          groups -> run(core.answered(a, groups, clock())),
+          no -> run(core.answered(a, null, clock())));
     } else if (action instanceof DispatcherAction.Register a) {
       world.register(this, a.member());
     } else if (action instanceof DispatcherAction.Unregister a) {
@@ -401,7 +406,7 @@ final class SimDispatcher extends Actor {
         reply -> {
           replies.add(reply);
           if (replies.size() == groups.size()) {
-            run(core.leasesForgotten(action.id(), highest(replies), clock()));
+            run(core.answered(action, highest(replies), clock()));
           }
         };
     for (DataGroup group : groups) {

@@ -17,7 +17,7 @@ final class ActiveTime {
   private final DispatcherState all;
   private long lookedMillis = Long.MIN_VALUE;
   private long lived;
-  private long inFlight = -1;
+  private boolean inFlight;
   private boolean known;
   private long millis;
 
@@ -32,8 +32,9 @@ final class ActiveTime {
       lived += Math.max(0, gap);
     }
     lookedMillis = nowMillis;
-    if (inFlight < 0 && (!known || lived >= step())) {
-      inFlight = all.out.writeMeta(new MetaCommand.AddActiveTime(lived));
+    if (!inFlight && (!known || lived >= step())) {
+      inFlight = true;
+      all.out.writeMeta(new MetaCommand.AddActiveTime(lived), (reply, now) -> written(reply));
       lived = 0;
     }
   }
@@ -42,21 +43,12 @@ final class ActiveTime {
     return Math.min(STEP_MILLIS, all.settings.groupSeenMillis());
   }
 
-  /**
-   * A command was answered.
-   *
-   * @return whether it was one of these
-   */
-  boolean written(long id, Reply reply) {
-    if (id != inFlight) {
-      return false;
-    }
-    inFlight = -1;
+  private void written(Reply reply) {
+    inFlight = false;
     if (reply instanceof Reply.OfNumber sum) {
       known = true;
       millis = sum.number();
     }
-    return true;
   }
 
   /** False until the log has told the sum. */

@@ -21,6 +21,10 @@ final class Deletion {
   long epochMax = 1;
 
   Step step;
+
+  /** Requests to the data groups on their way. */
+  int unanswered;
+
   boolean recordGone;
 
   /** All is gone, or it was refused. */

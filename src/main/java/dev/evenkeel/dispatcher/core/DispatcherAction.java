@@ -1,15 +1,30 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import java.util.List;
 import java.util.Map;
 
-/** What the core wants done. Every one with an id is answered to the core, also when it failed. */
+/** What the core wants done. */
 public sealed interface DispatcherAction {
+
+  /**
+   * An action that {@link DispatcherCore#answered} gets the answer to, also when it failed.
+   *
+   * @param <R> the answer
+   */
+  interface Request<R> {
+    /** Its number. */
+    long id();
+  }
 
   /** Answers the heartbeat that came as {@code request}. */
   record Answer(long request, Assignment assignment) implements DispatcherAction {}
@@ -31,23 +46,29 @@ public sealed interface DispatcherAction {
   /** Sends a member its assignment. It may get lost: the next heartbeat's answer repeats it. */
   record Push(Assignment assignment) implements DispatcherAction {}
 
-  /** To the leader of the shard's log group; then {@link DispatcherCore#written}. */
-  record Write(long id, Shard shard, DataCommand command) implements DispatcherAction {}
+  /** To the leader of the shard's log group. */
+  record Write(long id, Shard shard, DataCommand command)
+      implements DispatcherAction, Request<Reply> {}
 
-  /** To the meta log group; then {@link DispatcherCore#metaWritten}. */
-  record WriteMeta(long id, MetaCommand command) implements DispatcherAction {}
+  /** To the meta log group. */
+  record WriteMeta(long id, MetaCommand command) implements DispatcherAction, Request<Reply> {}
 
-  /** To every data log group; then {@link DispatcherCore#leasesForgotten}. */
-  record ForgetLeases(long id, DataCommand.ForgetLeases command) implements DispatcherAction {}
+  /**
+   * To every data log group. The answer is {@link Reply.OfNumber} of the highest number that a data
+   * group answered, or the refusal of one.
+   */
+  record ForgetLeases(long id, DataCommand.ForgetLeases command)
+      implements DispatcherAction, Request<Reply> {}
 
-  /** Then {@link DispatcherCore#viewRead}. */
-  record ReadView(long id) implements DispatcherAction {}
+  /** The active topics; null if they cannot be read now. */
+  record ReadView(long id) implements DispatcherAction, Request<List<TopicInfo>> {}
 
-  /** Of one group, or of all if null; then {@link DispatcherCore#leasesRead}. */
-  record ReadLeases(long id, String group) implements DispatcherAction {}
+  /** Of one group, or of all if null; the shards whose leaders answered, or null if none did. */
+  record ReadLeases(long id, String group)
+      implements DispatcherAction, Request<List<ShardStatus>> {}
 
-  /** Then {@link DispatcherCore#groupsRead}. */
-  record ReadGroups(long id) implements DispatcherAction {}
+  /** The groups' records; null if they cannot be read now. */
+  record ReadGroups(long id) implements DispatcherAction, Request<List<GroupInfo>> {}
 
   /** Of all groups; then {@link DispatcherCore#groupLeasesRead}. */
   record ReadGroupLeases() implements DispatcherAction {}

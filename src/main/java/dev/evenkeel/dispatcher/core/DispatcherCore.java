@@ -72,16 +72,7 @@ public final class DispatcherCore {
     heartbeats = new HeartbeatHandler(all, assignorNames, places, records, assignments, moves);
     resets = new ResetHandler(all);
     forgets = new ForgetHandler(all, records.forgetting());
-  }
-
-  /** Every group uses one assignor, by whatever name. */
-  public DispatcherCore(
-      DispatcherSettings settings,
-      Assignor assignor,
-      long term,
-      long revision,
-      Set<String> clusterMembers) {
-    this(settings, name -> assignor, Set.of(assignor.name()), term, revision, clusterMembers);
+    all.view.reader(this::viewRead);
   }
 
   /**
@@ -116,6 +107,13 @@ public final class DispatcherCore {
     leases.first(statuses, nowMillis);
     rebalanceAtMillis = nowMillis + all.settings.rebalanceMillis();
     all.all().forEach(group -> group.plan().retarget());
+    return done(nowMillis);
+  }
+
+  /** A request was answered; a further answer to it counts for nothing. */
+  public <R> List<DispatcherAction> answered(
+      DispatcherAction.Request<R> request, R answer, long nowMillis) {
+    all.out.answered(request, answer, nowMillis);
     return done(nowMillis);
   }
 
@@ -155,15 +153,7 @@ public final class DispatcherCore {
     return done(nowMillis);
   }
 
-  /**
-   * Answers {@link DispatcherAction.ReadView}.
-   *
-   * @param activeTopics null if they cannot be read now
-   */
-  public List<DispatcherAction> viewRead(long id, List<TopicInfo> activeTopics, long nowMillis) {
-    if (!all.view.answered(id)) {
-      return done(nowMillis);
-    }
+  private void viewRead(long id, List<TopicInfo> activeTopics, long nowMillis) {
     if (activeTopics == null) {
       heartbeats.topicsUnreadable(id);
     } else {
@@ -173,7 +163,6 @@ public final class DispatcherCore {
       heartbeats.topicsRead(id, nowMillis);
     }
     all.view.readAgain(all.waiting.needsTopics());
-    return done(nowMillis);
   }
 
   private void otherShards() {
@@ -184,39 +173,6 @@ public final class DispatcherCore {
       group.members().live().forEach(m -> group.assignmentChanged(m.name()));
     }
     leases.readAll();
-  }
-
-  // ---- Groups in the meta log
-
-  /** Answers {@link DispatcherAction.WriteMeta}. */
-  public List<DispatcherAction> metaWritten(long id, Reply reply, long nowMillis) {
-    if (!moves.written(id, reply, nowMillis)
-        && !groupLeases.written(id, reply)
-        && !time.written(id, reply)) {
-      heartbeats.admit(records.written(id, reply, nowMillis), nowMillis);
-    }
-    return done(nowMillis);
-  }
-
-  /**
-   * Answers {@link DispatcherAction.ReadGroups}.
-   *
-   * @param infos null if they cannot be read now
-   */
-  public List<DispatcherAction> groupsRead(long id, List<GroupInfo> infos, long nowMillis) {
-    records.read(id, infos);
-    return done(nowMillis);
-  }
-
-  /**
-   * Answers {@link DispatcherAction.ForgetLeases}.
-   *
-   * @param reply {@link Reply.OfNumber} of the highest number that a data group answered, or the
-   *     refusal of one
-   */
-  public List<DispatcherAction> leasesForgotten(long id, Reply reply, long nowMillis) {
-    heartbeats.admit(records.forgetting().answered(id, reply, nowMillis), nowMillis);
-    return done(nowMillis);
   }
 
   // ---- Groups that one run holds
@@ -255,25 +211,9 @@ public final class DispatcherCore {
     return leases.look(group);
   }
 
-  /**
-   * Answers {@link DispatcherAction.ReadLeases}.
-   *
-   * @param statuses of the shards whose leaders answered; null if none did
-   */
-  public List<DispatcherAction> leasesRead(long id, List<ShardStatus> statuses, long nowMillis) {
-    leases.read(id, statuses, nowMillis);
-    return done(nowMillis);
-  }
-
   /** A broker says that a lease changed. */
   public List<DispatcherAction> leaseChanged(LeaseChange change, long nowMillis) {
     leases.hinted(change, nowMillis);
-    return done(nowMillis);
-  }
-
-  /** Answers {@link DispatcherAction.Write}. */
-  public List<DispatcherAction> written(long id, Reply reply, long nowMillis) {
-    leases.written(id, reply, nowMillis);
     return done(nowMillis);
   }
 
@@ -293,7 +233,7 @@ public final class DispatcherCore {
 
   /**
    * Forgets a group, or that it reads a topic, with all that it has there. It is answered by {@link
-   * Action.Forgotten} or {@link DispatcherAction.Refuse}.
+   * DispatcherAction.Forgotten} or {@link DispatcherAction.Refuse}.
    *
    * @param request names it in the answer
    * @param topic null: the whole group
@@ -363,6 +303,7 @@ public final class DispatcherCore {
   }
 
   private List<DispatcherAction> done(long nowMillis) {
+    heartbeats.admitReady(nowMillis);
     leases.pump(nowMillis);
     moves.pump(nowMillis);
     resets.settle(nowMillis);

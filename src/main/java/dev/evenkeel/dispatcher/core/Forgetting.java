@@ -9,9 +9,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BiConsumer;
 
 /**
@@ -38,9 +36,6 @@ final class Forgetting {
 
   /** Writes a command about a group. */
   private final BiConsumer<GroupState, MetaCommand> meta;
-
-  /** Requests to the data groups that are not answered. */
-  private final Map<Long, Deletion> asked = new HashMap<>();
 
   Forgetting(
       DispatcherState all, ShardLeases shardLeases, BiConsumer<GroupState, MetaCommand> meta) {
@@ -79,10 +74,11 @@ final class Forgetting {
   }
 
   private void ask(Deletion deletion, Step step, DataCommand.ForgetLeases command) {
-    long id = all.out.nextId();
     deletion.step = step;
-    asked.put(id, deletion);
-    all.out.add(new DispatcherAction.ForgetLeases(id, command));
+    deletion.unanswered++;
+    all.out.ask(
+        id -> new DispatcherAction.ForgetLeases(id, command),
+        (reply, nowMillis) -> answered(deletion, reply, nowMillis));
   }
 
   /**
@@ -143,7 +139,8 @@ final class Forgetting {
   }
 
   private boolean asks(GroupState group, String topic) {
-    return asked.containsValue(group.deletions.get(topic));
+    Deletion deletion = group.deletions.get(topic);
+    return deletion != null && deletion.unanswered > 0;
   }
 
   // ---- Answers of the meta log
@@ -189,16 +186,11 @@ final class Forgetting {
 
   // ---- Answers of the data groups
 
-  /**
-   * The data groups have answered.
-   *
-   * @param reply the highest number of all, or what one of them refused it with
-   * @return heartbeats that waited for it, to be looked at again
-   */
-  List<WaitingHeartbeats.Held> answered(long id, Reply reply, long nowMillis) {
-    Deletion deletion = asked.remove(id);
-    if (deletion == null || deletion.over) {
-      return List.of();
+  /** All data groups have answered; see {@link DispatcherAction.ForgetLeases}. */
+  private void answered(Deletion deletion, Reply reply, long nowMillis) {
+    deletion.unanswered--;
+    if (deletion.over) {
+      return;
     }
     GroupState group = deletion.group;
     if (deletion.step == Step.RAISE) {
@@ -220,9 +212,8 @@ final class Forgetting {
               : new MetaCommand.ForgetTopic(group.name(), deletion.topic));
     } else {
       done(deletion, nowMillis);
-      return all.waiting.ofGroup(group.name());
+      all.waiting.recorded(group.name());
     }
-    return List.of();
   }
 
   /** What is gone so far stays so, and the rest is tried again when the group is tended. */

@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -19,12 +20,12 @@ import java.util.Set;
  * group before can neither commit nor be granted anything again.
  */
 final class GroupLeases {
-  private record Write(String group, String instance) {}
-
   private final DispatcherState all;
   private final Assignments assignments;
   private final MoveRecorder moves;
-  private final Map<Long, Write> writes = new HashMap<>();
+
+  /** Groups whose lease is being asked for. */
+  private final List<String> asking = new ArrayList<>();
 
   /** When a lease that was asked for, and not given, is asked for again; by group. */
   private final Map<String, Long> retryAt = new HashMap<>();
@@ -97,46 +98,36 @@ final class GroupLeases {
 
   private boolean mayAsk(GroupState group, long nowMillis) {
     return !reading
-        && writes.values().stream().noneMatch(write -> write.group().equals(group.name()))
+        && !asking.contains(group.name())
         && nowMillis >= retryAt.getOrDefault(group.name(), 0L);
   }
 
   private void write(GroupState group, Member holder, long nowMillis) {
     retryAt.put(group.name(), nowMillis + all.settings.retryMillis());
-    String name = holder.name();
-    long id =
-        all.out.writeMeta(
-            new MetaCommand.GrantGroupLease(
-                group.name(), name, holder.instance(), group.lease().term()));
-    writes.put(id, new Write(group.name(), holder.instance()));
+    asking.add(group.name());
+    all.out.writeMeta(
+        new MetaCommand.GrantGroupLease(
+            group.name(), holder.name(), holder.instance(), group.lease().term()),
+        (reply, now) -> written(group.name(), holder.instance(), reply));
   }
 
-  /**
-   * A command was answered.
-   *
-   * @return whether it was one of these
-   */
-  boolean written(long id, Reply reply) {
-    Write write = writes.remove(id);
-    if (write == null) {
-      return false;
-    }
+  private void written(String name, String instance, Reply reply) {
+    asking.remove(name);
     if (reply instanceof Reply.OfGroupLease of) {
-      retryAt.remove(write.group());
+      retryAt.remove(name);
       learn(of.lease());
-      GroupState group = all.get(write.group());
-      if (group.appointed(write.instance())) {
+      GroupState group = all.get(name);
+      if (group.appointed(instance)) {
         group.holds(of.lease().term());
-        all.out.add(new DispatcherAction.Holds(write.group(), write.instance(), of.lease().term()));
+        all.out.add(new DispatcherAction.Holds(name, instance, of.lease().term()));
       }
     } else if (reply instanceof Reply.Refused no && no.refusal() == Refusal.FENCED) {
-      fenced.add(write.group());
+      fenced.add(name);
       if (!reading) {
         reading = true;
         all.out.add(new DispatcherAction.ReadGroupLeases());
       }
     }
-    return true;
   }
 
   /** Asks again for what was not taken: in mode singleton the next step of the plan does. */

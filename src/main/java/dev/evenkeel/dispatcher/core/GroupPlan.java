@@ -5,7 +5,6 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -400,9 +399,10 @@ final class GroupPlan {
   /**
    * The log has taken the request, and the lease is this now.
    *
-   * @return the move that it made, or null
+   * @return of a grant, how long the release before it took, in milliseconds; null if there was
+   *     none or it is unknown
    */
-  MoveRecord taken(ShardState shard, Lease lease, long nowMillis) {
+  Long taken(ShardState shard, Lease lease, long nowMillis) {
     ShardState.Request request = answered(shard);
     if (shard.takenAway && lease.owned()) {
       // A broker's hint may have come before: then nobody was told yet.
@@ -426,34 +426,7 @@ final class GroupPlan {
       }
       return null;
     }
-    return move(shard.shard, request, lease, shard.handoverEnded(), nowMillis);
-  }
-
-  private MoveRecord move(
-      Shard shard, ShardState.Request grant, Lease lease, Long releaseMillis, long nowMillis) {
-    String topic = all.topics().name(shard.topicId());
-    if (topic == null) {
-      // It was deleted meanwhile: nobody asks how its shards moved.
-      return null;
-    }
-    String from =
-        grant.from() == null
-            ? all.moves.ownerBefore(group.name(), shard, lease.epoch())
-            : grant.from();
-    return new MoveRecord(
-        nowMillis,
-        group.name(),
-        topic,
-        shard,
-        from,
-        lease.owner(),
-        grant.cause() == null ? null : grant.cause().word(),
-        null,
-        releaseMillis,
-        null,
-        grant.cause() == Cause.CAP,
-        lease.epoch(),
-        lease.committed());
+    return shard.handoverEnded();
   }
 
   /**

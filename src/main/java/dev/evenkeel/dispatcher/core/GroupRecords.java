@@ -6,7 +6,6 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,15 +17,10 @@ import java.util.TreeSet;
  * forgotten that were absent for long. At most one command about a group is on its way.
  */
 final class GroupRecords {
-  private record Write(GroupState group, MetaCommand command) {}
-
   private final DispatcherState all;
   private final ActiveTime time;
   private final Forgetting forgetting;
-  private final Map<Long, Write> writes = new HashMap<>();
-
-  /** Reads on their way, each with the {@link #sequence} of its beginning. */
-  private final Map<Long, Long> reads = new HashMap<>();
+  private int writes;
 
   /** Grows with each write and each answer to one. */
   private long sequence;
@@ -61,39 +55,30 @@ final class GroupRecords {
   private void write(GroupState group, MetaCommand command) {
     group.metaInFlight = true;
     sequence++;
-    writes.put(all.out.writeMeta(command), new Write(group, command));
+    writes++;
+    all.out.writeMeta(command, (reply, nowMillis) -> written(group, command, reply, nowMillis));
   }
 
-  /**
-   * A command was answered.
-   *
-   * @return heartbeats that waited for it, to be looked at again
-   */
-  List<WaitingHeartbeats.Held> written(long id, Reply reply, long nowMillis) {
-    Write write = writes.remove(id);
-    if (write == null) {
-      return List.of();
-    }
+  private void written(GroupState group, MetaCommand command, Reply reply, long nowMillis) {
+    writes--;
     sequence++;
-    GroupState group = write.group();
     group.metaInFlight = false;
     if (!all.has(group)) {
-      return List.of();
+      return;
     }
     if (reply instanceof Reply.Refused refused) {
-      refused(group, write.command(), refused);
-      return List.of();
-    }
-    if (write.command() instanceof MetaCommand.ForgetGroup) {
+      refused(group, command, refused);
+    } else if (command instanceof MetaCommand.ForgetGroup) {
       recordForgotten(group);
-      return List.of();
-    } else if (reply instanceof Reply.OfGroup of) {
-      group.show(of.group());
+    } else {
+      if (reply instanceof Reply.OfGroup of) {
+        group.show(of.group());
+      }
+      if (command instanceof MetaCommand.ForgetTopic c) {
+        forgetting.subscriptionGone(group, c.topic(), nowMillis);
+      }
+      all.waiting.recorded(group.name());
     }
-    if (write.command() instanceof MetaCommand.ForgetTopic c) {
-      forgetting.subscriptionGone(group, c.topic(), nowMillis);
-    }
-    return all.waiting.ofGroup(group.name());
   }
 
   private void recordForgotten(GroupState group) {
@@ -128,18 +113,17 @@ final class GroupRecords {
   }
 
   void read() {
-    long id = all.out.nextId();
-    reads.put(id, sequence);
-    all.out.add(new DispatcherAction.ReadGroups(id));
+    long begun = sequence;
+    all.out.ask(DispatcherAction.ReadGroups::new, (infos, nowMillis) -> read(begun, infos));
   }
 
   /**
+   * @param begun the {@link #sequence} when the read began
    * @param infos null if they cannot be read now
    */
-  void read(long id, List<GroupInfo> infos) {
-    Long begun = reads.remove(id);
+  private void read(long begun, List<GroupInfo> infos) {
     // What was read while a write was on its way may be older than its answer.
-    if (begun == null || infos == null || begun != sequence || !writes.isEmpty()) {
+    if (infos == null || begun != sequence || writes > 0) {
       return;
     }
     Set<String> there = new HashSet<>();

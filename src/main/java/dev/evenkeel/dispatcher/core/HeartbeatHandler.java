@@ -95,8 +95,8 @@ final class HeartbeatHandler {
   }
 
   /** Takes up heartbeats that waited for a group's record. */
-  void admit(List<WaitingHeartbeats.Held> waited, long nowMillis) {
-    waited.forEach(each -> admit(each, nowMillis));
+  void admitReady(long nowMillis) {
+    all.waiting.takeReady().forEach(each -> admit(each, nowMillis));
   }
 
   /** Takes up heartbeats that waited for the read {@code id} of the topics. */

@@ -8,7 +8,6 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Reply;
-import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -37,8 +36,7 @@ final class MoveRecorder {
 
   private final DispatcherState all;
   private final Map<String, Long> heardMillis = new NewestMap<>(MEMBERS_MAX);
-  private List<MoveRecord> batch;
-  private long batchId;
+  private boolean writing;
   private long notBeforeMillis;
 
   MoveRecorder(DispatcherState all) {
@@ -50,19 +48,40 @@ final class MoveRecorder {
   /**
    * The log has taken a grant.
    *
-   * @param before the lease as it was, or null
+   * @param grant as it was sent
+   * @param releaseMillis how long the former owner took to let go; null if it did not, or unknown
    */
-  void granted(ShardState shard, MoveRecord move, Lease before) {
+  void granted(
+      GroupState group,
+      ShardState shard,
+      ShardState.Request grant,
+      Lease lease,
+      Long releaseMillis,
+      long nowMillis) {
+    Lease before = grant.decidedOn();
     boolean owned = before != null && before.owned();
-    OwnerProgress former = before == null ? null : shard.progress(move.epoch() - 1);
-    if (former != null && former.endedMillis == null && owned && !move.capped()) {
+    OwnerProgress former = before == null ? null : shard.progress(lease.epoch() - 1);
+    if (former != null && former.endedMillis == null && owned && grant.cause() != Cause.CAP) {
       // It is dead, and cannot tell: its last sign of life is the latest that is known.
       former.endedMillis = heardMillis.get(before.instance());
     }
+    String from =
+        grant.from() == null
+            ? all.moves.ownerBefore(group.name(), shard.shard, lease.epoch())
+            : grant.from();
     // Who let go in good order had nothing running, and nothing was ever handed out at first.
-    boolean released = before == null || !owned && before.epoch() == move.epoch() - 1;
-    all.moves.add(withFigures(move, null, released ? 0L : null));
-    refresh(move.group(), shard, move.epoch());
+    boolean released = before == null || !owned && before.epoch() == lease.epoch() - 1;
+    Long redelivered = released ? 0L : null;
+    add(
+        group,
+        shard,
+        lease,
+        from,
+        grant.cause(),
+        releaseMillis,
+        redelivered,
+        lease.committed(),
+        nowMillis);
   }
 
   /**
@@ -82,40 +101,48 @@ final class MoveRecorder {
     ShardState.Request unsure = shard.unsure;
     shard.unsure = null;
     if (unsure != null && unsure.made(now)) {
-      found(group, shard, unsure.from(), unsure.cause(), nowMillis);
+      add(group, shard, now, unsure.from(), unsure.cause(), null, null, null, nowMillis);
       return;
     }
     MoveRecord last = all.moves.last(group.name(), shard.shard);
     boolean sawBefore = before != null && before.epoch() < now.epoch();
     if (last == null ? sawBefore : last.epoch() < now.epoch()) {
       String from = all.moves.ownerBefore(group.name(), shard.shard, now.epoch());
-      found(group, shard, from, null, nowMillis);
+      add(group, shard, now, from, null, null, null, null, nowMillis);
     }
   }
 
-  private void found(GroupState group, ShardState state, String from, Cause cause, long nowMillis) {
-    Shard shard = state.shard;
-    Lease lease = state.lease();
-    String topic = all.topics().name(shard.topicId());
-    if (topic != null) {
-      String reason = cause == null ? null : cause.word();
-      all.moves.add(
-          new MoveRecord(
-              nowMillis,
-              group.name(),
-              topic,
-              shard,
-              from,
-              lease.owner(),
-              reason,
-              null,
-              null,
-              null,
-              cause == Cause.CAP,
-              lease.epoch(),
-              null));
-      refresh(group.name(), state, lease.epoch());
+  private void add(
+      GroupState group,
+      ShardState shard,
+      Lease lease,
+      String from,
+      Cause cause,
+      Long releaseMillis,
+      Long redelivered,
+      Long committed,
+      long nowMillis) {
+    String topic = all.topics().name(shard.shard.topicId());
+    if (topic == null) {
+      // It was deleted meanwhile: nobody asks how its shards moved.
+      return;
     }
+    all.moves.add(
+        new MoveRecord(
+            nowMillis,
+            group.name(),
+            topic,
+            shard.shard,
+            from,
+            lease.owner(),
+            cause == null ? null : cause.word(),
+            null,
+            releaseMillis,
+            redelivered,
+            cause == Cause.CAP,
+            lease.epoch(),
+            committed));
+    refresh(group.name(), shard, lease.epoch());
   }
 
   // ---- Figures
@@ -197,33 +224,25 @@ final class MoveRecorder {
 
   /** Writes what there is, if it is time. */
   void pump(long nowMillis) {
-    if (batch == null && all.moves.unwritten() > 0 && nowMillis >= notBeforeMillis) {
-      batch = all.moves.takeUnwritten(Limits.MOVES_A_COMMAND_MAX);
+    if (!writing && all.moves.unwritten() > 0 && nowMillis >= notBeforeMillis) {
+      List<MoveRecord> batch = all.moves.takeUnwritten(Limits.MOVES_A_COMMAND_MAX);
+      writing = true;
       notBeforeMillis = nowMillis + PAUSE_MILLIS;
-      batchId = all.out.writeMeta(new MetaCommand.RecordMoves(batch));
+      all.out.writeMeta(
+          new MetaCommand.RecordMoves(batch), (reply, now) -> written(batch, reply, now));
     }
   }
 
-  /**
-   * A command was answered.
-   *
-   * @return whether it was one of these
-   */
-  boolean written(long id, Reply reply, long nowMillis) {
-    if (batch == null || id != batchId) {
-      return false;
-    }
-    List<MoveRecord> answered = batch;
-    batch = null;
+  private void written(List<MoveRecord> batch, Reply reply, long nowMillis) {
+    writing = false;
     if (reply instanceof Reply.Refused refused) {
       notBeforeMillis = nowMillis + all.settings.retryMillis();
       if (refused.refusal().retriable()) {
-        all.moves.untake(answered);
+        all.moves.untake(batch);
       } else {
         // It would be refused again, and keep all others waiting.
-        all.moves.tally().unrecorded(answered.size());
+        all.moves.tally().unrecorded(batch.size());
       }
     }
-    return true;
   }
 }

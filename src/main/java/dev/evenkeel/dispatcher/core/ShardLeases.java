@@ -5,11 +5,11 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -32,14 +32,11 @@ final class ShardLeases {
    */
   private record Read(String scope, Map<String, Long> marks) {}
 
-  private record Write(GroupState group, ShardState shard) {}
-
   private final DispatcherState all;
   private final MoveRecorder moves;
   private final GroupLeases groupLeases;
-  private final Map<Long, Read> reads = new HashMap<>();
+  private final List<Read> reads = new ArrayList<>();
   private final Set<String> readAgain = new HashSet<>();
-  private final Map<Long, Write> writes = new HashMap<>();
 
   ShardLeases(DispatcherState all, MoveRecorder moves, GroupLeases groupLeases) {
     this.all = all;
@@ -56,7 +53,7 @@ final class ShardLeases {
 
   /** Reads the leases of a group, once more if that is being done: what is asked for is later. */
   private void read(String scope) {
-    if (reads.values().stream().anyMatch(read -> scope.equals(read.scope()))) {
+    if (reads.stream().anyMatch(read -> scope.equals(read.scope()))) {
       readAgain.add(scope);
     } else {
       all.out.add(begin(scope));
@@ -71,21 +68,17 @@ final class ShardLeases {
   }
 
   private DispatcherAction.ReadLeases begin(String scope) {
-    long id = all.out.nextId();
     Map<String, Long> marks = new HashMap<>();
     all.all().forEach(group -> marks.put(group.name(), group.shards().mark()));
-    reads.put(id, new Read(scope, marks));
-    return new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope);
+    Read read = new Read(scope, marks);
+    reads.add(read);
+    return all.out.prepare(
+        id -> new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope),
+        (statuses, nowMillis) -> answered(read, statuses, nowMillis));
   }
 
-  /**
-   * @param statuses of the shards whose leaders answered; null if none did
-   */
-  void read(long id, List<ShardStatus> statuses, long nowMillis) {
-    Read read = reads.remove(id);
-    if (read == null) {
-      return;
-    }
+  private void answered(Read read, List<ShardStatus> statuses, long nowMillis) {
+    reads.remove(read);
     if (statuses != null) {
       learn(statuses, read, nowMillis);
     }
@@ -147,30 +140,22 @@ final class ShardLeases {
   }
 
   private void write(GroupState group, ShardState shard, DataCommand command) {
-    long id = all.out.nextId();
-    writes.put(id, new Write(group, shard));
-    all.out.add(new DispatcherAction.Write(id, shard.shard, command));
-  }
-
-  void written(long id, Reply reply, long nowMillis) {
-    Write write = writes.remove(id);
-    if (write == null) {
-      return;
-    }
-    if (reply instanceof Reply.OfLease of) {
-      taken(write.group(), write.shard(), of.lease(), nowMillis);
-    } else {
-      failed(
-          write.group(), write.shard(), reply instanceof Reply.Refused no ? no : null, nowMillis);
-    }
+    all.out.ask(
+        id -> new DispatcherAction.Write(id, shard.shard, command),
+        (reply, nowMillis) -> {
+          if (reply instanceof Reply.OfLease of) {
+            taken(group, shard, of.lease(), nowMillis);
+          } else {
+            failed(group, shard, reply instanceof Reply.Refused no ? no : null, nowMillis);
+          }
+        });
   }
 
   private void taken(GroupState group, ShardState shard, Lease lease, long nowMillis) {
-    // As it was when it was decided: a broker's hint of the grant may have come before the answer.
-    Lease decidedOn = shard.request.decidedOn();
-    MoveRecord move = group.plan().taken(shard, lease, nowMillis);
-    if (move != null) {
-      moves.granted(shard, move, decidedOn);
+    ShardState.Request request = shard.request;
+    Long releaseMillis = group.plan().taken(shard, lease, nowMillis);
+    if (request.command() instanceof DataCommand.Grant) {
+      moves.granted(group, shard, request, lease, releaseMillis, nowMillis);
     }
     learn(group, shard.shard, known -> known.answered(lease), nowMillis);
   }

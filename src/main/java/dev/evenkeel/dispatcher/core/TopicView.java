@@ -1,14 +1,32 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.protocol.TopicInfo;
+import java.util.List;
+
 /** The topics as they were last read, and the reading of them: one request at a time. */
 final class TopicView {
+  /** Takes the answer to a read. */
+  interface Reader {
+    /**
+     * @param id of the read
+     * @param topics null if they cannot be read now
+     */
+    void read(long id, List<TopicInfo> topics, long nowMillis);
+  }
+
   private final Outbox out;
+  private Reader reader;
   private Topics topics = Topics.NONE;
   private Long inFlight;
   private boolean again;
 
   TopicView(Outbox out) {
     this.out = out;
+  }
+
+  /** From now on, answers go there. */
+  void reader(Reader to) {
+    reader = to;
   }
 
   Topics topics() {
@@ -23,8 +41,7 @@ final class TopicView {
   /** Reads them, unless that is being done. */
   void read() {
     if (inFlight == null) {
-      inFlight = out.nextId();
-      out.add(new DispatcherAction.ReadView(inFlight));
+      inFlight = out.ask(DispatcherAction.ReadView::new, this::answered).id();
     }
   }
 
@@ -34,13 +51,10 @@ final class TopicView {
     read();
   }
 
-  /** Returns whether {@code id} is the request on its way, which is over then. */
-  boolean answered(long id) {
-    if (inFlight == null || inFlight != id) {
-      return false;
-    }
+  private void answered(List<TopicInfo> read, long nowMillis) {
+    long id = inFlight;
     inFlight = null;
-    return true;
+    reader.read(id, read, nowMillis);
   }
 
   /** After an answer: reads once more if there was a hint meanwhile or somebody waits for it. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,7 @@ final class WaitingHeartbeats {
   static final int MAX = 10_000;
 
   private final Map<String, Waiting> byInstance = new LinkedHashMap<>();
+  private final List<Held> ready = new ArrayList<>();
 
   /**
    * @return the one that gives way, or null
@@ -63,6 +65,18 @@ final class WaitingHeartbeats {
   /** Those that waited for the record of this group. */
   List<Held> ofGroup(String group) {
     return take(each -> each.forGroup() && each.held().beat().group().equals(group));
+  }
+
+  /** The group is recorded, or gone: heartbeats that waited for that are to be looked at again. */
+  void recorded(String group) {
+    ready.addAll(ofGroup(group));
+  }
+
+  /** Those to be looked at again. */
+  List<Held> takeReady() {
+    List<Held> taken = List.copyOf(ready);
+    ready.clear();
+    return taken;
   }
 
   List<Held> all() {

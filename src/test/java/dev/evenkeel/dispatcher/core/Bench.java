@@ -125,6 +125,13 @@ final class Bench {
     run(core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
   }
 
+  /** A dispatcher of which every group uses the average assignor, by whatever name. */
+  static DispatcherCore core(DispatcherSettings settings, long term, Set<String> clusterMembers) {
+    Assignor assignor = new AverageAssignor();
+    return new DispatcherCore(
+        settings, name -> assignor, Set.of(assignor.name()), term, 0, clusterMembers);
+  }
+
   Heartbeat beat(String member) {
     return beat(member, member + "1", 100);
   }
@@ -337,22 +344,22 @@ final class Bench {
       } else {
         reply = refuse(() -> log.apply(a.command(), now));
       }
-      run(core.metaWritten(a.id(), reply, now));
+      run(core.answered(a, reply, now));
     } else if (action instanceof DispatcherAction.ForgetLeases a) {
       boolean raise = a.command().topicId() == DataCommand.ForgetLeases.NO_TOPIC;
       boolean lost = raise ? loseRaises : loseForgets;
       Reply reply = lost ? Reply.refused(Refusal.UNAVAILABLE, "as told") : log.apply(a.command());
       if (holdForgets) {
-        heldForgets.add(() -> run(core.leasesForgotten(a.id(), reply, now)));
+        heldForgets.add(() -> run(core.answered(a, reply, now)));
       } else {
-        run(core.leasesForgotten(a.id(), reply, now));
+        run(core.answered(a, reply, now));
       }
     } else if (action instanceof DispatcherAction.ReadView a) {
-      run(core.viewRead(a.id(), List.copyOf(log.topics), now));
+      run(core.answered(a, List.copyOf(log.topics), now));
     } else if (action instanceof DispatcherAction.ReadLeases a) {
-      run(core.leasesRead(a.id(), log.statuses(a.group()), now));
+      run(core.answered(a, log.statuses(a.group()), now));
     } else if (action instanceof DispatcherAction.ReadGroups a) {
-      run(core.groupsRead(a.id(), log.groups(), now));
+      run(core.answered(a, log.groups(), now));
     } else if (action instanceof DispatcherAction.ReadGroupLeases) {
       run(core.groupLeasesRead(List.copyOf(log.groupLeases.values()), now));
     }
@@ -373,9 +380,9 @@ final class Bench {
     }
     Reply answer = reply;
     if (write.shard().shard() == lateShard) {
-      late.add(() -> run(core.written(write.id(), answer, now)));
+      late.add(() -> run(core.answered(write, answer, now)));
     } else {
-      run(core.written(write.id(), answer, now));
+      run(core.answered(write, answer, now));
     }
   }
 

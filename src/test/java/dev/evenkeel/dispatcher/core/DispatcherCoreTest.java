@@ -595,19 +595,14 @@ class DispatcherCoreTest {
     void atMostOneWriteAShardAndALimitedNumberInAll() {
       ModelLog log = new ModelLog().topic(1, "t", 500);
       DispatcherCore core =
-          new DispatcherCore(
-              DispatcherSettings.DEFAULT.withJoinWindow(0, 0),
-              new dev.evenkeel.assign.AverageAssignor(),
-              1,
-              0,
-              Set.of());
+          Bench.core(DispatcherSettings.DEFAULT.withJoinWindow(0, 0), 1, Set.of());
       core.recover(log.topics, List.of(), log.statuses(null), List.of(), 1_000);
       Bench beats = new Bench(log);
       List<DispatcherAction> actions = core.heartbeat(1, beats.beat("a"), 1_000);
       DispatcherAction.WriteMeta declare = (DispatcherAction.WriteMeta) actions.get(0);
       Reply declared = log.apply(declare.command(), 1_000);
       long writes =
-          core.metaWritten(declare.id(), declared, 1_000).stream()
+          core.answered(declare, declared, 1_000).stream()
               .filter(action -> action instanceof DispatcherAction.Write)
               .count();
       assertThat(writes).isEqualTo(DispatcherSettings.WRITES_IN_FLIGHT_MAX);

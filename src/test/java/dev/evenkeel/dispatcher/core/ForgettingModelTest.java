@@ -2,7 +2,6 @@ package dev.evenkeel.dispatcher.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Heartbeat;
@@ -330,7 +329,7 @@ class ForgettingModelTest {
 
       Dispatcher(int term) {
         this.term = term;
-        core = new DispatcherCore(SETTINGS, new AverageAssignor(), term, 0, Set.of("c"));
+        core = Bench.core(SETTINGS, term, Set.of("c"));
       }
 
       void begin() {
@@ -359,31 +358,31 @@ class ForgettingModelTest {
         } else if (action instanceof DispatcherAction.Write a) {
           request(
               () -> apply(data.get(a.shard().dataGroup(DATA_GROUPS)), a.command()),
-              reply -> answer(() -> core.written(a.id(), reply, now)));
+              reply -> answer(() -> core.answered(a, reply, now)));
         } else if (action instanceof DispatcherAction.WriteMeta a) {
           request(
               () ->
                   term == terms
                       ? apply(a.command())
                       : Reply.refused(Refusal.NOT_LEADER, "term " + term),
-              reply -> answer(() -> core.metaWritten(a.id(), reply, now)));
+              reply -> answer(() -> core.answered(a, reply, now)));
         } else if (action instanceof DispatcherAction.ForgetLeases a) {
           everywhere(a);
         } else if (action instanceof DispatcherAction.ReadView a) {
-          due.add(() -> answer(() -> core.viewRead(a.id(), TOPICS, now)));
+          due.add(() -> answer(() -> core.answered(a, TOPICS, now)));
         } else if (action instanceof DispatcherAction.ReadLeases a) {
           due.add(
               () -> {
                 List<ShardStatus> read = statuses();
-                due.add(() -> answer(() -> core.leasesRead(a.id(), read, now)));
+                due.add(() -> answer(() -> core.answered(a, read, now)));
               });
         } else if (action instanceof DispatcherAction.ReadGroups a) {
           due.add(
               () ->
                   answer(
                       () ->
-                          core.groupsRead(
-                              a.id(),
+                          core.answered(
+                              a,
                               term == terms ? List.copyOf(meta.meta.tables().groups()) : null,
                               now)));
         }
@@ -398,7 +397,7 @@ class ForgettingModelTest {
               reply -> {
                 replies.add(reply);
                 if (replies.size() == DATA_GROUPS) {
-                  answer(() -> core.leasesForgotten(action.id(), joined(replies), now));
+                  answer(() -> core.answered(action, joined(replies), now));
                 }
               });
         }

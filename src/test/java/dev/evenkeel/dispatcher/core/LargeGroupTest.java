@@ -2,7 +2,6 @@ package dev.evenkeel.dispatcher.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
@@ -23,8 +22,7 @@ class LargeGroupTest {
   private final ModelLog log = new ModelLog().topic(1, "t", SHARDS);
   private final Bench beats = new Bench(log);
   private final ArrayDeque<DispatcherAction> todo = new ArrayDeque<>();
-  private final DispatcherCore core =
-      new DispatcherCore(DispatcherSettings.DEFAULT, new AverageAssignor(), 1, 0, Set.of());
+  private final DispatcherCore core = Bench.core(DispatcherSettings.DEFAULT, 1, Set.of());
   private long now = 1_000_000;
   private long requests;
   private int grants;
@@ -43,15 +41,15 @@ class LargeGroupTest {
     if (action instanceof DispatcherAction.Write a) {
       grants += a.command() instanceof DataCommand.Grant ? 1 : 0;
       drains += a.command() instanceof DataCommand.SetDrain ? 1 : 0;
-      todo.addAll(core.written(a.id(), log.apply(a.command()), now));
+      todo.addAll(core.answered(a, log.apply(a.command()), now));
     } else if (action instanceof DispatcherAction.WriteMeta a) {
-      todo.addAll(core.metaWritten(a.id(), log.apply(a.command(), now), now));
+      todo.addAll(core.answered(a, log.apply(a.command(), now), now));
     } else if (action instanceof DispatcherAction.ReadView a) {
-      todo.addAll(core.viewRead(a.id(), List.copyOf(log.topics), now));
+      todo.addAll(core.answered(a, List.copyOf(log.topics), now));
     } else if (action instanceof DispatcherAction.ReadLeases a) {
-      todo.addAll(core.leasesRead(a.id(), log.statuses(a.group()), now));
+      todo.addAll(core.answered(a, log.statuses(a.group()), now));
     } else if (action instanceof DispatcherAction.ReadGroups a) {
-      todo.addAll(core.groupsRead(a.id(), log.groups(), now));
+      todo.addAll(core.answered(a, log.groups(), now));
     } else if (action instanceof DispatcherAction.Answer) {
       answers++;
     }
@@ -98,8 +96,7 @@ class LargeGroupTest {
     assertThat(grants + drains).isEqualTo(SHARDS);
 
     // A new dispatcher, and every member returns to it.
-    DispatcherCore next =
-        new DispatcherCore(DispatcherSettings.DEFAULT, new AverageAssignor(), 2, 0, Set.of());
+    DispatcherCore next = Bench.core(DispatcherSettings.DEFAULT, 2, Set.of());
     List<DispatcherAction> first =
         next.recover(log.topics, log.groups(), log.statuses(null), List.of(), now);
     assertThat(first).noneMatch(DispatcherAction.Write.class::isInstance);

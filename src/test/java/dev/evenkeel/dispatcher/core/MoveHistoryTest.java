@@ -206,12 +206,7 @@ class MoveHistoryTest {
   void aGrantWhoseAnswerWasLostIsListedWithItsCause() {
     ModelLog log = new ModelLog().topic(1, "t", 1);
     DispatcherCore core =
-        new DispatcherCore(
-            DispatcherSettings.DEFAULT.withJoinWindow(0, 0),
-            new dev.evenkeel.assign.AverageAssignor(),
-            1,
-            0,
-            java.util.Set.of());
+        Bench.core(DispatcherSettings.DEFAULT.withJoinWindow(0, 0), 1, java.util.Set.of());
     Bench lossy = new Bench(log);
     lossy.core = core;
     lossy.run(core.recover(log.topics, log.groups(), log.statuses(null), List.of(), lossy.now));

@@ -52,7 +52,7 @@ class ReturningMemberTest {
     Heartbeat b = bench.beat("b");
     answer(b);
     Reply no = Reply.refused(Refusal.NOT_LEADER, "");
-    bench.run(bench.core.written(grant.id(), no, bench.now));
+    bench.run(bench.core.answered(grant, no, bench.now));
     bench.now += DispatcherSettings.DEFAULT.retryMillis();
     bench.run(bench.core.tick(bench.now));
     assertThat(bench.told.get(b.instance()).shards()).hasSize(1);
