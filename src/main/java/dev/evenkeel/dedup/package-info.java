@@ -2,7 +2,8 @@
  * Deduplication of requests in flight: of all requests with one key at most one is processed and at
  * most one waits; the others are declined. No clock is read and no I/O is done here.
  *
- * <p>Begin with {@link dev.evenkeel.dedup.Automaton}, the states of one key. Coordinators keep many
- * keys, in one JVM or across the cluster.
+ * <p>Begin with {@link dev.evenkeel.dedup.Automaton}, the states of one key. {@link
+ * dev.evenkeel.dedup.LocalCoordinator} keeps many keys in one JVM, {@link
+ * dev.evenkeel.dedup.ClusteredCoordinator} across the cluster.
  */
 package dev.evenkeel.dedup;

@@ -1,5 +1,5 @@
 /**
- * Level dispatch in one JVM or as an algorithm: no track gets more than a range ahead of another.
+ * The algorithms of level dispatch: no consumer gets more than a range of steps ahead of another.
  *
  * <p>Begin with {@link dev.evenkeel.level.Coordinators}, which makes a {@link
  * dev.evenkeel.level.Coordinator} for the threads of one JVM. {@link

@@ -1,7 +1,8 @@
 /**
- * The steps between a consumer's shards and its handler: a message passes them one after another,
- * and waits in at most one. {@code ConsumerCore} comes first and admits what its flow control let
- * in, then {@code DedupGate}, then {@code RateGate}; a consumer has the steps that its options ask
- * for. No clock, no I/O and no Vert.x.
+ * Dedup and rates of a consumer: the steps that decide when a message may go from {@code
+ * ConsumerCore} to the handler. They have no clock, no I/O and no Vert.x.
+ *
+ * <p>Begin with {@code DedupGate} and {@code RateGate}. A message passes them in this order, and a
+ * consumer has only those that its options ask for.
  */
 package dev.evenkeel.client.internal.admission;

@@ -3,7 +3,6 @@
  * its shard, and retry until the outcome is known.
  *
  * <p>Begin with {@code BatchingProducer}. The decisions are in {@code produce.core}; {@code
- * BatchSender}, which producers with a spool use too, carries them out with Appender and
- * EpochOpener.
+ * BatchSender} carries them out, also for producers with a spool.
  */
 package dev.evenkeel.client.internal.produce;
