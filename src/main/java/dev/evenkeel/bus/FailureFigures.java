@@ -1,12 +1,13 @@
 package dev.evenkeel.bus;
 
+import static dev.evenkeel.protocol.wire.Codec.I32;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.TEXT;
+import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
+
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.RecordCodec;
-import java.util.ArrayList;
-import java.util.Collection;
+import dev.evenkeel.protocol.wire.Codec;
 import java.util.List;
 
 /**
@@ -21,31 +22,13 @@ import java.util.List;
 public record FailureFigures(
     String group, Shard shard, int waiting, int parked, int held, int dead, long bytes) {
 
+  public static final Codec<List<FailureFigures>> LIST =
+      Codec.list(Codec.record(FailureFigures.class, TEXT, SHARD, I32, I32, I32, I32, I64));
+
   /** Whether the shard itself waits: for a message in its window, or for room to park. */
   public boolean shardWaits() {
     return held > 0
         || waiting + parked >= Limits.RETRIES_MAX
         || bytes > Limits.RETRY_BYTES_MAX - Limits.BATCH_BYTES_MAX;
-  }
-
-  public static void write(Bytes out, Collection<FailureFigures> figures) {
-    out.i32(figures.size());
-    for (FailureFigures each : figures) {
-      out.text(each.group());
-      RecordCodec.write(out, each.shard());
-      out.i32(each.waiting()).i32(each.parked()).i32(each.held()).i32(each.dead());
-      out.i64(each.bytes());
-    }
-  }
-
-  public static List<FailureFigures> read(ByteReader in) {
-    int count = in.count();
-    List<FailureFigures> figures = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      figures.add(
-          new FailureFigures(
-              in.text(), RecordCodec.shard(in), in.i32(), in.i32(), in.i32(), in.i32(), in.i64()));
-    }
-    return figures;
   }
 }

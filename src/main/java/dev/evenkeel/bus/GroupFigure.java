@@ -1,123 +1,117 @@
 package dev.evenkeel.bus;
 
+import static dev.evenkeel.bus.GroupFigure.Kind.GAUGE;
+import static dev.evenkeel.bus.GroupFigure.Kind.WHOLE_GAUGE;
+import static dev.evenkeel.bus.GroupFigure.Section.DEDUP;
+import static dev.evenkeel.bus.GroupFigure.Section.FAILURES;
+import static dev.evenkeel.bus.GroupFigure.Section.LEVEL;
+import static dev.evenkeel.bus.GroupFigure.Section.RATES;
+
 /**
  * The figures of a consumer group. Each is declared here once: what the dispatcher sums, the
  * metrics and the JSON of a group follow from it.
  */
 public enum GroupFigure {
-  DEDUP_ACCEPTED(
-      Section.DEDUP, "accepted", "dedup.accepted", "Dedup: handlers that could begin at once"),
-  DEDUP_BLOCKED(
-      Section.DEDUP, "blocked", "dedup.blocked", "Dedup: messages that waited for their turn"),
-  DEDUP_DECLINED(
-      Section.DEDUP, "declined", "dedup.declined", "Dedup: messages finished without a handler"),
-  DEDUP_EVICTED(Section.DEDUP, "evicted", "dedup.evicted", "Dedup: claims found overdue"),
-  DEDUP_LOST(
-      Section.DEDUP, "lost", "dedup.lost", "Dedup: runs that may have overlapped with another"),
+  DEDUP_ACCEPTED(DEDUP, "accepted", "dedup.accepted", "Dedup: handlers that could begin at once"),
+  DEDUP_BLOCKED(DEDUP, "blocked", "dedup.blocked", "Dedup: messages that waited for their turn"),
+  DEDUP_DECLINED(DEDUP, "declined", "dedup.declined", "Dedup: messages finished without a handler"),
+  DEDUP_EVICTED(DEDUP, "evicted", "dedup.evicted", "Dedup: claims found overdue"),
+  DEDUP_LOST(DEDUP, "lost", "dedup.lost", "Dedup: runs that may have overlapped with another"),
   DEDUP_UNGUARDED(
-      Section.DEDUP,
+      DEDUP,
       "unguarded",
       "dedup.unguarded",
       "Dedup: runs that went ahead because the cluster did not answer"),
-  DEDUP_PROCESSING(
-      Section.DEDUP, "processing", "dedup.processing", "Dedup: handlers at work", Kind.GAUGE),
+  DEDUP_PROCESSING(DEDUP, "processing", "dedup.processing", "Dedup: handlers at work", GAUGE),
   DEDUP_WAITING(
-      Section.DEDUP,
-      "waiting",
-      "dedup.waiting",
-      "Dedup: messages that wait for their turn",
-      Kind.GAUGE),
+      DEDUP, "waiting", "dedup.waiting", "Dedup: messages that wait for their turn", GAUGE),
 
-  RATE_DELAYED(
-      Section.RATES, "delayed", "rate.delayed", "Messages that waited for a token of their key"),
-  RATE_DROPPED(
-      Section.RATES, "dropped", "rate.dropped", "Messages over the rate of their key, dropped"),
-  RATE_WAITING(
-      Section.RATES, "waiting", "rate.waiting", "Messages that wait for their rate", Kind.GAUGE),
+  RATE_DELAYED(RATES, "delayed", "rate.delayed", "Messages that waited for a token of their key"),
+  RATE_DROPPED(RATES, "dropped", "rate.dropped", "Messages over the rate of their key, dropped"),
+  RATE_WAITING(RATES, "waiting", "rate.waiting", "Messages that wait for their rate", GAUGE),
   RATE_SHARDS_WAITING(
-      Section.RATES,
+      RATES,
       "shardsWaiting",
       "rate.shards.waiting",
       "Shards of which no more messages may wait for their rate",
-      Kind.GAUGE),
+      GAUGE),
 
   RETRIES_WAITING(
-      Section.FAILURES,
+      FAILURES,
       "retriesWaiting",
       "retries.waiting",
       "Messages that wait for another attempt",
-      Kind.WHOLE_GAUGE),
+      WHOLE_GAUGE),
   RETRIES_PARKED(
-      Section.FAILURES,
+      FAILURES,
       "parked",
       "retries.parked",
       "Messages that wait behind another of their key",
-      Kind.WHOLE_GAUGE),
+      WHOLE_GAUGE),
   SHARDS_RETRYING(
-      Section.FAILURES,
+      FAILURES,
       "shardsWaiting",
       "shards.retrying",
       "Shards that wait for a retry, or for room to park",
-      Kind.WHOLE_GAUGE),
+      WHOLE_GAUGE),
   DEAD_LETTERS(
-      Section.FAILURES,
+      FAILURES,
       "deadLetters",
       "dead.letters",
       "Messages of which every attempt failed",
-      Kind.WHOLE_GAUGE),
+      WHOLE_GAUGE),
 
   LEVEL_RANGE(
-      Section.LEVEL,
+      LEVEL,
       "range",
       "level.range",
       "Mode level: largest allowed difference of two members in finished messages",
-      Kind.GAUGE),
+      GAUGE),
   LEVEL_GAP(
-      Section.LEVEL,
+      LEVEL,
       "gap",
       "level.gap",
       "Mode level: largest difference of two live members in finished messages",
-      Kind.GAUGE),
+      GAUGE),
   LEVEL_ROUND(
-      Section.LEVEL,
+      LEVEL,
       "round",
       "level.round",
       "Mode level: how often the member that finished least got ahead by the range",
-      Kind.GAUGE),
+      GAUGE),
   LEVEL_HELD_SECONDS(
       "level.held.seconds",
       "Mode level: for how long one member has held up the others; 0 if none does",
-      Kind.GAUGE),
+      GAUGE),
   LEVEL_SET_ASIDE(
-      Section.LEVEL,
+      LEVEL,
       "setAside",
       "level.set.aside",
       "Mode level: how often a member was set aside for holding the others up"),
 
-  MEMBERS("members", "Members heard of in time", Kind.GAUGE),
-  SHARDS("shards", "Shards of the topics that it reads", Kind.GAUGE),
-  SHARDS_UNOWNED("shards.unowned", "Shards without a live owner", Kind.GAUGE),
-  SHARDS_DRAINING("shards.draining", "Shards whose owner was told to let go", Kind.GAUGE),
+  MEMBERS("members", "Members heard of in time", GAUGE),
+  SHARDS("shards", "Shards of the topics that it reads", GAUGE),
+  SHARDS_UNOWNED("shards.unowned", "Shards without a live owner", GAUGE),
+  SHARDS_DRAINING("shards.draining", "Shards whose owner was told to let go", GAUGE),
   SHARDS_STUCK(
       "shards.stuck",
       "Shards on which a live member finishes nothing of what it has in hand",
-      Kind.GAUGE),
-  BREAKERS_OPEN("breakers.open", "Members that pause, for most of their messages fail", Kind.GAUGE),
+      GAUGE),
+  BREAKERS_OPEN("breakers.open", "Members that pause, for most of their messages fail", GAUGE),
   BROADCAST_LAG(
       "broadcast.lag.messages",
       "Messages that the last member in mode broadcast has not consumed",
-      Kind.GAUGE),
+      GAUGE),
   REPETITION_SHARE(
       "repetition.share",
       "Part of the messages that dedup would decline or declines, on or off",
-      Kind.GAUGE),
+      GAUGE),
 
   /** By topic. */
-  LAG("lag.messages", "Messages not consumed yet", Kind.WHOLE_GAUGE),
+  LAG("lag.messages", "Messages not consumed yet", WHOLE_GAUGE),
 
   /** By topic. */
-  COMMITTED(
-      "committed.offset", "Sum of the committed offsets of the group's shards", Kind.WHOLE_GAUGE);
+  COMMITTED("committed.offset", "Sum of the committed offsets of the group's shards", WHOLE_GAUGE);
 
   /** How a figure adds up. */
   public enum Kind {

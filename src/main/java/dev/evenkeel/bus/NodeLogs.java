@@ -1,10 +1,15 @@
 package dev.evenkeel.bus;
 
+import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.NEEDED_TEXT;
+import static dev.evenkeel.protocol.wire.Codec.TEXT;
+
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StateDigest;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,9 +45,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
    * @param appliedIndex last entry applied here, or -1
    * @param matchIndex on the leader: each follower's last entry known to be there, or -1; elsewhere
    *     empty
-   * @param ineligible why this node should not lead the group: reason and a line for people
-   * @param digest of this node's state; null: of a build that has none
-   * @param differs nodes whose state differs from that of this one, each with a line for people
+   * @param condition of this node's part in the group
    */
   public record Group(
       String name,
@@ -52,130 +55,99 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
       long commitIndex,
       long appliedIndex,
       Map<String, Long> matchIndex,
-      Map<String, String> ineligible,
-      StateDigest digest,
-      Map<String, String> differs) {
+      Condition condition) {}
 
+  /**
+   * What a node says of its own part in a group.
+   *
+   * @param ineligible why this node should not lead the group: reason and a line for people
+   * @param digest of this node's state; null: of a build that has none
+   * @param differs nodes whose state differs from that of this one, each with a line for people
+   */
+  public record Condition(
+      Map<String, String> ineligible, StateDigest digest, Map<String, String> differs) {
     /** Of a build that does not compare states. */
-    public Group(
-        String name,
-        String leader,
-        long term,
-        boolean leads,
-        long commitIndex,
-        long appliedIndex,
-        Map<String, Long> matchIndex,
-        Map<String, String> ineligible) {
-      this(
-          name,
-          leader,
-          term,
-          leads,
-          commitIndex,
-          appliedIndex,
-          matchIndex,
-          ineligible,
-          null,
-          Map.of());
-    }
-
-    private Group with(
-        Map<String, String> reasons, StateDigest itsDigest, Map<String, String> itDiffers) {
-      return new Group(
-          name,
-          leader,
-          term,
-          leads,
-          commitIndex,
-          appliedIndex,
-          matchIndex,
-          reasons,
-          itsDigest,
-          itDiffers);
-    }
+    public static final Condition UNKNOWN = new Condition(Map.of(), null, Map.of());
   }
 
+  private static final Codec<Map<String, String>> LINES =
+      Codec.map(TreeMap::new, NEEDED_TEXT, NEEDED_TEXT);
+
+  private static final Codec<Condition> CONDITION =
+      Codec.record(
+          Condition.class, LINES, Codec.of(NodeLogs::writeDigest, NodeLogs::readDigest), LINES);
+
+  private static final Codec<List<Group>> GROUPS =
+      Codec.list(
+          Codec.record(
+              Group.class,
+              TEXT,
+              TEXT,
+              I64,
+              Codec.<Boolean>of((out, leads) -> out.i32(leads ? 1 : 0), in -> in.i32() != 0),
+              I64,
+              I64,
+              Codec.map(TreeMap::new, NEEDED_TEXT, I64),
+              Codec.absent(Condition.UNKNOWN, any -> true)));
+
   public Bytes encode() {
-    Bytes out = new Bytes().text(node).text(host).i32(groups.size());
-    for (Group group : groups) {
-      out.text(group.name()).text(group.leader()).i64(group.term()).i32(group.leads() ? 1 : 0);
-      out.i64(group.commitIndex()).i64(group.appliedIndex()).i32(group.matchIndex().size());
-      group.matchIndex().forEach((follower, index) -> out.text(follower).i64(index));
-    }
+    Bytes out = new Bytes().text(node).text(host);
+    GROUPS.write(out, groups);
     // Nodes of the first build read no further.
     out.i32(levels.read()).i32(levels.cluster());
-    groups.forEach(group -> writeRest(out, group));
+    groups.forEach(group -> CONDITION.write(out, group.condition()));
     return out;
   }
 
-  private static void writeRest(Bytes out, Group group) {
-    out.i32(group.ineligible().size());
-    group.ineligible().forEach((reason, detail) -> out.text(reason).text(detail));
-    StateDigest digest = group.digest();
+  /**
+   * @throws RefusedException if the bytes are malformed
+   */
+  public static NodeLogs decode(ByteReader in) {
+    String node = in.text();
+    String host = in.text();
+    List<Group> groups = GROUPS.read(in);
+    if (in.remaining() == 0) {
+      return new NodeLogs(node, host, groups, Levels.FIRST);
+    }
+    Levels levels = new Levels(in.i32(), in.i32());
+    List<Group> whole = new ArrayList<>();
+    for (Group group : groups) {
+      whole.add(
+          new Group(
+              group.name,
+              group.leader,
+              group.term,
+              group.leads,
+              group.commitIndex,
+              group.appliedIndex,
+              group.matchIndex,
+              CONDITION.read(in)));
+    }
+    return new NodeLogs(node, host, whole, levels);
+  }
+
+  private static void writeDigest(Bytes out, StateDigest digest) {
     out.i32(digest == null ? 0 : digest.sums().size());
     if (digest != null) {
       out.i32(digest.form()).i64(digest.since());
       digest.sums().forEach((place, sum) -> out.i64(place).i64(sum));
     }
-    out.i32(group.differs().size());
-    group.differs().forEach((node, detail) -> out.text(node).text(detail));
   }
 
-  private static Group withRest(Group group, ByteReader in) {
-    int reasons = in.count();
-    Map<String, String> ineligible = new TreeMap<>();
-    for (int i = 0; i < reasons; i++) {
-      ineligible.put(in.neededText(), in.neededText());
-    }
+  private static StateDigest readDigest(ByteReader in) {
     int places = in.count();
     if (places > StateDigest.PLACES_MAX) {
       throw new RefusedException(Refusal.INVALID, "a digest of " + places + " places");
     }
-    StateDigest digest = null;
-    if (places > 0) {
-      int form = in.i32();
-      long since = in.i64();
-      NavigableMap<Long, Long> sums = new TreeMap<>();
-      for (int i = 0; i < places; i++) {
-        sums.put(in.i64(), in.i64());
-      }
-      digest = new StateDigest(form, since, sums);
+    if (places == 0) {
+      return null;
     }
-    int count = in.count();
-    Map<String, String> differs = new TreeMap<>();
-    for (int i = 0; i < count; i++) {
-      differs.put(in.neededText(), in.neededText());
+    int form = in.i32();
+    long since = in.i64();
+    NavigableMap<Long, Long> sums = new TreeMap<>();
+    for (int i = 0; i < places; i++) {
+      sums.put(in.i64(), in.i64());
     }
-    return group.with(ineligible, digest, differs);
-  }
-
-  /**
-   * @throws dev.evenkeel.protocol.RefusedException if the bytes are malformed
-   */
-  public static NodeLogs decode(ByteReader in) {
-    String node = in.text();
-    String host = in.text();
-    int count = in.count();
-    List<Group> groups = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      String name = in.text();
-      String leader = in.text();
-      long term = in.i64();
-      boolean leads = in.i32() != 0;
-      long commit = in.i64();
-      long applied = in.i64();
-      int followers = in.count();
-      Map<String, Long> match = new TreeMap<>();
-      for (int k = 0; k < followers; k++) {
-        match.put(in.neededText(), in.i64());
-      }
-      groups.add(new Group(name, leader, term, leads, commit, applied, match, Map.of()));
-    }
-    if (in.remaining() == 0) {
-      return new NodeLogs(node, host, groups, Levels.FIRST);
-    }
-    Levels levels = new Levels(in.i32(), in.i32());
-    groups.replaceAll(group -> withRest(group, in));
-    return new NodeLogs(node, host, groups, levels);
+    return new StateDigest(form, since, sums);
   }
 }

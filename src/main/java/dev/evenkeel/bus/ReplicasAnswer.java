@@ -1,8 +1,11 @@
 package dev.evenkeel.bus;
 
+import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.TEXTS;
+
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
-import java.util.ArrayList;
+import dev.evenkeel.protocol.wire.Codec;
 import java.util.List;
 
 /**
@@ -17,9 +20,11 @@ public record ReplicasAnswer(long everywhere, List<String> missing) {
     missing = List.copyOf(missing);
   }
 
+  private static final Codec<ReplicasAnswer> CODEC = Codec.record(ReplicasAnswer.class, I64, TEXTS);
+
   public Bytes encode() {
-    Bytes out = new Bytes(32).i64(everywhere).i32(missing.size());
-    missing.forEach(out::text);
+    Bytes out = new Bytes(32);
+    CODEC.write(out, this);
     return out;
   }
 
@@ -27,12 +32,6 @@ public record ReplicasAnswer(long everywhere, List<String> missing) {
    * @throws dev.evenkeel.protocol.RefusedException if the bytes are malformed
    */
   public static ReplicasAnswer decode(ByteReader in) {
-    long everywhere = in.i64();
-    int count = in.count();
-    List<String> missing = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      missing.add(in.neededText());
-    }
-    return new ReplicasAnswer(everywhere, missing);
+    return CODEC.read(in);
   }
 }

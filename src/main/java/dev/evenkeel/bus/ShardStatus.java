@@ -1,12 +1,12 @@
 package dev.evenkeel.bus;
 
+import static dev.evenkeel.protocol.wire.Codec.I64;
+
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
@@ -42,6 +42,22 @@ public record ShardStatus(
     public static final Delayed NONE = new Delayed(0, 0, -1);
   }
 
+  private static final Codec<Lease> LEASE_WITHOUT_STATE =
+      Codec.of((out, lease) -> RecordCodec.write(out, lease.withoutState()), RecordCodec::lease);
+
+  public static final Codec<List<ShardStatus>> LIST =
+      Codec.list(
+          Codec.record(
+              ShardStatus.class,
+              RecordCodec.SHARD,
+              I64,
+              I64,
+              I64,
+              I64,
+              Codec.list(LEASE_WITHOUT_STATE),
+              FailureFigures.LIST,
+              Codec.record(Delayed.class, I64, I64, I64)));
+
   /**
    * The sum of a figure over the shards of a topic. Null as long as one of them is unknown: a sum
    * that leaves something out would be wrong.
@@ -57,40 +73,5 @@ public record ShardStatus(
       sum += figure.applyAsLong(status);
     }
     return sum;
-  }
-
-  public static void write(Bytes out, List<ShardStatus> statuses) {
-    out.i32(statuses.size());
-    for (ShardStatus status : statuses) {
-      RecordCodec.write(out, status.shard());
-      out.i64(status.startOffset()).i64(status.endOffset());
-      out.i64(status.bytes()).i64(status.messagesDropped());
-      out.i32(status.leases().size());
-      status.leases().forEach(lease -> RecordCodec.write(out, lease.withoutState()));
-      FailureFigures.write(out, status.failures());
-      Delayed delayed = status.delayed();
-      out.i64(delayed.messages()).i64(delayed.bytes()).i64(delayed.nextDueMillis());
-    }
-  }
-
-  public static List<ShardStatus> read(ByteReader in) {
-    int count = in.count();
-    List<ShardStatus> statuses = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      Shard shard = RecordCodec.shard(in);
-      long start = in.i64();
-      long end = in.i64();
-      long bytes = in.i64();
-      long dropped = in.i64();
-      int leaseCount = in.count();
-      List<Lease> leases = new ArrayList<>(leaseCount);
-      for (int k = 0; k < leaseCount; k++) {
-        leases.add(RecordCodec.lease(in));
-      }
-      List<FailureFigures> failures = FailureFigures.read(in);
-      Delayed delayed = new Delayed(in.i64(), in.i64(), in.i64());
-      statuses.add(new ShardStatus(shard, start, end, bytes, dropped, leases, failures, delayed));
-    }
-    return statuses;
   }
 }

@@ -143,7 +143,7 @@ final class Brokers {
 
   private Future<List<ShardStatus>> shardsOf(int dataGroup, String group) {
     Buffer body = Frames.request(Op.READ_SHARDS, new Bytes().i32(dataGroup).text(group));
-    return toLeader(dataGroup, body).map(answer -> ShardStatus.read(new ByteReader(answer)));
+    return toLeader(dataGroup, body).map(answer -> ShardStatus.LIST.read(new ByteReader(answer)));
   }
 
   /** A command about one shard, to its leader. Does not fail: a refusal is a reply. */

@@ -150,10 +150,10 @@ final class ClusterStatus {
         .put("appliedIndex", led ? known(group.appliedIndex()) : null)
         .put("followers", followers)
         // Who should not lead the group, by what each node says of itself.
-        .put("ineligible", lines(name, "reason", NodeLogs.Group::ineligible))
+        .put("ineligible", lines(name, "reason", NodeLogs.Condition::ineligible))
         .put("digests", digests(name))
         // Whose state differs from whose, by what each node has found.
-        .put("diverged", lines(name, "from", NodeLogs.Group::differs));
+        .put("diverged", lines(name, "from", NodeLogs.Condition::differs));
   }
 
   /** What each node that answers says of its own part in the group. */
@@ -174,12 +174,12 @@ final class ClusterStatus {
    * @param key what the keys of the entries are
    */
   private JsonArray lines(
-      String name, String key, Function<NodeLogs.Group, Map<String, String>> of) {
+      String name, String key, Function<NodeLogs.Condition, Map<String, String>> of) {
     JsonArray lines = new JsonArray();
     each(
         name,
         (node, group) ->
-            of.apply(group)
+            of.apply(group.condition())
                 .forEach(
                     (what, detail) ->
                         lines.add(
@@ -196,7 +196,7 @@ final class ClusterStatus {
     each(
         name,
         (node, group) -> {
-          StateDigest digest = group.digest();
+          StateDigest digest = group.condition().digest();
           if (digest != null) {
             digests.add(
                 new JsonObject()

@@ -252,7 +252,7 @@ final class DeadLettersApi {
       parts.add(
           calls
               .toDataLeader(i, Op.READ_FAILURES, body)
-              .map(answer -> FailureFigures.read(new ByteReader(answer))));
+              .map(answer -> FailureFigures.LIST.read(new ByteReader(answer))));
     }
     return Future.all(parts)
         .map(

@@ -143,7 +143,7 @@ final class TopicsApi {
               ? Future.succeededFuture(List.of())
               : calls
                   .toDataLeader(group, Op.READ_SHARDS, new Bytes().i32(group).text(null))
-                  .map(body -> ShardStatus.read(new ByteReader(body)))
+                  .map(body -> ShardStatus.LIST.read(new ByteReader(body)))
                   .otherwise(List.of());
       asked.add(answer);
     }

@@ -126,7 +126,7 @@ class BrokerVerticleTest {
         .containsExactly(new AppendResults.Result(null, AppendResults.Result.OFFSET_FORGOTTEN));
     Bytes wanted = new Bytes().i32(bench.groupOf(shard)).text(null);
     ShardStatus.Delayed delayed =
-        ShardStatus.read(new ByteReader(bench.control(Op.READ_SHARDS, wanted))).stream()
+        ShardStatus.LIST.read(new ByteReader(bench.control(Op.READ_SHARDS, wanted))).stream()
             .filter(status -> status.shard().equals(shard))
             .findFirst()
             .orElseThrow()
@@ -616,7 +616,7 @@ class BrokerVerticleTest {
     bench.grant("h", shard, "a", 0);
     Bytes body = new Bytes().i32(bench.groupOf(shard)).text("g");
     List<ShardStatus> shards =
-        ShardStatus.read(new ByteReader(bench.control(Op.READ_SHARDS, body)));
+        ShardStatus.LIST.read(new ByteReader(bench.control(Op.READ_SHARDS, body)));
     assertThat(shards).hasSize(1);
     assertThat(shards.get(0).endOffset()).isEqualTo(4);
     assertThat(shards.get(0).leases()).extracting(Lease::group).containsExactly("g");

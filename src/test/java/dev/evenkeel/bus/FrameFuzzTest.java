@@ -163,23 +163,24 @@ class FrameFuzzTest {
                         2,
                         3,
                         Map.of("m", 4L),
-                        Map.of("DAMAGED", "x"),
-                        new StateDigest(1, 2, new TreeMap<>(Map.of(1024L, 5L, 1030L, -6L))),
-                        Map.of("m", "y"))),
+                        new NodeLogs.Condition(
+                            Map.of("DAMAGED", "x"),
+                            new StateDigest(1, 2, new TreeMap<>(Map.of(1024L, 5L, 1030L, -6L))),
+                            Map.of("m", "y")))),
                 NodeLogs.Levels.FIRST)
             .encode(),
         reader(NodeLogs::decode));
     Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, null);
     Bytes statuses = new Bytes();
-    ShardStatus.write(
+    ShardStatus.LIST.write(
         statuses,
         List.of(
             new ShardStatus(
                 SHARD, 1, 2, 3, 4, List.of(lease), List.of(), ShardStatus.Delayed.NONE)));
-    answer(all, statuses, reader(ShardStatus::read));
+    answer(all, statuses, reader(ShardStatus.LIST::read));
     Bytes figures = new Bytes();
-    FailureFigures.write(figures, List.of(new FailureFigures("g", SHARD, 1, 2, 3, 4, 5)));
-    answer(all, figures, reader(FailureFigures::read));
+    FailureFigures.LIST.write(figures, List.of(new FailureFigures("g", SHARD, 1, 2, 3, 4, 5)));
+    answer(all, figures, reader(FailureFigures.LIST::read));
     answer(
         all,
         new RetryAnswer(

@@ -31,7 +31,14 @@ class NodeLogsTest {
       StateDigest digest,
       Map<String, String> differs) {
     return new NodeLogs.Group(
-        name, "n", 1, true, 2, 3, Map.of("m", 4L), ineligible, digest, differs);
+        name,
+        "n",
+        1,
+        true,
+        2,
+        3,
+        Map.of("m", 4L),
+        new NodeLogs.Condition(ineligible, digest, differs));
   }
 
   /** As the first build writes it. */

@@ -107,7 +107,7 @@ final class FakeBroker {
               List<ShardStatus> statuses = log.statuses(group);
               statuses.removeIf(status -> status.shard().dataGroup(DATA_GROUPS) != dataGroup);
               Bytes out = new Bytes();
-              ShardStatus.write(out, statuses);
+              ShardStatus.LIST.write(out, statuses);
               yield Frames.answer(out.view());
             }
             default -> Frames.refusal(Refusal.INVALID, "not expected: " + op);

@@ -173,7 +173,7 @@ public final class ControlService {
       statuses.add(status(group, each, only));
     }
     Bytes out = new Bytes(64 * statuses.size());
-    ShardStatus.write(out, statuses);
+    ShardStatus.LIST.write(out, statuses);
     return answer(out);
   }
 

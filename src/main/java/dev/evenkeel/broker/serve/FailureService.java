@@ -84,7 +84,7 @@ record FailureService(ServeContext serve) {
       }
     }
     Bytes out = new Bytes(64 * figures.size());
-    FailureFigures.write(out, figures);
+    FailureFigures.LIST.write(out, figures);
     return Future.succeededFuture(Frames.answer(out.view()));
   }
 

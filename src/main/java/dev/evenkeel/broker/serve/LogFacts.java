@@ -35,9 +35,10 @@ final class LogFacts {
         status.commitIndex(),
         status.appliedIndex(),
         status.matchIndex(),
-        ineligible(group),
-        node.state(group.name()).digest(),
-        differs(node.replicaCheck(group.name())));
+        new NodeLogs.Condition(
+            ineligible(group),
+            node.state(group.name()).digest(),
+            differs(node.replicaCheck(group.name()))));
   }
 
   private static Map<String, String> differs(ReplicaCheck check) {

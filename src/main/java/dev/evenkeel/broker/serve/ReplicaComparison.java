@@ -35,14 +35,17 @@ final class ReplicaComparison {
       answers.forEach(
           (other, logs) ->
               logs.groups().stream()
-                  .filter(group -> group.name().equals(log.name()) && group.digest() != null)
+                  .filter(
+                      group ->
+                          group.name().equals(log.name()) && group.condition().digest() != null)
                   .forEach(group -> compare(log, other, group)));
     }
   }
 
   private void compare(LogGroup log, String other, NodeLogs.Group its) {
     ReplicaCheck check = node.replicaCheck(log.name());
-    ReplicaCheck.News news = check.heard(other, node.state(log.name()).digest(), its.digest());
+    ReplicaCheck.News news =
+        check.heard(other, node.state(log.name()).digest(), its.condition().digest());
     if (news == ReplicaCheck.News.DIFFERS) {
       LOG.error(
           "log group {}: the state of this node differs from that of {} since {}: a bug, or a fault"

@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -33,6 +34,11 @@ public record HandOut(
     Map<Shard, Long> committed,
     List<Entry> messages) {
 
+  private static final Codec<Map<Integer, String>> TOPICS =
+      Codec.map(LinkedHashMap::new, Codec.I32, Codec.TEXT);
+  private static final Codec<Map<Shard, Long>> COMMITTED =
+      Codec.map(LinkedHashMap::new, RecordCodec.SHARD, Codec.VARLONG);
+
   /**
    * @param epoch of the lease that the dealer holds on the shard
    * @param attempt 1 for the first
@@ -51,14 +57,8 @@ public record HandOut(
       bytes += each.bytes();
     }
     Bytes out = new Bytes(bytes).i64(term).i64(session).i64(firstSequence).blob(checkpoint);
-    out.i32(topics.size());
-    topics.forEach((id, name) -> out.i32(id).text(name));
-    out.i32(committed.size());
-    committed.forEach(
-        (shard, offset) -> {
-          RecordCodec.write(out, shard);
-          out.varlong(offset);
-        });
+    TOPICS.write(out, topics);
+    COMMITTED.write(out, committed);
     out.i32(messages.size());
     messages.forEach(each -> write(out, each));
     return out;
@@ -80,14 +80,8 @@ public record HandOut(
     long session = in.i64();
     long first = in.i64();
     byte[] checkpoint = in.blob();
-    Map<Integer, String> topics = new LinkedHashMap<>();
-    for (int i = in.count(); i > 0; i--) {
-      topics.put(in.i32(), in.text());
-    }
-    Map<Shard, Long> committed = new LinkedHashMap<>();
-    for (int i = in.count(); i > 0; i--) {
-      committed.put(RecordCodec.shard(in), in.varlong());
-    }
+    Map<Integer, String> topics = TOPICS.read(in);
+    Map<Shard, Long> committed = COMMITTED.read(in);
     int count = in.count();
     List<Entry> messages = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
@@ -98,7 +92,7 @@ public record HandOut(
   }
 
   private static Entry entry(ByteReader in) {
-    MessageId id = MessageId.readOne(in);
+    MessageId id = MessageId.read(in);
     long epoch = in.varlong();
     int attempt = in.varint();
     long timestamp = in.varlong();

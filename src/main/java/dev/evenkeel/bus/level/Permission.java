@@ -1,7 +1,9 @@
 package dev.evenkeel.bus.level;
 
-import dev.evenkeel.protocol.wire.ByteReader;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import java.nio.ByteBuffer;
 
 /**
@@ -15,14 +17,15 @@ import java.nio.ByteBuffer;
  */
 public record Permission(long number, long mayStartMillis) {
 
+  private static final Codec<Permission> CODEC = Codec.record(Permission.class, I64, I64);
+
   public Bytes encode() {
-    return new Bytes(16).i64(number).i64(mayStartMillis);
+    Bytes out = new Bytes(16);
+    CODEC.write(out, this);
+    return out;
   }
 
   public static Permission decode(ByteBuffer body) {
-    ByteReader in = new ByteReader(body);
-    Permission permission = new Permission(in.i64(), in.i64());
-    in.end();
-    return permission;
+    return CODEC.decodeAll(body);
   }
 }

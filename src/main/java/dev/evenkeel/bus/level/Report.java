@@ -2,8 +2,8 @@ package dev.evenkeel.bus.level;
 
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -37,6 +37,9 @@ public record Report(
    */
   public record Failed(long sequence, String error) {}
 
+  private static final Codec<List<Failed>> FAILED =
+      Codec.list(Codec.record(Failed.class, Codec.I64, Codec.TEXT));
+
   public Bytes encode() {
     Bytes out =
         new Bytes(128)
@@ -53,8 +56,7 @@ public record Report(
       out.varlong(each - last);
       last = each;
     }
-    out.i32(failed.size());
-    failed.forEach(each -> out.i64(each.sequence()).text(each.error()));
+    FAILED.write(out, failed);
     return out.i32(capacity);
   }
 
@@ -73,11 +75,7 @@ public record Report(
       last += in.varlong();
       above[i] = last;
     }
-    int count = in.count();
-    List<Failed> failed = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      failed.add(new Failed(in.i64(), in.text()));
-    }
+    List<Failed> failed = FAILED.read(in);
     int capacity = in.i32();
     in.end();
     return new Report(

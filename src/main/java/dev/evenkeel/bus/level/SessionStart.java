@@ -1,7 +1,11 @@
 package dev.evenkeel.bus.level;
 
-import dev.evenkeel.protocol.wire.ByteReader;
+import static dev.evenkeel.protocol.wire.Codec.BOOL;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.TEXT;
+
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import java.nio.ByteBuffer;
 
 /**
@@ -20,21 +24,16 @@ import java.nio.ByteBuffer;
 public record SessionStart(
     String group, long term, long session, String node, boolean keep, long mayStartMillis) {
 
+  private static final Codec<SessionStart> CODEC =
+      Codec.record(SessionStart.class, TEXT, I64, I64, TEXT, BOOL, I64);
+
   public Bytes encode() {
-    return new Bytes(64)
-        .text(group)
-        .i64(term)
-        .i64(session)
-        .text(node)
-        .bool(keep)
-        .i64(mayStartMillis);
+    Bytes out = new Bytes(64);
+    CODEC.write(out, this);
+    return out;
   }
 
   public static SessionStart decode(ByteBuffer body) {
-    ByteReader in = new ByteReader(body);
-    SessionStart collect =
-        new SessionStart(in.text(), in.i64(), in.i64(), in.text(), in.bool(), in.i64());
-    in.end();
-    return collect;
+    return CODEC.decodeAll(body);
   }
 }

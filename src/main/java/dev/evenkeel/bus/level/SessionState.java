@@ -1,7 +1,11 @@
 package dev.evenkeel.bus.level;
 
-import dev.evenkeel.protocol.wire.ByteReader;
+import static dev.evenkeel.protocol.wire.Codec.BLOB;
+import static dev.evenkeel.protocol.wire.Codec.I32;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -24,18 +28,16 @@ public record SessionState(
   /** Most messages of {@link #ended}. */
   public static final int ENDED_MAX = 100_000;
 
+  private static final Codec<SessionState> CODEC =
+      Codec.record(SessionState.class, BLOB, I64, MessageId.LIST, MessageId.LIST, I32);
+
   public Bytes encode() {
-    Bytes out = new Bytes(256).blob(checkpoint).i64(finished);
-    MessageId.write(out, held);
-    MessageId.write(out, ended);
-    return out.i32(capacity);
+    Bytes out = new Bytes(256);
+    CODEC.write(out, this);
+    return out;
   }
 
   public static SessionState decode(ByteBuffer body) {
-    ByteReader in = new ByteReader(body);
-    SessionState place =
-        new SessionState(in.blob(), in.i64(), MessageId.read(in), MessageId.read(in), in.i32());
-    in.end();
-    return place;
+    return CODEC.decodeAll(body);
   }
 }

@@ -5,10 +5,12 @@ import dev.evenkeel.protocol.Refusal;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Writes values of one type as bytes, and reads them back. Codecs of records name the codec of each
@@ -132,6 +134,26 @@ public interface Codec<T> {
             items.add(item.read(in));
           }
           return List.copyOf(items);
+        });
+  }
+
+  /** A count, then the entries. */
+  static <K, V> Codec<Map<K, V>> map(Supplier<Map<K, V>> empty, Codec<K> key, Codec<V> value) {
+    return of(
+        (out, map) -> {
+          out.i32(map.size());
+          map.forEach(
+              (k, v) -> {
+                key.write(out, k);
+                value.write(out, v);
+              });
+        },
+        in -> {
+          Map<K, V> map = empty.get();
+          for (int count = in.count(); count > 0; count--) {
+            map.put(key.read(in), value.read(in));
+          }
+          return map;
         });
   }
 
