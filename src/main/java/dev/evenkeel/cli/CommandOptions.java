@@ -36,7 +36,7 @@ public final class CommandOptions {
 
   /** A switch: true if it is given. */
   public Supplier<Boolean> given(String name, String help) {
-    return add(option(name, "", boolean.class, null, help).arity("0"));
+    return add(option(name, "", boolean.class, null, help).arity("0").defaultValue("false"));
   }
 
   public Supplier<String> text(String name, String label, String unset, String help) {

@@ -66,11 +66,6 @@ final class LineReader {
     return lineEnd;
   }
 
-  /** Lines seen to their end so far. */
-  long lines() {
-    return lines;
-  }
-
   private void finish(byte[] bytes, int start, int end) {
     if (lineBytes == 0) {
       // The whole line lies in this piece: one copy, straight into the payload.

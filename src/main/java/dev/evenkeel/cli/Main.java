@@ -64,10 +64,10 @@ public final class Main implements Runnable {
   static CommandLine commandLine() {
     List<CommandLine> commands = new ArrayList<>();
     commands.add(new CommandLine(ServeCommand.spec()));
+    commands.add(ProduceCommand.line());
     commands.add(ConsumeCommand.line());
     for (Object own :
         List.of(
-            new ProduceCommand(),
             new TopicCommand(),
             new GroupCommand(),
             new ClusterCommand(),

@@ -2,15 +2,12 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.Source;
 import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.SpoolingProducer;
-import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.RefusedException;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -19,6 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -77,59 +76,60 @@ final class ProduceCommand implements Callable<Integer> {
 
   @ArgGroup private Key key;
 
-  @Option(
-      names = "--rate",
-      paramLabel = "N",
-      description = "Messages a second (default: as fast as they are taken).")
-  private Double rate;
+  private final CommandOptions flags = new CommandOptions();
 
-  @Option(
-      names = "--delivery-timeout",
-      paramLabel = "TIME",
-      defaultValue = "2m",
-      description = "How long each message is tried (default: ${DEFAULT-VALUE}).")
-  private String deliveryTimeout;
+  private final Supplier<Double> rate =
+      flags.perSecond(
+          "--rate", null, 1_000_000_000, "Messages a second (default: as fast as they are taken).");
 
-  @Option(
-      names = "--deliver-after",
-      paramLabel = "TIME",
-      defaultValue = "0s",
-      description =
-          "Consumers get each message so long after it was sent, 30d at most (default:"
-              + " ${DEFAULT-VALUE}).")
-  private String deliverAfter;
+  private final Supplier<Long> deliveryTimeoutMillis =
+      flags.someTime("--delivery-timeout", "2m", "How long each message is tried");
 
-  @Option(
-      names = "--name",
-      paramLabel = "PRODUCER",
-      description = "Name of this producer; one that is started under the same name replaces it.")
-  private String name = "";
+  private final Supplier<Long> deliverAfterMillis =
+      flags.time(
+          "--deliver-after",
+          "0s",
+          "Consumers get each message so long after it was sent, 30d at most");
 
-  @Mixin private ProduceOptions spool;
+  private final Supplier<String> name =
+      flags.text(
+          "--name",
+          "PRODUCER",
+          null,
+          "Name of this producer; one that is started under the same name replaces it.");
+
+  private final ProduceOptions spool = new ProduceOptions(flags);
 
   @Mixin private ClusterOption cluster;
 
+  /** The command with all its options. */
+  static CommandLine line() {
+    ProduceCommand command = new ProduceCommand();
+    return command.flags.addTo(new CommandLine(command));
+  }
+
   @Override
   public Integer call() throws Exception {
-    KeyExtractor keys = keys();
-    if (rate != null && !(rate > 0 && rate <= 1e9)) {
-      throw CommandFailure.usage("--rate " + rate + ": it must be above 0");
-    }
-    try {
-      Names.check("topic", topic);
-      if (!name.isEmpty()) {
-        Names.check("producer", name);
-      }
-    } catch (RefusedException e) {
-      throw CommandFailure.usage(e.getMessage());
-    }
+    flags.check();
+    OptionFormats.timeRange(
+        "--delivery-timeout", deliveryTimeoutMillis.get(), 1, Integer.MAX_VALUE);
+    OptionFormats.timeRange(
+        "--deliver-after", deliverAfterMillis.get(), 0, Limits.DELAY_MILLIS_MAX);
+    ProduceRun.Settings settings =
+        new ProduceRun.Settings(
+            keys(),
+            rate.get() == null ? null : new Pace(rate.get()),
+            Duration.ofMillis(deliverAfterMillis.get()));
     ProducerOptions options =
-        new ProducerOptions()
-            .setTopic(topic)
-            .setName(name)
-            .setDeliveryTimeoutMillis(deliveryTimeoutMillis());
+        new ProducerOptions().setTopic(topic).setDeliveryTimeoutMillis(deliveryTimeoutMillis.get());
+    OptionFormats.checked(
+        () -> {
+          Names.check("topic", topic);
+          if (name.get() != null && !name.get().isEmpty()) {
+            options.setName(Names.check("producer", name.get()));
+          }
+        });
     spool.apply(options);
-    Duration delay = deliverAfter();
     Logging.client();
     try (InputStream in = open()) {
       StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX + 2_000);
@@ -143,12 +143,15 @@ final class ProduceCommand implements Callable<Integer> {
       try {
         status =
             spool.isGiven()
-                ? spool(client, options, keys, delay, in, signal)
+                ? spool(client, options, settings, in, signal)
                 : run(
-                    client,
-                    ClientConnection.await(client.producer(options)),
-                    keys,
-                    delay,
+                    new DirectRun(
+                        client.vertx(),
+                        ClientConnection.await(client.producer(options)),
+                        settings,
+                        spool.acksNone(),
+                        System.err),
+                    Long.MAX_VALUE,
                     in,
                     signal);
       } finally {
@@ -171,8 +174,7 @@ final class ProduceCommand implements Callable<Integer> {
   private int spool(
       EvenkeelClient client,
       ProducerOptions options,
-      KeyExtractor keys,
-      Duration delay,
+      ProduceRun.Settings settings,
       InputStream in,
       StopSignal signal)
       throws Exception {
@@ -186,26 +188,24 @@ final class ProduceCommand implements Callable<Integer> {
       }
       in.skipNBytes(from.bytes());
     }
-    SpoolRun run =
-        new SpoolRun(producer, keys, rate == null ? null : new Pace(rate), delay, System.err);
-    run.tellFound(file);
+    SpoolRun run = new SpoolRun(producer, settings, System.err);
+    run.showFound(file);
+    return run(run, options.getDeliveryTimeoutMillis(), in, signal);
+  }
+
+  private int run(ProduceRun run, long quietMillisMax, InputStream in, StopSignal signal)
+      throws InterruptedException {
     signal.onStop(run::stop);
-    Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");
-    reader.setDaemon(true);
     int status = ExitStatus.FAILED;
     try (Progress progress = Progress.of(run, System.err)) {
-      reader.start();
-      status =
-          run.await(STOP_MILLIS_MAX, options.getDeliveryTimeoutMillis())
-              ? ExitStatus.DONE
-              : ExitStatus.FAILED;
+      Daemon.start("evenkeel-produce-read", () -> run.read(in));
+      if (run.await(STOP_MILLIS_MAX, quietMillisMax)) {
+        status = ExitStatus.DONE;
+      }
     } catch (IOException e) {
       System.err.println("evenkeel produce: cannot read " + file + ": " + e.getMessage());
     }
-    if (from != null && from.complete() && run.linesRead() == from.lines()) {
-      System.err.println(
-          "evenkeel produce: nothing is left of " + file + "; --spool-restart sends it once more");
-    }
+    run.showEnd(file);
     System.err.println("acked " + run.acked() + " of " + run.linesRead());
     signal.ended(status);
     return status;
@@ -221,64 +221,6 @@ final class ProduceCommand implements Callable<Integer> {
     try (InputStream head = new FileInputStream(path.toFile())) {
       return new Source(path.toRealPath().toString(), head.readNBytes(Source.HEAD_BYTES_MAX));
     }
-  }
-
-  private int run(
-      EvenkeelClient client,
-      Producer producer,
-      KeyExtractor keys,
-      Duration delay,
-      InputStream in,
-      StopSignal signal)
-      throws Exception {
-    ProduceRun run =
-        new ProduceRun(
-            client.vertx(),
-            producer,
-            keys,
-            rate == null ? null : new Pace(rate),
-            delay,
-            spool.acksNone(),
-            System.err);
-    signal.onStop(run::stop);
-    Thread reader = new Thread(() -> run.read(in), "evenkeel-produce-read");
-    reader.setDaemon(true);
-    int status = ExitStatus.FAILED;
-    try (Progress progress = Progress.of(run, System.err)) {
-      reader.start();
-      status = run.await(STOP_MILLIS_MAX) ? ExitStatus.DONE : ExitStatus.FAILED;
-    } catch (IOException e) {
-      System.err.println("evenkeel produce: cannot read " + file + ": " + e.getMessage());
-    }
-    System.err.println("acked " + run.acked() + " of " + run.linesRead());
-    signal.ended(status);
-    return status;
-  }
-
-  private Duration deliverAfter() {
-    try {
-      long millis = Durations.parseMillis(deliverAfter);
-      if (millis <= Limits.DELAY_MILLIS_MAX) {
-        return Duration.ofMillis(millis);
-      }
-    } catch (RefusedException | ArithmeticException e) {
-      // The line below says what is right.
-    }
-    throw CommandFailure.usage(
-        "--deliver-after '" + deliverAfter + "': write 200ms, 5s, 2m, 1h or 7d, 30d at most");
-  }
-
-  private long deliveryTimeoutMillis() {
-    try {
-      long millis = Durations.parseMillis(deliveryTimeout);
-      if (millis > 0 && millis <= Integer.MAX_VALUE) {
-        return millis;
-      }
-    } catch (RefusedException | ArithmeticException e) {
-      // The line below says what is right.
-    }
-    throw CommandFailure.usage(
-        "--delivery-timeout '" + deliveryTimeout + "': write 200ms, 5s or 2m, 24d at most");
   }
 
   private KeyExtractor keys() {

@@ -1,14 +1,9 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.client.Producer;
-import dev.evenkeel.client.internal.produce.core.SendBuffer;
+import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import io.vertx.core.Context;
-import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -16,350 +11,284 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeoutException;
 
 /**
- * Sends the lines of a stream. One thread reads, the producer's context sends and counts; between
- * them is a bounded number of bytes and messages, so that a slow cluster slows the reading down.
+ * One run of {@code produce}: reads the lines of a stream on a thread of its own and passes them on
+ * in pieces. A subclass sends the pieces; it blocks the reading thread while it has no room.
  */
-final class ProduceRun implements Progress.Source {
-  /** Bytes sent and not acknowledged, below what the producer's own buffer takes: 16 MiB. */
-  static final long IN_FLIGHT_BYTES_MAX = 16L << 20;
+abstract class ProduceRun {
+  static final int PIECE_BYTES = 128 << 10;
 
-  /** Messages sent and not acknowledged. */
-  static final long IN_FLIGHT_MESSAGES_MAX = 200_000;
-
-  /** Messages handed over and not sent, if nobody waits for more: as many as may wait for room. */
-  private static final long UNSENT_MESSAGES_MAX = SendBuffer.WAITING_SENDS_MAX;
-
-  private static final int PIECE_BYTES = 128 << 10;
-  private static final long POLL_MILLIS = 100;
   private static final int OVERHEAD_BYTES = 64;
-  private static final int FAILURES_SHOWN_MAX = 10;
-
-  private final Producer producer;
-  private final Context context;
-  private final KeyExtractor keys;
-  private final Pace pace;
-  private final Duration deliverAfter;
-  private final boolean acksNone;
-  private final long inFlightMessagesMax;
-  private final PrintStream err;
-
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
-
-  // Guarded by the lock.
-  private long inFlightBytes;
-  private long inFlightMessages;
-  private boolean stopping;
-  private boolean reading;
-  private boolean readingEnded;
-  private IOException readFailure;
-
-  // Written by one thread each.
-  private volatile long linesRead;
-  private volatile long acked;
-
-  // Used by the producer's context only.
-  private int failuresShown;
-  private boolean hopelessShown;
-
-  // Used by the reading thread only.
-  private Piece piece = new Piece();
-
-  /** Lines that go to the producer in one go. */
-  private static final class Piece {
-    final List<Message> messages = new ArrayList<>();
-    long firstLine;
-    long bytes;
-    int open;
-  }
+  private static final long LOOK_MILLIS = 500;
 
   /**
+   * How the lines of a run become messages.
+   *
    * @param pace null: as fast as it goes
    * @param deliverAfter from when a line is sent until it is due; zero: at once
-   * @param acksNone the producer completes a message when it is sent
    */
-  ProduceRun(
-      Vertx vertx,
-      Producer producer,
-      KeyExtractor keys,
-      Pace pace,
-      Duration deliverAfter,
-      boolean acksNone,
-      PrintStream err) {
-    this.producer = producer;
-    this.context = vertx.getOrCreateContext();
-    // The bound here is the one that counts; the producer's own leaves room for a last piece.
-    producer.setWriteQueueMaxSize((int) (2 * IN_FLIGHT_MESSAGES_MAX));
-    this.keys = keys;
-    this.pace = pace;
-    this.deliverAfter = deliverAfter;
-    this.acksNone = acksNone;
-    inFlightMessagesMax = acksNone ? UNSENT_MESSAGES_MAX : IN_FLIGHT_MESSAGES_MAX;
+  record Settings(KeyExtractor keys, Pace pace, Duration deliverAfter) {}
+
+  private final Settings settings;
+  private final PrintStream err;
+
+  /** Where reading began; null: the stream cannot be read again. */
+  private final SourcePosition start;
+
+  /** Completes when no further line will count. */
+  private final CompletableFuture<Void> read = new CompletableFuture<>();
+
+  private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+  private volatile long linesRead;
+
+  /** Whether the reading thread waits for the stream. Guarded by this. */
+  private boolean waitsForInput;
+
+  // Used by the reading thread only.
+  private final LineReader lines;
+  private List<Message> piece = new ArrayList<>();
+  private int pieceBytes;
+  private long firstLine;
+  private long refused;
+  private boolean news;
+
+  /** Up to the end of the last line that is in a piece, or was refused. */
+  private long bytesTaken;
+
+  ProduceRun(Settings settings, SourcePosition start, PrintStream err) {
+    this.settings = settings;
+    this.start = start;
     this.err = err;
-  }
-
-  @Override
-  public long linesRead() {
-    return linesRead;
-  }
-
-  @Override
-  public long acked() {
-    return acked;
-  }
-
-  /** Reads and sends until the stream or {@link #stop()} ends it. Blocks: it has its own thread. */
-  void read(InputStream in) {
-    LineReader lines =
+    linesRead = start == null ? 0 : start.lines();
+    refused = start == null ? 0 : start.refused();
+    lines =
         new LineReader(
             Limits.PAYLOAD_BYTES_MAX,
             new LineReader.Sink() {
               @Override
               public void line(long number, byte[] line) {
-                take(number, line);
+                take(line);
               }
 
               @Override
               public void tooLong(long number, long bytes) {
-                linesRead = number;
-                show(
-                    "line "
-                        + number
-                        + " has "
-                        + bytes
-                        + " bytes: at most "
-                        + Limits.PAYLOAD_BYTES_MAX
-                        + " are allowed");
+                refuse(bytes);
               }
             });
+  }
+
+  /**
+   * Sends lines, in the order of the calls. Blocks while there is no room for them.
+   *
+   * @param bytes what they take in memory
+   * @param firstLine number of the first of them
+   * @param after the position behind them; null: the stream cannot be read again
+   */
+  abstract void send(List<Message> lines, int bytes, long firstLine, SourcePosition after)
+      throws InterruptedException;
+
+  /** Completes when all lines that were sent are answered. Called once, after the last of them. */
+  abstract CompletableFuture<?> answered();
+
+  /** Completes when no line can be acknowledged any more. */
+  abstract CompletableFuture<?> ended();
+
+  abstract long acked();
+
+  /** What else there is to say of the progress; empty or beginning with a comma. */
+  String more() {
+    return "";
+  }
+
+  /** Tells the user what is to know once all is over, but for how many lines are acknowledged. */
+  void showEnd(String file) {
+    if (start != null && start.complete() && linesRead == start.lines()) {
+      show("nothing is left of " + file + "; --spool-restart sends it once more");
+    }
+  }
+
+  /** Tells the user what is left; gives whether that is nothing. */
+  abstract boolean finish();
+
+  /** Of a file also the lines that earlier runs have read. */
+  final long linesRead() {
+    return linesRead;
+  }
+
+  Duration deliverAfter() {
+    return settings.deliverAfter();
+  }
+
+  /** Reads and sends until the stream or {@link #stop()} ends it. Blocks: it has its own thread. */
+  void read(InputStream in) {
     byte[] buffer = new byte[PIECE_BYTES];
     try {
       while (beginRead()) {
         int count = in.read(buffer);
         if (!endRead()) {
-          return;
+          break;
         }
         if (count < 0) {
           lines.end();
-          submit();
-          return;
+          submit(true);
+          break;
         }
         lines.feed(buffer, 0, count);
-        submit();
+        submit(false);
       }
-    } catch (IOException e) {
-      locked(() -> readFailure = e);
-    } finally {
-      locked(() -> readingEnded = true);
+      read.complete(null);
+    } catch (IOException | RefusedException | InterruptedException e) {
+      read.completeExceptionally(e);
+    } catch (Stopped e) {
+      read.complete(null);
     }
   }
 
+  /** Ends the reading from within a line. */
+  private static final class Stopped extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  private synchronized boolean beginRead() {
+    waitsForInput = !stopped.isDone();
+    return waitsForInput;
+  }
+
+  /** Whether what was read meanwhile still counts: not if somebody stopped during it. */
+  private synchronized boolean endRead() {
+    waitsForInput = false;
+    return !stopped.isDone();
+  }
+
   /** Ends reading; what was read is still sent. */
-  void stop() {
-    locked(() -> stopping = true);
+  synchronized void stop() {
+    stopped.complete(null);
+    if (waitsForInput) {
+      read.complete(null);
+    }
+  }
+
+  private void take(byte[] line) {
+    if (settings.pace() != null) {
+      waitForTurn();
+    }
+    if (piece.isEmpty()) {
+      firstLine = linesRead + 1;
+    }
+    piece.add(new Message(settings.keys().keyOf(line), Map.of(), System.currentTimeMillis(), line));
+    pieceBytes += line.length + OVERHEAD_BYTES;
+    bytesTaken = lines.lineEnd();
+    linesRead = linesRead + 1;
+    if (pieceBytes >= 2 * PIECE_BYTES) {
+      submitInLine();
+    }
+  }
+
+  private void refuse(long bytes) {
+    refused++;
+    news = true;
+    bytesTaken = lines.lineEnd();
+    linesRead = linesRead + 1;
+    show(
+        "line "
+            + linesRead
+            + " has "
+            + bytes
+            + " bytes: at most "
+            + Limits.PAYLOAD_BYTES_MAX
+            + " are allowed");
+  }
+
+  private void waitForTurn() {
+    long wait = settings.pace().waitNanos(System.nanoTime());
+    if (wait < 500_000) {
+      return;
+    }
+    submitInLine();
+    try {
+      if (settled(stopped, TimeUnit.NANOSECONDS.toMicros(wait), TimeUnit.MICROSECONDS)
+          && start != null) {
+        // The next run reads these lines; from a pipe they cannot be read again.
+        throw new Stopped();
+      }
+    } catch (InterruptedException e) {
+      throw new Stopped();
+    }
+  }
+
+  private void submitInLine() {
+    try {
+      submit(false);
+    } catch (InterruptedException e) {
+      throw new Stopped();
+    }
+  }
+
+  private void submit(boolean complete) throws InterruptedException {
+    boolean positionMoves =
+        start != null && (news || complete && !(start.complete() && linesRead == start.lines()));
+    if (piece.isEmpty() && !positionMoves) {
+      return;
+    }
+    List<Message> full = piece;
+    int bytes = pieceBytes;
+    piece = new ArrayList<>();
+    pieceBytes = 0;
+    news = false;
+    SourcePosition after =
+        start == null
+            ? null
+            : new SourcePosition(start.bytes() + bytesTaken, linesRead, refused, complete);
+    send(full, bytes, firstLine, after);
   }
 
   /**
    * Waits until reading has ended and everything is answered.
    *
-   * @param stopMillisMax how long to wait for answers after {@link #stop()}
+   * @param stopMillisMax how long to wait after {@link #stop()}
+   * @param quietMillisMax how long to wait, after the end of the stream, while no answer comes
    * @return whether everything that was read is acknowledged
    * @throws IOException if the stream could not be read
    */
-  boolean await(long stopMillisMax) throws IOException, InterruptedException {
-    lock.lockInterruptibly();
+  boolean await(long stopMillisMax, long quietMillisMax) throws IOException, InterruptedException {
+    CompletableFuture<Void> late =
+        stopped.thenRunAsync(
+            () -> {}, CompletableFuture.delayedExecutor(stopMillisMax, TimeUnit.MILLISECONDS));
+    settled(CompletableFuture.anyOf(read, ended(), late), Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+    CompletableFuture<?> over = CompletableFuture.anyOf(answered(), ended(), late);
+    long quietMillis = 0;
+    long before = -1;
+    while (quietMillis < quietMillisMax && !settled(over, LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+      quietMillis = acked() == before ? quietMillis + LOOK_MILLIS : 0;
+      before = acked();
+    }
+    boolean nothingLeft = finish();
+    if (read.isCompletedExceptionally()
+        && read.handle((none, failure) -> failure).join() instanceof IOException failure) {
+      throw failure;
+    }
+    return nothingLeft && acked() == linesRead;
+  }
+
+  /** Whether it is done, with whatever result; false if the time is over. */
+  private static boolean settled(CompletableFuture<?> future, long time, TimeUnit unit)
+      throws InterruptedException {
     try {
-      long left = TimeUnit.MILLISECONDS.toNanos(stopMillisMax);
-      // Once told to stop, a read under way is not awaited; but what was read before may still wait
-      // for its turn or for room.
-      while (left > 0 && (inFlightMessages > 0 || !(readingEnded || (stopping && reading)))) {
-        if (stopping) {
-          left = changed.awaitNanos(left);
-        } else {
-          changed.await();
-        }
-      }
-      if (readFailure != null) {
-        throw readFailure;
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (acksNone) {
-      takeOffFailed(stopMillisMax);
-    }
-    return acked == linesRead;
-  }
-
-  /** What failed after it had been sent is known once the last answer is there. */
-  private void takeOffFailed(long stopMillisMax) throws InterruptedException {
-    CountDownLatch answered = new CountDownLatch(1);
-    producer.flush().onComplete(done -> answered.countDown());
-    while (!answered.await(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
-      if (isStopping() && !answered.await(stopMillisMax, TimeUnit.MILLISECONDS)) {
-        break;
-      }
-    }
-    long failed = producer.failedMessages() + producer.pendingMessages();
-    if (failed > 0) {
-      acked = Math.max(0, acked - failed);
-      show(failed + " lines were sent and are not acknowledged");
+      future.get(time, unit);
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    } catch (ExecutionException e) {
+      return true;
     }
   }
 
-  private boolean isStopping() {
-    lock.lock();
-    try {
-      return stopping;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void take(long number, byte[] line) {
-    if (pace != null) {
-      waitForTurn();
-    }
-    if (piece.messages.isEmpty()) {
-      piece.firstLine = number;
-    }
-    Message message = new Message(keys.keyOf(line), Map.of(), System.currentTimeMillis(), line);
-    piece.messages.add(message);
-    piece.bytes += line.length + OVERHEAD_BYTES;
-    linesRead = number;
-    if (piece.bytes >= PIECE_BYTES * 2L) {
-      submit();
-    }
-  }
-
-  private void waitForTurn() {
-    long wait = pace.waitNanos(System.nanoTime());
-    if (wait < 500_000) {
-      return;
-    }
-    submit();
-    lock.lock();
-    try {
-      long left = wait;
-      while (left > 0 && !stopping) {
-        left = changed.awaitNanos(left);
-      }
-    } catch (InterruptedException e) {
-      stopping = true;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Hands over what was collected, once there is room. */
-  private void submit() {
-    Piece full = piece;
-    if (full.messages.isEmpty()) {
-      return;
-    }
-    piece = new Piece();
-    full.open = full.messages.size();
-    lock.lock();
-    try {
-      while (inFlightMessages > 0
-          && (inFlightBytes + full.bytes > IN_FLIGHT_BYTES_MAX
-              || inFlightMessages + full.open > inFlightMessagesMax)) {
-        changed.awaitUninterruptibly();
-      }
-      inFlightBytes += full.bytes;
-      inFlightMessages += full.open;
-    } finally {
-      lock.unlock();
-    }
-    context.runOnContext(now -> send(full));
-  }
-
-  private void send(Piece full) {
-    long line = full.firstLine;
-    int count = full.messages.size();
-    for (int i = 0; i < count; i++) {
-      long number = line + i;
-      send(full.messages.set(i, null)).onComplete(sent -> answered(full, number, sent.cause()));
-    }
-  }
-
-  private Future<Producer.Position> send(Message message) {
-    return deliverAfter.isZero() ? producer.send(message) : producer.send(message, deliverAfter);
-  }
-
-  private void answered(Piece full, long line, Throwable failure) {
-    if (failure == null) {
-      acked = acked + 1;
-    } else {
-      showFailure(line, failure);
-    }
-    if (--full.open == 0) {
-      int count = full.messages.size();
-      locked(
-          () -> {
-            inFlightBytes -= full.bytes;
-            inFlightMessages -= count;
-          });
-    }
-  }
-
-  private void showFailure(long line, Throwable failure) {
-    boolean hopeless =
-        failure instanceof RefusedException refused
-            && (refused.refusal() == Refusal.UNKNOWN_TOPIC
-                || refused.refusal() == Refusal.PRODUCER_FENCED);
-    if (hopeless) {
-      // It is the same for every further line.
-      if (!hopelessShown) {
-        hopelessShown = true;
-        show(CommandErrors.describe(failure) + ": lines from " + line + " on are not acknowledged");
-      }
-      stop();
-      return;
-    }
-    if (++failuresShown <= FAILURES_SHOWN_MAX) {
-      String what =
-          failure instanceof RefusedException.ReplicasMissing ? ": " : " is not acknowledged: ";
-      show("line " + line + what + CommandErrors.describe(failure));
-    } else if (failuresShown == FAILURES_SHOWN_MAX + 1) {
-      show("more lines are not acknowledged; their errors are not shown");
-    }
-  }
-
-  private void show(String text) {
+  final void show(String text) {
     err.println("evenkeel produce: " + text);
-  }
-
-  /** Whether to read on. */
-  private boolean beginRead() {
-    locked(() -> reading = !stopping);
-    return reading;
-  }
-
-  /** Whether what was read meanwhile still counts: not if somebody stopped during it. */
-  private boolean endRead() {
-    lock.lock();
-    try {
-      reading = false;
-      return !stopping;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void locked(Runnable change) {
-    lock.lock();
-    try {
-      change.run();
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
   }
 }

@@ -1,6 +1,9 @@
 package dev.evenkeel.cli;
 
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -8,33 +11,36 @@ import java.util.concurrent.TimeUnit;
 
 /** Shows once a second on a terminal how far {@code produce} is. */
 final class Progress implements AutoCloseable {
-  /** What is shown. */
-  interface Source {
-    long linesRead();
-
-    long acked();
-
-    /** What else there is to say; empty or beginning with a comma. */
-    default String more() {
-      return "";
-    }
-  }
-
-  private final Source run;
+  private final ProduceRun run;
   private final PrintStream err;
   private final ScheduledExecutorService timer;
   private long lastAcked;
 
-  private Progress(Source run, PrintStream err) {
+  private Progress(ProduceRun run, PrintStream err) {
     this.run = run;
     this.err = err;
     timer = Executors.newSingleThreadScheduledExecutor(Daemon.named("evenkeel-progress"));
     timer.scheduleAtFixedRate(this::show, 1, 1, TimeUnit.SECONDS);
   }
 
-  /** Null where nobody looks. */
-  static Progress of(Source run, PrintStream err) {
-    return Terminal.isStandardError() ? new Progress(run, err) : null;
+  /** Null unless standard error is a terminal. */
+  static Progress of(ProduceRun run, PrintStream err) {
+    return errorIsTerminal() ? new Progress(run, err) : null;
+  }
+
+  /** Whether standard error is a terminal. */
+  private static boolean errorIsTerminal() {
+    Path link = Path.of("/proc/self/fd/2");
+    if (!Files.isSymbolicLink(link)) {
+      // Java itself can tell of standard input and output together only.
+      return System.console() != null;
+    }
+    try {
+      String target = Files.readSymbolicLink(link).toString();
+      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   private void show() {

@@ -22,6 +22,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ProduceRunTest {
+  private static final ProduceRun.Settings SETTINGS =
+      new ProduceRun.Settings(KeyExtractor.NONE, null, Duration.ZERO);
+
   private final Vertx vertx = Vertx.vertx();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
@@ -38,8 +41,7 @@ class ProduceRunTest {
                 new Class<?>[] {Producer.class},
                 (self, method, args) ->
                     method.getName().equals("send") ? send.apply((Message) args[0]) : self);
-    return new ProduceRun(
-        vertx, producer, KeyExtractor.NONE, null, Duration.ZERO, false, new PrintStream(err));
+    return new DirectRun(vertx, producer, SETTINGS, false, new PrintStream(err));
   }
 
   private static InputStream lines(int count) {
@@ -50,7 +52,7 @@ class ProduceRunTest {
   void whatIsReadIsSentAndCounted() throws Exception {
     ProduceRun run = run(message -> Future.succeededFuture(null));
     run.read(lines(1_000));
-    assertThat(run.await(10_000)).isTrue();
+    assertThat(run.await(10_000, Long.MAX_VALUE)).isTrue();
     assertThat(run.acked()).isEqualTo(1_000);
     assertThat(run.linesRead()).isEqualTo(1_000);
     assertThat(err.size()).isZero();
@@ -60,12 +62,12 @@ class ProduceRunTest {
   void aSignalEndsItAlsoWhileTheReaderWaitsForRoom() throws Exception {
     ProduceRun run = run(message -> Promise.<Producer.Position>promise().future());
     Thread reader =
-        new Thread(() -> run.read(lines((int) ProduceRun.IN_FLIGHT_MESSAGES_MAX * 2)), "reader");
+        new Thread(() -> run.read(lines(DirectRun.IN_FLIGHT_MESSAGES_MAX * 2)), "reader");
     reader.setDaemon(true);
     reader.start();
     await().until(() -> reader.getState() == Thread.State.WAITING && run.linesRead() > 0);
     run.stop();
-    assertThat(run.await(1)).isFalse();
+    assertThat(run.await(1, Long.MAX_VALUE)).isFalse();
     assertThat(run.acked()).isZero();
     assertThat(run.linesRead()).isGreaterThan(0);
   }
@@ -75,7 +77,7 @@ class ProduceRunTest {
     RefusedException gone = new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted");
     ProduceRun run = run(message -> Future.failedFuture(gone));
     run.read(lines(1_000));
-    assertThat(run.await(10_000)).isFalse();
+    assertThat(run.await(10_000, Long.MAX_VALUE)).isFalse();
     assertThat(err.toString(StandardCharsets.UTF_8).lines())
         .containsExactly(
             "evenkeel produce: the topic was deleted: lines from 1 on are not acknowledged");

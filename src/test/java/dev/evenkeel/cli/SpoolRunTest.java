@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -39,7 +40,7 @@ class SpoolRunTest {
     byte[] bytes = text.toString().getBytes(StandardCharsets.US_ASCII);
     List<Integer> counts = new ArrayList<>();
     SpoolRun run =
-        new SpoolRun(producer(counts), KeyExtractor.NONE, paced ? new Pace(1_000) : null, stream());
+        new SpoolRun(producer(counts), settings(paced ? new Pace(1_000) : null), stream());
     run.read(new ByteArrayInputStream(bytes));
     assertThat(run.await(1_000, 1_000)).isTrue();
     for (int i = 0; i < positions.size(); i++) {
@@ -62,7 +63,7 @@ class SpoolRunTest {
     Arrays.fill(text, (byte) 'x');
     text[1] = '\n';
     text[text.length - 3] = '\n';
-    SpoolRun run = new SpoolRun(producer(new ArrayList<>()), KeyExtractor.NONE, null, stream());
+    SpoolRun run = new SpoolRun(producer(new ArrayList<>()), settings(null), stream());
     run.read(new ByteArrayInputStream(text));
     assertThat(run.await(1_000, 1_000)).isFalse();
     assertThat(spooled).containsExactly("x", "xx");
@@ -74,13 +75,17 @@ class SpoolRunTest {
   @Test
   void itGoesOnBehindAPositionAndAFileThatEndedMayHaveGrown() throws Exception {
     start = new SourcePosition(100, 10, 1, true);
-    SpoolRun again = new SpoolRun(producer(new ArrayList<>()), KeyExtractor.NONE, null, stream());
+    SpoolRun again = new SpoolRun(producer(new ArrayList<>()), settings(null), stream());
     again.read(new ByteArrayInputStream(new byte[0]));
     assertThat(positions).isEmpty();
     assertThat(again.linesRead()).isEqualTo(10);
-    SpoolRun more = new SpoolRun(producer(new ArrayList<>()), KeyExtractor.NONE, null, stream());
+    SpoolRun more = new SpoolRun(producer(new ArrayList<>()), settings(null), stream());
     more.read(new ByteArrayInputStream("more\n".getBytes(StandardCharsets.US_ASCII)));
     assertThat(positions.get(positions.size() - 1)).isEqualTo(new SourcePosition(105, 11, 1, true));
+  }
+
+  private static ProduceRun.Settings settings(Pace pace) {
+    return new ProduceRun.Settings(KeyExtractor.NONE, pace, Duration.ZERO);
   }
 
   private PrintStream stream() {
