@@ -65,7 +65,6 @@ public final class BenchOptions {
       flags.text(
           "--node-jvm",
           "OPTIONS",
-          null,
           "Options for the JVMs of own nodes, such as '-Xmx1g -Xms1g' (default: none).");
 
   private final Supplier<Long> sizeBytes =
@@ -91,7 +90,7 @@ public final class BenchOptions {
   /** Null: as it comes. */
   final Supplier<Long> lingerMillis =
       flags.time(
-          "--linger", null, "How long a producer waits for a fuller batch (default: as it comes).");
+          "--linger", "How long a producer waits for a fuller batch (default: as it comes).");
 
   /** Null: as it comes. */
   final Supplier<Long> batchBytes =

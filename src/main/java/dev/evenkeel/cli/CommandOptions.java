@@ -39,6 +39,10 @@ public final class CommandOptions {
     return add(option(name, "", boolean.class, null, help).arity("0").defaultValue("false"));
   }
 
+  public Supplier<String> text(String name, String label, String help) {
+    return text(name, label, null, help);
+  }
+
   public Supplier<String> text(String name, String label, String unset, String help) {
     return add(option(name, label, String.class, unset, help));
   }
@@ -53,6 +57,10 @@ public final class CommandOptions {
 
   public Supplier<Path> directory(String name, String help) {
     return add(option(name, "DIR", Path.class, null, help));
+  }
+
+  public Supplier<Long> time(String name, String help) {
+    return time(name, null, help);
   }
 
   /** Milliseconds of a time such as {@code 5s}. */
@@ -107,6 +115,11 @@ public final class CommandOptions {
           }
         });
     return rate;
+  }
+
+  public <E extends Enum<E>> Supplier<E> constant(
+      String name, String label, Class<E> type, String help) {
+    return constant(name, label, type, null, help);
   }
 
   /** One of the words in the label, which are the constants of an enum. */

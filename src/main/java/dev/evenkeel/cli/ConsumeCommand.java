@@ -7,10 +7,10 @@ import java.io.FileOutputStream;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code evenkeel consume}. */
@@ -55,80 +55,60 @@ final class ConsumeCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
   private String topic;
 
-  @Mixin private ConsumeOptions options;
+  private final CommandOptions flags = new CommandOptions();
+  private final ConsumeOptions options = new ConsumeOptions(flags);
 
-  @Option(
-      names = "--exec",
-      paramLabel = "CMD",
-      description =
+  private final Supplier<String> exec =
+      flags.text(
+          "--exec",
+          "CMD",
           "Run by sh -c for each message, payload on stdin, and EVENKEEL_TOPIC, _SHARD, _OFFSET,"
-              + " _KEY, _ATTEMPT, _EPOCH, _MEMBER, in mode singleton _TERM, in the environment.")
-  private String exec;
+              + " _KEY, _ATTEMPT, _EPOCH, _MEMBER, in mode singleton _TERM, in the environment.");
 
-  @Option(
-      names = "--exec-timeout",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      description =
-          "A command that has not ended after so long is ended, and has failed (default: 10m).")
-  private Long execTimeoutMillis;
+  private final Supplier<Long> execTimeoutMillis =
+      flags.time(
+          "--exec-timeout",
+          "A command that has not ended after so long is ended, and has failed (default: 10m).");
 
-  @Option(
-      names = "--on-assign",
-      paramLabel = "CMD",
-      description = "Run when a shard comes, with its state on stdin.")
-  private String onAssign;
+  private final Supplier<String> onAssign =
+      flags.text("--on-assign", "CMD", "Run when a shard comes, with its state on stdin.");
 
-  @Option(
-      names = "--on-release",
-      paramLabel = "CMD",
-      description = "Run when a shard goes; what it prints is the shard's state.")
-  private String onRelease;
+  private final Supplier<String> onRelease =
+      flags.text(
+          "--on-release", "CMD", "Run when a shard goes; what it prints is the shard's state.");
 
-  @Option(
-      names = "--state-timeout",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      description =
+  private final Supplier<Long> stateTimeoutMillis =
+      flags.time(
+          "--state-timeout",
           "--on-assign or --on-release that has not ended after so long is ended, and has failed"
-              + " (default: 10m).")
-  private Long stateTimeoutMillis;
+              + " (default: 10m).");
 
-  @Option(
-      names = "--format",
-      paramLabel = "text|json",
-      defaultValue = "text",
-      description = "Payloads alone, or one JSON object a line (default: ${DEFAULT-VALUE}).")
-  private Format format;
+  private final Supplier<Format> format =
+      flags.constant(
+          "--format",
+          "text|json",
+          Format.class,
+          "text",
+          "Payloads alone, or one JSON object a line");
 
-  @Option(names = "--max", paramLabel = "N", description = "Leave after N messages.")
-  private Long max;
+  private final Supplier<Long> max =
+      flags.number("--max", null, 1, Long.MAX_VALUE, "Leave after N messages.");
 
-  @Option(
-      names = "--idle-exit",
-      paramLabel = "TIME",
-      converter = OptionFormats.SomeTime.class,
-      description = "Leave when nothing came for so long since the first assignment.")
-  private Long idleExitMillis;
+  private final Supplier<Long> idleExitMillis =
+      flags.someTime(
+          "--idle-exit", null, "Leave when nothing came for so long since the first assignment.");
 
   @Mixin private ClusterOption cluster;
 
-  /** The command, with words as the help has them for constants. */
+  /** The command with all its options. */
   static CommandLine line() {
-    return new CommandLine(new ConsumeCommand())
-        .registerConverter(
-            ConsumerOptions.OnFailure.class,
-            text -> OptionFormats.constant(ConsumerOptions.OnFailure.class, text))
-        .registerConverter(
-            ConsumerOptions.OverRate.class,
-            text -> OptionFormats.constant(ConsumerOptions.OverRate.class, text))
-        .registerConverter(
-            ConsumerOptions.DeliveryPolicy.class,
-            text -> OptionFormats.constant(ConsumerOptions.DeliveryPolicy.class, text));
+    ConsumeCommand command = new ConsumeCommand();
+    return command.flags.addTo(new CommandLine(command));
   }
 
   @Override
   public Integer call() throws Exception {
+    flags.check();
     ConsumeRun.Settings settings = settings();
     ConsumerOptions consumer = options.options(topic, settings);
     Logging.client();
@@ -152,26 +132,23 @@ final class ConsumeCommand implements Callable<Integer> {
   }
 
   private ConsumeRun.Settings settings() {
-    if (max != null) {
-      OptionFormats.range("--max", max, 1, Long.MAX_VALUE);
-    }
-    if (execTimeoutMillis != null && exec == null) {
+    if (execTimeoutMillis.get() != null && exec.get() == null) {
       throw CommandFailure.usage("--exec-timeout says how long --exec may take: give --exec, too");
     }
-    if (stateTimeoutMillis != null && onAssign == null && onRelease == null) {
+    if (stateTimeoutMillis.get() != null && onAssign.get() == null && onRelease.get() == null) {
       throw CommandFailure.usage(
           "--state-timeout says how long --on-assign and --on-release may take: give one of them,"
               + " too");
     }
     return new ConsumeRun.Settings(
-        format == Format.json,
-        exec,
-        timeout("--exec-timeout", execTimeoutMillis),
-        onAssign,
-        onRelease,
-        timeout("--state-timeout", stateTimeoutMillis),
-        max == null ? 0 : max,
-        idleExitMillis == null ? 0 : idleExitMillis);
+        format.get() == Format.json,
+        exec.get(),
+        timeout("--exec-timeout", execTimeoutMillis.get()),
+        onAssign.get(),
+        onRelease.get(),
+        timeout("--state-timeout", stateTimeoutMillis.get()),
+        max.get() == null ? 0 : max.get(),
+        idleExitMillis.get() == null ? 0 : idleExitMillis.get());
   }
 
   private static long timeout(String option, Long millis) {

@@ -10,6 +10,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
@@ -17,7 +18,7 @@ import java.util.function.LongSupplier;
  * when nothing happened, and says when it is time to leave. Belongs to the consumer's context.
  */
 final class ConsumeHandler implements ConsumerHandler {
-  private final MessageWork work;
+  private final Function<Delivery, Future<Void>> work;
   private final ExecWork commands;
   private final MaxGate gate;
   private final Runnable onComplete;
@@ -40,7 +41,7 @@ final class ConsumeHandler implements ConsumerHandler {
    * @param onComplete called once when {@code max} messages are done
    */
   ConsumeHandler(
-      MessageWork work,
+      Function<Delivery, Future<Void>> work,
       ExecWork commands,
       long max,
       int attemptsMax,
@@ -59,7 +60,7 @@ final class ConsumeHandler implements ConsumerHandler {
       return refuse(delivery);
     }
     running++;
-    return work.handle(delivery)
+    return work.apply(delivery)
         .onComplete(
             done -> {
               running--;

@@ -27,7 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import picocli.CommandLine.Option;
+import java.util.function.Supplier;
 
 /** What {@code consume} asks of the consumer: the library's {@link ConsumerOptions} as flags. */
 final class ConsumeOptions {
@@ -37,208 +37,186 @@ final class ConsumeOptions {
   private static final int PARALLEL_MAX = 1_024;
   private static final long LOCK_TIME_MILLIS_MAX = 3_600_000;
 
-  @Option(
-      names = "--group",
-      paramLabel = "G",
-      required = true,
-      description = "Group that shares the messages.")
-  private String group;
+  /** The values by their keys in the JSON of {@link ConsumerOptions}. */
+  private final Map<String, Supplier<?>> values = new LinkedHashMap<>();
 
-  @Option(
-      names = "--member",
-      paramLabel = "NAME",
-      description = "Name in the group; a second member of the same name takes over.")
-  private String member;
+  private final Supplier<Rate> rate;
+  private final Supplier<Rate> keyRate;
+  private final Supplier<Integer> parallel;
+  private final Supplier<String> from;
+  private final Supplier<String> retryDelays;
 
-  @Option(
-      names = "--mode",
-      paramLabel = "sharded|level|broadcast|singleton",
-      defaultValue = "sharded",
-      description =
-          "sharded: each shard to one member; level: messages to members so that none has finished"
-              + " many more than another, so the slowest sets the pace; broadcast: every message to"
-              + " every member, each of which keeps its own --offsets; singleton: all to one"
-              + " elected member, the others wait to take its place (default: ${DEFAULT-VALUE})."
-              + " All members must agree on mode, range and strategy.")
-  private Mode mode;
-
-  @Option(
-      names = "--range",
-      paramLabel = "N",
-      description =
-          "Mode level: the largest difference between two members in finished messages, 1 to"
-              + " 1,000,000; small keeps them closer, large lets more be in flight (default: 100).")
-  private Integer range;
-
-  @Option(
-      names = "--strategy",
-      paramLabel = "pull|push",
-      description =
-          "Mode level: pull: members draw as many messages as they have room for; push: they are"
-              + " dealt to the members in turn (default: pull).")
-  private Strategy strategy;
-
-  @Option(
-      names = "--stall-timeout",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      description =
-          "Mode level: a member that holds the others up and finishes nothing for so long is set"
-              + " aside: its messages are dealt again, and it comes back as newly joined (default:"
-              + " 10s).")
-  private Long stallTimeoutMillis;
-
-  @Option(
-      names = "--offsets",
-      paramLabel = "DIR",
-      description =
-          "Mode broadcast, needed there: directory for this member's offsets, which are in no log;"
-              + " one member of a group at a time.")
-  private String offsets;
-
-  @Option(
-      names = "--on-damaged-offsets",
-      paramLabel = "refuse|earliest|latest",
-      description =
-          "Mode broadcast: if the file of offsets is damaged, do not start, or put it aside and"
-              + " begin there (default: refuse).")
-  private OnDamagedOffsets onDamagedOffsets;
-
-  @Option(
-      names = "--dedup",
-      paramLabel = "key|payload",
-      description =
-          "Of messages with the same key or payload one is worked on and one waits at a time in the"
-              + " whole group; every further one is finished without work (default: off). All"
-              + " members must agree. Only in mode sharded.")
-  private Dedup dedup;
-
-  @Option(
-      names = "--dedup-timeout",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      description =
-          "With --dedup: work that takes longer loses its key, and whoever waits for it goes on"
-              + " (default: 60s).")
-  private Long dedupTimeoutMillis;
-
-  @Option(
-      names = "--rate",
-      paramLabel = "R",
-      converter = OptionFormats.PerTime.class,
-      description =
-          "Most messages that this member begins, as 100/s, 30/m or 1/10s; so many may come at once"
-              + " (default: no limit). Not in mode level.")
-  private Rate rate;
-
-  @Option(
-      names = "--key-rate",
-      paramLabel = "R",
-      converter = OptionFormats.PerTime.class,
-      description =
-          "The same for each key: a message over it waits for its turn, and others pass (default:"
-              + " no limit).")
-  private Rate keyRate;
-
-  @Option(
-      names = "--rate-by",
-      paramLabel = "key|payload",
-      description = "Whose --key-rate: of a key, or of a payload (default: key).")
-  private RateBy rateBy;
-
-  @Option(
-      names = "--over-rate",
-      paramLabel = "wait|drop-oldest|drop-newest",
-      description =
-          "Of the same messages over --key-rate each waits, or one waits and the older or the newer"
-              + " ones are finished without work (default: wait). Dropping needs --order key or"
-              + " none.")
-  private OverRate overRate;
-
-  @Option(
-      names = "--assignor",
-      paramLabel = "NAME",
-      description =
-          "Who gets which shard: sticky, average, consistent-hash, or another that the nodes have;"
-              + " all members must agree (default: what the group has, else sticky).")
-  private String assignor;
-
-  @Option(
-      names = "--stuck-timeout",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      description =
-          "Lose a shard of which messages are in hand and none was finished for so long (default:"
-              + " never).")
-  private Long stuckTimeoutMillis;
-
-  @Option(
-      names = "--lock-time",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "50s",
-      description =
-          "How long a hand-over waits for this member's release at most (default:"
-              + " ${DEFAULT-VALUE}).")
-  private long lockTimeMillis;
-
-  @Option(
-      names = "--crash-lock-time",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      description =
-          "How long shards wait after this member's death for a release (default: not at all).")
-  private Long crashLockTimeMillis;
-
-  @Option(
-      names = "--order",
-      paramLabel = "shard|key|none",
-      description =
-          "What is kept in order; none: all in parallel (default: shard; in mode level: none).")
-  private Order order;
-
-  @Option(
-      names = "--parallel",
-      paramLabel = "N",
-      defaultValue = "16",
-      description = "Commands that run at once, at most (default: ${DEFAULT-VALUE}).")
-  private int parallel;
-
-  @Option(
-      names = "--from",
-      paramLabel = "earliest|latest|TIMESTAMP",
-      defaultValue = "earliest",
-      description =
-          "Where a new group begins; a timestamp is milliseconds since 1970 or"
-              + " 2026-01-31T12:00:00Z (default: ${DEFAULT-VALUE}).")
-  private String from;
-
-  @Option(
-      names = "--retry-delays",
-      paramLabel = "TIME,...",
-      description =
-          "Pauses before the second and all further attempts of a message: with n of them it is"
-              + " tried n + 1 times (default: 1s,5s,30s,2m,10m).")
-  private String retryDelays;
-
-  @Option(
-      names = "--on-failure",
-      paramLabel = "retry|dead-letter|stop",
-      defaultValue = "retry",
-      description =
-          "retry: try again, then put it among the dead letters; dead-letter, stop: do that, or"
-              + " leave with status 1, at once or after the retries asked for (default:"
-              + " ${DEFAULT-VALUE}).")
-  private OnFailure onFailure;
-
-  @Option(
-      names = "--delivery",
-      paramLabel = "at-most-once|at-least-once|effectively-once",
-      description =
-          "at-most-once: commit before the message is handled, and never try again; at-least-once:"
-              + " commit after it; effectively-once: that, and the state of --on-assign and"
-              + " --on-release counts each message once (default: at-least-once).")
-  private DeliveryPolicy delivery;
+  ConsumeOptions(CommandOptions flags) {
+    values.put("group", flags.required("--group", "G", "Group that shares the messages."));
+    values.put(
+        "member",
+        flags.text(
+            "--member", "NAME", "Name in the group; a second member of the same name takes over."));
+    values.put(
+        "mode",
+        flags.constant(
+            "--mode",
+            "sharded|level|broadcast|singleton",
+            Mode.class,
+            "sharded",
+            "sharded: each shard to one member; level: messages to members so that none has"
+                + " finished many more than another, so the slowest sets the pace; broadcast: every"
+                + " message to every member, each of which keeps its own --offsets; singleton: all"
+                + " to one elected member, the others wait to take its place (default:"
+                + " ${DEFAULT-VALUE}). All members must agree on mode, range and strategy."));
+    values.put(
+        "range",
+        flags.integer(
+            "--range",
+            null,
+            Integer.MIN_VALUE,
+            Integer.MAX_VALUE,
+            "Mode level: the largest difference between two members in finished messages, 1 to"
+                + " 1,000,000; small keeps them closer, large lets more be in flight (default:"
+                + " 100)."));
+    values.put(
+        "strategy",
+        flags.constant(
+            "--strategy",
+            "pull|push",
+            Strategy.class,
+            "Mode level: pull: members draw as many messages as they have room for; push: they are"
+                + " dealt to the members in turn (default: pull)."));
+    values.put(
+        "stallTimeoutMillis",
+        flags.time(
+            "--stall-timeout",
+            "Mode level: a member that holds the others up and finishes nothing for so long is set"
+                + " aside: its messages are dealt again, and it comes back as newly joined"
+                + " (default: 10s)."));
+    values.put(
+        "offsetsDirectory",
+        flags.text(
+            "--offsets",
+            "DIR",
+            "Mode broadcast, needed there: directory for this member's offsets, which are in no"
+                + " log; one member of a group at a time."));
+    values.put(
+        "onDamagedOffsets",
+        flags.constant(
+            "--on-damaged-offsets",
+            "refuse|earliest|latest",
+            OnDamagedOffsets.class,
+            "Mode broadcast: if the file of offsets is damaged, do not start, or put it aside and"
+                + " begin there (default: refuse)."));
+    values.put(
+        "dedup",
+        flags.constant(
+            "--dedup",
+            "key|payload",
+            Dedup.class,
+            "Of messages with the same key or payload one is worked on and one waits at a time in"
+                + " the whole group; every further one is finished without work (default: off). All"
+                + " members must agree. Only in mode sharded."));
+    values.put(
+        "dedupTimeoutMillis",
+        flags.time(
+            "--dedup-timeout",
+            "With --dedup: work that takes longer loses its key, and whoever waits for it goes on"
+                + " (default: 60s)."));
+    rate =
+        flags.value(
+            "--rate",
+            "R",
+            Rate.class,
+            new OptionFormats.PerTime(),
+            null,
+            "Most messages that this member begins, as 100/s, 30/m or 1/10s; so many may come at"
+                + " once (default: no limit). Not in mode level.");
+    keyRate =
+        flags.value(
+            "--key-rate",
+            "R",
+            Rate.class,
+            new OptionFormats.PerTime(),
+            null,
+            "The same for each key: a message over it waits for its turn, and others pass (default:"
+                + " no limit).");
+    values.put(
+        "rateBy",
+        flags.constant(
+            "--rate-by",
+            "key|payload",
+            RateBy.class,
+            "Whose --key-rate: of a key, or of a payload (default: key)."));
+    values.put(
+        "overRate",
+        flags.constant(
+            "--over-rate",
+            "wait|drop-oldest|drop-newest",
+            OverRate.class,
+            "Of the same messages over --key-rate each waits, or one waits and the older or the"
+                + " newer ones are finished without work (default: wait). Dropping needs --order"
+                + " key or none."));
+    values.put(
+        "assignor",
+        flags.text(
+            "--assignor",
+            "NAME",
+            "Who gets which shard: sticky, average, consistent-hash, or another that the nodes"
+                + " have; all members must agree (default: what the group has, else sticky)."));
+    values.put(
+        "stuckTimeoutMillis",
+        flags.time(
+            "--stuck-timeout",
+            "Lose a shard of which messages are in hand and none was finished for so long (default:"
+                + " never)."));
+    values.put(
+        "lockTimeMillis",
+        flags.time(
+            "--lock-time", "50s", "How long a hand-over waits for this member's release at most"));
+    values.put(
+        "crashLockTimeMillis",
+        flags.time(
+            "--crash-lock-time",
+            "How long shards wait after this member's death for a release (default: not at all)."));
+    values.put(
+        "order",
+        flags.constant(
+            "--order",
+            "shard|key|none",
+            Order.class,
+            "What is kept in order; none: all in parallel (default: shard; in mode level: none)."));
+    parallel =
+        flags.integer("--parallel", "16", 1, PARALLEL_MAX, "Commands that run at once, at most");
+    from =
+        flags.text(
+            "--from",
+            "earliest|latest|TIMESTAMP",
+            "earliest",
+            "Where a new group begins; a timestamp is milliseconds since 1970 or"
+                + " 2026-01-31T12:00:00Z");
+    retryDelays =
+        flags.text(
+            "--retry-delays",
+            "TIME,...",
+            "Pauses before the second and all further attempts of a message: with n of them it is"
+                + " tried n + 1 times (default: 1s,5s,30s,2m,10m).");
+    values.put(
+        "onFailure",
+        flags.constant(
+            "--on-failure",
+            "retry|dead-letter|stop",
+            OnFailure.class,
+            "retry",
+            "retry: try again, then put it among the dead letters; dead-letter, stop: do that, or"
+                + " leave with status 1, at once or after the retries asked for"));
+    values.put(
+        "delivery",
+        flags.constant(
+            "--delivery",
+            "at-most-once|at-least-once|effectively-once",
+            DeliveryPolicy.class,
+            "at-most-once: commit before the message is handled, and never try again;"
+                + " at-least-once: commit after it; effectively-once: that, and the state of"
+                + " --on-assign and --on-release counts each message once (default:"
+                + " at-least-once)."));
+  }
 
   /**
    * @param topic to consume
@@ -246,47 +224,31 @@ final class ConsumeOptions {
    * @throws CommandFailure wrong usage, saying what would be right
    */
   ConsumerOptions options(String topic, ConsumeRun.Settings given) {
-    checkModes(given);
-    OptionFormats.range("--parallel", parallel, 1, PARALLEL_MAX);
-    OptionFormats.timeRange("--lock-time", lockTimeMillis, 0, LOCK_TIME_MILLIS_MAX);
-    if (keyRate == null && (rateBy != null || overRate != null)) {
+    JsonObject json = new JsonObject().put("topics", List.of(topic));
+    values.forEach((key, value) -> json.put(key, value.get()));
+    checkModes(json, given);
+    OptionFormats.timeRange("--lock-time", json.getLong("lockTimeMillis"), 0, LOCK_TIME_MILLIS_MAX);
+    boolean keyRated = keyRate.get() != null;
+    if (!keyRated && (json.getValue("rateBy") != null || json.getValue("overRate") != null)) {
       throw CommandFailure.usage("--rate-by and --over-rate: only with --key-rate");
     }
     boolean printed = given.execCommand() == null;
-    // One that waits for its key, or for its turn, must not be passed by those behind it. Else
-    // lines are written in the order in which messages are handed out, which is a shard's own, and
-    // no line fails alone: so every order holds without waiting for one line before the next.
-    boolean unordered = printed && dedup == null && rate == null && keyRate == null;
-    JsonObject json =
-        new JsonObject()
-            .put("group", group)
-            .put("member", member)
-            .put("topics", List.of(topic))
-            .put("mode", mode)
-            .put("range", range)
-            .put("strategy", strategy)
-            .put("stallTimeoutMillis", stallTimeoutMillis)
-            .put("offsetsDirectory", offsets)
-            .put("onDamagedOffsets", onDamagedOffsets)
-            .put("dedup", dedup)
-            .put("dedupTimeoutMillis", dedupTimeoutMillis)
-            .put("rateBy", rateBy)
-            .put("overRate", overRate)
-            .put("assignor", assignor)
-            .put("stuckTimeoutMillis", stuckTimeoutMillis)
-            .put("lockTimeMillis", lockTimeMillis)
-            .put("crashLockTimeMillis", crashLockTimeMillis)
-            .put("order", order)
-            .put("parallel", printed ? LINES_WAITING_MAX : parallel)
-            .put("retryDelaysMillis", retryDelaysMillis())
-            .put("onFailure", onFailure)
-            .put("delivery", delivery);
+    // A message that waits for its key or its turn must not be passed by those behind it. Otherwise
+    // lines are written in the order in which messages are handed out, which is the shard's order,
+    // and no line fails alone: so every order holds without waiting for each line.
+    boolean unordered =
+        printed && json.getValue("dedup") == null && rate.get() == null && !keyRated;
+    json.put("parallel", printed ? LINES_WAITING_MAX : parallel.get())
+        .put("retryDelaysMillis", retryDelaysMillis());
     ConsumerOptions options =
-        new ConsumerOptions(json).setStart(start(from)).setRate(rate).setKeyRate(keyRate);
+        new ConsumerOptions(json)
+            .setStart(start(from.get()))
+            .setRate(rate.get())
+            .setKeyRate(keyRate.get());
     OptionFormats.checked(
         () -> {
-          if (member != null) {
-            Names.check("member", member);
+          if (options.getMember() != null) {
+            Names.check("member", options.getMember());
           }
           OptionsCheck.check(options);
         });
@@ -295,14 +257,15 @@ final class ConsumeOptions {
   }
 
   /** Options about shards that move from member to member are for modes in which they do. */
-  private void checkModes(ConsumeRun.Settings given) {
-    if (mode != Mode.LEVEL && mode != Mode.BROADCAST) {
+  private static void checkModes(JsonObject json, ConsumeRun.Settings given) {
+    String mode = json.getString("mode").toLowerCase(Locale.ROOT);
+    if (!mode.equals("level") && !mode.equals("broadcast")) {
       return;
     }
     Map<String, Object> ofOwners = new LinkedHashMap<>();
-    ofOwners.put("--assignor", assignor);
-    ofOwners.put("--stuck-timeout", stuckTimeoutMillis);
-    ofOwners.put("--crash-lock-time", crashLockTimeMillis);
+    ofOwners.put("--assignor", json.getValue("assignor"));
+    ofOwners.put("--stuck-timeout", json.getValue("stuckTimeoutMillis"));
+    ofOwners.put("--crash-lock-time", json.getValue("crashLockTimeMillis"));
     ofOwners.put("--on-assign", given.assignCommand());
     ofOwners.put("--on-release", given.releaseCommand());
     ofOwners.forEach(
@@ -311,7 +274,7 @@ final class ConsumeOptions {
             throw CommandFailure.usage(
                 option
                     + ": in --mode "
-                    + mode.name().toLowerCase(Locale.ROOT)
+                    + mode
                     + " no member owns shards; leave it out, or use --mode sharded");
           }
         });
@@ -339,11 +302,11 @@ final class ConsumeOptions {
   }
 
   private JsonArray retryDelaysMillis() {
-    if (retryDelays == null) {
+    if (retryDelays.get() == null) {
       return null;
     }
     JsonArray millis = new JsonArray();
-    for (String delay : retryDelays.split(",", -1)) {
+    for (String delay : retryDelays.get().split(",", -1)) {
       try {
         millis.add(Durations.parseMillis(delay));
       } catch (RefusedException | ArithmeticException e) {

@@ -2,13 +2,16 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.OutputStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
  * One run of {@code consume}: joins, works, and leaves in good order when it is done, idle, told
@@ -28,8 +31,9 @@ final class ConsumeRun {
 
   /**
    * @param execCommand null: messages are printed
-   * @param execTimeoutMillis how long that command may take for a message
-   * @param stateTimeoutMillis how long {@code assignCommand} and {@code releaseCommand} may take
+   * @param execTimeoutMillis how long that command may take for a message; 0: as long as it likes
+   * @param stateTimeoutMillis how long {@code assignCommand} and {@code releaseCommand} may take;
+   *     0: the same
    * @param max 0: no limit
    * @param idleExitMillis 0: never
    */
@@ -75,20 +79,16 @@ final class ConsumeRun {
             runner,
             stateRunner,
             context,
-            settings.execCommand(),
-            settings.execTimeoutMillis(),
+            settings,
             attemptsMax,
-            settings.assignCommand(),
-            settings.releaseCommand(),
-            settings.stateTimeoutMillis(),
             failure -> System.err.println("evenkeel consume: " + failure));
-    MessageWork print =
+    Function<Delivery, Future<Void>> print =
         settings.json()
             ? delivery -> output.write(line -> JsonLine.json(line, delivery))
             : delivery -> output.write(line -> JsonLine.text(line, delivery));
     handler =
         new ConsumeHandler(
-            settings.execCommand() == null ? print : commands,
+            settings.execCommand() == null ? print : commands::handle,
             commands,
             settings.max(),
             attemptsMax,

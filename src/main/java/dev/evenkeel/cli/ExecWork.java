@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
 /** The user's commands: one a message, and those that get and give the state of a shard. */
-final class ExecWork implements MessageWork {
+final class ExecWork {
   private static final byte[] NOTHING = new byte[0];
   private static final String CUT = "the command was ended, as the consumer leaves";
 
@@ -30,12 +30,8 @@ final class ExecWork implements MessageWork {
   private final ExecRunner runner;
   private final ExecRunner stateRunner;
   private final Context context;
-  private final String messageCommand;
-  private final long timeoutMillis;
+  private final ConsumeRun.Settings settings;
   private final int attemptsMax;
-  private final String assignCommand;
-  private final String releaseCommand;
-  private final long stateTimeoutMillis;
   private final Consumer<String> onFailure;
 
   /** Term at which this member leads its group, in mode singleton; else null. */
@@ -53,34 +49,21 @@ final class ExecWork implements MessageWork {
    * @param runner of commands for messages
    * @param stateRunner of commands for states
    * @param context where futures complete and methods are called
-   * @param messageCommand null if messages are printed
-   * @param timeoutMillis how long it may take for a message; 0: as long as it likes
    * @param attemptsMax a message that failed so often does not come again
-   * @param assignCommand null: none
-   * @param releaseCommand null: none
-   * @param stateTimeoutMillis how long either of these may take; 0: as long as it likes
    * @param onFailure takes a line for the user about each command that failed for a message
    */
   ExecWork(
       ExecRunner runner,
       ExecRunner stateRunner,
       Context context,
-      String messageCommand,
-      long timeoutMillis,
+      ConsumeRun.Settings settings,
       int attemptsMax,
-      String assignCommand,
-      String releaseCommand,
-      long stateTimeoutMillis,
       Consumer<String> onFailure) {
     this.runner = runner;
     this.stateRunner = stateRunner;
     this.context = context;
-    this.messageCommand = messageCommand;
-    this.timeoutMillis = timeoutMillis;
+    this.settings = settings;
     this.attemptsMax = attemptsMax;
-    this.assignCommand = assignCommand;
-    this.releaseCommand = releaseCommand;
-    this.stateTimeoutMillis = stateTimeoutMillis;
     this.onFailure = onFailure;
   }
 
@@ -95,16 +78,16 @@ final class ExecWork implements MessageWork {
 
   /** Whether shards have state here. */
   boolean keepsState() {
-    return assignCommand != null || releaseCommand != null;
+    return settings.assignCommand() != null || settings.releaseCommand() != null;
   }
 
   /** Whether later owners get state from here. */
   boolean givesState() {
-    return releaseCommand != null;
+    return settings.releaseCommand() != null;
   }
 
-  @Override
-  public Future<Void> handle(Delivery delivery) {
+  /** Runs the command for a message; fails if that fails. */
+  Future<Void> handle(Delivery delivery) {
     Map<String, String> environment =
         environment(
             delivery.topic(),
@@ -116,11 +99,11 @@ final class ExecWork implements MessageWork {
     CompletableFuture<Void> command =
         runner.run(
             new ExecRunner.Call(
-                messageCommand,
+                settings.execCommand(),
                 environment,
                 delivery.message().key(),
                 delivery.message().payload(),
-                timeoutMillis));
+                settings.execTimeoutMillis()));
     working.add(command);
     return Future.<Void>fromCompletionStage(command, context)
         .onComplete(ended -> working.remove(command))
@@ -145,23 +128,24 @@ final class ExecWork implements MessageWork {
   }
 
   Future<Void> assign(ShardContext shard, Buffer state) {
-    if (assignCommand == null) {
+    if (settings.assignCommand() == null) {
       return Future.succeededFuture();
     }
     byte[] input = state == null ? NOTHING : state.getBytes();
-    return ofState(shard, stateRunner.run(call(assignCommand, shard, input)));
+    return ofState(shard, stateRunner.run(call(settings.assignCommand(), shard, input)));
   }
 
   Future<Buffer> release(ShardContext shard) {
-    if (releaseCommand == null) {
+    if (settings.releaseCommand() == null) {
       return Future.succeededFuture();
     }
-    return ofState(shard, stateRunner.capture(call(releaseCommand, shard, NOTHING)))
+    return ofState(shard, stateRunner.capture(call(settings.releaseCommand(), shard, NOTHING)))
         .map(Buffer::buffer);
   }
 
   private ExecRunner.Call call(String command, ShardContext shard, byte[] input) {
-    return new ExecRunner.Call(command, environment(shard), null, input, stateTimeoutMillis);
+    return new ExecRunner.Call(
+        command, environment(shard), null, input, settings.stateTimeoutMillis());
   }
 
   /** The shard is another's: what a command still does with its state is of no use. */

@@ -20,13 +20,6 @@ final class MaxGate {
 
   /**
    * @param max how many messages; 0: no limit
-   */
-  MaxGate(long max) {
-    this(max, Integer.MAX_VALUE);
-  }
-
-  /**
-   * @param max how many messages; 0: no limit
    * @param attemptsMax a message that failed so often does not come again
    */
   MaxGate(long max, int attemptsMax) {
@@ -86,9 +79,5 @@ final class MaxGate {
 
   boolean complete() {
     return max > 0 && finished >= max;
-  }
-
-  long finished() {
-    return finished;
   }
 }

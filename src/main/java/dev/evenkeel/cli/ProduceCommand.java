@@ -95,7 +95,6 @@ final class ProduceCommand implements Callable<Integer> {
       flags.text(
           "--name",
           "PRODUCER",
-          null,
           "Name of this producer; one that is started under the same name replaces it.");
 
   private final ProduceOptions spool = new ProduceOptions(flags);

@@ -33,7 +33,6 @@ final class ProduceOptions {
         flags.text(
             "--spool",
             "DIR",
-            null,
             "Directory that every line goes through. What is left in it, however the program"
                 + " ended, is sent when the same command runs again: nothing is lost and nothing"
                 + " doubled.");
@@ -45,7 +44,6 @@ final class ProduceOptions {
             "--spool-fsync",
             "never|interval|always",
             ProducerOptions.SpoolFsync.class,
-            null,
             "When the spool is forced to the disk (default: interval, every second).");
     restart =
         flags.given(

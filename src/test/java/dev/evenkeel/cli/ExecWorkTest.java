@@ -45,12 +45,8 @@ class ExecWorkTest {
         runner,
         stateRunner,
         vertx.getOrCreateContext(),
-        null,
-        0,
+        new ConsumeRun.Settings(false, null, 0, onAssign, onRelease, timeoutMillis, 0, 0),
         1,
-        onAssign,
-        onRelease,
-        timeoutMillis,
         line -> {});
   }
 

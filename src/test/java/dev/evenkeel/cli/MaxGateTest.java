@@ -14,7 +14,7 @@ class MaxGateTest {
 
   @Test
   void exactlySoManyGetThrough() {
-    MaxGate gate = new MaxGate(2);
+    MaxGate gate = new MaxGate(2, Integer.MAX_VALUE);
     assertThat(gate.admit(at(0, 0))).isTrue();
     assertThat(gate.admit(at(1, 0))).isTrue();
     assertThat(gate.admit(at(0, 1))).isFalse();
@@ -28,7 +28,7 @@ class MaxGateTest {
 
   @Test
   void aFailedMessageKeepsItsPlace() {
-    MaxGate gate = new MaxGate(1);
+    MaxGate gate = new MaxGate(1, Integer.MAX_VALUE);
     assertThat(gate.admit(at(0, 0))).isTrue();
     gate.failed(at(0, 0));
     assertThat(gate.retryPending()).isTrue();
@@ -41,7 +41,7 @@ class MaxGateTest {
 
   @Test
   void aShardThatGoesFreesThePlaces() {
-    MaxGate gate = new MaxGate(1);
+    MaxGate gate = new MaxGate(1, Integer.MAX_VALUE);
     assertThat(gate.admit(at(0, 0))).isTrue();
     gate.failed(at(0, 0));
     gate.shardGone("t", 0);
@@ -50,7 +50,7 @@ class MaxGateTest {
 
   @Test
   void aFailedMessageThatIsDroppedFreesItsPlace() {
-    MaxGate gate = new MaxGate(1);
+    MaxGate gate = new MaxGate(1, Integer.MAX_VALUE);
     assertThat(gate.admit(at(0, 0))).isTrue();
     gate.failed(at(0, 0));
     gate.passed(at(0, 0));
@@ -60,7 +60,7 @@ class MaxGateTest {
 
   @Test
   void withoutALimitEverythingGetsThrough() {
-    MaxGate gate = new MaxGate(0);
+    MaxGate gate = new MaxGate(0, Integer.MAX_VALUE);
     assertThat(gate.admit(at(0, 0))).isTrue();
     gate.succeeded(at(0, 0));
     assertThat(gate.complete()).isFalse();
