@@ -13,8 +13,8 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.json.JsonObject;
 
 /**
- * A consumer that is deployed by name. Each instance is a member of the group, so leave {@code
- * member} out if you deploy several.
+ * Runs a consumer with a handler class. It can be deployed by name. Each instance is a member of
+ * the group, so leave {@code member} out if you deploy several.
  *
  * <pre>{@code
  * vertx.deployVerticle(
@@ -31,16 +31,19 @@ import io.vertx.core.json.JsonObject;
  * class with a public constructor without arguments that implements {@link ConsumerHandler}, or in
  * mode singleton {@link LeaderCareer}. Each instance of the verticle makes its own handler.
  *
- * <p>The verticle uses the connection of a node or client in the same Vert.x; if there is none, it
- * makes one over that Vert.x, which then must be clustered by Hazelcast.
+ * <p>The verticle uses the connection that {@link dev.evenkeel.bus.LocalObjects} has for its
+ * Vert.x. If there is none, it makes one on this Vert.x, which then must be clustered by Hazelcast.
+ * If the consumer ends by itself, for example because another member took its name, this is logged
+ * and the verticle stays deployed without it.
  */
 public final class ConsumerVerticle extends VerticleBase {
   private VerticleConnection connection;
   private Consumer consumer;
 
   /**
-   * Joins the group. Fails with {@link RefusedException}: INVALID for a bad configuration, and as
-   * {@code EvenkeelClient.consumer} does.
+   * Joins the group. Completes when the dispatcher has taken the member in. Fails with {@link
+   * RefusedException}: INVALID for a bad configuration, and as {@code EvenkeelClient.consumer}
+   * does.
    */
   @Override
   public Future<?> start() {
@@ -81,7 +84,7 @@ public final class ConsumerVerticle extends VerticleBase {
     }
   }
 
-  /** Releases every shard and leaves the group. */
+  /** Releases every shard and leaves the group; this takes no longer than the lock time. */
   @Override
   public Future<?> stop() {
     Future<Void> closed = consumer == null ? Future.succeededFuture() : consumer.close();

@@ -14,9 +14,9 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 
 /**
- * The way into a cluster for an application.
+ * Connects an application to a cluster.
  *
- * <p>An application without a clustered Vert.x of its own connects:
+ * <p>An application without a clustered Vert.x of its own calls {@link #connect}:
  *
  * <pre>{@code
  * Evenkeel.connect(new ClientOptions().setSeeds(List.of("127.0.0.1:5701")))
@@ -28,11 +28,11 @@ import io.vertx.core.Vertx;
  *             .eventually(client::close));
  * }</pre>
  *
- * <p>Such a client outlives every restart of the cluster: when it lost sight of the nodes its
- * requests fail at once, and it joins afresh as soon as a node answers.
+ * <p>Such a client survives every restart of the cluster: while no node is in sight its state is
+ * {@code LOST}, and it joins again by itself as soon as a node answers.
  *
- * <p>An application with a clustered Vert.x of its own uses that; it should be a Hazelcast
- * <em>lite</em> member, so that its coming and going moves no data:
+ * <p>An application with a clustered Vert.x of its own calls {@link #with}. Its Vert.x should be a
+ * Hazelcast <em>lite</em> member, so that no data moves when the application starts or stops:
  *
  * <pre>{@code
  * Evenkeel.with(vertx)
@@ -41,25 +41,29 @@ import io.vertx.core.Vertx;
  *         delivery -> bill(delivery.message())));
  * }</pre>
  *
- * <p>If all nodes of the cluster are gone at one time, the event bus of such a Vert.x is left
- * without its registrations and does not recover. {@code client.onState(...)} then tells {@code
- * LOST}, for good; the application closes the client and its Vert.x, makes another Vert.x, and
- * calls {@link #with} again.
+ * <p>If all nodes of the cluster are down at the same time, the event bus of such a Vert.x loses
+ * its registrations and does not recover. The client's state then stays {@code LOST}, which {@code
+ * client.onState(...)} reports. Close the client and its Vert.x, make another Vert.x, and call
+ * {@link #with} again.
+ *
+ * <p>All methods may be called from any thread.
  */
 public final class Evenkeel {
   private Evenkeel() {}
 
   /**
-   * Joins a cluster as a member without data. Fails with {@code RefusedException} INVALID for a
-   * seed that is not HOST:PORT, UNAVAILABLE if no seed answers in time.
+   * Joins a cluster as a Hazelcast lite member, which holds no data, on a new Vert.x. Completes
+   * when the client is connected. Fails with {@code RefusedException} INVALID for a seed that is
+   * not HOST:PORT, and with UNAVAILABLE if no seed answers within {@link
+   * ClientOptions#setConnectTimeoutMillis}.
    */
   public static Future<EvenkeelClient> connect(ClientOptions options) {
     return link(options).map(EvenkeelClientImpl::new);
   }
 
   /**
-   * The link alone, for parts of Evenkeel that speak to the cluster themselves: no API for
-   * applications. Fails as {@link #connect}.
+   * Makes only the connection, for parts of Evenkeel that send requests to the cluster themselves.
+   * It is no API for applications. Fails as {@link #connect} does.
    */
   public static Future<Link> link(ClientOptions options) {
     ClientSettings settings;
@@ -77,8 +81,9 @@ public final class Evenkeel {
   }
 
   /**
-   * Uses an application's own Vert.x, which stays open when the client is closed. Fails with {@code
-   * RefusedException} INVALID if it is not clustered by Hazelcast.
+   * Makes a client on an application's own clustered Vert.x, which stays open when the client is
+   * closed. Fails with {@code RefusedException} INVALID if the Vert.x is not clustered by
+   * Hazelcast.
    */
   public static Future<EvenkeelClient> with(Vertx clustered) {
     return ClusterMembers.of(clustered)

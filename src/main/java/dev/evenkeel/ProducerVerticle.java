@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.Base64;
 
 /**
- * Sends what comes in at an event-bus address to a topic. Deployable by name on a clustered Vert.x:
+ * Sends every message that arrives at an event-bus address to a topic. It can be deployed by name:
  *
  * <pre>{@code
  * vertx.deployVerticle(
@@ -24,17 +24,21 @@ import java.util.Base64;
  *         new JsonObject().put("topic", "orders").put("address", "orders.in")));
  * }</pre>
  *
- * <p>Configuration: {@code address} (required), and everything of {@link ProducerOptions}, of which
- * {@code topic} is required.
+ * <p>Configuration: {@code address} (required), and the keys of {@link ProducerOptions}, of which
+ * {@code topic} is required. Any other key is refused.
  *
- * <p>A message is {@code {"key": text or absent, "payload": text}}, or {@code payloadBase64} for
- * bytes, with {@code "deliverAfterMs": n} if it is delayed. It is answered by {@code {"shard": n,
- * "offset": n}} once it is acknowledged, and by a failure otherwise, as at the {@code evenkeel.api}
- * addresses: its code is 1 + the number of the {@link Refusal}, or -1 for a bug, and its text is
- * {@code REFUSAL: what was wrong}.
+ * <p>The body of a request is a {@link JsonObject} with {@code payload} (text) or {@code
+ * payloadBase64} (bytes), optionally with {@code key} (text), and with {@code deliverAfterMs} if
+ * the message is delayed. When the message is acknowledged, the answer is {@code {"shard": n,
+ * "offset": n}}; the offset of a delayed message is null.
  *
- * <p>The verticle uses the connection of a node or client in the same Vert.x; if there is none, it
- * makes one over that Vert.x, which then must be clustered by Hazelcast.
+ * <p>If the message fails, the request fails as at the {@code evenkeel.api} addresses: the code is
+ * 1 + the ordinal of the {@link Refusal}, or -1 for a bug, and the text is {@code REFUSAL: what was
+ * wrong}. The event bus gives up a request after 30 s unless told otherwise, which is less than the
+ * default delivery timeout of 2 minutes.
+ *
+ * <p>The verticle uses the connection that {@link dev.evenkeel.bus.LocalObjects} has for its
+ * Vert.x. If there is none, it makes one on this Vert.x, which then must be clustered by Hazelcast.
  */
 public class ProducerVerticle extends VerticleBase {
   private static final int INTERNAL_ERROR = -1;
@@ -43,6 +47,10 @@ public class ProducerVerticle extends VerticleBase {
   private Producer producer;
   private MessageConsumer<JsonObject> consumer;
 
+  /**
+   * Starts the producer and listens at the address. Fails with {@link RefusedException}: INVALID
+   * for a bad configuration, and as {@code EvenkeelClient.producer} does.
+   */
   @Override
   public Future<?> start() {
     JsonObject given = config().copy();
@@ -93,7 +101,7 @@ public class ProducerVerticle extends VerticleBase {
         failure.toString());
   }
 
-  /** Null for a delayed message, which has none yet. */
+  /** The offset for the answer; null for a delayed message, which has none yet. */
   private static Long offset(Producer.Position position, Duration deliverAfter) {
     return position.offset() < 0 && !deliverAfter.isZero() ? null : (Long) position.offset();
   }
@@ -132,6 +140,7 @@ public class ProducerVerticle extends VerticleBase {
     }
   }
 
+  /** Stops listening, then closes the producer, which flushes. */
   @Override
   public Future<?> stop() {
     Future<Void> end = consumer == null ? Future.succeededFuture() : consumer.unregister();

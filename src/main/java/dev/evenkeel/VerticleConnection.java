@@ -10,8 +10,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 
 /**
- * The connection of a verticle: the one that {@link LocalObjects} has for its Vert.x, else one of
- * its own over that Vert.x, which then must be clustered by Hazelcast.
+ * The connection of a verticle: the one that {@link LocalObjects} has for its Vert.x, otherwise one
+ * of its own on that Vert.x, which then must be clustered by Hazelcast.
  */
 final class VerticleConnection {
   private final Vertx vertx;
@@ -29,7 +29,7 @@ final class VerticleConnection {
         : ClusterMembers.of(vertx).map(member -> ownLink = over(vertx, member));
   }
 
-  /** A link over an application's Vert.x, which stays open. */
+  /** Makes a link on an application's Vert.x, which stays open when the link is closed. */
   static VertxLink over(Vertx clustered, ClusterMember member) {
     VertxLink link = new VertxLink(clustered, member.id());
     member.onChange(change -> link.nodesInSight(change.dataMembers()));
@@ -46,7 +46,7 @@ final class VerticleConnection {
     return ownDirectory;
   }
 
-  /** Closes what is its own. */
+  /** Closes the connection if it was made here. */
   Future<Void> close() {
     if (ownDirectory != null) {
       ownDirectory.close();

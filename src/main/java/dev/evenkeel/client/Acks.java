@@ -3,27 +3,35 @@ package dev.evenkeel.client;
 import dev.evenkeel.protocol.RefusedException;
 
 /**
- * When a sent message counts as acknowledged. The log does the same for each: it commits on a
- * majority, with fsync. What differs is for how much of that the sender waits.
+ * When {@link Producer#send} completes. The log stores every message in the same way: a majority of
+ * the shard's replicas commits it, with fsync. The values differ only in how much of that the
+ * sender waits for.
  */
 public enum Acks {
-  /** Its batch has been sent: what becomes of it is counted, and told at the end. */
+  /**
+   * The message has been sent. Its future completes with offset -1. The producer still repeats the
+   * message until the log answers; {@link Producer#failedMessages} counts those that fail.
+   */
   NONE,
-  /** It is committed by a majority of the shard's replicas, and on their disks. */
+  /** The message is on the disks of a majority of the shard's replicas. This is the default. */
   MAJORITY,
-  /** It is committed, and on the disk of every replica of the shard. */
+  /**
+   * The message is on the disk of every replica of the shard. If that is not known within {@link
+   * ProducerOptions#setAcksTimeoutMillis}, it fails with REPLICAS_MISSING, although it is in the
+   * log.
+   */
   ALL;
 
   /**
-   * Reads it as {@link #text} writes it, in small or large letters.
+   * Reads "none", "majority" or "all", in lower or upper case.
    *
-   * @throws RefusedException INVALID, with the words that are right
+   * @throws RefusedException INVALID for any other text; the message lists the right ones
    */
   public static Acks of(String text) {
     return OptionValues.constantOf(Acks.class, "acks", text);
   }
 
-  /** As it is written in settings. */
+  /** The name as it is written in settings: "none", "majority" or "all". */
   public String text() {
     return OptionValues.word(this);
   }

@@ -5,8 +5,9 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * How {@code Evenkeel.connect} finds a cluster. From and to JSON, as Vert.x options are; the keys
- * are the names of the setters.
+ * Options of {@code Evenkeel.connect}: how a client finds the cluster. They can be read from JSON
+ * and written as JSON ({@link #toJson}), as Vert.x options can; the keys are the names of the
+ * setters without "set".
  */
 public final class ClientOptions extends OptionValues<ClientOptions> {
   private static final Schema SCHEMA = new Schema("client option", "", "");
@@ -41,7 +42,10 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return get(SEEDS);
   }
 
-  /** Nodes to join by, as HOST:PORT; one that answers is enough. Default 127.0.0.1:5701. */
+  /**
+   * Addresses of one or more nodes, as HOST:PORT with the node's base port. One that answers is
+   * enough. By default 127.0.0.1:5701.
+   */
   public ClientOptions setSeeds(List<String> seeds) {
     return set(SEEDS, List.copyOf(seeds));
   }
@@ -51,8 +55,8 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
   }
 
   /**
-   * The address of this machine that nodes can reach; the client listens there on free ports. Null,
-   * the default: the address from which this machine reaches the seed.
+   * Address of this machine that the nodes can reach. The client listens there on two free ports.
+   * Null, the default, means the address from which this machine reaches the seed.
    */
   public ClientOptions setHost(String host) {
     return set(HOST, host);
@@ -62,7 +66,9 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return get(CLUSTER_NAME);
   }
 
-  /** The name of the cluster: only members with the same name find each other. */
+  /**
+   * Name of the cluster, by default "evenkeel". A client joins only a cluster with the same name.
+   */
   public ClientOptions setClusterName(String clusterName) {
     return set(CLUSTER_NAME, clusterName);
   }
@@ -71,7 +77,11 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return get(CONNECT_TIMEOUT);
   }
 
-  /** How long the first connection is tried. After a loss, the client tries again for ever. */
+  /**
+   * How long the client tries to connect for the first time, in milliseconds, by default 30,000.
+   * Then {@code Evenkeel.connect} fails with UNAVAILABLE. After a loss of the connection the client
+   * tries again until it succeeds or is closed.
+   */
   public ClientOptions setConnectTimeoutMillis(long connectTimeoutMillis) {
     return set(CONNECT_TIMEOUT, connectTimeoutMillis);
   }

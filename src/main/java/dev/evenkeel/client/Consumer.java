@@ -4,59 +4,86 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 
 /**
- * A member of a group at work, made by {@link EvenkeelClient#consumer}. Its methods may be called
- * from any thread.
+ * A running member of a consumer group, made by {@link EvenkeelClient#consumer}. All methods may be
+ * called from any thread. Handlers are called on the consumer's context.
  */
 public interface Consumer {
-  /** Name of this member in its group: as the options say, else made up. */
+  /** Name of this member in its group: as the options say, or generated if they name none. */
   String member();
 
-  /** Shards owned now. */
+  /**
+   * How many shards this member owns now. In mode level 0, because members own no shards; in mode
+   * broadcast all shards that it reads.
+   */
   int ownedShards();
 
-  /** Messages finished by this run. */
+  /** How many messages this member has finished since it was started. */
   long consumed();
 
   /**
-   * Stops pulling; what was pulled is still handled. In mode level, where messages are dealt and
-   * not pulled, no further one is begun; the group waits for this member then, until it is set
-   * aside.
+   * Stops fetching until {@link #resume}. What was fetched is still handled, and the member keeps
+   * its shards. In mode level the member begins no message, so the group waits for it until it is
+   * set aside.
    */
   void pause();
 
-  /** Pulls again after {@link #pause}. */
+  /** Fetches again after {@link #pause}. */
   void resume();
 
   /**
-   * Reads a topic no more. Its shards are released as in a handover. If no other member of the
-   * group reads the topic, the group forgets it, with committed offsets, state, retries and dead
-   * letters there, and retention waits for this group no more. A consumer that subscribes to it
-   * again begins as in a new group.
+   * Stops reading a topic and releases its shards, as in a handover. If no other member of the
+   * group reads the topic, the group forgets it: its committed offsets, state, retries and dead
+   * letters are deleted, and retention no longer waits for this group. A consumer that subscribes
+   * to the topic again begins as in a new group.
    *
-   * <p>Completes once that is done: with true if the group has forgotten the topic, with false if
-   * another member reads it. Fails with INVALID if the consumer does not read the topic, or no
-   * other: then close it, and delete the group if it shall not come back. Fails with a retriable
-   * refusal if it is not known whether the topic is forgotten; it is not read any more all the
-   * same.
+   * <p>Completes with true if the group has forgotten the topic, with false if another member reads
+   * it. It takes up to the lock time and 30 s more. Fails with {@code RefusedException}:
+   *
+   * <ul>
+   *   <li>INVALID if the consumer does not read the topic, reads no other topic, or is closed. To
+   *       leave the only topic, close the consumer.
+   *   <li>A retriable refusal if it is not known in time whether the group has forgotten the topic.
+   *       The consumer has stopped reading it nevertheless.
+   * </ul>
    */
   Future<Boolean> unsubscribe(String topic);
 
   /**
-   * Called once if the consumer ends against its will: another took its name (MEMBER_REPLACED), or
-   * the group runs with other settings (GROUP_MISMATCH). It holds nothing any more then.
+   * Sets the handler that is called once if the consumer ends although nobody closed it. Then it
+   * owns no shards any more and does not come back by itself. The cause is a {@code
+   * RefusedException}:
+   *
+   * <ul>
+   *   <li>MEMBER_REPLACED: another member took its name.
+   *   <li>GROUP_MISMATCH: the group runs with other settings.
+   *   <li>INVALID: a message failed and onFailure is STOP, or the offsets file of mode broadcast is
+   *       of another cluster.
+   * </ul>
+   *
+   * <p>If the consumer has ended already, the handler is called soon. A later handler replaces an
+   * earlier one.
    */
   Consumer onEnd(Handler<Throwable> handler);
 
-  /** Called when shards were gained or lost, with how many are owned now. */
+  /**
+   * Sets the handler that is called whenever the number of owned shards changes, with that number.
+   * If shards are owned already, it is called soon. A later handler replaces an earlier one.
+   */
   Consumer onAssignment(Handler<Integer> handler);
 
   /**
-   * Finishes what runs, releases every shard, commits, leaves the group. It takes the lock time at
-   * most; what is not released by then is another's at once. In mode level: finishes what runs,
-   * tells the dealer, leaves the group; what was dealt and not begun is dealt to others.
+   * Waits for the handlers that run, commits, releases every shard and leaves the group. It takes
+   * no longer than the lock time ({@link ConsumerOptions#setLockTimeMillis}); shards that are not
+   * released by then go to other members at once. In mode level, messages that were handed to this
+   * member and not begun go to other members.
+   *
+   * <p>Never fails. Closing twice has no further effect.
    */
   Future<Void> close();
 
-  /** Like {@link #close()}, within {@code timeoutMillis} if that is less than the lock time. */
+  /**
+   * As {@link #close()}, but takes no longer than {@code timeoutMillis}, in milliseconds, if that
+   * is less than the lock time.
+   */
   Future<Void> close(long timeoutMillis);
 }

@@ -5,9 +5,12 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 
 /**
- * What an application does with messages. Methods are called on the consumer's context and must not
- * block; each is over when its future completes. Blocking work goes to {@code
- * vertx.executeBlocking}:
+ * What an application does with messages. In most cases it is a lambda for {@link
+ * #handle(Delivery)}; the other methods have defaults.
+ *
+ * <p>All methods are called on the consumer's context, so never two at the same time, and must not
+ * block. A method that returns a future has ended when the future completes, on any thread. Hand
+ * blocking work to {@code vertx.executeBlocking}:
  *
  * <pre>{@code
  * delivery -> vertx.executeBlocking(() -> {
@@ -15,139 +18,162 @@ import io.vertx.core.buffer.Buffer;
  *   return null;
  * })
  * }</pre>
+ *
+ * <p>Many messages may be at work at once, as the options order and parallel say. What a method
+ * without a future throws is logged.
  */
 @FunctionalInterface
 public interface ConsumerHandler {
 
-  /** Handles a message. A failed future means that it is tried again. */
+  /**
+   * Handles a message. The message is finished when the future succeeds.
+   *
+   * @return never null. If it fails, or if the method throws, the message is tried again as the
+   *     options say ({@link ConsumerOptions#setRetryDelaysMillis}, {@link
+   *     ConsumerOptions#setOnFailure}).
+   */
   Future<Void> handle(Delivery delivery);
 
   /**
-   * Handles a message, with a context to publish through if {@link #usesContext}; else it is not
-   * called. See {@link ContextHandler}.
+   * Handles a message, with a context to publish through. It is called instead of {@link
+   * #handle(Delivery)} if {@link #usesContext} is true. See {@link ContextHandler}.
    */
   default Future<Void> handle(Delivery delivery, MessageContext context) {
     return handle(delivery);
   }
 
-  /** Whether {@link #handle(Delivery, MessageContext)} is called. */
+  /**
+   * Whether {@link #handle(Delivery, MessageContext)} is called instead of {@link
+   * #handle(Delivery)}. By default false.
+   */
   default boolean usesContext() {
     return false;
   }
 
   /**
-   * Called before the first message of a shard.
+   * Called before the first message of a shard that this member gets. The shard's messages wait
+   * until it succeeds.
    *
-   * <p>If it fails it is called again after 1, 2, 5, 10, 20 and then every 30 seconds: the shard
-   * waits, and is seen to wait, until it succeeds or the shard goes elsewhere.
+   * <p>If it fails, it is called again after 1, 2, 5, 10, 20 and then every 30 seconds, until it
+   * succeeds or another member gets the shard. Meanwhile {@code group describe} shows that the
+   * shard waits.
    *
-   * @param state what the former owner's {@link #onRelease} gave, or null
+   * @param state what a former owner's {@link #onRelease} or {@link MessageContext#commit} stored,
+   *     or null if there is none
    */
   default Future<Void> onAssign(ShardContext shard, Buffer state) {
     return Future.succeededFuture();
   }
 
   /**
-   * Called in mode level, in which nobody is assigned shards, when the group's level dispatcher has
-   * taken this member in: from now on messages may come. Called again when another dispatcher does,
-   * or the same one after it had set this member aside.
+   * Called in mode level, in which members own no shards, when the group's level dispatcher has
+   * taken this member in. From now on messages may come. It is called again when another level
+   * dispatcher takes the member in, or the same one after it had set the member aside.
    */
   default void onLevel() {}
 
   /**
    * Called in mode singleton when this member becomes the leader of its group, is about to hand
-   * over, or leads no more: before {@link #onAssign} of the shards that it gets for it. No shard is
-   * assigned before all of them were granted. See {@link LeaderCareer} for leaders that have
-   * something to do at the beginning and at the end.
+   * over, or does not lead any more. When it becomes the leader, this is called before {@link
+   * #onAssign} of its shards, and {@link #onAssign} is not called before all shards are granted. To
+   * do something at the beginning and the end of a leadership, use a {@link LeaderCareer} instead.
    *
-   * @param leader null: this member does not lead
+   * @param leader the leadership with its term; null if this member does not lead
    */
   default void onLeadership(LeaderContext leader) {}
 
   /**
-   * Called when a shard is about to go to another owner. Messages that run are awaited, and those
-   * below the highest finished one are still handed out and tried again, so that nothing comes
-   * twice; no others are started. All that for the lock time at most. Work that takes long can be
-   * given up: what fails with {@link GivenBackException} is not tried again here, and comes to the
-   * next owner together with all that was finished above it.
+   * Called when a shard is about to go to another owner. The handover waits for messages that run.
+   * So that nothing comes twice, messages below the highest finished one are still handled and
+   * tried again; no others are started. All this takes the lock time at most. To give up work that
+   * takes long, fail it with {@link GivenBackException}: then it is not tried again here, and goes
+   * to the next owner together with everything that was finished above it.
    *
    * <p>In mode level it is called when the consumer closes, for each shard of which a message runs.
    */
   default void onDraining(ShardContext shard) {}
 
   /**
-   * Called when the hand-over that {@link #onDraining} told of is called off: the shard stays, and
-   * its messages come again.
+   * Called when a handover is called off after {@link #onDraining}: the shard stays, and its
+   * messages continue to come.
    */
   default void onKept(ShardContext shard) {}
 
   /**
-   * Called after the last message of a shard that goes to another owner.
+   * Called after the last message of a shard that goes to another owner, or when the consumer
+   * closes. The lock time covers it. If it fails or gives more than 1 MiB, the shard is released
+   * without state, and the next owner begins with the state before and the messages since then.
    *
-   * @return the shard's state for the next owner, at most 1 MiB; null or empty: none, and what a
-   *     former owner gave stays
+   * @return the shard's state for the next owner, at most 1 MiB; null or empty for none, in which
+   *     case the state that a former owner gave stays
    */
   default Future<Buffer> onRelease(ShardContext shard) {
     return Future.succeededFuture();
   }
 
   /**
-   * Whether this handler makes use of a former owner's state. If so, a shard that has one begins at
-   * the offset that the state stands for; else at the committed offset. By default: whether the
-   * class overrides {@link #onAssign}.
+   * Whether this handler uses the state of a former owner. If so, a shard that has a state begins
+   * at the offset that the state stands for; otherwise it begins at the committed offset. By
+   * default: whether the class overrides {@link #onAssign}.
    */
   default boolean keepsState() {
     return overrides("onAssign", ShardContext.class, Buffer.class);
   }
 
   /**
-   * Whether this handler gives state to later owners. If it also uses that of former ones, then a
-   * shard without state has the empty one, which stands where its first such owner began: after a
-   * crash the next owner begins there, and not at the committed offset. By default: whether the
-   * class overrides {@link #onRelease}. One that overrides both methods and has no state should
-   * answer false.
+   * Whether this handler gives state to later owners. By default: whether the class overrides
+   * {@link #onRelease}.
+   *
+   * <p>If this and {@link #keepsState} are true, a shard without state counts as having an empty
+   * state, at the offset where the first such owner began. After a crash the next owner begins
+   * there and not at the committed offset. So a class that overrides both methods and keeps no
+   * state should return false.
    */
   default boolean givesState() {
     return overrides("onRelease", ShardContext.class);
   }
 
   /**
-   * Called when the log has taken a commit or a release of a shard: all below {@code offset} is
-   * done. A commit or release whose answer was lost is not told; a later commit tells more.
+   * Called when the log has taken a commit or a release of a shard: everything below {@code offset}
+   * is finished. It is not called for a commit whose answer was lost; a later commit covers it.
    *
-   * @param offset the next offset to be consumed; it does not go back while the shard is held
+   * @param topic name of the topic
+   * @param shard index of the shard
+   * @param offset the next offset to be consumed; it never goes back while this member owns the
+   *     shard
    */
   default void onCommitted(String topic, int shard, long offset) {}
 
   /**
-   * With dedup, what identifies the work that a message asks for: of messages with the same bytes
-   * one is handled and one waits at a time, and every further one is declined. Called often; it
-   * must be fast and always give the same for the same message. All members of a group must have
-   * the same function. One that throws fails the message.
+   * With dedup, the bytes that identify the work a message asks for. Of messages with equal bytes
+   * the group handles one at a time and lets one wait; it declines every further one. The method is
+   * called often: it must be fast, and must always return the same for the same message. All
+   * members of a group must have the same function. If it throws, the message fails.
    *
-   * @return null: the message is like no other, and always handled
+   * @return null if the message is like no other, and is always handled
    */
   default byte[] dedupKey(Message message) {
     return null;
   }
 
   /**
-   * Whether {@link #dedupKey} is to be asked. If not, messages are the same as the option dedup
-   * says. By default: whether the class overrides it.
+   * Whether {@link #dedupKey} says which messages are the same. If not, the option dedup does (key
+   * or payload). By default: whether the class overrides {@link #dedupKey}.
    */
   default boolean givesDedupKey() {
     return overrides("dedupKey", Message.class);
   }
 
   /**
-   * Called when a message was finished without {@link #handle}, because one of the same works and
-   * one waits. The one that waits had not begun when this one was declined.
+   * With dedup, called when a message was finished without {@link #handle(Delivery)}, because
+   * another message like it is being handled and a third one waits. The one that waits had not
+   * begun when this one was declined.
    */
   default void onDeclined(Delivery delivery) {}
 
   /**
-   * Called when a message was finished without {@link #handle}, because it came faster than the
-   * rate of its key allows, and the options say that such messages are dropped.
+   * Called when a message was finished without {@link #handle(Delivery)}, because it was over the
+   * rate of its key and {@link ConsumerOptions#setOverRate} says that such messages are dropped.
    */
   default void onDropped(Delivery delivery) {}
 
@@ -160,8 +186,9 @@ public interface ConsumerHandler {
   }
 
   /**
-   * Called when a shard was lost without a release: another owner may be at work already. In mode
-   * level: all messages of the shard that run were taken back and are dealt again.
+   * Called when a shard was lost without a release: another owner may be at work already. Drop what
+   * you hold for the shard. In mode level, all messages of the shard that run here were taken back,
+   * and other members may get them.
    */
   default void onLost(ShardContext shard) {}
 }

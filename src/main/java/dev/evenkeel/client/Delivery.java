@@ -3,15 +3,16 @@ package dev.evenkeel.client;
 import dev.evenkeel.protocol.Message;
 
 /**
- * A message as a handler gets it.
+ * A message as a handler gets it. Topic, shard and offset together identify it.
  *
  * @param topic name of its topic
- * @param shard its shard
+ * @param shard index of its shard, from 0
  * @param offset its place in the shard
- * @param message key, headers, timestamp, payload
+ * @param message key, headers, timestamp and payload
  * @param member name of the consumer that handles it
- * @param epoch of the lease under which it is handled: a fencing token that grows with each owner
- * @param attempt 1 for the first try
+ * @param epoch of the shard's lease: a fencing token that grows with each owner of the shard;
+ *     always 1 in mode broadcast
+ * @param attempt number of this attempt, 1 for the first
  */
 public record Delivery(
     String topic,

@@ -6,8 +6,9 @@ import io.vertx.core.Vertx;
 import java.util.function.Function;
 
 /**
- * An application's connection to a cluster: it starts producers and consumers. One client is enough
- * for an application; its methods may be called from any thread.
+ * An application's connection to a cluster. It starts producers and consumers. {@code
+ * Evenkeel.connect} and {@code Evenkeel.with} make one. One client is enough for an application;
+ * its methods may be called from any thread.
  *
  * <pre>{@code
  * Evenkeel.connect(new ClientOptions().setSeeds(List.of("127.0.0.1:5701")))
@@ -16,63 +17,96 @@ import java.util.function.Function;
  *         delivery -> bill(delivery.message())));
  * }</pre>
  *
- * <p>Everything fails with {@code RefusedException}: INVALID for options out of their bounds or
- * that do not go together, UNAVAILABLE if the cluster is not in sight or the client is closed, and
- * as each method says.
+ * <p>Futures complete on any thread, and fail with {@code RefusedException}: INVALID for options
+ * that are out of their bounds or do not go together, UNAVAILABLE if the cluster does not answer in
+ * time or the client is closed, and as each method says.
  */
 public interface EvenkeelClient {
 
-  /** Starts a producer; fails with UNKNOWN_TOPIC if there is no such topic. */
+  /**
+   * Starts a producer. If the options name a spool, it is a {@link SpoolingProducer}.
+   *
+   * <p>Fails with UNKNOWN_TOPIC if there is no such topic, and with UNAVAILABLE if the cluster does
+   * not answer within 30 s, or within the delivery timeout if that is shorter.
+   */
   Future<Producer> producer(ProducerOptions options);
 
   /**
-   * Starts a producer that chooses shards in its own way.
+   * As {@link #producer(ProducerOptions)}, with a router that chooses the shard of each message.
    *
-   * @param router null: murmur2 of the key, or round robin by batch for messages without one
+   * @param router null for the default: murmur2 of the key, or round robin by batch for messages
+   *     without a key
    */
   Future<Producer> producer(ProducerOptions options, Router router);
 
   /**
-   * Starts a producer with a spool, which the options must name.
+   * Starts a producer with a spool, which {@link ProducerOptions#setSpool} must name.
    *
-   * @param source what messages are read from, if it can be read again; null: they cannot
+   * <p>Fails as {@link #producer(ProducerOptions)} does; with INVALID also if the spool is in use
+   * or belongs to another topic, producer name or source; with CORRUPT if it is damaged elsewhere
+   * than at its end.
+   *
+   * @param source what messages are read from, if it can be read again after a restart; null if it
+   *     cannot
    */
   Future<SpoolingProducer> spoolingProducer(ProducerOptions options, Source source);
 
   /**
-   * Joins a group. Completes when the dispatcher has taken the member in; fails with UNKNOWN_TOPIC
-   * or GROUP_MISMATCH.
+   * Joins a group. Completes when the dispatcher has taken the member in; its first shards come
+   * soon after that. The handler is called on the context of the caller if that is an event-loop
+   * context of {@link #vertx}, otherwise on a context of the consumer's own.
+   *
+   * <p>Fails with UNKNOWN_TOPIC if a topic does not exist, GROUP_MISMATCH if the group runs with
+   * other settings, MEMBER_REPLACED if another member has taken the name meanwhile, UNAVAILABLE if
+   * no dispatcher answers within 60 s.
    */
   Future<Consumer> consumer(ConsumerOptions options, ConsumerHandler handler);
 
   /**
-   * Joins a group in mode SINGLETON, whatever the options say: of its members one leads and gets
-   * all messages. Completes when the dispatcher has taken the member in, be it as a standby; fails
-   * as {@link #consumer} does.
+   * Joins a group in mode SINGLETON, even if the options name another mode: one member leads and
+   * gets all messages. Completes when the dispatcher has taken the member in, as the leader or as a
+   * standby. Fails as {@link #consumer} does.
    */
   Future<Consumer> leader(ConsumerOptions options, LeaderCareer career);
 
-  /** Joins a group as {@link #consumer} does; the messages come as a stream. */
+  /**
+   * Joins a group and gives its messages as a stream. Fails as {@link #consumer} does.
+   *
+   * @param finishing when a message is finished
+   */
   Future<ConsumerStream> stream(ConsumerOptions options, ConsumerStream.Finishing finishing);
 
   /**
-   * As {@link #stream(ConsumerOptions, ConsumerStream.Finishing)}, with dedup by {@code dedupKey}:
-   * see {@link ConsumerHandler#dedupKey}.
+   * As {@link #stream(ConsumerOptions, ConsumerStream.Finishing)}, with a function that says which
+   * messages are the same. It needs {@link ConsumerOptions#setDedup}.
+   *
+   * @param dedupKey as {@link ConsumerHandler#dedupKey}; null for what the options say
    */
   Future<ConsumerStream> stream(
       ConsumerOptions options,
       ConsumerStream.Finishing finishing,
       Function<Message, byte[]> dedupKey);
 
-  /** The Vert.x whose contexts, timers and handlers this client uses; the same for its life. */
+  /**
+   * The Vert.x whose contexts and timers this client uses. It stays the same while the client is
+   * open. {@link #close} closes it, unless it was given to {@code Evenkeel.with}.
+   */
   Vertx vertx();
 
-  /** Whether the cluster is in sight. */
+  /** Whether a node of the cluster is in sight. */
   ConnectionState state();
 
-  /** Called on each change of {@link #state}, on the caller's context. */
+  /**
+   * Adds a handler that is called on each change of {@link #state}, on a context of {@link #vertx}.
+   * It cannot be removed.
+   */
   void onState(java.util.function.Consumer<ConnectionState> handler);
 
-  /** Closes consumers and producers made here, then the connection if it was made here. */
+  /**
+   * Closes all streams and consumers of this client, which release their shards; then its
+   * producers, which flush; then the connection. It takes up to the longest lock time of the
+   * consumers and then the longest delivery timeout of the producers. A Vert.x that was given to
+   * {@code Evenkeel.with} stays open. Never fails.
+   */
   Future<Void> close();
 }

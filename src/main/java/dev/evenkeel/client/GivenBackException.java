@@ -1,16 +1,20 @@
 package dev.evenkeel.client;
 
 /**
- * What a handler fails with to give a message to the next owner of its shard: the handover then
- * does not wait for another attempt. While the shard stays here, it is like any other failure.
- * Evenkeel itself gives {@code RefusedException} to applications, never this. It has no stack
- * trace.
+ * A handler fails with this exception to leave a message to the next owner of its shard. A handover
+ * that is under way then does not wait for the message. If the shard is not being handed over, the
+ * message is tried again here after 1 s, and the failed attempt does not count. In mode level it
+ * leaves messages to other members while the consumer closes; at other times it counts as any other
+ * failure.
+ *
+ * <p>Only handlers use it; Evenkeel's own methods fail with {@code RefusedException}. It has no
+ * stack trace.
  */
 public final class GivenBackException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * @param why in one line
+   * @param why the reason, in one line, for people
    */
   public GivenBackException(String why) {
     super(why, null, false, false);

@@ -3,10 +3,12 @@ package dev.evenkeel.client;
 import io.vertx.core.Future;
 
 /**
- * What an application does as the one leader of its group, in mode singleton. Of all members one
- * leads: it gets every message of every topic that it reads; the others wait, connected, to take
- * its place. Methods are called on the consumer's context and must not block; each is over when its
- * future completes.
+ * What an application does while it leads its group, in mode singleton. One member leads and gets
+ * every message of the topics that it reads. The others are standbys: they stay connected and wait
+ * to take its place. Pass a career to {@link EvenkeelClient#leader}.
+ *
+ * <p>All methods are called on the consumer's context and must not block. Each call has ended when
+ * its future completes, on any thread.
  *
  * <pre>
  *   elected          all shards granted           another is elected, close, or a reset of all
@@ -15,46 +17,50 @@ import io.vertx.core.Future;
  *                     `-----------------+--------------------`--- fenced: lost ---> standby
  * </pre>
  *
- * The next leader's {@link #inaugurate} begins only after this one's {@link #handOver} has ended,
- * or after the lock time, or when this one is taken for dead. After the latter two this one may
- * still be at work and not know it: it can commit nothing any more, and {@link
- * LeaderContext#term()} keeps it from writing elsewhere.
+ * The next leader's {@link #inaugurate} begins only after this leader's {@link #handOver} has
+ * ended, or after the lock time, or when this leader is taken for dead. In the last two cases this
+ * leader may still be at work without knowing. It can commit nothing any more, and other systems
+ * can refuse it by {@link LeaderContext#term()}.
  */
 public interface LeaderCareer {
-  /** What becomes of messages whose {@link #execute} runs when this member is to hand over. */
+  /** What happens to messages whose {@link #execute} runs when this member is to hand over. */
   enum AtHand {
     /** They are finished first; then {@link #handOver} is called. */
     FINISH,
     /**
-     * {@link #handOver} is called at once; what has not ended when it ends goes to the next leader,
-     * and however it ends does not count.
+     * {@link #handOver} is called at once. A message that has not ended when {@link #handOver} ends
+     * goes to the next leader, and its result here is ignored.
      */
     CUT
   }
 
   /**
-   * Called before the first message. If it fails it is called again after 1, 2, 5, 10, 20 and then
-   * every 30 seconds, while this member leads.
+   * Called before the first message of a leadership. If it fails, it is called again after 1, 2, 5,
+   * 10, 20 and then every 30 seconds, as long as this member leads.
    */
   Future<Void> inaugurate(LeaderContext context);
 
-  /** Handles a message. A failed future means that it is tried again. */
+  /**
+   * Handles a message. If the future fails or the method throws, the message is tried again.
+   * Several messages may run at once, as the options order and parallel say.
+   */
   Future<Void> execute(Delivery message);
 
   /**
-   * Called after the last message, once for each {@link #inaugurate} that ended well. Within the
-   * lock time, with what {@link #execute} still takes, or the next leader does not wait for it. A
-   * failure is logged, and hands over all the same.
+   * Called when the leadership ends, after the last message (see {@link #atHand}), once for each
+   * {@link #inaugurate} that succeeded. The lock time covers it and every {@link #execute} that
+   * still runs; after that the next leader no longer waits. If it fails, the failure is logged and
+   * the handover goes on.
    */
   Future<Void> handOver(LeaderContext context);
 
   /**
-   * Called instead of the end of {@link #handOver} if the leadership was lost without it: another
-   * may lead already.
+   * Called if the leadership was lost before {@link #handOver} has ended: another member may lead
+   * already. Does nothing by default.
    */
   default void lost(LeaderContext context) {}
 
-  /** By default {@link AtHand#FINISH}. */
+  /** What happens to messages that run at the end, by default {@link AtHand#FINISH}. */
   default AtHand atHand() {
     return AtHand.FINISH;
   }

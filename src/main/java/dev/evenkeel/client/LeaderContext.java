@@ -1,37 +1,38 @@
 package dev.evenkeel.client;
 
 /**
- * One leadership of a group in mode singleton: from the grant of the group's lease to its end. May
- * be used from any thread.
+ * One leadership of a group in mode singleton, from the grant of the group's lease to its end. All
+ * methods may be called from any thread and return at once.
  */
 public interface LeaderContext {
 
   /**
-   * The fencing token: it grows with each leader of the group, for ever, and no two have the same.
-   * Hand it to what you write to, and have that refuse whoever comes with a lower one than it has
-   * seen.
+   * The fencing token: each leader of the group has a higher one than all before, and no two have
+   * the same. Pass it to every system that you write to. That system must remember the highest term
+   * that it has seen and refuse lower ones.
    */
   long term();
 
-  /** Name of this member. */
+  /** Name of this member in its group. */
   String member();
 
   /**
-   * Another is to lead, or all shards are set to another place: this one is handing over, or has.
-   * Once true, it may become false again.
+   * Whether this leadership is being handed over, or has been: because another member is to lead,
+   * or because all shards are being reset. It becomes false again if the handover is called off.
    */
   boolean isHandingOver();
 
   /**
-   * Whether the leadership is over, as far as is known here. If it is false another may lead all
-   * the same: only who checks the {@link #term} knows.
+   * Whether the leadership is over, as far as this member knows. If it is false, another member may
+   * lead nevertheless, for example while this one is cut off. Only a check of {@link #term} is
+   * safe.
    */
   boolean isOver();
 
   /**
-   * Asks that another lead: this one hands over to the standby that registered first, and leads
-   * again only when it comes to nobody else. Without a standby it leads on, and hands over as soon
-   * as there is one. Returns at once, and asking again changes nothing.
+   * Asks that another member lead. This member hands over to the standby that joined first, and
+   * leads again only if no other member can. Without a standby it continues to lead, and hands over
+   * as soon as there is one. Calling it again has no effect.
    */
   void resign();
 }

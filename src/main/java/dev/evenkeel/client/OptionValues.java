@@ -123,7 +123,7 @@ abstract class OptionValues<S extends OptionValues<S>> {
   }
 
   /**
-   * @throws RefusedException INVALID for an unknown key or a value of another type
+   * @throws RefusedException INVALID for an unknown key or a value of a wrong type
    */
   OptionValues(Schema schema, JsonObject json) {
     this(schema);
@@ -147,7 +147,10 @@ abstract class OptionValues<S extends OptionValues<S>> {
     return new RefusedException(Refusal.INVALID, "bad configuration: " + what);
   }
 
-  /** These options as JSON, in the form that the constructor takes. An unset one may be null. */
+  /**
+   * These options as JSON, in the form that the constructor takes: all keys, with null for an
+   * option that is not set and has no fixed default.
+   */
   public final JsonObject toJson() {
     JsonObject json = new JsonObject();
     schema.options.values().forEach(option -> json.put(option.name, json(option)));
@@ -160,10 +163,10 @@ abstract class OptionValues<S extends OptionValues<S>> {
   }
 
   /**
-   * Checks the bounds of every number. A consumer or producer does so when it starts, and checks
-   * then which options go together, too.
+   * Checks the bounds of every number. A consumer or producer does so when it starts; it then also
+   * checks which options go together.
    *
-   * @throws RefusedException INVALID, with the bound that is broken
+   * @throws RefusedException INVALID for a value out of its bounds; the message names the bound
    */
   public final void check() {
     for (Option<?> option : schema.options.values()) {

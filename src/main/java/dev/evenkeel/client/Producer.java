@@ -12,35 +12,48 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * Sends messages to one topic. Messages are collected into batches, and acknowledged when a
- * majority of the shard's replicas has them on disk, or as {@link ProducerOptions#setAcks} says.
+ * Sends messages to one topic. {@link EvenkeelClient#producer} starts one. All methods may be
+ * called from any thread. The producer collects messages into batches and repeats a batch until the
+ * log has answered or the delivery timeout is over. A repeat is never stored twice.
  *
- * <p>As a {@link WriteStream} it is full when its buffer is: {@link #write} then still takes the
- * message, as Vert.x streams do, up to a hard limit past which it is refused with OVERLOADED;
- * {@link #send} on a full buffer waits or fails, as {@link ProducerOptions#getOnFull()} says.
+ * <p>Messages of one shard are stored in the order in which they were sent. A message is
+ * acknowledged when a majority of the shard's replicas has it on disk, or as {@link
+ * ProducerOptions#setAcks} says.
+ *
+ * <p>The buffer is full when it holds {@link ProducerOptions#setBufferBytes} bytes or 131,072
+ * messages. {@link #send} then waits or fails, as {@link ProducerOptions#setOnFull} says; at most
+ * 10,000 sends wait. As for every {@link WriteStream}, {@link #writeQueueFull} is then true; {@link
+ * #write} still takes messages, up to twice these limits, and then fails with OVERLOADED. The drain
+ * handler is called when the buffer is half empty again.
+ *
+ * <p>The exception handler gets failures of {@link #write}, failures after {@link Acks#NONE}, and
+ * the reason if the producer ends by itself. Handlers are called on the producer's context.
  */
 public interface Producer extends WriteStream<Message> {
 
   /**
-   * An epoch that has ended because a batch that had been sent was given up. In every log group the
-   * next one is recorded, so that nothing sent in this one can be taken any more.
+   * An epoch of the producer that has ended, because a batch was sent and given up without an
+   * answer. The next epoch is recorded in every log group, so nothing of this epoch can reach the
+   * log any more.
    *
-   * @param lastSequences by shard, the last sequence that the log took in it
+   * @param epoch number of the epoch
+   * @param lastSequences by shard, the last sequence that the log took in this epoch
    */
   record EpochClosed(int epoch, Map<Integer, Long> lastSequences) {
     public EpochClosed {
       lastSequences = Map.copyOf(lastSequences);
     }
 
-    /** The last sequence taken in the shard, or -1 if there was none. */
+    /** The last sequence that the log took in the shard, or -1 if it took none. */
     public long lastTaken(int shard) {
       return lastSequences.getOrDefault(shard, -1L);
     }
 
     /**
-     * Whether the log took a message that was given up.
+     * Whether the log took a message that failed with INDETERMINATE.
      *
-     * @throws IllegalArgumentException if it was sent in another epoch
+     * @param sent the exception with which {@link Producer#send} failed
+     * @throws IllegalArgumentException if the message was sent in another epoch
      */
     public boolean took(RefusedException.GivenUp sent) {
       if (sent.epoch() != epoch) {
@@ -54,31 +67,52 @@ public interface Producer extends WriteStream<Message> {
   /**
    * Where a message is in the log.
    *
-   * @param offset -1 if the log has the message but does not remember where, or if it is delayed
-   *     and has no place yet
+   * @param shard index of the shard, from 0
+   * @param offset place in the shard; -1 if the log has the message but does not remember where, if
+   *     the message is delayed and has no place yet, or with {@link Acks#NONE}
    */
   record Position(int shard, long offset) {}
 
   /**
-   * Sends a message. Completes once it is acknowledged. The offset is -1 if the log has the message
-   * but does not remember where. Fails with {@link RefusedException}:
+   * Sends a message. Completes when it is acknowledged, on the caller's Vert.x context if there is
+   * one. With {@link Acks#NONE} it completes when the message is sent; see {@link
+   * #failedMessages()}.
+   *
+   * <p>Fails with {@link RefusedException}. The message is not in the log with:
    *
    * <ul>
-   *   <li>TOO_LARGE, UNKNOWN_TOPIC, PRODUCER_FENCED, DISK_FULL: it is not in the log.
-   *   <li>OVERLOADED: the buffer is full, and onFull is FAIL or too many wait already.
-   *   <li>UNAVAILABLE: the delivery timeout has passed, and it was never sent.
-   *   <li>INDETERMINATE: the delivery timeout has passed without an answer; a {@link
-   *       RefusedException.GivenUp}.
-   *   <li>REPLICAS_MISSING, with {@link Acks#ALL}: it is in the log, and not known to be on every
-   *       replica in time, a {@link RefusedException.ReplicasMissing}.
+   *   <li>TOO_LARGE: payload, key or headers are over the limits of {@link
+   *       dev.evenkeel.protocol.Limits}.
+   *   <li>INVALID: the router failed, or gave a shard that the topic does not have.
+   *   <li>UNKNOWN_TOPIC: the topic was deleted.
+   *   <li>OVERLOADED: the buffer is full, and onFull is FAIL or too many sends wait already.
+   *   <li>DISK_FULL: the node's disk was too full for {@link
+   *       ProducerOptions#setDiskFullTimeoutMillis}.
+   *   <li>UNAVAILABLE: the producer is closed, or the delivery timeout is over and the message was
+   *       never sent. If the node refused every try until then, the failure is its last refusal,
+   *       for example NOT_LEADER.
    * </ul>
    *
-   * <p>With {@link Acks#NONE} it completes when the message is sent, the offset being -1; see
-   * {@link #failedMessages()}.
+   * <p>With other refusals it is, or may be:
+   *
+   * <ul>
+   *   <li>PRODUCER_FENCED: another producer took the name, and this one has ended. Whether a
+   *       message that was on its way is in the log is unknown.
+   *   <li>INDETERMINATE: the delivery timeout is over, and the message was sent but not answered.
+   *       If the failure is a {@link RefusedException.GivenUp}, {@link #epochHandler} tells whether
+   *       the log has the message.
+   *   <li>REPLICAS_MISSING, with {@link Acks#ALL}: the message is in the log, but was not known to
+   *       be on every replica in time. The failure is a {@link RefusedException.ReplicasMissing}.
+   * </ul>
    */
   Future<Position> send(Message message);
 
-  /** Convenience: text key (or null) and payload, with the time of now. */
+  /**
+   * As {@link #send(Message)}, for a message without headers and with the current time as
+   * timestamp.
+   *
+   * @param key text, sent as UTF-8; null for none
+   */
   default Future<Position> send(String key, byte[] payload) {
     return send(
         new Message(
@@ -89,22 +123,23 @@ public interface Producer extends WriteStream<Message> {
   }
 
   /**
-   * Sends a message that consumers get when it is due, and not before. Completes as {@link
-   * #send(Message)} does once a majority has it on disk; it gets its offset when it is due, so the
-   * offset is -1 now. Messages of a shard that are due at one time come in the order in which they
-   * were sent; else the one due first comes first.
+   * Sends a message that consumers get when it is due, and not before. Completes and fails as
+   * {@link #send(Message)} does. The message gets its offset when it is due, so the offset in the
+   * result is -1. Among the messages of a shard, the one that is due first comes first; messages
+   * that are due at the same time come in the order in which they were sent.
    *
-   * <p>The time counts by the clock of the node that leads the shard, in steps of 10 ms, rounded
-   * up; see that the clocks of all machines agree. A message that is due already is sent at once.
-   * Fails as {@link #send(Message)} does, and with INVALID if it is due in more than 30 days, with
-   * TOO_LARGE if too many wait in its shard already.
+   * <p>The clock of the node that leads the shard decides, in steps of 10 ms, rounded up. So the
+   * clocks of all machines must agree. A message that is due already is sent at once. In addition
+   * to {@link #send(Message)}, it fails with INVALID if the message is due in more than 30 days,
+   * and with TOO_LARGE if too many delayed messages wait in its shard.
    */
   Future<Position> sendAt(Message message, Instant due);
 
   /**
-   * The same, by this program's clock: due {@code deliverAfter} from now.
+   * As {@link #sendAt}, for a message that is due {@code deliverAfter} from now, by this program's
+   * clock.
    *
-   * @param deliverAfter zero or less: at once
+   * @param deliverAfter the delay, at most 30 days; zero or less for none
    */
   default Future<Position> send(Message message, Duration deliverAfter) {
     return deliverAfter.isZero() || deliverAfter.isNegative()
@@ -112,7 +147,12 @@ public interface Producer extends WriteStream<Message> {
         : sendAt(message, dueIn(deliverAfter));
   }
 
-  /** Convenience: text key (or null) and payload, with the time of now. */
+  /**
+   * As {@link #send(Message, Duration)}, for a message without headers and with the current time as
+   * timestamp.
+   *
+   * @param key text, sent as UTF-8; null for none
+   */
   default Future<Position> send(String key, byte[] payload, Duration deliverAfter) {
     return send(
         new Message(
@@ -123,7 +163,9 @@ public interface Producer extends WriteStream<Message> {
         deliverAfter);
   }
 
-  /** So long from now; times beyond all clocks are the last one of them. */
+  /**
+   * The time that is {@code deliverAfter} from now, or the nearest that an {@link Instant} can be.
+   */
   static Instant dueIn(Duration deliverAfter) {
     try {
       return Instant.now().plus(deliverAfter);
@@ -132,7 +174,7 @@ public interface Producer extends WriteStream<Message> {
     }
   }
 
-  /** Milliseconds since 1970, rounded up. */
+  /** An instant as milliseconds since 1970, rounded up. */
   static long millis(Instant instant) {
     try {
       return instant.plusNanos(999_999).toEpochMilli();
@@ -142,29 +184,36 @@ public interface Producer extends WriteStream<Message> {
   }
 
   /**
-   * Called on the producer's context for each epoch that was closed since a batch was given up,
-   * once the next one is open: {@link EpochClosed#took} then says what became of each message that
-   * failed with INDETERMINATE. Never called with a spool, where nothing is given up.
+   * Sets the handler that is called for each epoch that has ended because a batch was given up,
+   * when the next epoch is open. {@link EpochClosed#took} then tells for each message that failed
+   * with INDETERMINATE whether the log has it. Never called with a spool, where nothing is given
+   * up.
    */
   default Producer epochHandler(Handler<EpochClosed> handler) {
     return this;
   }
 
-  /** Completes when everything sent before is acknowledged or has failed. */
+  /**
+   * Completes when everything that was sent before is acknowledged or has failed. It never fails
+   * itself; a {@link SpoolingProducer} fails it if the producer ends.
+   */
   Future<Void> flush();
 
-  /** Messages taken and not yet acknowledged. */
+  /** How many messages were taken, or wait for room in the buffer, and are not acknowledged yet. */
   long pendingMessages();
 
   /**
-   * With {@link Acks#NONE}: messages that failed after their future had completed, each with one of
-   * the reasons that {@link #send} names; the exception handler hears of them batch by batch. It
-   * counts all once {@link #flush()} or {@link #close()} has completed.
+   * With {@link Acks#NONE}, how many messages failed after their future had completed, for the
+   * reasons that {@link #send(Message)} lists. The exception handler gets these failures batch by
+   * batch. After {@link #flush()} or {@link #close()} the number includes all messages sent before.
    */
   default long failedMessages() {
     return 0;
   }
 
-  /** Flushes, then ends. */
+  /**
+   * Flushes, then ends the producer; this takes up to the delivery timeout. Later sends fail with
+   * UNAVAILABLE. A {@link SpoolingProducer} does not flush.
+   */
   Future<Void> close();
 }

@@ -7,18 +7,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A number of messages per period. Users write it as {@code 100/s}, {@code 30/m} or {@code 1/10s}.
- * All messages of a period may come at once: in any time t there are at most permits × (1 + t /
- * period).
+ * A number of messages per period. As text it is {@code 100/s}, {@code 30/m}, {@code 1/10s} or
+ * {@code 1/10ms}; the units are ms, s, m, h and d. After a quiet time all messages of a period may
+ * begin at once: in any time t at most permits × (1 + t / period) messages begin.
  *
- * @param permits 1 to {@link #PERMITS_MAX}
- * @param periodMillis 1 to {@link #PERIOD_MILLIS_MAX}
+ * <p>The constructor fails with {@link RefusedException} INVALID for values out of their bounds.
+ *
+ * @param permits number of messages, 1 to {@link #PERMITS_MAX}
+ * @param periodMillis the period in milliseconds, 1 to {@link #PERIOD_MILLIS_MAX}
  */
 public record Rate(int permits, long periodMillis) {
-  /** Most messages of a period. */
+  /** Most messages per period: 1,000,000. */
   public static final int PERMITS_MAX = 1_000_000;
 
-  /** The longest period: a day. */
+  /** Longest period in milliseconds: a day. */
   public static final long PERIOD_MILLIS_MAX = 86_400_000;
 
   private static final Pattern FORM = Pattern.compile("(\\d{1,9})/(\\d*)(ms|s|m|h|d)");
@@ -35,9 +37,9 @@ public record Rate(int permits, long periodMillis) {
   }
 
   /**
-   * Reads a rate as users write it.
+   * Reads a rate from text, for example {@code 100/s}.
    *
-   * @throws RefusedException INVALID, with the forms that are right
+   * @throws RefusedException INVALID for a text of another form or values out of their bounds
    */
   public static Rate parse(String text) {
     Matcher form = FORM.matcher(text.trim());

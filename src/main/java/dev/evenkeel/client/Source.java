@@ -3,17 +3,18 @@ package dev.evenkeel.client;
 import java.util.Arrays;
 
 /**
- * What the messages of a spool are read from, if it can be read again: a file.
+ * The source of a spool's messages, if it can be read again after a restart, for example a file.
+ * Pass it to {@link EvenkeelClient#spoolingProducer}.
  *
- * @param name absolute path
- * @param head its first bytes, at most {@link #HEAD_BYTES_MAX}: another file of the same name is
- *     told from it
+ * @param name a name that identifies the source; of a file, its absolute path
+ * @param head the first bytes of the source, at most {@link #HEAD_BYTES_MAX}; they show whether
+ *     another source with the same name has taken its place
  */
 public record Source(String name, byte[] head) {
-  /** Most bytes of {@link #head}. */
+  /** Most bytes of {@link #head}: 1,024. */
   public static final int HEAD_BYTES_MAX = 1024;
 
-  /** Whether it may be what {@code earlier} was, perhaps with more at its end. */
+  /** Whether this can be the same source as {@code earlier}, perhaps with more at its end. */
   public boolean continues(Source earlier) {
     int length = earlier.head.length;
     return name.equals(earlier.name)

@@ -6,87 +6,105 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A {@link Producer} with a spool: everything accepted is in a directory before it is sent, and
- * stays there until it is acknowledged. What a program leaves behind, however it ended, is sent
- * when the spool is next opened, in order and with the producer id, epoch and sequences that it
- * had, so that nothing is there twice.
+ * A {@link Producer} with a spool: it writes every accepted message to a directory before it sends
+ * the message, and the message stays there until it is acknowledged. If the program ends or is
+ * killed before that, the next producer with the same spool sends the message, in order and with
+ * the numbers that it had, so that no message is in the log twice. Options whose names begin with
+ * {@code spool} set it up.
  *
  * <p>There is no delivery timeout: a message is tried until it is acknowledged or the producer
- * ends. {@link #send} completes when the message is acknowledged, as ever. {@link #close} writes
- * what is in memory and ends at once: what is not acknowledged then is sent next time. Await {@link
- * #flush} before to have it acknowledged.
+ * ends. {@link #send} completes when the message is acknowledged, and {@link #spool} when it is in
+ * the spool. When the spool is full, both wait or fail with OVERLOADED, as {@link
+ * ProducerOptions#setOnFull} says.
+ *
+ * <p>{@link #close} writes what is in memory and ends at once; the next producer sends what is not
+ * acknowledged by then. To have everything acknowledged, await {@link #flush} first.
  */
 public interface SpoolingProducer extends Producer {
 
   /**
-   * What becomes of a message, in two steps.
+   * The two results of a message.
    *
-   * @param spooled it is in the spool, on the disk if the fsync policy is ALWAYS; from now on it
-   *     will be sent, if not by this program then by the next one with this spool
-   * @param acknowledged as by {@link #send}
+   * @param spooled completes when the message is in the spool; with {@link
+   *     ProducerOptions.SpoolFsync#ALWAYS} it is then on the disk. From now on it will be sent, by
+   *     this program or by the next one with this spool.
+   * @param acknowledged completes as {@link #send(Message)} does
    */
   record Receipt(Future<Void> spooled, Future<Position> acknowledged) {}
 
-  /** As {@link #send}, with both promises. */
+  /** As {@link #send(Message)}, but gives both results. */
   Receipt submit(Message message);
 
   /**
-   * As {@link #sendAt}, with both promises. The time goes into the spool, not the delay: a message
-   * that leaves the spool after its time is due at once.
+   * As {@link #sendAt}, but gives both results. The spool stores the due time: a message that
+   * leaves the spool after its due time is delivered at once.
    */
   Receipt submitAt(Message message, Instant due);
 
   /**
-   * Accepts a message for the spool alone: completes as {@link Receipt#spooled()}, and nobody is
-   * told of the acknowledgement. So that memory stays bounded, however much there is in the spool.
+   * Takes a message into the spool and completes as {@link Receipt#spooled()}. Its acknowledgement
+   * is not reported, so it needs no memory while it waits in the spool.
    */
   Future<Void> spool(Message message);
 
   /**
-   * Accepts messages of a source that can be read again, together with the position behind them: in
-   * the spool there are either both or none. Blocks while the spool is full, so it is for a thread
-   * that reads; never call it on an event loop.
+   * Takes messages of a source that can be read again, together with the position after them. After
+   * a crash, either all of them and the position are in the spool or none. Blocks while the spool
+   * is full: call it on the thread that reads the source, never on an event loop.
    *
-   * @param after where to read on after a restart; null: it cannot be read again
-   * @throws dev.evenkeel.protocol.RefusedException why the producer has ended
+   * @param after where to continue reading after a restart; null if the source cannot be read again
+   * @throws dev.evenkeel.protocol.RefusedException TOO_LARGE if a message is over its limits; the
+   *     reason why the producer has ended, if it has
    */
   default void spoolAll(List<Message> messages, SourcePosition after) throws InterruptedException {
     spoolAll(messages, null, after);
   }
 
   /**
-   * The same for messages that are due at one time.
+   * As {@link #spoolAll(List, SourcePosition)}, for messages that are all due at one time.
    *
-   * @param due as of {@link #sendAt}; null: at once
+   * @param due as in {@link #sendAt}; null for messages that are not delayed
    */
   void spoolAll(List<Message> messages, Instant due, SourcePosition after)
       throws InterruptedException;
 
-  /** What was found when the spool was opened. */
+  /** What the spool contained when this producer opened it. */
   Opened opened();
 
-  /** How it stands now. */
+  /** Current figures of the spool. */
   Status status();
 
-  /** Completes when the producer ends, with the reason unless it was closed. */
+  /**
+   * Completes when the producer was closed. Fails with the reason if the producer ends by itself:
+   * for example PRODUCER_FENCED if another producer took its name, UNKNOWN_TOPIC if the topic was
+   * deleted, UNAVAILABLE if the disk failed, or UNKNOWN_PRODUCER if the cluster has forgotten the
+   * producer.
+   */
   Future<Void> ended();
 
   /**
-   * @param source what is read, if it can be read again, or null
-   * @param position where to read on; null without a source
-   * @param messages that had been spooled before and were not known to be acknowledged
-   * @param cut what was cut off a damaged end, as a sentence, or null
+   * What a spool contained when it was opened.
+   *
+   * @param source the source of its messages, or null
+   * @param position where to continue reading the source; null without a source
+   * @param messages how many messages it contained that were not known to be acknowledged
+   * @param cut if a damaged end was cut off, a sentence about it for people; otherwise null
    */
   record Opened(Source source, SourcePosition position, long messages, String cut) {}
 
   /**
-   * @param spooledMessages of the source in all runs; without a source, of this run
-   * @param ackedMessages of those
-   * @param pendingMessages all that are not acknowledged, those of earlier runs included
-   * @param bytes on the disk
-   * @param oldestMillis age of the oldest that is on its way, or -1
-   * @param lostMessages that the log had taken of an earlier run and the spool did not know of,
-   *     because a crash of the machine took its end; a source gives them once more
+   * Figures of a spool.
+   *
+   * @param spooledMessages how many messages were spooled: of the source in all runs, or without a
+   *     source in this run
+   * @param ackedMessages how many of these are acknowledged
+   * @param pendingMessages how many messages are not acknowledged, including those of earlier runs
+   * @param bytes size of the spool on the disk
+   * @param oldestMillis age in milliseconds of the oldest message that is being sent, or -1 if
+   *     there is none
+   * @param lostMessages how many messages of earlier runs the log has, but the spool had lost
+   *     because a crash of the machine cut off its end; a source that is read again gives them a
+   *     second time
    */
   record Status(
       long spooledMessages,
