@@ -5,27 +5,20 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.NodeLogs;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Answers {@code evenkeel.api.cluster}: the nodes and the log groups as all brokers together see
- * them. A node that does not answer within {@link #TIMEOUT_MILLIS} is unknown, not an error.
+ * them. A node that does not answer within {@link ClusterCalls#NODE_TIMEOUT_MILLIS} is unknown, not
+ * an error.
  */
 final class ClusterApi {
-  /** Short: people look at it, and a dead node must not make them wait. */
-  private static final long TIMEOUT_MILLIS = 1_000;
-
   /** Longer than the answer to a replacement that goes on, shorter than HTTP waits. */
   private static final long REPLACE_TIMEOUT_MILLIS = 22_000;
 
@@ -62,23 +55,18 @@ final class ClusterApi {
   }
 
   private Future<Object> status(ClusterView view) {
-    Map<String, Future<ClusterStatus.Answer>> asked = new HashMap<>();
-    ClusterStatus.nodes(view).forEach(node -> asked.put(node, ask(node)));
-    return Future.join(new ArrayList<>(asked.values()))
+    return ClusterCalls.ofEachNode(link, ClusterStatus.nodes(view), ClusterApi::answered)
         .compose(
-            all -> {
-              Map<String, ClusterStatus.Answer> answers = new HashMap<>();
-              asked.forEach((node, answer) -> answers.put(node, answer.result()));
+            answers -> {
               ClusterStatus status = new ClusterStatus(view, answers);
               return dispatcher(status.metaLeader()).<Object>map(status::json);
             });
   }
 
   /** Never fails. */
-  private Future<ClusterStatus.Answer> ask(String node) {
-    Buffer question = Frames.request(Op.READ_LOGS, new Bytes());
-    return link.request(Addresses.control(node), question, TIMEOUT_MILLIS)
-        .map(ClusterApi::answered)
+  private static Future<ClusterStatus.Answer> answered(Future<Buffer> request) {
+    return request
+        .map(ClusterApi::read)
         .otherwise(
             failure ->
                 failure instanceof RefusedException refused
@@ -87,7 +75,7 @@ final class ClusterApi {
                     : ClusterStatus.Answer.SILENT);
   }
 
-  private static ClusterStatus.Answer answered(Buffer answer) {
+  private static ClusterStatus.Answer read(Buffer answer) {
     try {
       ByteReader in = Frames.answerReader(answer);
       return new ClusterStatus.Answer(true, NodeLogs.decode(in));
@@ -102,9 +90,8 @@ final class ClusterApi {
     if (metaLeader == null) {
       return Future.succeededFuture();
     }
-    JsonObject question = new JsonObject().putNull("rebalances").put("limit", 0);
-    return link.request(Addresses.groups(metaLeader), question.toBuffer(), TIMEOUT_MILLIS)
-        .map(Frames::answerBody)
+    return calls
+        .dispatcherAnswers(metaLeader, ClusterCalls.NODE_TIMEOUT_MILLIS)
         .map(answer -> metaLeader)
         .otherwiseEmpty();
   }

@@ -12,16 +12,24 @@ import dev.evenkeel.bus.ViewQuestion;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * Requests to whoever leads now. A request that surely had no effect (NOT_LEADER, UNAVAILABLE), or
@@ -36,6 +44,9 @@ final class ClusterCalls {
   private static final int AT_ONCE_MAX = 64;
 
   private static final long REQUEST_TIMEOUT_MILLIS = 10_000;
+
+  /** Short: somebody waits for the answer, and a dead node must not make it much later. */
+  static final long NODE_TIMEOUT_MILLIS = 1_000;
 
   /** After it no other attempt begins: whoever asked waits for 30 s. */
   private static final long ATTEMPTS_MILLIS_MAX = 15_000;
@@ -130,6 +141,45 @@ final class ClusterCalls {
                 Frames.request(op, body),
                 REQUEST_TIMEOUT_MILLIS,
                 retry));
+  }
+
+  /** The offset at which a consumer that starts there begins. */
+  Future<Long> offset(Shard shard, StartAt start) {
+    Bytes body = new Bytes(32);
+    RecordCodec.write(body, shard);
+    RecordCodec.START.write(body, start);
+    return toLeaderOf(shard, Op.FIND_OFFSET, body).map(answer -> new ByteReader(answer).i64());
+  }
+
+  /** Succeeds if the dispatcher of that node answers: to lead meta is not yet to serve. */
+  Future<Void> dispatcherAnswers(String node, long timeoutMillis) {
+    JsonObject question = new JsonObject().putNull("rebalances").put("limit", 0);
+    return link.request(Addresses.groups(node), question.toBuffer(), timeoutMillis)
+        .map(Frames::answerBody)
+        .mapEmpty();
+  }
+
+  /** What the broker of each node answers about its own logs; {@code read} never fails. */
+  static <R> Future<Map<String, R>> ofEachNode(
+      Link link, Collection<String> nodes, Function<Future<Buffer>, Future<R>> read) {
+    Map<String, Future<R>> asked = new HashMap<>();
+    for (String node : nodes) {
+      Buffer question = Frames.request(Op.READ_LOGS, new Bytes());
+      asked.put(
+          node, read.apply(link.request(Addresses.control(node), question, NODE_TIMEOUT_MILLIS)));
+    }
+    return Future.join(new ArrayList<>(asked.values()))
+        .map(
+            all -> {
+              Map<String, R> answers = new HashMap<>();
+              asked.forEach((node, answer) -> answers.put(node, answer.result()));
+              return answers;
+            });
+  }
+
+  /** Asks the leader of each data group, by its number, and gives the answers in their order. */
+  static <R> Future<List<R>> forEachDataGroup(ClusterView view, IntFunction<Future<R>> ask) {
+    return forEach(IntStream.range(0, view.dataLeaders().size()).boxed().toList(), ask::apply);
   }
 
   /** Asks the active dispatcher; the answer is JSON text. */

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DeadLetter;
@@ -14,15 +15,16 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -54,46 +56,45 @@ final class DeadLettersApi {
         .compose(
             view -> {
               Place last = after == null ? null : place(view, after);
+              Shard lastShard = last == null ? null : last.shard();
               return figures(view, group)
                   .compose(
                       figures -> {
-                        List<Shard> shards = new ArrayList<>();
-                        for (FailureFigures each : figures) {
-                          boolean behind =
-                              last == null || each.shard().compareTo(last.shard()) >= 0;
-                          if (each.dead() > 0 && behind) {
-                            shards.add(each.shard());
-                          }
-                        }
-                        shards.sort(null);
-                        Page page = new Page(view, limit);
-                        return page(page, group, shards, 0, last);
+                        Iterator<Place> starts =
+                            figures.stream()
+                                .filter(each -> each.dead() > 0)
+                                .map(FailureFigures::shard)
+                                .filter(each -> last == null || each.compareTo(last.shard()) >= 0)
+                                .sorted()
+                                .map(
+                                    each ->
+                                        new Place(
+                                            each, each.equals(lastShard) ? last.offset() + 1 : 0))
+                                .iterator();
+                        return fill(new Page(view, limit), group, starts, next(starts));
                       });
             })
         .map(page -> page.letters);
   }
 
-  private Future<Page> page(Page page, String group, List<Shard> shards, int index, Place last) {
-    if (index >= shards.size() || page.full()) {
-      return Future.succeededFuture(page);
-    }
-    Shard shard = shards.get(index);
-    long from = last != null && last.shard().equals(shard) ? last.offset() + 1 : 0;
-    return shard(page, group, shard, from)
-        .compose(done -> page(page, group, shards, index + 1, last));
+  private static Place next(Iterator<Place> starts) {
+    return starts.hasNext() ? starts.next() : null;
   }
 
-  private Future<Void> shard(Page page, String group, Shard shard, long from) {
-    if (page.full()) {
-      return Future.succeededFuture();
+  /** Reads from {@code at}, then from where {@code starts} says, until the page is full. */
+  private Future<Page> fill(Page page, String group, Iterator<Place> starts, Place at) {
+    if (at == null || page.full()) {
+      return Future.succeededFuture(page);
     }
-    return read(group, shard, from, page.limit - page.letters.size())
+    return read(group, at.shard(), at.offset(), page.limit - page.letters.size())
         .compose(
             letters -> {
               letters.forEach(page::add);
-              return letters.isEmpty()
-                  ? Future.succeededFuture()
-                  : shard(page, group, shard, letters.get(letters.size() - 1).offset() + 1);
+              Place next =
+                  letters.isEmpty()
+                      ? next(starts)
+                      : new Place(at.shard(), letters.get(letters.size() - 1).offset() + 1);
+              return fill(page, group, starts, next);
             });
   }
 
@@ -103,16 +104,7 @@ final class DeadLettersApi {
     body.i64(from).i32(max).i32(Limits.FETCH_BYTES_MAX);
     return calls
         .toLeaderOf(shard, Op.READ_DEAD_LETTERS, body)
-        .map(
-            answer -> {
-              ByteReader in = new ByteReader(answer);
-              int count = in.count();
-              List<DeadLetter> letters = new ArrayList<>(count);
-              for (int i = 0; i < count; i++) {
-                letters.add(RecordCodec.DEAD_LETTER.read(in));
-              }
-              return letters;
-            });
+        .map(answer -> Codec.list(RecordCodec.DEAD_LETTER).read(new ByteReader(answer)));
   }
 
   /** One dead letter. */
@@ -230,14 +222,7 @@ final class DeadLettersApi {
             : new DataCommand.DropDeadLetters(group, shard, offsets));
     return calls
         .toDataLeader(dataGroup, Op.SUBMIT_DATA, body)
-        .map(
-            answer -> {
-              Reply reply = ReplyCodec.decode(answer);
-              if (reply instanceof Reply.Refused refused) {
-                throw refused.exception();
-              }
-              return ((Reply.OfOffsets) reply).offsets();
-            });
+        .map(answer -> ((Reply.OfOffsets) LeaderClient.reply(answer)).offsets());
   }
 
   /**
@@ -246,21 +231,13 @@ final class DeadLettersApi {
    * @return fails if one log group has no leader
    */
   private Future<List<FailureFigures>> figures(ClusterView view, String group) {
-    List<Future<List<FailureFigures>>> parts = new ArrayList<>();
-    for (int i = 0; i < view.dataLeaders().size(); i++) {
-      Bytes body = new Bytes().i32(i).text(group);
-      parts.add(
-          calls
-              .toDataLeader(i, Op.READ_FAILURES, body)
-              .map(answer -> FailureFigures.LIST.read(new ByteReader(answer))));
-    }
-    return Future.all(parts)
-        .map(
-            done -> {
-              List<FailureFigures> all = new ArrayList<>();
-              parts.forEach(part -> all.addAll(part.result()));
-              return all;
-            });
+    return ClusterCalls.forEachDataGroup(
+            view,
+            i ->
+                calls
+                    .toDataLeader(i, Op.READ_FAILURES, new Bytes().i32(i).text(group))
+                    .map(answer -> FailureFigures.LIST.read(new ByteReader(answer))))
+        .map(parts -> parts.stream().flatMap(List::stream).toList());
   }
 
   private static Place place(ClusterView view, String name) {

@@ -6,7 +6,6 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.protocol.Nearest;
@@ -21,7 +20,6 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -93,57 +91,32 @@ public final class GatewayVerticle extends VerticleBase {
 
   private final List<MessageConsumer<Object>> consumers = new ArrayList<>();
   private EvenkeelClient ownClient;
-  private Link link;
-  private BiFunction<String, Acks, Future<Producer>> producerOpener;
   private volatile ProducerPool producers;
   private ClusterCalls calls;
 
   /** Written on the gateway's context, looked at from others. */
   private volatile int requests;
 
-  public GatewayVerticle() {}
-
-  /**
-   * @param producerOpener opens a producer for the topic of that name
-   */
-  public GatewayVerticle(Link link, BiFunction<String, Acks, Future<Producer>> producerOpener) {
-    this.link = link;
-    this.producerOpener = producerOpener;
-  }
-
   @Override
   public Future<?> start() {
     Nearest.requireKnown("configuration key", config().fieldNames(), List.of());
-    if (link != null) {
-      return begin();
-    }
     EvenkeelClient shared = LocalObjects.get(vertx, EvenkeelClient.class);
     if (shared != null) {
-      return beginFor(shared);
+      return begin(shared);
     }
-    return Evenkeel.with(vertx)
-        .compose(
-            client -> {
-              ownClient = client;
-              return beginFor(client);
-            });
+    return Evenkeel.with(vertx).onSuccess(client -> ownClient = client).compose(this::begin);
   }
 
-  private Future<?> beginFor(EvenkeelClient client) {
-    link = EvenkeelClientImpl.linkOf(client);
-    producerOpener = (topic, acks) -> client.producer(gatewayOptions(topic, acks));
-    return begin();
-  }
-
-  private Future<?> begin() {
-    producers = new ProducerPool(producerOpener);
+  private Future<?> begin(EvenkeelClient client) {
+    Link link = EvenkeelClientImpl.linkOf(client);
+    producers = new ProducerPool((topic, acks) -> client.producer(gatewayOptions(topic, acks)));
     calls = new ClusterCalls(link);
     ProduceApi produce = new ProduceApi(producers, calls.majority(), System::currentTimeMillis);
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
         List.of(
             serve(Addresses.API_PRODUCE, produce::answer),
-            serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(link, calls))::answer),
+            serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
             serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
             serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer)));

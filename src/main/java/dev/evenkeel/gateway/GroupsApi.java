@@ -1,6 +1,11 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
@@ -25,16 +30,17 @@ final class GroupsApi {
 
   private static final int MOVES_MAX = Limits.MOVES_KEPT_MAX;
 
+  /** Longer than the dispatcher waits for owners to let go. */
+  private static final long DELETE_TIMEOUT_MILLIS = 25_000;
+
   private final ClusterCalls calls;
   private final DeadLettersApi deadLetters;
   private final ResetApi resets;
-  private final GroupDeletion deletion;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
     deadLetters = new DeadLettersApi(calls);
     resets = new ResetApi(calls);
-    deletion = new GroupDeletion(calls);
   }
 
   Future<Object> answer(JsonObject request) {
@@ -58,7 +64,7 @@ final class GroupsApi {
         return resets.reset(request);
       }
       case "delete" -> {
-        return deletion.delete(request);
+        return delete(request);
       }
       // A null asks for the moves of all groups.
       case "rebalances" ->
@@ -73,5 +79,65 @@ final class GroupsApi {
                   + " or delete");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
+  }
+
+  /**
+   * Deletes a group, or a topic that no member of it reads: finds out what would be deleted, and
+   * lets the dispatcher forget it.
+   */
+  private Future<Object> delete(JsonObject request) {
+    String group = JsonFields.neededText(request, "group");
+    String topic = JsonFields.text(request, "topic");
+    boolean dryRun = JsonFields.flag(request, "dryRun");
+    JsonObject question = new JsonObject().put("group", group).put("topic", topic);
+    return calls
+        .askDispatcher(new JsonObject().put("whatIfForgotten", question))
+        .map(JsonObject::new)
+        .compose(this::withBytes)
+        .compose(
+            found -> {
+              JsonObject report =
+                  question.put("dryRun", dryRun).put("shards", found.getJsonArray("shards"));
+              return dryRun
+                  ? Future.succeededFuture(report.put("refused", found.getString("refused")))
+                  : forget(group, topic).map(done -> report.putNull("refused"));
+            });
+  }
+
+  private Future<?> forget(String group, String topic) {
+    JsonObject question = new JsonObject().put("group", group).put("topic", topic);
+    return calls.askMetaLeader(
+        Addresses::groups, new JsonObject().put("forget", question), DELETE_TIMEOUT_MILLIS, false);
+  }
+
+  /** Turns what retention would drop into bytes, which leaders of shards know. */
+  private Future<JsonObject> withBytes(JsonObject found) {
+    List<JsonObject> shards =
+        found.getJsonArray("shards").stream().map(JsonObject.class::cast).toList();
+    return ClusterCalls.forEach(shards, this::withBytesOf).map(done -> found);
+  }
+
+  private Future<Void> withBytesOf(JsonObject shard) {
+    Shard of = new Shard((int) shard.remove("topicId"), shard.getInteger("shard"));
+    Long from = toLong(shard.remove("freedFrom"));
+    Long to = toLong(shard.remove("freedTo"));
+    if (from == null || to == null || to <= from) {
+      shard.put("bytesFreed", from == null ? null : (Long) 0L);
+      return Future.succeededFuture();
+    }
+    Bytes body = new Bytes(32);
+    RecordCodec.write(body, of);
+    body.i64(from).i64(to);
+    return calls
+        .toLeaderOf(of, Op.READ_BYTES, body)
+        .map(answer -> (Long) answer.getLong(answer.position()))
+        // A figure that cannot be had, of a leader of a former version say, is unknown.
+        .otherwise((Long) null)
+        .map(bytes -> shard.put("bytesFreed", bytes))
+        .mapEmpty();
+  }
+
+  private static Long toLong(Object number) {
+    return number == null ? null : (Long) ((Number) number).longValue();
   }
 }

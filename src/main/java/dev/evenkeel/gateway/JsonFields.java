@@ -42,11 +42,16 @@ final class JsonFields {
   }
 
   static String text(JsonObject json, String field) {
+    return typed(json, field, String.class, "a string");
+  }
+
+  /** The value of a field, which may be missing or null. */
+  private static <T> T typed(JsonObject json, String field, Class<T> type, String right) {
     Object value = json.getValue(field);
-    if (value == null || value instanceof String) {
-      return (String) value;
+    if (value == null || type.isInstance(value)) {
+      return type.cast(value);
     }
-    throw wrong(field, value, "a string");
+    throw wrong(field, value, right);
   }
 
   static String neededText(JsonObject json, String field) {
@@ -70,27 +75,15 @@ final class JsonFields {
   }
 
   static boolean flag(JsonObject json, String field) {
-    Object value = json.getValue(field);
-    if (value == null || value instanceof Boolean) {
-      return Boolean.TRUE.equals(value);
-    }
-    throw wrong(field, value, "true or false");
+    return Boolean.TRUE.equals(typed(json, field, Boolean.class, "true or false"));
   }
 
   static JsonObject objectField(JsonObject json, String field) {
-    Object value = json.getValue(field);
-    if (value == null || value instanceof JsonObject) {
-      return (JsonObject) value;
-    }
-    throw wrong(field, value, "an object");
+    return typed(json, field, JsonObject.class, "an object");
   }
 
   static JsonArray arrayField(JsonObject json, String field) {
-    Object value = json.getValue(field);
-    if (value == null || value instanceof JsonArray) {
-      return (JsonArray) value;
-    }
-    throw wrong(field, value, "an array");
+    return typed(json, field, JsonArray.class, "an array");
   }
 
   static RefusedException invalid(String detail) {

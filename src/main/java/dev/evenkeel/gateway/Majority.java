@@ -1,16 +1,11 @@
 package dev.evenkeel.gateway;
 
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -21,9 +16,6 @@ import java.util.function.Supplier;
  * missing. Every node is a voter of every log group.
  */
 final class Majority {
-  /** Somebody waits for the answer, and a dead node must not make it much later. */
-  private static final long TIMEOUT_MILLIS = 1_000;
-
   private static final long LOOK_NANOS = 1_000_000_000L;
 
   private final Link link;
@@ -61,30 +53,15 @@ final class Majority {
     long now = System.nanoTime();
     if (looked == null || now - lookedNanos > LOOK_NANOS) {
       lookedNanos = now;
-      looked = views.get().compose(this::answering);
+      looked =
+          views
+              .get()
+              .compose(
+                  view ->
+                      ClusterCalls.ofEachNode(
+                          link, view.nodes(), asked -> asked.map(true).otherwise(false)));
     }
     return looked;
-  }
-
-  private Future<Map<String, Boolean>> answering(ClusterView view) {
-    Map<String, Future<Boolean>> asked = new HashMap<>();
-    for (String node : view.nodes()) {
-      asked.put(
-          node,
-          link.request(
-                  Addresses.control(node),
-                  Frames.request(Op.READ_LOGS, new Bytes()),
-                  TIMEOUT_MILLIS)
-              .map(true)
-              .otherwise(false));
-    }
-    return Future.join(new ArrayList<>(asked.values()))
-        .map(
-            done -> {
-              Map<String, Boolean> there = new HashMap<>();
-              asked.forEach((node, answer) -> there.put(node, answer.result()));
-              return there;
-            });
   }
 
   private static RefusedException explain(

@@ -11,9 +11,6 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchReader;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -46,7 +43,10 @@ final class MessagesApi {
         .compose(
             view -> {
               Shard shard = shard(view.existing(topicName), index);
-              Future<Long> from = offset >= 0 ? Future.succeededFuture(offset) : firstOffset(shard);
+              Future<Long> from =
+                  offset >= 0
+                      ? Future.succeededFuture(offset)
+                      : calls.offset(shard, StartAt.EARLIEST);
               return from.compose(at -> read(new Page(shard, limit), at));
             })
         .map(page -> page.messages);
@@ -62,15 +62,6 @@ final class MessagesApi {
           Refusal.UNKNOWN_SHARD, "there is no shard " + index + ": " + right);
     }
     return new Shard(topic.id(), Math.max(0, index));
-  }
-
-  private Future<Long> firstOffset(Shard shard) {
-    Bytes body = new Bytes();
-    RecordCodec.write(body, shard);
-    RecordCodec.START.write(body, StartAt.EARLIEST);
-    return calls
-        .toLeaderOf(shard, Op.FIND_OFFSET, body)
-        .map(answer -> new ByteReader(answer).i64());
   }
 
   /** Fetches until the page is full or the shard ends. */

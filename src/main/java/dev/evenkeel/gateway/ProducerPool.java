@@ -8,9 +8,11 @@ import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 
 /**
@@ -21,6 +23,15 @@ import java.util.function.BiFunction;
 final class ProducerPool {
   static final int PRODUCERS_MAX = 64;
   static final long IDLE_MILLIS = 60_000;
+
+  private static final Set<Refusal> HARMLESS =
+      EnumSet.of(
+          Refusal.TOO_LARGE,
+          Refusal.OVERLOADED,
+          Refusal.INVALID,
+          Refusal.INDETERMINATE,
+          Refusal.REPLICAS_MISSING,
+          Refusal.DISK_FULL);
 
   private final BiFunction<String, Acks, Future<Producer>> opener;
   private final Map<Use, Entry> entries = new LinkedHashMap<>();
@@ -71,13 +82,7 @@ final class ProducerPool {
 
   /** Whether the producer can go on after this. After anything else the next send opens another. */
   private static boolean harmless(Throwable failure) {
-    return failure instanceof RefusedException refused
-        && (refused.refusal() == Refusal.TOO_LARGE
-            || refused.refusal() == Refusal.OVERLOADED
-            || refused.refusal() == Refusal.INVALID
-            || refused.refusal() == Refusal.INDETERMINATE
-            || refused.refusal() == Refusal.REPLICAS_MISSING
-            || refused.refusal() == Refusal.DISK_FULL);
+    return failure instanceof RefusedException refused && HARMLESS.contains(refused.refusal());
   }
 
   void closeIdle(long nowMillis) {

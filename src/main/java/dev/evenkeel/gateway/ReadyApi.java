@@ -1,9 +1,6 @@
 package dev.evenkeel.gateway;
 
-import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.Frames;
-import dev.evenkeel.bus.Link;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -11,18 +8,24 @@ import io.vertx.core.json.JsonObject;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether the cluster can serve: every log group has a leader, and the dispatcher answers. A change
- * of leaders does not show: see {@link SteadyReadiness}.
+ * Says whether the cluster can serve: every log group has a leader, and the dispatcher answers.
+ *
+ * <p>A change of leaders does not show. Elections and the start of a dispatcher end by themselves
+ * within seconds, and all nodes see them at the same time: if each said that it is not ready,
+ * nobody would be.
  */
 final class ReadyApi {
   private static final long TIMEOUT_MILLIS = 2_000;
 
-  private final Link link;
-  private final ClusterCalls calls;
-  private final SteadyReadiness readiness = new SteadyReadiness();
+  /** A node that was ready says so for this time after the cluster has stopped serving. */
+  static final long GRACE_MILLIS = 10_000;
 
-  ReadyApi(Link link, ClusterCalls calls) {
-    this.link = link;
+  private final ClusterCalls calls;
+  private boolean ready;
+  private boolean failing;
+  private long failingSinceMillis;
+
+  ReadyApi(ClusterCalls calls) {
     this.calls = calls;
   }
 
@@ -34,7 +37,7 @@ final class ReadyApi {
         .transform(
             asked -> {
               long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
-              return readiness.seen(asked.succeeded(), now)
+              return seen(asked.succeeded(), now)
                   ? Future.succeededFuture(new JsonObject().put("ready", true))
                   : Future.failedFuture(asked.cause());
             });
@@ -52,14 +55,32 @@ final class ReadyApi {
         throw unavailable("the log group d" + i + " has no leader");
       }
     }
-    JsonObject question = new JsonObject().putNull("rebalances").put("limit", 0);
-    return link.request(Addresses.groups(view.metaLeader()), question.toBuffer(), TIMEOUT_MILLIS)
-        .map(Frames::answerBody)
+    return calls
+        .dispatcherAnswers(view.metaLeader(), TIMEOUT_MILLIS)
         .<Void>mapEmpty()
         .recover(
             failure ->
                 Future.failedFuture(
                     unavailable("the dispatcher does not answer: " + ApiErrors.words(failure))));
+  }
+
+  /**
+   * Notes whether the cluster can serve now.
+   *
+   * @param nowMillis of a monotonic clock
+   * @return whether the node is to count as ready
+   */
+  synchronized boolean seen(boolean canServe, long nowMillis) {
+    if (canServe) {
+      ready = true;
+    } else if (!failing) {
+      // However long ago it was asked before: the change may just have begun.
+      failingSinceMillis = nowMillis;
+    } else if (nowMillis - failingSinceMillis >= GRACE_MILLIS) {
+      ready = false;
+    }
+    failing = !canServe;
+    return ready;
   }
 
   private static RefusedException unavailable(String reason) {

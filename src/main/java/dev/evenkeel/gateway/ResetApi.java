@@ -2,13 +2,10 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -104,16 +101,20 @@ final class ResetApi {
     String topic = of.getString("topic");
     Shard shard = new Shard(view.existing(topic).id(), of.getInteger("shard"));
     Future<Long> offset =
-        to.kind() == StartAt.Kind.OFFSET ? inRange(topic, shard, to.value()) : find(shard, to);
+        to.kind() == StartAt.Kind.OFFSET
+            ? inRange(topic, shard, to.value())
+            : calls.offset(shard, to);
     return offset.map(
         at -> new Place(topic, shard, of.getString("owner"), of.getLong("committed"), at));
   }
 
   private Future<Long> inRange(String topic, Shard shard, long offset) {
-    return find(shard, StartAt.EARLIEST)
+    return calls
+        .offset(shard, StartAt.EARLIEST)
         .compose(
             start ->
-                find(shard, StartAt.LATEST)
+                calls
+                    .offset(shard, StartAt.LATEST)
                     .map(
                         end -> {
                           if (offset < start || offset > end) {
@@ -133,15 +134,6 @@ final class ResetApi {
                           }
                           return offset;
                         }));
-  }
-
-  private Future<Long> find(Shard shard, StartAt to) {
-    Bytes body = new Bytes(32);
-    RecordCodec.write(body, shard);
-    RecordCodec.START.write(body, to);
-    return calls
-        .toLeaderOf(shard, Op.FIND_OFFSET, body)
-        .map(answer -> answer.getLong(answer.position()));
   }
 
   private Future<JsonArray> submit(String group, List<Place> places, StartAt to, boolean force) {

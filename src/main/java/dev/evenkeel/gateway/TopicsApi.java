@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Limits;
@@ -14,12 +15,10 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
-import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -120,7 +119,7 @@ final class TopicsApi {
         .toMetaLeader(Op.DELETE_TOPIC, new Bytes().text(name))
         .map(
             answer -> {
-              reply(answer);
+              LeaderClient.reply(answer);
               return new JsonObject().put("name", name).put("deleted", true);
             });
   }
@@ -136,22 +135,19 @@ final class TopicsApi {
 
   /** What the leaders that answer know of shards; a shard of another leader is missing. */
   private Future<Map<Shard, ShardStatus>> statuses(ClusterView view) {
-    List<Future<List<ShardStatus>>> asked = new ArrayList<>();
-    for (int group = 0; group < view.dataLeaders().size(); group++) {
-      Future<List<ShardStatus>> answer =
-          view.dataLeaders().get(group) == null
-              ? Future.succeededFuture(List.of())
-              : calls
-                  .toDataLeader(group, Op.READ_SHARDS, new Bytes().i32(group).text(null))
-                  .map(body -> ShardStatus.LIST.read(new ByteReader(body)))
-                  .otherwise(List.of());
-      asked.add(answer);
-    }
-    return Future.join(asked)
+    return ClusterCalls.forEachDataGroup(
+            view,
+            group ->
+                view.dataLeaders().get(group) == null
+                    ? Future.succeededFuture(List.<ShardStatus>of())
+                    : calls
+                        .toDataLeader(group, Op.READ_SHARDS, new Bytes().i32(group).text(null))
+                        .map(body -> ShardStatus.LIST.read(new ByteReader(body)))
+                        .otherwise(List.of()))
         .map(
             all -> {
               Map<Shard, ShardStatus> statuses = new HashMap<>();
-              asked.forEach(each -> each.result().forEach(s -> statuses.put(s.shard(), s)));
+              all.forEach(some -> some.forEach(each -> statuses.put(each.shard(), each)));
               return statuses;
             });
   }
@@ -211,18 +207,10 @@ final class TopicsApi {
   }
 
   private static TopicInfo topicOf(ByteBuffer answer) {
-    Reply reply = reply(answer);
+    Reply reply = LeaderClient.reply(answer);
     if (reply instanceof Reply.OfTopic ofTopic) {
       return ofTopic.topic();
     }
     throw new RefusedException(Refusal.WRONG_VERSION, "unexpected answer " + reply);
-  }
-
-  private static Reply reply(ByteBuffer answer) {
-    Reply reply = ReplyCodec.decode(answer);
-    if (reply instanceof Reply.Refused refused) {
-      throw refused.exception();
-    }
-    return reply;
   }
 }

@@ -1,6 +1,6 @@
 package dev.evenkeel.functional;
 
-import dev.evenkeel.gateway.live.MergePatch;
+import dev.evenkeel.gateway.live.MergePatches;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -69,7 +69,7 @@ final class LiveWatcher implements WebSocket.Listener, AutoCloseable {
     if (frame.getString("type").equals("snapshot")) {
       return stateOf(frame);
     }
-    MergePatch.apply(state, maps(frame.getJsonObject("patch")));
+    MergePatches.apply(state, maps(frame.getJsonObject("patch")));
     return state;
   }
 

@@ -31,11 +31,6 @@ final class Json {
     return copy(from, new LinkedHashMap<>(), fields);
   }
 
-  /** Of one type, so that equal numbers are equal. */
-  static Long number(JsonObject json, String key) {
-    return json.getLong(key);
-  }
-
   static List<JsonObject> objects(JsonArray array) {
     List<JsonObject> objects = new ArrayList<>();
     for (int i = 0; array != null && i < array.size(); i++) {

@@ -11,9 +11,9 @@ import java.util.Map;
  */
 public final class LiveState {
   private final Map<String, Object> server = new LinkedHashMap<>();
-  private final GroupFigures groupFigures = new GroupFigures();
-  private final TopicFigures topicFigures = new TopicFigures();
-  private final MoveHistory moveBook = new MoveHistory();
+  private final LiveGroups liveGroups = new LiveGroups();
+  private final LiveTopics liveTopics = new LiveTopics();
+  private final MoveHistory moveHistory = new MoveHistory();
   private Map<String, Object> cluster = new LinkedHashMap<>();
   private Map<String, Object> topics = new LinkedHashMap<>();
   private Map<String, Object> groups = new LinkedHashMap<>();
@@ -39,11 +39,11 @@ public final class LiveState {
    */
   public void looked(String node, JsonObject answer, long nowMillis) {
     JsonObject facts = answer.getJsonObject("facts");
-    groups = groupFigures.take(Json.objects(facts.getJsonArray("groups")), nowMillis);
-    topics = topicFigures.take(Json.objects(facts.getJsonArray("topics")), nowMillis);
+    groups = liveGroups.take(Json.objects(facts.getJsonArray("groups")), nowMillis);
+    topics = liveTopics.take(Json.objects(facts.getJsonArray("topics")), nowMillis);
     if (answer.getJsonArray("moves") != null) {
-      moveBook.take(Json.objects(answer.getJsonArray("moves")));
-      moves = moveBook.state();
+      moveHistory.take(Json.objects(answer.getJsonArray("moves")));
+      moves = moveHistory.state();
     }
     tag = answer.getString("tag");
     dispatcher = node;

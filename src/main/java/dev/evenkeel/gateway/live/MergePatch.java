@@ -33,25 +33,6 @@ public final class MergePatch {
     return patch;
   }
 
-  /** Changes {@code target} as {@code patch} says. */
-  public static void apply(Map<String, Object> target, Map<String, ?> patch) {
-    patch.forEach(
-        (key, value) -> {
-          if (value == null) {
-            target.remove(key);
-          } else if (value instanceof Map<?, ?>) {
-            Map<String, Object> inner = new LinkedHashMap<>();
-            if (target.get(key) instanceof Map<?, ?> old) {
-              inner.putAll(object(old));
-            }
-            apply(inner, object(value));
-            target.put(key, inner);
-          } else {
-            target.put(key, value);
-          }
-        });
-  }
-
   @SuppressWarnings("unchecked")
   private static Map<String, Object> object(Object value) {
     return (Map<String, Object>) value;

@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.gateway.live.LiveHub;
-import dev.evenkeel.gateway.live.MergePatch;
+import dev.evenkeel.gateway.live.MergePatches;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -138,7 +138,7 @@ class LiveRoutesTest {
         if (frame.getString("type").equals("snapshot")) {
           state = told;
         } else {
-          MergePatch.apply(state, new JsonObject(told).getJsonObject("patch").getMap());
+          MergePatches.apply(state, new JsonObject(told).getJsonObject("patch").getMap());
         }
       }
       return new JsonObject(state);

@@ -133,7 +133,7 @@ class LiveFiguresTest {
             {"group":"g","mode":"singleton","singleton":{"leader":"a","term":7},
              "members":[{"member":"a","shards":[]},{"member":"b","shards":[]}],"shards":[]}\
             """);
-    JsonObject state = new JsonObject(new GroupFigures().take(List.of(group), 0));
+    JsonObject state = new JsonObject(new LiveGroups().take(List.of(group), 0));
     JsonObject members = state.getJsonObject("g").getJsonObject("members");
     assertThat(members.getJsonObject("a").getLong("leadsTerm")).isEqualTo(7);
     assertThat(members.getJsonObject("b").containsKey("leadsTerm")).isFalse();

@@ -65,14 +65,13 @@ class LiveStateTest {
                 "bars",
                 new JsonArray()
                     .add(new JsonObject().put("member", "a").put("finished", 70).put("inHand", 2)));
-    Map<String, Object> facts = GroupFigures.level(level);
+    Map<String, Object> facts = LiveGroups.level(level);
     assertThat(facts).doesNotContainKeys("holder", "heldMs").containsEntry("gap", 0L);
     assertThat(facts.get("bars")).isEqualTo(Map.of("a", Map.of("finished", 70L, "inHand", 2L)));
     // A group in another mode has none of it, and a level group whose figures are unknown no bars.
-    assertThat(GroupFigures.level(new JsonObject().putNull("range"))).isNull();
-    assertThat(GroupFigures.level(null)).isNull();
-    assertThat(GroupFigures.level(new JsonObject().put("range", 10)).get("bars"))
-        .isEqualTo(Map.of());
+    assertThat(LiveGroups.level(new JsonObject().putNull("range"))).isNull();
+    assertThat(LiveGroups.level(null)).isNull();
+    assertThat(LiveGroups.level(new JsonObject().put("range", 10)).get("bars")).isEqualTo(Map.of());
   }
 
   @Example
@@ -80,10 +79,10 @@ class LiveStateTest {
     JsonObject none =
         new JsonObject("{\"retriesWaiting\":0,\"parked\":0,\"shardsWaiting\":0,\"deadLetters\":0}");
     JsonObject group = new JsonObject().put("failures", none).put("members", new JsonArray());
-    assertThat(GroupFigures.failures(group)).isNull();
-    assertThat(GroupFigures.failures(group.copy().putNull("failures"))).isNull();
+    assertThat(LiveGroups.failures(group)).isNull();
+    assertThat(LiveGroups.failures(group.copy().putNull("failures"))).isNull();
     JsonObject some = none.copy().put("deadLetters", 3);
-    assertThat(GroupFigures.failures(group.copy().put("failures", some)))
+    assertThat(LiveGroups.failures(group.copy().put("failures", some)))
         .isEqualTo(
             Map.of(
                 "retriesWaiting",
@@ -97,7 +96,7 @@ class LiveStateTest {
                 "breakersOpen",
                 0L));
     JsonArray pausing = new JsonArray().add(new JsonObject().put("breaker", "open"));
-    assertThat(GroupFigures.failures(group.copy().put("members", pausing).putNull("failures")))
+    assertThat(LiveGroups.failures(group.copy().put("members", pausing).putNull("failures")))
         .as("what is not known is not there")
         .isEqualTo(Map.of("breakersOpen", 1L));
   }
@@ -112,19 +111,19 @@ class LiveStateTest {
             .put("declined", 7)
             .put("repetition", repeats)
             .put("hot", new JsonArray().add(new JsonObject().put("key", "a").put("declined", 7)));
-    assertThat(GroupFigures.dedup(on))
+    assertThat(LiveGroups.dedup(on))
         .containsEntry("savedPercent", 50.0)
         .containsEntry("declined", 7L)
         .containsEntry("hot", Map.of("a", 7L))
         .doesNotContainKeys("processing", "waiting", "lost");
     JsonObject off = new JsonObject().put("mode", "off");
-    assertThat(GroupFigures.dedup(off.copy().put("repetition", repeats)))
+    assertThat(LiveGroups.dedup(off.copy().put("repetition", repeats)))
         .isEqualTo(Map.of("mode", "off", "repetition", "high", "wouldSavePercent", 41.3));
     assertThat(
-            GroupFigures.dedup(off.copy().put("repetition", new JsonObject().put("level", "none"))))
+            LiveGroups.dedup(off.copy().put("repetition", new JsonObject().put("level", "none"))))
         .isNull();
-    assertThat(GroupFigures.dedup(off)).isNull();
-    assertThat(GroupFigures.dedup(null)).isNull();
+    assertThat(LiveGroups.dedup(off)).isNull();
+    assertThat(LiveGroups.dedup(null)).isNull();
   }
 
   private static JsonObject move(long epoch, Long pause) {
@@ -254,7 +253,7 @@ class LiveStateTest {
       someFact(random, now);
       if (random.nextInt(3) > 0) {
         String sent = new JsonObject(state.patch()).encode();
-        MergePatch.apply(watched, new JsonObject(sent).getMap());
+        MergePatches.apply(watched, new JsonObject(sent).getMap());
         assertThat(new JsonObject(watched)).isEqualTo(new JsonObject(state.told()));
       }
     }

@@ -33,7 +33,7 @@ class MergePatchTest {
   void aPatchLeadsFromOneStateToTheOther(
       @ForAll("states") Map<String, Object> before, @ForAll("states") Map<String, Object> after) {
     Map<String, Object> target = new LinkedHashMap<>(before);
-    MergePatch.apply(target, MergePatch.diff(before, after));
+    MergePatches.apply(target, MergePatch.diff(before, after));
     assertThat(target).isEqualTo(after);
   }
 
@@ -42,7 +42,7 @@ class MergePatchTest {
       @ForAll("states") Map<String, Object> before, @ForAll("states") Map<String, Object> after) {
     Map<String, Object> target = new LinkedHashMap<>(before);
     String text = new JsonObject(MergePatch.diff(before, after)).encode();
-    MergePatch.apply(target, new JsonObject(text).getMap());
+    MergePatches.apply(target, new JsonObject(text).getMap());
     assertThat(new JsonObject(target)).isEqualTo(new JsonObject(after));
   }
 
@@ -59,7 +59,7 @@ class MergePatchTest {
                 "{\"title\":\"Goodbye!\",\"author\":{\"givenName\":\"John\",\"familyName\":\"Doe\"},\"content\":\"This"
                     + " will be unchanged\"}")
             .getMap();
-    MergePatch.apply(
+    MergePatches.apply(
         target,
         new JsonObject(
                 "{\"title\":\"Hello!\",\"phoneNumber\":\"+01-123-456-7890\",\"author\":{\"familyName\":null}}")

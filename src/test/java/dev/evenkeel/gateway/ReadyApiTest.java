@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class SteadyReadinessTest {
-  private final SteadyReadiness readiness = new SteadyReadiness();
+class ReadyApiTest {
+  private final ReadyApi readiness = new ReadyApi(null);
 
   @Test
   void aNodeIsNotReadyBeforeTheClusterCanServe() {

@@ -2,7 +2,6 @@ package dev.evenkeel.gateway.live;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,30 +10,24 @@ import java.util.Map;
  * The groups of the state, from what the dispatcher answers: adds rates and times of lag, which
  * come of several answers. What an answer does not name is forgotten.
  */
-final class GroupFigures {
+final class LiveGroups {
   /** Progress is committed every 5 s or so: a shorter time would show jumps. */
   private static final long COMMIT_WINDOW_MILLIS = 10_000;
 
   /** Members tell their count every second. */
   private static final long MEMBER_WINDOW_MILLIS = 5_000;
 
-  private Map<String, EndHistory> ends = new HashMap<>();
-  private Map<String, Meter> meters = new HashMap<>();
-  private Map<String, EndHistory> endsBefore = Map.of();
-  private Map<String, Meter> metersBefore = Map.of();
+  private final Kept<EndHistory> ends = new Kept<>();
+  private final Kept<Meter> meters = new Kept<>();
 
   /** The state's groups. */
   Map<String, Object> take(List<JsonObject> groups, long nowMillis) {
-    endsBefore = ends;
-    metersBefore = meters;
-    ends = new HashMap<>();
-    meters = new HashMap<>();
+    ends.next();
+    meters.next();
     Map<String, Object> all = new LinkedHashMap<>();
     for (JsonObject group : groups) {
       all.put(group.getString("group"), group(group, nowMillis));
     }
-    endsBefore = Map.of();
-    metersBefore = Map.of();
     return all;
   }
 
@@ -45,7 +38,7 @@ final class GroupFigures {
     for (JsonObject member : Json.objects(group.getJsonArray("members"))) {
       Map<String, Object> figures = member(name, member, nowMillis);
       if (member.getString("member").equals(singleton.getString("leader"))) {
-        Json.put(figures, "leadsTerm", Json.number(singleton, "term"));
+        Json.put(figures, "leadsTerm", singleton.getLong("term"));
       }
       members.put(member.getString("member"), figures);
     }
@@ -69,9 +62,10 @@ final class GroupFigures {
 
   private Map<String, Object> member(String group, JsonObject member, long nowMillis) {
     Map<String, Object> state = Json.copy(member, "node", "host", "consumed");
-    Long consumed = Json.number(member, "consumed");
+    Long consumed = member.getLong("consumed");
     // Two spaces: no shard's key looks like it.
-    Meter meter = meter(group + "  " + member.getString("member"), MEMBER_WINDOW_MILLIS);
+    Meter meter =
+        meters.of(group + "  " + member.getString("member"), () -> new Meter(MEMBER_WINDOW_MILLIS));
     if (consumed != null) {
       meter.add(nowMillis, consumed);
     }
@@ -86,14 +80,14 @@ final class GroupFigures {
 
   private Map<String, Object> shard(
       String meterKey, String endKey, JsonObject shard, Sums sums, long nowMillis) {
-    Long committed = Json.number(shard, "committed");
-    Long end = Json.number(shard, "end");
-    Long lag = Json.number(shard, "lag");
-    EndHistory history = history(endKey);
+    Long committed = shard.getLong("committed");
+    Long end = shard.getLong("end");
+    Long lag = shard.getLong("lag");
+    EndHistory history = ends.of(endKey, EndHistory::new);
     if (end != null) {
       history.add(nowMillis, end);
     }
-    Meter meter = meter(meterKey, COMMIT_WINDOW_MILLIS);
+    Meter meter = meters.of(meterKey, () -> new Meter(COMMIT_WINDOW_MILLIS));
     if (committed != null) {
       meter.add(nowMillis, committed);
     }
@@ -125,7 +119,7 @@ final class GroupFigures {
    * @return null if the group is not in mode level
    */
   static Map<String, Object> level(JsonObject level) {
-    if (level == null || Json.number(level, "range") == null) {
+    if (level == null || level.getLong("range") == null) {
       return null;
     }
     Map<String, Object> state =
@@ -161,7 +155,7 @@ final class GroupFigures {
       Json.copy(dedup, state, "declined", "processing", "waiting", "lost");
       Map<String, Object> hot = new LinkedHashMap<>();
       for (JsonObject each : Json.objects(dedup.getJsonArray("hot"))) {
-        hot.put(each.getString("key"), Json.number(each, "declined"));
+        hot.put(each.getString("key"), each.getLong("declined"));
       }
       state.put("hot", hot);
     }
@@ -207,16 +201,6 @@ final class GroupFigures {
 
   private static Number seconds(Long millis) {
     return millis == null ? null : Json.rounded(millis / 1000.0);
-  }
-
-  private EndHistory history(String key) {
-    return ends.computeIfAbsent(
-        key, k -> endsBefore.containsKey(k) ? endsBefore.get(k) : new EndHistory());
-  }
-
-  private Meter meter(String key, long windowMillis) {
-    return meters.computeIfAbsent(
-        key, k -> metersBefore.containsKey(k) ? metersBefore.get(k) : new Meter(windowMillis));
   }
 
   /** A group's figures of its shards' figures. */

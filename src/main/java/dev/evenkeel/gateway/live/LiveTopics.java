@@ -1,26 +1,23 @@
 package dev.evenkeel.gateway.live;
 
 import io.vertx.core.json.JsonObject;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** The topics of the state, with how fast messages come. */
-final class TopicFigures {
+final class LiveTopics {
   private static final long WINDOW_MILLIS = 3_000;
 
-  private Map<String, Meter> meters = new HashMap<>();
+  private final Kept<Meter> meters = new Kept<>();
 
   Map<String, Object> take(List<JsonObject> topics, long nowMillis) {
-    Map<String, Meter> before = meters;
-    meters = new HashMap<>();
+    meters.next();
     Map<String, Object> all = new LinkedHashMap<>();
     for (JsonObject topic : topics) {
       String name = topic.getString("name");
-      Meter meter = before.containsKey(name) ? before.get(name) : new Meter(WINDOW_MILLIS);
-      meters.put(name, meter);
-      Long end = Json.number(topic, "end");
+      Meter meter = meters.of(name, () -> new Meter(WINDOW_MILLIS));
+      Long end = topic.getLong("end");
       if (end != null) {
         meter.add(nowMillis, end);
       }
