@@ -1,7 +1,9 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.client.internal.consume.PublishRequest;
+import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.client.internal.member.PublishBench;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -11,6 +13,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RetryAnswer;
+import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -50,60 +53,60 @@ final class SimCalls implements PublishBench.Cluster {
     begun.merge(shard, offset + 1, Math::max);
   }
 
-  void fetch(ConsumerAction.Fetch f) {
+  void fetch(ShardEvents owned, FetchRequest request) {
     this.<FetchAnswer>request(
-        text(() -> "fetch of " + f.owned()),
-        f.request().waitMillis() + FETCH_GRACE_MILLIS,
-        answer -> world.brokers.of(f.owned().shard()).fetch(f.request(), answer),
-        answer -> f.owned().fetched(f.request(), answer, clock()),
-        no -> f.owned().fetchFailed(f.request(), no, clock()));
+        text(() -> "fetch of " + owned),
+        request.waitMillis() + FETCH_GRACE_MILLIS,
+        answer -> world.brokers.of(owned.shard()).fetch(request, answer),
+        answer -> owned.fetched(request, answer, clock()),
+        no -> owned.fetchFailed(request, no, clock()));
   }
 
-  void readLease(ConsumerAction.ReadLease r) {
-    Shard shard = r.owned().shard();
+  void readLease(ShardEvents owned) {
+    Shard shard = owned.shard();
     this.<Lease>request(
-        text(() -> "read of the lease of " + r.owned()),
+        text(() -> "read of the lease of " + owned),
         CONTROL_TIMEOUT_MILLIS,
         answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
         lease ->
-            r.owned().leaseRead(world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
-        no -> r.owned().leaseFailed(no, clock()));
+            owned.leaseRead(world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
+        no -> owned.leaseFailed(no, clock()));
   }
 
-  void commit(ConsumerAction.Commit c) {
+  void commit(ShardEvents owned, DataCommand.Commit command) {
     submit(
-        text(() -> "commit of " + c.owned()),
-        c.owned().shard(),
-        c.command(),
-        reply -> c.owned().committed(c.command().offset()),
-        no -> c.owned().commitFailed(no, clock()));
+        text(() -> "commit of " + owned),
+        owned.shard(),
+        command,
+        reply -> owned.committed(command.offset()),
+        no -> owned.commitFailed(no, clock()));
   }
 
-  void recordOutcomes(ConsumerAction.RecordOutcomes r) {
+  void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
     submit(
-        text(() -> "outcomes of " + r.owned()),
-        r.owned().shard(),
-        r.command(),
-        reply -> r.owned().recorded(r.command(), ((Reply.OfOffsets) reply).offsets(), clock()),
-        no -> r.owned().recordFailed(r.command(), no, clock()));
+        text(() -> "outcomes of " + owned),
+        owned.shard(),
+        command,
+        reply -> owned.recorded(command, ((Reply.OfOffsets) reply).offsets(), clock()),
+        no -> owned.recordFailed(command, no, clock()));
   }
 
-  void fetchRetries(ConsumerAction.FetchRetries f) {
+  void fetchRetries(ShardEvents owned, RetryRequest request) {
     this.<RetryAnswer>request(
-        text(() -> "retries of " + f.owned()),
+        text(() -> "retries of " + owned),
         CONTROL_TIMEOUT_MILLIS,
-        answer -> world.brokers.of(f.owned().shard()).fetchRetries(f.request(), answer),
-        answer -> f.owned().retriesFetched(f.request(), answer, clock()),
-        no -> f.owned().retriesFailed(f.request(), no, clock()));
+        answer -> world.brokers.of(owned.shard()).fetchRetries(request, answer),
+        answer -> owned.retriesFetched(request, answer, clock()),
+        no -> owned.retriesFailed(request, no, clock()));
   }
 
-  void release(ConsumerAction.Release r) {
+  void release(ShardEvents owned, DataCommand.Release command) {
     submit(
-        text(() -> "release of " + r.owned()),
-        r.owned().shard(),
-        r.command(),
-        reply -> r.owned().released(clock()),
-        no -> r.owned().releaseFailed(no, clock()));
+        text(() -> "release of " + owned),
+        owned.shard(),
+        command,
+        reply -> owned.released(clock()),
+        no -> owned.releaseFailed(no, clock()));
   }
 
   private void submit(
@@ -129,29 +132,29 @@ final class SimCalls implements PublishBench.Cluster {
 
   // ---- What handlers publish
 
-  void open(ConsumerAction.OpenPublisher open) {
-    long id = world.bug.publisher(open.producerId(), world.outputs.publisher(open.owned().shard()));
+  void open(ShardEvents owned, long producerId) {
+    long id = world.bug.publisher(producerId, world.outputs.publisher(owned.shard()));
     publishing
-        .open(open.owned().shard(), open.owned().ownership().epoch(), id)
+        .open(owned.shard(), owned.ownership().epoch(), id)
         .onComplete(
             opened -> {
               if (opened.succeeded()) {
-                open.owned().publisherOpened(opened.result(), dataGroups(), clock());
+                owned.publisherOpened(opened.result(), dataGroups(), clock());
               } else {
-                open.owned().publisherFailed(refused(opened), clock());
+                owned.publisherFailed(refused(opened), clock());
               }
             });
   }
 
-  void publish(ConsumerAction.Publish publish) {
+  void publish(ShardEvents owned, PublishRequest request) {
     publishing
-        .publish(publish.request())
+        .publish(request)
         .onComplete(
             published -> {
               if (published.succeeded()) {
-                publish.owned().published(publish.request(), published.result(), clock());
+                owned.published(request, published.result(), clock());
               } else {
-                publish.owned().publishFailed(publish.request(), refused(published), clock());
+                owned.publishFailed(request, refused(published), clock());
               }
             });
   }

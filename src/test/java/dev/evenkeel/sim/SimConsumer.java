@@ -1,24 +1,31 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.Backoff;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.ElapsedTime;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
+import dev.evenkeel.client.internal.consume.PublishRequest;
+import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import org.slf4j.event.Level;
 
 /**
  * One run of a member: the production core and its plan of heartbeats, with the simulation around
@@ -273,99 +280,79 @@ final class SimConsumer extends Actor {
   /** Carries out what the core wants. */
   private final class Actions implements ConsumerAction.Performer {
     @Override
-    public void readLease(ConsumerAction.ReadLease action) {
-      calls.readLease(action);
+    public void readLease(ShardEvents owned) {
+      calls.readLease(owned);
     }
 
     @Override
-    public void openPublisher(ConsumerAction.OpenPublisher action) {
-      calls.open(action);
+    public void openPublisher(ShardEvents owned, long producerId) {
+      calls.open(owned, producerId);
     }
 
     @Override
-    public void callAssign(ConsumerAction.CallAssign action) {
-      handler.assign(action);
+    public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
+      handler.assign(owned, shard, state);
     }
 
     @Override
-    public void fetch(ConsumerAction.Fetch action) {
-      calls.fetch(action);
+    public void fetch(ShardEvents owned, FetchRequest request) {
+      calls.fetch(owned, request);
     }
 
     @Override
-    public void fetchRetries(ConsumerAction.FetchRetries action) {
-      calls.fetchRetries(action);
+    public void fetchRetries(ShardEvents owned, RetryRequest request) {
+      calls.fetchRetries(owned, request);
     }
 
     @Override
-    public void recordOutcomes(ConsumerAction.RecordOutcomes action) {
-      calls.recordOutcomes(action);
+    public void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
+      calls.recordOutcomes(owned, command);
     }
 
     @Override
-    public void publish(ConsumerAction.Publish action) {
-      calls.publish(action);
+    public void publish(ShardEvents owned, PublishRequest request) {
+      calls.publish(owned, request);
     }
 
     @Override
-    public void commit(ConsumerAction.Commit action) {
-      calls.commit(action);
+    public void commit(ShardEvents owned, DataCommand.Commit command) {
+      calls.commit(owned, command);
     }
 
     @Override
-    public void callDraining(ConsumerAction.CallDraining action) {
-      // The handler goes on.
+    public void callRelease(ShardEvents owned, ShardContext shard) {
+      handler.release(owned, shard);
     }
 
     @Override
-    public void callKept(ConsumerAction.CallKept action) {
-      // The handler goes on.
+    public void release(ShardEvents owned, DataCommand.Release command) {
+      released.add(command.epoch());
+      calls.release(owned, command);
     }
 
     @Override
-    public void callRelease(ConsumerAction.CallRelease action) {
-      handler.release(action);
+    public void callLost(ShardContext shard) {
+      world.time.note(() -> name + " lost " + shard);
     }
 
     @Override
-    public void release(ConsumerAction.Release action) {
-      released.add(action.command().epoch());
-      calls.release(action);
-    }
-
-    @Override
-    public void callLost(ConsumerAction.CallLost action) {
-      world.time.note(() -> name + " lost " + action.shard());
-    }
-
-    @Override
-    public void leadChanged(ConsumerAction.LeadChanged action) {
-      // Nobody asks.
-    }
-
-    @Override
-    public void heartbeatNow(ConsumerAction.HeartbeatNow action) {
+    public void heartbeatNow() {
       hurry();
     }
 
     @Override
-    public void heartbeatSoon(ConsumerAction.HeartbeatSoon action) {
+    public void heartbeatSoon() {
       plan.soon(clock());
     }
 
     @Override
-    public void ownedChanged(ConsumerAction.OwnedChanged action) {
-      // Nobody asks.
+    public void stop(String text, Throwable cause) {
+      throw new SimulationFailure(name + " shall stop: " + text);
     }
 
     @Override
-    public void stop(ConsumerAction.Stop action) {
-      throw new SimulationFailure(name + " shall stop: " + action.text());
-    }
-
-    @Override
-    public void report(ConsumerAction.Report action) {
-      world.time.note(() -> name + ": " + action.text());
+    public void report(Level level, String text, Throwable cause) {
+      world.time.note(() -> name + ": " + text);
     }
   }
 

@@ -2,8 +2,9 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
@@ -179,56 +180,50 @@ final class SimHandler {
 
   // ---- Shards
 
-  void assign(ConsumerAction.CallAssign call) {
-    Shard shard = call.owned().shard();
-    long begin = call.shard().offset();
-    world.ledger.mustBeGranted(shard, call.shard().epoch(), consumer.instance);
-    world.checkOverlap(consumer, shard, call.shard().epoch());
+  void assign(ShardEvents owned, ShardContext context, byte[] state) {
+    Shard shard = owned.shard();
+    long begin = context.offset();
+    world.ledger.mustBeGranted(shard, context.epoch(), consumer.instance);
+    world.checkOverlap(consumer, shard, context.epoch());
     if (world.features.publishes()) {
-      world.outputs.begun(shard, call.shard().epoch());
+      world.outputs.begun(shard, context.epoch());
     }
-    if (call.state() != null && call.state().length > 0) {
+    if (state != null && state.length > 0) {
       if (!keepsState) {
-        throw new SimulationFailure("a state for one that keeps none: " + call);
+        throw new SimulationFailure("a state for one that keeps none: " + context);
       }
       if (world.statesAreExact()) {
-        world.ledger.checkState(shard, call.shard().epoch(), begin, call.state());
+        world.ledger.checkState(shard, context.epoch(), begin, state);
       }
     }
     boolean fails = world.fails();
-    world.time.note(() -> consumer + " is assigned " + call.shard());
+    world.time.note(() -> consumer + " is assigned " + context);
     later(
         false,
-        text(() -> (fails ? "onAssign fails of " : "onAssign ends of ") + call.shard()),
+        text(() -> (fails ? "onAssign fails of " : "onAssign ends of ") + context),
         () -> {
           if (!fails) {
             works.put(
-                new Key(shard, call.shard().epoch()),
-                new Work(begin, world.ledger.sum(shard, begin)));
+                new Key(shard, context.epoch()), new Work(begin, world.ledger.sum(shard, begin)));
           }
-          call.owned()
-              .assignDone(fails ? new IllegalStateException("simulated") : null, consumer.clock());
+          owned.assignDone(fails ? new IllegalStateException("simulated") : null, consumer.clock());
         });
   }
 
-  void release(ConsumerAction.CallRelease call) {
-    Shard shard = call.owned().shard();
-    Work work = works.remove(new Key(shard, call.shard().epoch()));
+  void release(ShardEvents owned, ShardContext context) {
+    Shard shard = owned.shard();
+    Work work = works.remove(new Key(shard, context.epoch()));
     if (work == null || !work.running.isEmpty()) {
-      throw new SimulationFailure("onRelease while handlers run: " + call);
+      throw new SimulationFailure("onRelease while handlers run: " + context);
     }
     boolean fails = world.fails();
-    byte[] state =
-        keepsState && !fails ? new Tally(call.shard().offset(), work.sum).encode() : null;
-    world.time.note(() -> consumer + " is asked to release " + call.shard());
+    byte[] state = keepsState && !fails ? new Tally(context.offset(), work.sum).encode() : null;
+    world.time.note(() -> consumer + " is asked to release " + context);
     later(
         false,
-        text(() -> (fails ? "onRelease fails of " : "onRelease ends of ") + call.shard()),
+        text(() -> (fails ? "onRelease fails of " : "onRelease ends of ") + context),
         () ->
-            call.owned()
-                .stateGiven(
-                    state,
-                    fails ? new IllegalStateException("simulated") : null,
-                    consumer.clock()));
+            owned.stateGiven(
+                state, fails ? new IllegalStateException("simulated") : null, consumer.clock()));
   }
 }

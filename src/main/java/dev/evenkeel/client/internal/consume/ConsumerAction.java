@@ -5,235 +5,99 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.wire.RetryRequest;
+import org.slf4j.event.Level;
 
-/**
- * What the core wants to be done. The shell does it and reports the outcome to the {@link
- * ShardEvents} of the shard.
- */
-public sealed interface ConsumerAction {
-  /** Calls the method of {@code by} that carries out actions of this kind. */
+/** Something that the core wants done: one call of a {@link Performer}. */
+@FunctionalInterface
+public interface ConsumerAction {
+  /** Calls the method of {@code by} that carries out this action. */
   void performBy(Performer by);
 
-  /** Carries out actions, one method for each kind. */
+  /**
+   * Carries out the actions of a core. The methods with an {@code owned} start a request or a
+   * callback, and later call the method of {@code owned} that reports its outcome. The others are
+   * notices: nothing answers them, and by default nothing happens.
+   */
   interface Performer {
-    void readLease(ReadLease action);
+    /** Answered by leaseRead or leaseFailed. */
+    void readLease(ShardEvents owned);
 
-    void openPublisher(OpenPublisher action);
+    /**
+     * Opens the lease's epoch in every data group, so that handlers can publish. Answered by
+     * publisherOpened or publisherFailed.
+     *
+     * @param producerId from the lease; 0: it has none yet
+     */
+    void openPublisher(ShardEvents owned, long producerId);
 
-    void callAssign(CallAssign action);
+    /**
+     * Calls onAssign. Answered by assignDone.
+     *
+     * @param state of the former owner, or null
+     */
+    void callAssign(ShardEvents owned, ShardContext shard, byte[] state);
 
-    void fetch(Fetch action);
+    /** Answered by fetched or fetchFailed. */
+    void fetch(ShardEvents owned, FetchRequest request);
 
-    void fetchRetries(FetchRetries action);
+    /** Answered by retriesFetched or retriesFailed. */
+    void fetchRetries(ShardEvents owned, RetryRequest request);
 
-    void recordOutcomes(RecordOutcomes action);
+    /** Answered by recorded or recordFailed. */
+    void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command);
 
-    void publish(Publish action);
+    /** Answered by published or publishFailed. */
+    void publish(ShardEvents owned, PublishRequest request);
 
-    void commit(Commit action);
+    /** Answered by committed or commitFailed. */
+    void commit(ShardEvents owned, DataCommand.Commit command);
 
-    void callDraining(CallDraining action);
+    /** Calls onRelease. Answered by stateGiven. */
+    void callRelease(ShardEvents owned, ShardContext shard);
 
-    void callKept(CallKept action);
+    /** Answered by released or releaseFailed. */
+    void release(ShardEvents owned, DataCommand.Release command);
 
-    void callRelease(CallRelease action);
+    /** Calls onDraining. */
+    default void callDraining(ShardContext shard) {}
 
-    void release(Release action);
+    /** Calls onKept. */
+    default void callKept(ShardContext shard) {}
 
-    void callLost(CallLost action);
+    /** Calls onLost. */
+    default void callLost(ShardContext shard) {}
 
-    void leadChanged(LeadChanged action);
+    /**
+     * Mode singleton: this member now leads its group, leads it no more, or must hand over.
+     *
+     * @param lead null: it does not lead
+     */
+    default void leadChanged(Assignment.Lead lead) {}
 
-    void heartbeatNow(HeartbeatNow action);
+    /** Something has changed that the dispatcher must know before the next heartbeat is due. */
+    default void heartbeatNow() {}
 
-    void heartbeatSoon(HeartbeatSoon action);
+    /**
+     * As {@link #heartbeatNow}, but it can wait a moment, so that one heartbeat reports many
+     * shards.
+     */
+    default void heartbeatSoon() {}
 
-    void ownedChanged(OwnedChanged action);
+    /**
+     * The member gained or lost shards.
+     *
+     * @param owned how many it owns now
+     */
+    default void ownedChanged(int owned) {}
 
-    void stop(Stop action);
+    /** A message has failed for good, and the options say that the consumer then ends. */
+    default void stop(String text, Throwable cause) {}
 
-    void report(Report action);
-  }
-
-  /** Answered by leaseRead or leaseFailed. */
-  record ReadLease(ShardEvents owned) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.readLease(this);
-    }
-  }
-
-  /**
-   * Opens the lease's epoch for what handlers publish, in every data group; answered by
-   * publisherOpened or publisherFailed.
-   *
-   * @param producerId as the lease has it; 0: it has none yet
-   */
-  record OpenPublisher(ShardEvents owned, long producerId) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.openPublisher(this);
-    }
-  }
-
-  /**
-   * Calls onAssign; answered by assignDone.
-   *
-   * @param state of the former owner, or null
-   */
-  record CallAssign(ShardEvents owned, ShardContext shard, byte[] state) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.callAssign(this);
-    }
-  }
-
-  /** Answered by fetched or fetchFailed. */
-  record Fetch(ShardEvents owned, FetchRequest request) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.fetch(this);
-    }
-  }
-
-  /** Answered by retriesFetched or retriesFailed. */
-  record FetchRetries(ShardEvents owned, RetryRequest request) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.fetchRetries(this);
-    }
-  }
-
-  /** Answered by recorded or recordFailed. */
-  record RecordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command)
-      implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.recordOutcomes(this);
-    }
-  }
-
-  /** Answered by published or publishFailed. */
-  record Publish(ShardEvents owned, PublishRequest request) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.publish(this);
-    }
-  }
-
-  /** Answered by committed or commitFailed. */
-  record Commit(ShardEvents owned, DataCommand.Commit command) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.commit(this);
-    }
-  }
-
-  /** Calls onDraining. Not answered. */
-  record CallDraining(ShardContext shard) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.callDraining(this);
-    }
-  }
-
-  /** Calls onKept. Not answered. */
-  record CallKept(ShardContext shard) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.callKept(this);
-    }
-  }
-
-  /** Calls onRelease; answered by stateGiven. */
-  record CallRelease(ShardEvents owned, ShardContext shard) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.callRelease(this);
-    }
-  }
-
-  /** Answered by released or releaseFailed. */
-  record Release(ShardEvents owned, DataCommand.Release command) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.release(this);
-    }
-  }
-
-  /** Calls onLost. Not answered. */
-  record CallLost(ShardContext shard) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.callLost(this);
-    }
-  }
-
-  /**
-   * Mode singleton: this member leads its group, or leads it no more, or is to hand over. Not
-   * answered.
-   *
-   * @param lead null: it does not lead
-   */
-  record LeadChanged(Assignment.Lead lead) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.leadChanged(this);
-    }
-  }
-
-  /** The dispatcher should hear of a change before the next heartbeat is due. */
-  record HeartbeatNow() implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.heartbeatNow(this);
-    }
-  }
-
-  /**
-   * As {@link HeartbeatNow}, for figures only: a moment may pass, so that one heartbeat reports
-   * many shards.
-   */
-  record HeartbeatSoon() implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.heartbeatSoon(this);
-    }
-  }
-
-  /** Shards were gained or lost. */
-  record OwnedChanged(int owned) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.ownedChanged(this);
-    }
-  }
-
-  /** A message has failed for good, and the consumer shall end for it. Not answered. */
-  record Stop(String text, Throwable cause) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.stop(this);
-    }
-  }
-
-  /**
-   * Something for the log.
-   *
-   * @param cause or null
-   */
-  record Report(Severity severity, String text, Throwable cause) implements ConsumerAction {
-    @Override
-    public void performBy(Performer by) {
-      by.report(this);
-    }
-  }
-
-  /** How much a report matters to who runs the consumer. */
-  enum Severity {
-    /** What belongs to ordinary operation. */
-    INFO,
-    WARN,
-    ERROR
+    /**
+     * Logs a line.
+     *
+     * @param cause or null
+     */
+    default void report(Level level, String text, Throwable cause) {}
   }
 }

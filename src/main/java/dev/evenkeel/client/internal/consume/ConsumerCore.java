@@ -91,7 +91,8 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
   /** The next thing to do, or null. */
   public ConsumerAction poll() {
     if (actions.isEmpty() && shards.takeChanged()) {
-      return new ConsumerAction.OwnedChanged(shards.count());
+      int owned = shards.count();
+      return by -> by.ownedChanged(owned);
     }
     return actions.poll();
   }
@@ -193,7 +194,7 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
     }
     if (!Objects.equals(now, lead)) {
       lead = now;
-      actions.add(new ConsumerAction.LeadChanged(now));
+      actions.add(by -> by.leadChanged(now));
     }
   }
 
@@ -352,7 +353,7 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
     environment.link(up);
     if (up) {
       shards.all().forEach(shard -> shard.linkUp(now));
-      actions.add(new ConsumerAction.HeartbeatNow());
+      actions.add(ConsumerAction.Performer::heartbeatNow);
     }
   }
 
@@ -386,7 +387,7 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
     environment.releaseWithin(Math.min(withinMillis, options.getLockTimeMillis()));
     if (shards.count() > 0) {
       // The sooner the dispatcher knows, the sooner others are chosen for what is given away.
-      actions.add(new ConsumerAction.HeartbeatNow());
+      actions.add(ConsumerAction.Performer::heartbeatNow);
     }
     shards.all().forEach(shard -> shard.draining(true, now));
   }

@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
+import org.slf4j.event.Level;
 
 /**
  * What the owned shards of one consumer share: its options, its limits, the state of its
@@ -67,6 +68,15 @@ final class Environment {
 
   void act(ConsumerAction action) {
     out.accept(action);
+  }
+
+  /**
+   * Logs a line.
+   *
+   * @param cause or null
+   */
+  void report(Level level, String text, Throwable cause) {
+    act(by -> by.report(level, text, cause));
   }
 
   int shards() {

@@ -22,6 +22,7 @@ import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import org.slf4j.event.Level;
 
 /**
  * A shard that this consumer owns at one epoch: the state machine of {@link OwnedShardState}, and
@@ -285,7 +286,8 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     if (!givenAway) {
       scope.warn(" is lost: " + why);
       if (assignCalled) {
-        environment.act(new ConsumerAction.CallLost(context()));
+        ShardContext lost = context();
+        environment.act(by -> by.callLost(lost));
       }
     }
   }
@@ -336,7 +338,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       attached(grantedCommitted, now);
     } else if (!busy && environment.linkUp() && now >= retryMillis) {
       busy = true;
-      environment.act(new ConsumerAction.ReadLease(this));
+      environment.act(by -> by.readLease(this));
     }
   }
 
@@ -370,7 +372,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     if (handler.publishes() && !draining && !inDoubt()) {
       // Nothing is handled before everything that a former owner may still send is fenced.
       busy = true;
-      environment.act(new ConsumerAction.OpenPublisher(this, lease.generation().producerId()));
+      environment.act(by -> by.openPublisher(this, lease.generation().producerId()));
     } else {
       attached(beginOffset, now);
     }
@@ -431,7 +433,9 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       // An assignment may come late, to a process that stood still: another may own the shard.
       busy = true;
       assignCalled = true;
-      environment.act(new ConsumerAction.CallAssign(this, context(), givenState));
+      ShardContext shard = context();
+      byte[] former = givenState;
+      environment.act(by -> by.callAssign(this, shard, former));
     }
   }
 
@@ -461,7 +465,8 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       fetch.cancel();
       messages.keepBegun(now);
       if (messages.running() > 0 || mayClose()) {
-        environment.act(new ConsumerAction.CallDraining(context()));
+        ShardContext shard = context();
+        environment.act(by -> by.callDraining(shard));
       }
       step(now);
       return;
@@ -672,7 +677,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       environment.removed(1, task.bytes, now);
     } else if (environment.atMostOnce && !task.retry) {
       String text = ": offset " + task.offset + " failed, and is not tried again";
-      scope.report(ConsumerAction.Severity.WARN, text, cause);
+      scope.report(Level.WARN, text, cause);
       messages.left(task);
       environment.removed(1, task.bytes, now);
       host.ready(this);
@@ -690,7 +695,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
   private void publish(long now) {
     if (outputs != null && environment.linkUp()) {
       for (PublishRequest request : outputs.next(window(), now)) {
-        environment.act(new ConsumerAction.Publish(this, request));
+        environment.act(by -> by.publish(this, request));
       }
     }
   }
@@ -738,7 +743,8 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       messages.givenBack(false);
       waitsForRate = false;
       retries.resumed(now);
-      environment.act(new ConsumerAction.CallKept(context()));
+      ShardContext shard = context();
+      environment.act(by -> by.callKept(shard));
       host.ready(this);
     } else if (closes(now) || runs(now)) {
       wake(now);
@@ -801,7 +807,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     } else {
       String why = ", because the message there could not be handled" + twice;
       scope.report(
-          keepsState ? ConsumerAction.Severity.ERROR : ConsumerAction.Severity.WARN,
+          keepsState ? Level.ERROR : Level.WARN,
           released + (keepsState ? " and without state" : "") + why,
           null);
     }
@@ -825,7 +831,8 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     if (!release.ready() && assigned) {
       if (release.asksForState()) {
         busy = true;
-        environment.act(new ConsumerAction.CallRelease(this, context()));
+        ShardContext shard = context();
+        environment.act(by -> by.callRelease(this, shard));
       }
     } else if (environment.linkUp() && now >= retryMillis) {
       busy = true;
@@ -848,7 +855,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     if (state == RELEASING) {
       releaseTaken = true;
       end(RELEASED, now);
-      environment.act(new ConsumerAction.HeartbeatNow());
+      environment.act(ConsumerAction.Performer::heartbeatNow);
     }
   }
 

@@ -142,16 +142,15 @@ final class ShardCommits {
   private void commit(long offset, long atOffset, byte[] with, long now) {
     inFlight = true;
     lastMillis = now;
-    environment.act(
-        new ConsumerAction.Commit(
-            scope.owned,
-            new DataCommand.Commit(
-                environment.options.getGroup(),
-                scope.ownership.shard(),
-                scope.ownership.epoch(),
-                offset,
-                atOffset,
-                with)));
+    DataCommand.Commit command =
+        new DataCommand.Commit(
+            environment.options.getGroup(),
+            scope.ownership.shard(),
+            scope.ownership.epoch(),
+            offset,
+            atOffset,
+            with);
+    environment.act(by -> by.commit(scope.owned, command));
   }
 
   /** The log has taken a commit. */

@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.slf4j.event.Level;
 
 /**
  * What becomes of the messages of one owned shard whose handler fails: the log records it, and
@@ -72,12 +73,12 @@ final class ShardFailures {
     DataCommand.RecordOutcomes command = retries.outbox.next(options.getGroup(), now);
     if (command != null) {
       recordsInFlight++;
-      environment.act(new ConsumerAction.RecordOutcomes(scope.owned, command));
+      environment.act(by -> by.recordOutcomes(scope.owned, command));
     }
     if (state == OwnedShardState.RUNNING && environment.pulls()) {
       RetryRequest request = retries.ask(options.getGroup(), options.getFetchBytesMax(), now);
       if (request != null) {
-        environment.act(new ConsumerAction.FetchRetries(scope.owned, request));
+        environment.act(by -> by.fetchRetries(scope.owned, request));
       }
     }
   }
@@ -88,8 +89,8 @@ final class ShardFailures {
   void handled(Task task) {
     if (environment.breaker.succeeded(task.attempt)) {
       String text = "messages are handled again: it goes on as before";
-      environment.act(new ConsumerAction.Report(ConsumerAction.Severity.WARN, text, null));
-      environment.act(new ConsumerAction.HeartbeatSoon());
+      environment.report(Level.WARN, text, null);
+      environment.act(ConsumerAction.Performer::heartbeatSoon);
     }
   }
 
@@ -130,8 +131,8 @@ final class ShardFailures {
       String text =
           "most messages fail: it pauses, tries one message at a time, and does not count what"
               + " fails meanwhile";
-      environment.act(new ConsumerAction.Report(ConsumerAction.Severity.ERROR, text, cause));
-      environment.act(new ConsumerAction.HeartbeatSoon());
+      environment.report(Level.ERROR, text, cause);
+      environment.act(ConsumerAction.Performer::heartbeatSoon);
     }
     if (breaker.open()) {
       tryAgain(task, breaker.waitMillis(now) + OTHERS_FIRST_MILLIS, now);
@@ -161,7 +162,7 @@ final class ShardFailures {
       messages.givenBack(true);
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
       String text = scope.ownership + attempt(task, "the consumer ends");
-      environment.act(new ConsumerAction.Stop(text, cause));
+      environment.act(by -> by.stop(text, cause));
       return;
     }
     boolean broadcast = options.getMode() == ConsumerOptions.Mode.BROADCAST;
@@ -170,7 +171,7 @@ final class ShardFailures {
   }
 
   private void report(Task task, String then, Throwable cause) {
-    scope.report(ConsumerAction.Severity.WARN, attempt(task, then), cause);
+    scope.report(Level.WARN, attempt(task, then), cause);
   }
 
   private static String attempt(Task task, String then) {

@@ -64,7 +64,7 @@ final class ShardFetch {
     }
     askedMillis = now;
     int wait = environment.options.getFetchWaitMillis();
-    request =
+    FetchRequest next =
         new FetchRequest(
             environment.options.getGroup(),
             scope.ownership.shard(),
@@ -75,10 +75,11 @@ final class ShardFetch {
             environment.flow.fetchMessages(environment.shards()),
             retries.failuresInLog(),
             lost ? Math.min(AFTER_LOSS_MILLIS, wait) : wait);
-    environment.act(new ConsumerAction.Fetch(scope.owned, request));
+    request = next;
+    environment.act(by -> by.fetch(scope.owned, next));
     if (firstMillis < 0) {
       firstMillis = now;
-      environment.act(new ConsumerAction.HeartbeatSoon());
+      environment.act(ConsumerAction.Performer::heartbeatSoon);
     }
   }
 

@@ -85,16 +85,15 @@ final class ShardRelease {
       given = EMPTY_STATE;
       stateOffset = stateMissing || byCommits ? commits.emptyStateOffset() : done;
     }
-    environment.act(
-        new ConsumerAction.Release(
-            scope.owned,
-            new DataCommand.Release(
-                environment.options.getGroup(),
-                scope.ownership.shard(),
-                scope.ownership.epoch(),
-                offset,
-                stateOffset,
-                given)));
+    DataCommand.Release command =
+        new DataCommand.Release(
+            environment.options.getGroup(),
+            scope.ownership.shard(),
+            scope.ownership.epoch(),
+            offset,
+            stateOffset,
+            given);
+    environment.act(by -> by.release(scope.owned, command));
   }
 
   /** See {@link ShardEvents#stateGiven}. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.RefusedException;
+import org.slf4j.event.Level;
 
 /**
  * What the parts of an owned shard have in common: who gets the answers to their actions, what they
@@ -39,18 +40,18 @@ final class ShardScope {
   }
 
   void error(String text, Throwable cause) {
-    report(ConsumerAction.Severity.ERROR, text, cause);
+    report(Level.ERROR, text, cause);
   }
 
   void warn(String text) {
-    report(ConsumerAction.Severity.WARN, text, null);
+    report(Level.WARN, text, null);
   }
 
   void info(String text) {
-    report(ConsumerAction.Severity.INFO, text, null);
+    report(Level.INFO, text, null);
   }
 
-  void report(ConsumerAction.Severity severity, String text, Throwable cause) {
-    environment.act(new ConsumerAction.Report(severity, ownership + text, cause));
+  void report(Level level, String text, Throwable cause) {
+    environment.report(level, ownership + text, cause);
   }
 }

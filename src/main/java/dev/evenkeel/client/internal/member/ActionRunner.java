@@ -1,14 +1,20 @@
 package dev.evenkeel.client.internal.member;
 
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.Ownership;
+import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.client.internal.consume.ShardEvents;
+import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -29,13 +35,15 @@ final class ActionRunner implements ConsumerAction.Performer {
 
   /** A fetch that awaits its answer. */
   private static final class PendingFetch {
-    final ConsumerAction.Fetch fetch;
+    final ShardEvents owned;
+    final FetchRequest request;
 
     /** The node that was asked last, or null. */
     String node;
 
-    PendingFetch(ConsumerAction.Fetch fetch) {
-      this.fetch = fetch;
+    PendingFetch(ShardEvents owned, FetchRequest request) {
+      this.owned = owned;
+      this.request = request;
     }
   }
 
@@ -58,23 +66,19 @@ final class ActionRunner implements ConsumerAction.Performer {
   // Requests
 
   @Override
-  public void fetch(ConsumerAction.Fetch action) {
-    PendingFetch pending = new PendingFetch(action);
+  public void fetch(ShardEvents owned, FetchRequest request) {
+    PendingFetch pending = new PendingFetch(owned, request);
     fetches.add(pending);
-    calls
-        .fetch(action.request(), node -> pending.node = node)
-        .onComplete(
-            answer ->
-                consumer.onEvent(
-                    now -> {
-                      fetches.remove(pending);
-                      end(
-                          answer,
-                          (fetched, at) -> action.owned().fetched(action.request(), fetched, at),
-                          (refused, at) ->
-                              action.owned().fetchFailed(action.request(), refused, at),
-                          now);
-                    }));
+    on(
+        calls.fetch(request, node -> pending.node = node),
+        (answer, now) -> {
+          fetches.remove(pending);
+          owned.fetched(request, answer, now);
+        },
+        (refused, now) -> {
+          fetches.remove(pending);
+          owned.fetchFailed(request, refused, now);
+        });
   }
 
   /**
@@ -83,79 +87,73 @@ final class ActionRunner implements ConsumerAction.Performer {
    */
   void checkLeaders(long now) {
     for (PendingFetch pending : List.copyOf(fetches)) {
-      String leader = calls.leaderOf(pending.fetch.request().shard());
+      String leader = calls.leaderOf(pending.request.shard());
       if (leader != null && pending.node != null && !leader.equals(pending.node)) {
         fetches.remove(pending);
-        pending
-            .fetch
-            .owned()
-            .fetchFailed(
-                pending.fetch.request(),
-                new RefusedException(Refusal.INDETERMINATE, "the leader has changed"),
-                now);
+        RefusedException changed =
+            new RefusedException(Refusal.INDETERMINATE, "the leader has changed");
+        pending.owned.fetchFailed(pending.request, changed, now);
       }
     }
   }
 
   @Override
-  public void readLease(ConsumerAction.ReadLease action) {
-    ShardEvents owned = action.owned();
+  public void readLease(ShardEvents owned) {
     on(calls.readLease(owned.shard()), owned::leaseRead, owned::leaseFailed);
   }
 
   @Override
-  public void commit(ConsumerAction.Commit action) {
+  public void commit(ShardEvents owned, DataCommand.Commit command) {
     on(
-        calls.submit(action.command().shard(), action.command()),
+        calls.submit(command.shard(), command),
         (reply, now) -> {
-          action.owned().committed(action.command().offset());
-          callCommitted(action.owned(), action.command().offset());
+          owned.committed(command.offset());
+          callCommitted(owned, command.offset());
         },
-        action.owned()::commitFailed);
+        owned::commitFailed);
   }
 
   @Override
-  public void release(ConsumerAction.Release action) {
+  public void release(ShardEvents owned, DataCommand.Release command) {
     on(
-        calls.submit(action.command().shard(), action.command()),
+        calls.submit(command.shard(), command),
         (reply, now) -> {
-          action.owned().released(now);
-          callCommitted(action.owned(), action.command().offset());
+          owned.released(now);
+          callCommitted(owned, command.offset());
         },
-        action.owned()::releaseFailed);
+        owned::releaseFailed);
   }
 
   @Override
-  public void recordOutcomes(ConsumerAction.RecordOutcomes action) {
+  public void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
     on(
-        calls.submit(action.command().shard(), action.command()),
-        (reply, now) -> action.owned().recorded(action.command(), offsets(reply), now),
-        (refused, now) -> action.owned().recordFailed(action.command(), refused, now));
+        calls.submit(command.shard(), command),
+        (reply, now) -> owned.recorded(command, offsets(reply), now),
+        (refused, now) -> owned.recordFailed(command, refused, now));
   }
 
   @Override
-  public void fetchRetries(ConsumerAction.FetchRetries action) {
+  public void fetchRetries(ShardEvents owned, RetryRequest request) {
     on(
-        calls.fetchRetries(action.request()),
-        (answer, now) -> action.owned().retriesFetched(action.request(), answer, now),
-        (refused, now) -> action.owned().retriesFailed(action.request(), refused, now));
+        calls.fetchRetries(request),
+        (answer, now) -> owned.retriesFetched(request, answer, now),
+        (refused, now) -> owned.retriesFailed(request, refused, now));
   }
 
   @Override
-  public void openPublisher(ConsumerAction.OpenPublisher action) {
-    Ownership of = action.owned().ownership();
+  public void openPublisher(ShardEvents owned, long producerId) {
     on(
-        publishing.open(of.shard(), of.epoch(), action.producerId()),
-        (id, now) -> action.owned().publisherOpened(id, publishing.dataGroups(), now),
-        action.owned()::publisherFailed);
+        publishing.open(owned.shard(), owned.ownership().epoch(), producerId),
+        (id, now) -> owned.publisherOpened(id, publishing.dataGroups(), now),
+        owned::publisherFailed);
   }
 
   @Override
-  public void publish(ConsumerAction.Publish action) {
+  public void publish(ShardEvents owned, PublishRequest request) {
     on(
-        publishing.publish(action.request()),
-        (results, now) -> action.owned().published(action.request(), results, now),
-        (refused, now) -> action.owned().publishFailed(action.request(), refused, now));
+        publishing.publish(request),
+        (results, now) -> owned.published(request, results, now),
+        (refused, now) -> owned.publishFailed(request, refused, now));
   }
 
   private static List<Long> offsets(Reply reply) {
@@ -165,38 +163,34 @@ final class ActionRunner implements ConsumerAction.Performer {
   /** Reports how a request ended, on the consumer's context. */
   private <T> void on(
       Future<T> request, ObjLongConsumer<T> succeeded, ObjLongConsumer<RefusedException> refused) {
-    request.onComplete(answer -> consumer.onEvent(now -> end(answer, succeeded, refused, now)));
-  }
-
-  private static <T> void end(
-      AsyncResult<T> answer,
-      ObjLongConsumer<T> succeeded,
-      ObjLongConsumer<RefusedException> refused,
-      long now) {
-    if (answer.succeeded()) {
-      succeeded.accept(answer.result(), now);
-    } else {
-      refused.accept(RefusedException.of(answer.cause()), now);
-    }
+    request.onComplete(
+        answer ->
+            consumer.onEvent(
+                now -> {
+                  if (answer.succeeded()) {
+                    succeeded.accept(answer.result(), now);
+                  } else {
+                    refused.accept(RefusedException.of(answer.cause()), now);
+                  }
+                }));
   }
 
   // Calls of the handler
 
   @Override
-  public void callAssign(ConsumerAction.CallAssign action) {
-    Buffer state = action.state() == null ? null : Buffer.buffer(action.state());
+  public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
+    Buffer given = state == null ? null : Buffer.buffer(state);
     onEnd(
-        () -> handler.onAssign(action.shard(), state),
-        (ended, now) -> action.owned().assignDone(ended.cause(), now));
+        () -> handler.onAssign(shard, given), (ended, now) -> owned.assignDone(ended.cause(), now));
   }
 
   @Override
-  public void callRelease(ConsumerAction.CallRelease action) {
+  public void callRelease(ShardEvents owned, ShardContext shard) {
     onEnd(
-        () -> handler.onRelease(action.shard()),
+        () -> handler.onRelease(shard),
         (ended, now) -> {
           byte[] state = ended.result() == null ? null : ended.result().getBytes();
-          action.owned().stateGiven(state, ended.cause(), now);
+          owned.stateGiven(state, ended.cause(), now);
         });
   }
 
@@ -213,23 +207,23 @@ final class ActionRunner implements ConsumerAction.Performer {
   }
 
   @Override
-  public void callDraining(ConsumerAction.CallDraining action) {
-    safely("onDraining", () -> handler.onDraining(action.shard()));
+  public void callDraining(ShardContext shard) {
+    safely("onDraining", () -> handler.onDraining(shard));
   }
 
   @Override
-  public void callKept(ConsumerAction.CallKept action) {
-    safely("onKept", () -> handler.onKept(action.shard()));
+  public void callKept(ShardContext shard) {
+    safely("onKept", () -> handler.onKept(shard));
   }
 
   @Override
-  public void callLost(ConsumerAction.CallLost action) {
-    safely("onLost", () -> handler.onLost(action.shard()));
+  public void callLost(ShardContext shard) {
+    safely("onLost", () -> handler.onLost(shard));
   }
 
   @Override
-  public void leadChanged(ConsumerAction.LeadChanged action) {
-    LeaderContext leader = consumer.leadChanged(action.lead());
+  public void leadChanged(Assignment.Lead lead) {
+    LeaderContext leader = consumer.leadChanged(lead);
     safely("onLeadership", () -> handler.onLeadership(leader));
   }
 
@@ -251,37 +245,30 @@ final class ActionRunner implements ConsumerAction.Performer {
   // The consumer around it
 
   @Override
-  public void heartbeatNow(ConsumerAction.HeartbeatNow action) {
+  public void heartbeatNow() {
     consumer.heartbeatNow();
   }
 
   @Override
-  public void heartbeatSoon(ConsumerAction.HeartbeatSoon action) {
+  public void heartbeatSoon() {
     consumer.heartbeatSoon();
   }
 
   @Override
-  public void ownedChanged(ConsumerAction.OwnedChanged action) {
-    consumer.ownedChanged(action.owned());
+  public void ownedChanged(int owned) {
+    consumer.ownedChanged(owned);
   }
 
   @Override
-  public void stop(ConsumerAction.Stop action) {
-    consumer.stop(action.text(), action.cause());
+  public void stop(String text, Throwable cause) {
+    consumer.stop(text, cause);
   }
 
   @Override
-  public void report(ConsumerAction.Report report) {
-    String cause = report.cause() == null ? "" : ": " + report.cause();
-    LOG.atLevel(
-            switch (report.severity()) {
-              case ERROR -> Level.ERROR;
-              case WARN -> Level.WARN;
-              case INFO -> Level.INFO;
-            })
-        .log("{}: {}{}", consumer, report.text(), cause);
-    if (report.cause() != null) {
-      LOG.debug("Where", report.cause());
+  public void report(Level level, String text, Throwable cause) {
+    LOG.atLevel(level).log("{}: {}{}", consumer, text, cause == null ? "" : ": " + cause);
+    if (cause != null) {
+      LOG.debug("Where", cause);
     }
   }
 }

@@ -2,9 +2,13 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.PublishRequest;
+import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -15,6 +19,7 @@ import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
+import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
@@ -49,6 +54,7 @@ final class WarmUp {
       new ConsumerOptions().setGroup(TOPIC).setMember(TOPIC).setTopics(List.of(TOPIC));
   private final boolean keepsState;
   private final byte[] batch;
+  private final Cluster cluster = new Cluster();
   private long now;
 
   /**
@@ -108,7 +114,7 @@ final class WarmUp {
       more = false;
       ConsumerAction action;
       while ((action = core.poll()) != null) {
-        perform(action);
+        action.performBy(cluster);
         more = true;
       }
       Task task = core.next(now);
@@ -120,26 +126,66 @@ final class WarmUp {
     }
   }
 
-  private void perform(ConsumerAction action) {
-    if (action instanceof ConsumerAction.ReadLease read) {
+  /**
+   * Answers the core at once. The methods that throw are for handlers that WarmUp does not have.
+   */
+  private final class Cluster implements ConsumerAction.Performer {
+    @Override
+    public void readLease(ShardEvents owned) {
       Lease lease = new Lease(TOPIC, SHARD, 1, TOPIC, RUN, 0, -1, null, null);
-      Reply reply = ReplyCodec.decode(ByteBuffer.wrap(ReplyCodec.encode(new Reply.OfLease(lease))));
-      read.owned().leaseRead(((Reply.OfLease) reply).lease(), now);
-    } else if (action instanceof ConsumerAction.CallAssign assign) {
-      assign.owned().assignDone(null, now);
-    } else if (action instanceof ConsumerAction.Fetch fetch) {
-      fetch.request().encode();
-      if (fetch.request().offset() == 0) {
-        fetch.owned().fetched(fetch.request(), answer(), now);
+      byte[] bytes = ReplyCodec.encode(new Reply.OfLease(lease));
+      Reply reply = ReplyCodec.decode(ByteBuffer.wrap(bytes));
+      owned.leaseRead(((Reply.OfLease) reply).lease(), now);
+    }
+
+    @Override
+    public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
+      owned.assignDone(null, now);
+    }
+
+    @Override
+    public void fetch(ShardEvents owned, FetchRequest request) {
+      request.encode();
+      if (request.offset() == 0) {
+        owned.fetched(request, answer(), now);
       }
-    } else if (action instanceof ConsumerAction.Commit commit) {
-      encode(commit.command());
-      commit.owned().committed(commit.command().offset());
-    } else if (action instanceof ConsumerAction.CallRelease release) {
-      release.owned().stateGiven(null, null, now);
-    } else if (action instanceof ConsumerAction.Release release) {
-      encode(release.command());
-      release.owned().released(now);
+    }
+
+    @Override
+    public void commit(ShardEvents owned, DataCommand.Commit command) {
+      encode(command);
+      owned.committed(command.offset());
+    }
+
+    @Override
+    public void callRelease(ShardEvents owned, ShardContext shard) {
+      owned.stateGiven(null, null, now);
+    }
+
+    @Override
+    public void release(ShardEvents owned, DataCommand.Release command) {
+      encode(command);
+      owned.released(now);
+    }
+
+    @Override
+    public void openPublisher(ShardEvents owned, long producerId) {
+      throw new AssertionError("nothing is published");
+    }
+
+    @Override
+    public void publish(ShardEvents owned, PublishRequest request) {
+      throw new AssertionError("nothing is published");
+    }
+
+    @Override
+    public void fetchRetries(ShardEvents owned, RetryRequest request) {
+      throw new AssertionError("nothing fails");
+    }
+
+    @Override
+    public void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
+      throw new AssertionError("nothing fails");
     }
   }
 

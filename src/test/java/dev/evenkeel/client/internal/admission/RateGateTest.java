@@ -9,9 +9,9 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.consume.Admission;
-import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.client.internal.consume.Wanted;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.QueueCoordinator;
 import dev.evenkeel.protocol.Message;
@@ -46,7 +46,7 @@ class RateGateTest {
     final List<Task> running = new ArrayList<>();
     final List<Task> begun = new ArrayList<>();
     final List<Long> begunAt = new ArrayList<>();
-    final Map<Integer, ConsumerAction.Fetch> fetches = new HashMap<>();
+    final Map<Integer, Wanted.Fetch> fetches = new HashMap<>();
     final Map<Integer, Long> committed = new HashMap<>();
     Long released;
     long now = 5_000_000;
@@ -125,7 +125,7 @@ class RateGateTest {
 
     /** Answers a fetch that waits, if there is something. */
     private void answer(int shard) {
-      ConsumerAction.Fetch fetch = fetches.get(shard);
+      Wanted.Fetch fetch = fetches.get(shard);
       if (fetch == null || fetch.request().offset() >= log.get(shard).size()) {
         return;
       }
@@ -147,22 +147,22 @@ class RateGateTest {
     }
 
     void carryOut() {
-      ConsumerAction action;
-      while ((action = core.poll()) != null) {
-        if (action instanceof ConsumerAction.CallAssign assign) {
+      Wanted action;
+      while ((action = Wanted.poll(core)) != null) {
+        if (action instanceof Wanted.CallAssign assign) {
           assign.owned().assignDone(null, now);
-        } else if (action instanceof ConsumerAction.Fetch fetch) {
+        } else if (action instanceof Wanted.Fetch fetch) {
           fetches.put(fetch.owned().shard().shard(), fetch);
           answer(fetch.owned().shard().shard());
-        } else if (action instanceof ConsumerAction.Commit commit) {
+        } else if (action instanceof Wanted.Commit commit) {
           committed.put(commit.owned().shard().shard(), commit.command().offset());
           commit.owned().committed(commit.command().offset());
-        } else if (action instanceof ConsumerAction.CallRelease release) {
+        } else if (action instanceof Wanted.CallRelease release) {
           release.owned().stateGiven(null, null, now);
-        } else if (action instanceof ConsumerAction.Release release) {
+        } else if (action instanceof Wanted.Release release) {
           released = release.command().offset();
           release.owned().released(now);
-        } else if (action instanceof ConsumerAction.RecordOutcomes record) {
+        } else if (action instanceof Wanted.RecordOutcomes record) {
           record.owned().recorded(record.command(), List.of(), now);
         }
       }

@@ -10,12 +10,12 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.consume.Admission;
-import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.Pending;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.client.internal.consume.Wanted;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
@@ -162,8 +162,8 @@ final class Simulation {
 
     void turn() {
       while (alive) {
-        ConsumerAction action;
-        while ((action = core.poll()) != null) {
+        Wanted action;
+        while ((action = Wanted.poll(core)) != null) {
           perform(action);
         }
         Task task = source.next(now);
@@ -238,23 +238,23 @@ final class Simulation {
       }
     }
 
-    private void perform(ConsumerAction action) {
-      if (action instanceof ConsumerAction.Fetch f) {
+    private void perform(Wanted action) {
+      if (action instanceof Wanted.Fetch f) {
         ask(
             () -> read(f.request()),
             answer -> f.owned().fetched(f.request(), answer, now),
             refused -> f.owned().fetchFailed(f.request(), refused, now));
-      } else if (action instanceof ConsumerAction.ReadLease r) {
+      } else if (action instanceof Wanted.ReadLease r) {
         ask(
             () -> logs[r.owned().shard().shard()].lease,
             lease -> r.owned().leaseRead(lease, now),
             refused -> r.owned().leaseFailed(refused, now));
-      } else if (action instanceof ConsumerAction.Commit c) {
+      } else if (action instanceof Wanted.Commit c) {
         ask(
             () -> commit(c.command()),
             done -> c.owned().committed(c.command().offset()),
             refused -> c.owned().commitFailed(refused, now));
-      } else if (action instanceof ConsumerAction.Release r) {
+      } else if (action instanceof Wanted.Release r) {
         assertThat(r.command().offset())
             .as("what is finished does not come again after a release")
             .isGreaterThanOrEqualTo(finishedEnds.getOrDefault(r.owned().ownership(), 0L));
@@ -262,19 +262,19 @@ final class Simulation {
             () -> release(r.command()),
             done -> r.owned().released(now),
             refused -> r.owned().releaseFailed(refused, now));
-      } else if (action instanceof ConsumerAction.RecordOutcomes r) {
+      } else if (action instanceof Wanted.RecordOutcomes r) {
         ask(
             () -> record(r.command()),
             noRoom -> r.owned().recorded(r.command(), noRoom, now),
             refused -> r.owned().recordFailed(r.command(), refused, now));
-      } else if (action instanceof ConsumerAction.CallAssign c) {
+      } else if (action instanceof Wanted.CallAssign c) {
         if (c.state() != null) {
           assertThat(new String(c.state(), StandardCharsets.UTF_8))
               .isEqualTo(String.valueOf(c.shard().offset()));
         }
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
         after(random.nextInt(50), () -> whileAlive(() -> c.owned().assignDone(failure, now)));
-      } else if (action instanceof ConsumerAction.CallRelease c) {
+      } else if (action instanceof Wanted.CallRelease c) {
         assertThat(Pending.running(c.owned())).isZero();
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
         String text = String.valueOf(c.shard().offset());
@@ -284,7 +284,7 @@ final class Simulation {
             () ->
                 whileAlive(
                     () -> c.owned().stateGiven(failure == null ? state : null, failure, now)));
-      } else if (action instanceof ConsumerAction.HeartbeatNow) {
+      } else if (action instanceof Wanted.HeartbeatNow) {
         after(1, () -> whileAlive(this::heartbeat));
       }
     }

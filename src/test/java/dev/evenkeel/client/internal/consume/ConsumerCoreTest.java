@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.slf4j.event.Level;
 
 /** The core by script: one shard or two, every answer given by hand. */
 class ConsumerCoreTest {
@@ -33,7 +34,7 @@ class ConsumerCoreTest {
 
   private final ConsumerOptions options =
       new ConsumerOptions().setGroup("g").setMember("m").setTopics(List.of("t"));
-  private final List<ConsumerAction> actions = new ArrayList<>();
+  private final List<Wanted> actions = new ArrayList<>();
   private ConsumerCore core;
   private long now = 1_000_000;
   private long revision;
@@ -57,15 +58,15 @@ class ConsumerCoreTest {
   }
 
   /** The one action of that type since the last call; the others are kept. */
-  private <A extends ConsumerAction> A take(Class<A> type) {
+  private <A extends Wanted> A take(Class<A> type) {
     List<A> found = takeAll(type);
     assertThat(found).as(type.getSimpleName()).hasSize(1);
     return found.get(0);
   }
 
-  private <A extends ConsumerAction> List<A> takeAll(Class<A> type) {
-    ConsumerAction action;
-    while ((action = core.poll()) != null) {
+  private <A extends Wanted> List<A> takeAll(Class<A> type) {
+    Wanted action;
+    while ((action = Wanted.poll(core)) != null) {
       actions.add(action);
     }
     List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
@@ -85,10 +86,10 @@ class ConsumerCoreTest {
 
   /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
   private ShardEvents run(Shard shard, String... keys) {
-    ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
+    Wanted.ReadLease read = take(Wanted.ReadLease.class);
     read.owned().leaseRead(lease(shard, read.owned().ownership().epoch(), 0, -1, null), now);
-    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(0, batch(keys)), now);
     return fetch.owned();
   }
@@ -110,7 +111,7 @@ class ConsumerCoreTest {
   /** The handler fails, and the log takes what it is told. */
   private void fail(Task task) {
     core.failed(task, new IllegalStateException("broken"), now);
-    for (ConsumerAction.RecordOutcomes each : takeAll(ConsumerAction.RecordOutcomes.class)) {
+    for (Wanted.RecordOutcomes each : takeAll(Wanted.RecordOutcomes.class)) {
       each.owned().recorded(each.command(), List.of(), now);
     }
   }
@@ -133,8 +134,8 @@ class ConsumerCoreTest {
     core.heartbeatAnswered(now);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
     Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0, 5_000);
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(reset, now);
-    assertThat(take(ConsumerAction.CallAssign.class).shard())
+    take(Wanted.ReadLease.class).owned().leaseRead(reset, now);
+    assertThat(take(Wanted.CallAssign.class).shard())
         .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
   }
 
@@ -150,9 +151,9 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     FetchAnswer answer =
         new FetchAnswer(
             0,
@@ -167,7 +168,7 @@ class ConsumerCoreTest {
     List<Outcome.Failed> dead = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       assertThat(core.next(now)).as("the shard keeps its order").isNull();
-      ConsumerAction.RecordOutcomes told = take(ConsumerAction.RecordOutcomes.class);
+      Wanted.RecordOutcomes told = take(Wanted.RecordOutcomes.class);
       told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
       told.owned().recorded(told.command(), List.of(), now);
     }
@@ -179,7 +180,7 @@ class ConsumerCoreTest {
         .as("the batch, to be looked at")
         .hasSize(malformed(7).length());
     tick(5_000);
-    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(8);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(8);
   }
 
   @Test
@@ -188,15 +189,15 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(0, malformed(4)), now);
     for (long offset : new long[] {0, 1, 2}) {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    assertThat(take(ConsumerAction.Stop.class).cause())
+    assertThat(take(Wanted.Stop.class).cause())
         .hasMessageContaining("the message cannot be read", "no handler got it");
   }
 
@@ -206,12 +207,12 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 9, -1, null), now);
-    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 9, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 9, 2, List.of()), now);
     tick(0);
-    ConsumerAction.FetchRetries asked = take(ConsumerAction.FetchRetries.class);
+    Wanted.FetchRetries asked = take(Wanted.FetchRetries.class);
     byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
     RetryAnswer answer =
         new RetryAnswer(
@@ -222,7 +223,7 @@ class ConsumerCoreTest {
             RetryAnswer.Known.NOTHING);
     asked.owned().retriesFetched(asked.request(), answer, now);
     next(4);
-    assertThat(take(ConsumerAction.RecordOutcomes.class).command().outcomes())
+    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
         .singleElement()
         .isInstanceOfSatisfying(
             Outcome.Failed.class,
@@ -237,29 +238,29 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
     byte[] former = {1, 2};
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, former), now);
-    ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, former), now);
+    Wanted.CallAssign call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isEqualTo(former);
     assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40, 0));
     call.owned().assignDone(null, now);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(40);
     fetch.owned().fetched(fetch.request(), answer(38, batch("a", "b", "c", "d")), now);
     core.finished(next(40), now);
     Task running = next(41);
     assign(owned(S0, 5, true));
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
     core.finished(running, now);
-    ConsumerAction.CallRelease release = take(ConsumerAction.CallRelease.class);
+    Wanted.CallRelease release = take(Wanted.CallRelease.class);
     assertThat(release.shard().offset()).isEqualTo(42);
     release.owned().stateGiven(new byte[] {9}, null, now);
-    var command = take(ConsumerAction.Release.class).command();
+    var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isEqualTo(42);
     assertThat(command.stateOffset()).isEqualTo(42);
     assertThat(command.state()).containsExactly(9);
     release.owned().released(now);
-    take(ConsumerAction.HeartbeatNow.class);
+    take(Wanted.HeartbeatNow.class);
     assertThat(core.owned()).isZero();
     // An assignment that was made before the dispatcher heard of the release.
     assign(owned(S0, 5, true));
@@ -272,18 +273,16 @@ class ConsumerCoreTest {
   void withoutStateTheProgressOfTheFormerOwnerStays() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
-    take(ConsumerAction.ReadLease.class)
-        .owned()
-        .leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
-    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
     assign(owned(S0, 5, true));
-    ShardEvents owned = take(ConsumerAction.CallRelease.class).owned();
+    ShardEvents owned = take(Wanted.CallRelease.class).owned();
     owned.stateGiven(null, new IllegalStateException("broken"), now);
-    var command = take(ConsumerAction.Release.class).command();
+    var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.stateOffset()).isEqualTo(-1);
     assertThat(command.state()).isNull();
-    assertThat(take(ConsumerAction.Report.class).text()).contains("released without state");
+    assertThat(take(Wanted.Report.class).text()).contains("released without state");
   }
 
   @Test
@@ -292,24 +291,22 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     ShardEvents owned = run(S0, "a");
     assign(owned(S0, 1, true));
-    take(ConsumerAction.CallRelease.class);
+    take(Wanted.CallRelease.class);
     owned.stateGiven(new byte[Limits.STATE_BYTES_MAX + 1], null, now);
-    assertThat(take(ConsumerAction.Release.class).command().state()).isEmpty();
-    assertThat(take(ConsumerAction.Report.class).text()).contains("1048577 bytes, at most 1048576");
+    assertThat(take(Wanted.Release.class).command().state()).isEmpty();
+    assertThat(take(Wanted.Report.class).text()).contains("1048577 bytes, at most 1048576");
   }
 
   @Test
   void aShardThatDrainsBeforeItRanIsGivenOnUntouched() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, true));
-    take(ConsumerAction.ReadLease.class)
-        .owned()
-        .leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
-    var command = take(ConsumerAction.Release.class).command();
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
+    var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.state()).isNull();
-    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
-    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
   }
 
   @Test
@@ -319,12 +316,12 @@ class ConsumerCoreTest {
     run(S0, "a", "b", "c");
     Task running = next(0);
     assign();
-    assertThat(take(ConsumerAction.CallLost.class).shard().epoch()).isEqualTo(1);
+    assertThat(take(Wanted.CallLost.class).shard().epoch()).isEqualTo(1);
     assertThat(core.next(now)).isNull();
     core.finished(running, now);
     tick(10_000);
-    assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
-    assertThat(takeAll(ConsumerAction.Release.class)).isEmpty();
+    assertThat(takeAll(Wanted.Commit.class)).isEmpty();
+    assertThat(takeAll(Wanted.Release.class)).isEmpty();
     assertThat(core.flow().messages()).isZero();
     assertThat(core.flow().bytes()).isZero();
   }
@@ -337,10 +334,10 @@ class ConsumerCoreTest {
     Task running = next(0);
     assign(owned(S0, 2, false));
     tick(50);
-    assertThat(takeAll(ConsumerAction.ReadLease.class)).isEmpty();
+    assertThat(takeAll(Wanted.ReadLease.class)).isEmpty();
     core.finished(running, now);
     tick(50);
-    take(ConsumerAction.ReadLease.class);
+    take(Wanted.ReadLease.class);
   }
 
   @Test
@@ -350,17 +347,15 @@ class ConsumerCoreTest {
     ShardEvents former = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
-    ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
+    Wanted.Commit commit = take(Wanted.Commit.class);
     // An answer that was out of date.
     assign();
     assign(owned(S0, 5, false));
     tick(100);
-    assertThat(takeAll(ConsumerAction.ReadLease.class))
-        .as("of a lease that is about to change")
-        .isEmpty();
+    assertThat(takeAll(Wanted.ReadLease.class)).as("of a lease that is about to change").isEmpty();
     former.committed(commit.command().offset());
     tick(100);
-    assertThat(take(ConsumerAction.ReadLease.class).owned()).isNotSameAs(former);
+    assertThat(take(Wanted.ReadLease.class).owned()).isNotSameAs(former);
   }
 
   @Test
@@ -370,16 +365,14 @@ class ConsumerCoreTest {
     ShardEvents former = run(S0, "a", "b");
     core.failed(next(0), new IllegalStateException("broken"), now);
     tick(100);
-    ConsumerAction.RecordOutcomes told = take(ConsumerAction.RecordOutcomes.class);
+    Wanted.RecordOutcomes told = take(Wanted.RecordOutcomes.class);
     assign();
     assign(owned(S0, 5, false));
     tick(100);
-    assertThat(takeAll(ConsumerAction.ReadLease.class))
-        .as("of a lease that is about to change")
-        .isEmpty();
+    assertThat(takeAll(Wanted.ReadLease.class)).as("of a lease that is about to change").isEmpty();
     former.recordFailed(told.command(), new RefusedException(Refusal.INDETERMINATE, "lost"), now);
     tick(100);
-    assertThat(take(ConsumerAction.ReadLease.class).owned()).isNotSameAs(former);
+    assertThat(take(Wanted.ReadLease.class).owned()).isNotSameAs(former);
   }
 
   /** A hold of epoch 5 whose commit is on its way. */
@@ -389,7 +382,7 @@ class ConsumerCoreTest {
     ShardEvents owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
-    take(ConsumerAction.Commit.class);
+    take(Wanted.Commit.class);
     return owned;
   }
 
@@ -402,14 +395,14 @@ class ConsumerCoreTest {
     // The former is forgotten by then, its doubt is not.
     tick(100);
     assign(owned(S0, 5, false));
-    ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
+    Wanted.ReadLease read = take(Wanted.ReadLease.class);
     read.owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    ConsumerAction.Release release = take(ConsumerAction.Release.class);
+    Wanted.Release release = take(Wanted.Release.class);
     assertThat(release.command().epoch()).isEqualTo(5);
     assertThat(release.command().offset()).isZero();
-    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     release.owned().released(now);
-    takeAll(ConsumerAction.Fetch.class);
+    takeAll(Wanted.Fetch.class);
     assign(owned(S0, 6, false));
     assertThat(run(S0, "a", "b").ownership().epoch()).isEqualTo(6);
   }
@@ -422,11 +415,11 @@ class ConsumerCoreTest {
     run(S0, "a", "b");
     core.finished(next(0), now);
     assign();
-    takeAll(ConsumerAction.Fetch.class);
+    takeAll(Wanted.Fetch.class);
     tick(100);
     assign(owned(S0, 5, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    ConsumerAction.Release release = take(ConsumerAction.Release.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    Wanted.Release release = take(Wanted.Release.class);
     assertThat(release.command().offset()).isZero();
     assertThat(core.next(now)).isNull();
     release.owned().released(now);
@@ -439,9 +432,9 @@ class ConsumerCoreTest {
     ShardEvents former = committing();
     former.commitFailed(refused(Refusal.INDETERMINATE), now);
     tick(6_000);
-    former.committed(take(ConsumerAction.Commit.class).command().offset());
+    former.committed(take(Wanted.Commit.class).command().offset());
     assign();
-    takeAll(ConsumerAction.Fetch.class);
+    takeAll(Wanted.Fetch.class);
     assign(owned(S0, 5, false));
     run(S0, "b");
   }
@@ -453,15 +446,15 @@ class ConsumerCoreTest {
     run(S0, "a");
     assign(owned(S0, 5, true));
     tick(100);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    ShardEvents former = take(ConsumerAction.Release.class).owned();
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    ShardEvents former = take(Wanted.Release.class).owned();
     assign();
     assign(owned(S0, 5, false));
-    assertThat(takeAll(ConsumerAction.ReadLease.class)).as("while its answer is awaited").isEmpty();
+    assertThat(takeAll(Wanted.ReadLease.class)).as("while its answer is awaited").isEmpty();
     former.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(100);
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    assertThat(take(ConsumerAction.Release.class).owned()).isNotSameAs(former);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    assertThat(take(Wanted.Release.class).owned()).isNotSameAs(former);
   }
 
   @Test
@@ -471,17 +464,17 @@ class ConsumerCoreTest {
     ShardEvents owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(4_900);
-    assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
+    assertThat(takeAll(Wanted.Commit.class)).isEmpty();
     tick(100);
-    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(1);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(1);
     owned.commitFailed(refused(Refusal.FENCED), now);
-    take(ConsumerAction.CallLost.class);
+    take(Wanted.CallLost.class);
     assertThat(core.owned()).isZero();
     assign(1, revision, owned(S0, 1, false));
-    ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
+    Wanted.ReadLease read = take(Wanted.ReadLease.class);
     read.owned().leaseRead(lease(S0, 2, 1, -1, null), now);
     assertThat(core.owned()).isZero();
-    assertThat(takeAll(ConsumerAction.CallLost.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallLost.class)).isEmpty();
   }
 
   @Test
@@ -491,14 +484,14 @@ class ConsumerCoreTest {
     ShardEvents owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(5_000);
-    take(ConsumerAction.Commit.class);
+    take(Wanted.Commit.class);
     owned.commitFailed(refused(Refusal.INDETERMINATE), now);
     core.finished(next(1), now);
     tick(5_000);
-    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(2);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(2);
     owned.committed(2);
     tick(5_000);
-    assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
+    assertThat(takeAll(Wanted.Commit.class)).isEmpty();
   }
 
   @Test
@@ -509,10 +502,10 @@ class ConsumerCoreTest {
     run(S0, keys);
     now += 1_000;
     for (int i = 0; i < 500; i++) {
-      assertThat(takeAll(ConsumerAction.Commit.class)).isEmpty();
+      assertThat(takeAll(Wanted.Commit.class)).isEmpty();
       core.finished(next(i), now);
     }
-    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(500);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(500);
   }
 
   @Test
@@ -563,7 +556,7 @@ class ConsumerCoreTest {
     core.finished(next(2), now);
     fail(next(3));
     core.close(now);
-    take(ConsumerAction.CallDraining.class);
+    take(Wanted.CallDraining.class);
     Task again = next(1);
     assertThat(core.next(now)).as("nothing above it is finished").isNull();
     fail(again);
@@ -571,8 +564,8 @@ class ConsumerCoreTest {
     assertThat(core.next(now)).isNull();
     tick(1);
     core.finished(next(1), now);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(3);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.drained()).isFalse();
     owned.released(now);
     assertThat(core.drained()).isTrue();
@@ -593,8 +586,8 @@ class ConsumerCoreTest {
     fail(five);
     core.finished(zero, now);
     core.finished(next(1), now);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(3);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.next(now)).isNull();
     assertThat(core.flow().messages()).isZero();
   }
@@ -611,13 +604,13 @@ class ConsumerCoreTest {
     fail(next(0));
     assertThat(core.next(now)).isNull();
     tick(1);
-    ConsumerAction.RecordOutcomes parked = take(ConsumerAction.RecordOutcomes.class);
+    Wanted.RecordOutcomes parked = take(Wanted.RecordOutcomes.class);
     List<Long> offsets = parked.command().outcomes().stream().map(Outcome::offset).toList();
     assertThat(offsets).as("others are still to be told").startsWith(1L).hasSizeLessThan(599);
     parked.owned().recorded(parked.command(), offsets, now);
     tick(1);
     assertThat(core.next(now)).isNull();
-    assertThat(takeAll(ConsumerAction.RecordOutcomes.class)).isEmpty();
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
   }
 
   @Test
@@ -631,16 +624,16 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, true));
     for (int second = 0; second < 8; second++) {
       fail(next(0));
-      assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+      assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
       tick(1_000);
     }
     // What is left of the time is onRelease's and the log's. Its state has offset 1 in it.
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(new byte[] {1}, null, now);
-    var command = take(ConsumerAction.Release.class).command();
+    take(Wanted.CallRelease.class).owned().stateGiven(new byte[] {1}, null, now);
+    var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isZero();
     assertThat(command.stateOffset()).isZero();
     assertThat(command.state()).isEmpty();
-    assertThat(takeAll(ConsumerAction.Report.class)).last().asString().contains("without state");
+    assertThat(takeAll(Wanted.Report.class)).last().asString().contains("without state");
     assertThat(core.flow().messages()).isZero();
   }
 
@@ -656,12 +649,12 @@ class ConsumerCoreTest {
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
-    assertThat(take(ConsumerAction.Report.class))
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isZero();
+    assertThat(take(Wanted.Report.class))
         .isEqualTo(
-            new ConsumerAction.Report(
-                ConsumerAction.Severity.INFO,
+            new Wanted.Report(
+                Level.INFO,
                 owned
                     + ": released at offset 0, where messages were given back;"
                     + " of those up to 2 some come twice",
@@ -675,15 +668,15 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     run(S0, new String[1_000]);
     next(0);
-    takeAll(ConsumerAction.Fetch.class);
+    takeAll(Wanted.Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
     ShardEvents other = run(S1, new String[1_000]);
     assertThat(core.next(now)).as("all workers are busy").isNull();
-    assertThat(takeAll(ConsumerAction.Fetch.class)).isNotEmpty();
+    assertThat(takeAll(Wanted.Fetch.class)).isNotEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, true));
-    assertThat(take(ConsumerAction.CallRelease.class).owned()).isSameAs(other);
+    assertThat(take(Wanted.CallRelease.class).owned()).isSameAs(other);
     other.stateGiven(new byte[Limits.STATE_BYTES_MAX], null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
+    assertThat(take(Wanted.Release.class).command().offset()).isZero();
     other.released(now);
     assertThat(core.owned()).isEqualTo(1);
   }
@@ -695,12 +688,12 @@ class ConsumerCoreTest {
     run(S0, "a", "b");
     Task zero = next(0);
     assign(owned(S0, 1, true));
-    assertThat(take(ConsumerAction.CallDraining.class).shard().epoch()).isEqualTo(1);
-    assertThat(takeAll(ConsumerAction.CallKept.class)).isEmpty();
+    assertThat(take(Wanted.CallDraining.class).shard().epoch()).isEqualTo(1);
+    assertThat(takeAll(Wanted.CallKept.class)).isEmpty();
     assign(owned(S0, 1, false));
-    assertThat(take(ConsumerAction.CallKept.class).shard().epoch()).isEqualTo(1);
+    assertThat(take(Wanted.CallKept.class).shard().epoch()).isEqualTo(1);
     core.finished(zero, now);
-    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
   }
 
   @Test
@@ -713,42 +706,40 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
     assertThat(core.next(now)).isNull();
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isZero();
   }
 
   @Test
   void theFirstOwnerThatKeepsStateTellsWhereTheEmptyStateStands() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 1, 7, -1, null), now);
-    ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 7, -1, null), now);
+    Wanted.CallAssign call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isNull();
     call.owned().assignDone(null, now);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
     tick(5_000);
-    var commit = take(ConsumerAction.Commit.class).command();
+    var commit = take(Wanted.Commit.class).command();
     assertThat(commit.offset()).isEqualTo(8);
     assertThat(commit.stateOffset()).isEqualTo(7);
     call.owned().committed(8);
-    takeAll(ConsumerAction.Fetch.class);
+    takeAll(Wanted.Fetch.class);
     // It dies; the next owner counts from there.
     assign(owned(S0, 2, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 2, 8, 7, new byte[0]), now);
-    call = take(ConsumerAction.CallAssign.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 2, 8, 7, new byte[0]), now);
+    call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.shard().offset()).isEqualTo(7);
     call.owned().assignDone(null, now);
-    fetch = take(ConsumerAction.Fetch.class);
+    fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
     assign(owned(S0, 2, true));
-    take(ConsumerAction.CallRelease.class)
-        .owned()
-        .stateGiven(null, new IllegalStateException(), now);
-    var release = take(ConsumerAction.Release.class).command();
+    take(Wanted.CallRelease.class).owned().stateGiven(null, new IllegalStateException(), now);
+    var release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isEqualTo(8);
     assertThat(release.stateOffset()).isEqualTo(7);
     assertThat(release.state()).isEmpty();
@@ -763,10 +754,10 @@ class ConsumerCoreTest {
     run(S0, "a");
     core.finished(next(0), now);
     tick(5_000);
-    assertThat(take(ConsumerAction.Commit.class).command().stateOffset()).isEqualTo(-1);
+    assertThat(take(Wanted.Commit.class).command().stateOffset()).isEqualTo(-1);
     assign(owned(S0, 1, true));
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    var release = take(ConsumerAction.Release.class).command();
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    var release = take(Wanted.Release.class).command();
     assertThat(release.stateOffset()).isEqualTo(-1);
     assertThat(release.state()).isNull();
   }
@@ -775,7 +766,7 @@ class ConsumerCoreTest {
   void closingIsToldAtOnceUnlessThereIsNothingToLetGo() {
     start(ConsumerOptions.Order.SHARD);
     core.close(now);
-    assertThat(takeAll(ConsumerAction.HeartbeatNow.class)).isEmpty();
+    assertThat(takeAll(Wanted.HeartbeatNow.class)).isEmpty();
     assertThat(core.drained()).isTrue();
 
     start(ConsumerOptions.Order.SHARD);
@@ -783,11 +774,11 @@ class ConsumerCoreTest {
     run(S0, "a");
     Task task = next(0);
     core.close(now);
-    take(ConsumerAction.HeartbeatNow.class);
+    take(Wanted.HeartbeatNow.class);
     assertThat(core.drained()).isFalse();
     core.finished(task, now);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    take(ConsumerAction.Release.class).owned().released(now);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.Release.class).owned().released(now);
     assertThat(core.drained()).isTrue();
   }
 
@@ -800,7 +791,7 @@ class ConsumerCoreTest {
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     assign(owned(S0, 1, false));
-    ConsumerAction.Fetch fetch = takeAll(ConsumerAction.Fetch.class).get(1);
+    Wanted.Fetch fetch = takeAll(Wanted.Fetch.class).get(1);
     assertThat(fetch.request().offset()).as("after what was begun").isEqualTo(2);
     fetch.owned().fetched(fetch.request(), answer(0, batch("a", "b", "c", "d")), now);
     fail(zero);
@@ -832,14 +823,14 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     ShardEvents owned = run(S0, "a");
     assign(owned(S0, 1, true));
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    take(ConsumerAction.Release.class);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.Release.class);
     owned.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(300);
-    take(ConsumerAction.Release.class);
+    take(Wanted.Release.class);
     owned.releaseFailed(refused(Refusal.FENCED), now);
     assertThat(((OwnedShard) owned).state()).isEqualTo(OwnedShardState.RELEASED);
-    assertThat(takeAll(ConsumerAction.CallLost.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallLost.class)).isEmpty();
   }
 
   @Test
@@ -868,14 +859,14 @@ class ConsumerCoreTest {
     run(S0, new String[20]);
     fail(next(0));
     assertThat(core.flow().paused()).isTrue();
-    assertThat(takeAll(ConsumerAction.Fetch.class)).isEmpty();
+    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, "a", "b");
     Task task = next(0);
     assertThat(task.owner.ownership().shard()).isEqualTo(S1);
     core.finished(task, now);
     core.finished(next(1), now);
-    assertThat(take(ConsumerAction.Fetch.class).request().shard()).isEqualTo(S1);
+    assertThat(take(Wanted.Fetch.class).request().shard()).isEqualTo(S1);
   }
 
   @Test
@@ -884,7 +875,7 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[40]);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     assertThat(fetch.request().messagesMax()).as("what there is room for").isEqualTo(60);
     List<FetchAnswer.Placed> batches = new ArrayList<>();
     for (long base = 40; base < 340; base += 30) {
@@ -892,7 +883,7 @@ class ConsumerCoreTest {
     }
     fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 340, 0, batches), now);
     assertThat(core.flow().messages()).as("whole batches within the limit").isEqualTo(100);
-    assertThat(takeAll(ConsumerAction.Fetch.class)).isEmpty();
+    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
 
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, new String[70]);
@@ -900,7 +891,7 @@ class ConsumerCoreTest {
     for (int i = 0; i < 121; i++) {
       core.finished(core.next(now), now);
     }
-    assertThat(takeAll(ConsumerAction.Fetch.class))
+    assertThat(takeAll(Wanted.Fetch.class))
         .as("what was not taken is fetched once there is room")
         .anyMatch(again -> again.request().shard().equals(S0) && again.request().offset() == 100);
   }
@@ -910,15 +901,15 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, "a");
-    ConsumerAction.Fetch first = take(ConsumerAction.Fetch.class);
+    Wanted.Fetch first = take(Wanted.Fetch.class);
     assertThat(first.request().waitMillis()).isEqualTo(new ConsumerOptions().getFetchWaitMillis());
     first.owned().fetchFailed(first.request(), refused(Refusal.INDETERMINATE), now);
     tick(5_000);
-    ConsumerAction.Fetch again = take(ConsumerAction.Fetch.class);
+    Wanted.Fetch again = take(Wanted.Fetch.class);
     assertThat(again.request().waitMillis()).isEqualTo(1_000);
     again.owned().fetched(again.request(), new FetchAnswer(0, 1, 0, List.of()), now);
     tick(100);
-    assertThat(take(ConsumerAction.Fetch.class).request().waitMillis())
+    assertThat(take(Wanted.Fetch.class).request().waitMillis())
         .isEqualTo(new ConsumerOptions().getFetchWaitMillis());
   }
 
@@ -928,22 +919,22 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     run(S0, "a");
     core.finished(next(0), now);
-    ConsumerAction.Fetch first = take(ConsumerAction.Fetch.class);
+    Wanted.Fetch first = take(Wanted.Fetch.class);
     assertThat(first.request().failuresTold()).isZero();
     first.owned().fetched(first.request(), new FetchAnswer(0, 1, 1, List.of()), now);
-    ConsumerAction.FetchRetries ask = take(ConsumerAction.FetchRetries.class);
+    Wanted.FetchRetries ask = take(Wanted.FetchRetries.class);
     RetryAnswer inAnHour = new RetryAnswer(3_600_000, List.of(), null);
     ask.owned().retriesFetched(ask.request(), inAnHour, now);
     tick(2_000);
 
-    ConsumerAction.Fetch next = take(ConsumerAction.Fetch.class);
+    Wanted.Fetch next = take(Wanted.Fetch.class);
     assertThat(next.request().failuresTold()).isEqualTo(1);
     next.owned().fetched(next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
     tick(2_000);
-    assertThat(takeAll(ConsumerAction.FetchRetries.class)).as("no more than before").isEmpty();
-    ConsumerAction.Fetch last = take(ConsumerAction.Fetch.class);
+    assertThat(takeAll(Wanted.FetchRetries.class)).as("no more than before").isEmpty();
+    Wanted.Fetch last = take(Wanted.Fetch.class);
     last.owned().fetched(last.request(), new FetchAnswer(0, 1, 2, List.of()), now);
-    assertThat(takeAll(ConsumerAction.FetchRetries.class)).as("one was replayed").hasSize(1);
+    assertThat(takeAll(Wanted.FetchRetries.class)).as("one was replayed").hasSize(1);
   }
 
   @Test
@@ -952,7 +943,7 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[60_000]);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(60_000, batch(new String[20_000])), now);
     Task stuck = next(0);
     for (int i = 1; i < ShardMessages.SPAN_MESSAGES_MAX; i++) {
@@ -969,7 +960,7 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
     run(S0, new String[100]);
-    takeAll(ConsumerAction.Fetch.class);
+    takeAll(Wanted.Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, new String[100]);
     int[] count = new int[2];
@@ -986,14 +977,14 @@ class ConsumerCoreTest {
   void aFailedOnAssignIsTriedAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
-    ConsumerAction.CallAssign call = take(ConsumerAction.CallAssign.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    Wanted.CallAssign call = take(Wanted.CallAssign.class);
     call.owned().assignDone(new IllegalStateException("broken"), now);
     tick(999);
-    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     tick(1);
-    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
-    take(ConsumerAction.Fetch.class);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.Fetch.class);
   }
 
   /** Hands S0 back at its epoch, as the log takes it. */
@@ -1001,9 +992,9 @@ class ConsumerCoreTest {
     assign(owned(S0, epoch, false));
     run(S0);
     assign(owned(S0, epoch, true));
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    take(ConsumerAction.Release.class).owned().released(now);
-    takeAll(ConsumerAction.class);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.Release.class).owned().released(now);
+    takeAll(Wanted.class);
     assertThat(core.owned()).isZero();
   }
 
@@ -1025,10 +1016,10 @@ class ConsumerCoreTest {
     insist(1_000, owned(S0, 5, false));
     // Only the log can tell now, and it says that nobody owns the shard.
     Lease free = lease(S0, 5, 0, -1, null).released(0, -1, null);
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(free, now);
+    take(Wanted.ReadLease.class).owned().leaseRead(free, now);
     assertThat(core.owned()).isZero();
-    assertThat(takeAll(ConsumerAction.Release.class)).isEmpty();
-    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
+    assertThat(takeAll(Wanted.Release.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
   }
 
   @Test
@@ -1036,16 +1027,16 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     letGo(5);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 1, 3, -1, null), now);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 3, -1, null), now);
     // Nothing is handled at an epoch that may have been another's.
-    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
-    ConsumerAction.Release release = take(ConsumerAction.Release.class);
+    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
+    Wanted.Release release = take(Wanted.Release.class);
     assertThat(release.command().epoch()).isEqualTo(1);
     assertThat(release.command().offset()).isEqualTo(3);
     release.owned().released(now);
     assign(owned(S0, 2, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 2, 3, -1, null), now);
-    take(ConsumerAction.CallAssign.class);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 2, 3, -1, null), now);
+    take(Wanted.CallAssign.class);
   }
 
   @Test
@@ -1053,10 +1044,10 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     letGo(1);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
-    take(ConsumerAction.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
-    take(ConsumerAction.Release.class).owned().released(now);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(Wanted.Release.class).owned().released(now);
     assign(owned(S0, 2, false));
-    take(ConsumerAction.ReadLease.class);
+    take(Wanted.ReadLease.class);
   }
 
   @Test

@@ -24,7 +24,7 @@ class DeliveryPolicyTest {
   private static final Shard S0 = new Shard(1, 0);
   private static final Shard OUT = new Shard(2, 0);
 
-  private final List<ConsumerAction> actions = new ArrayList<>();
+  private final List<Wanted> actions = new ArrayList<>();
   private ConsumerCore core;
   private long now = 1_000_000;
   private long revision;
@@ -62,9 +62,9 @@ class DeliveryPolicyTest {
         now);
   }
 
-  private <A extends ConsumerAction> List<A> takeAll(Class<A> type) {
-    ConsumerAction action;
-    while ((action = core.poll()) != null) {
+  private <A extends Wanted> List<A> takeAll(Class<A> type) {
+    Wanted action;
+    while ((action = Wanted.poll(core)) != null) {
       actions.add(action);
     }
     List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
@@ -72,15 +72,15 @@ class DeliveryPolicyTest {
     return found;
   }
 
-  private <A extends ConsumerAction> A take(Class<A> type) {
+  private <A extends Wanted> A take(Class<A> type) {
     List<A> found = takeAll(type);
     assertThat(found).as(type.getSimpleName()).hasSize(1);
     return found.get(0);
   }
 
   private ShardEvents fetched(int count) {
-    take(ConsumerAction.CallAssign.class).owned().assignDone(null, now);
-    ConsumerAction.Fetch fetch = take(ConsumerAction.Fetch.class);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
     BatchBuilder builder = new BatchBuilder(256);
     for (int i = 0; i < count; i++) {
       builder.add(new Message(null, Map.of(), 0, new byte[10]));
@@ -115,7 +115,7 @@ class DeliveryPolicyTest {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
     assertThat(core.next(now)).isNull();
-    ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
+    Wanted.Commit commit = take(Wanted.Commit.class);
     assertThat(commit.command().offset()).isEqualTo(4);
     assertThat(core.next(now)).isNull();
     owned.committed(4);
@@ -123,7 +123,7 @@ class DeliveryPolicyTest {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    List<ConsumerAction.Commit> commits = takeAll(ConsumerAction.Commit.class);
+    List<Wanted.Commit> commits = takeAll(Wanted.Commit.class);
     assertThat(commits).hasSize(1);
     owned.committed(commits.get(0).command().offset());
     next(4);
@@ -133,10 +133,10 @@ class DeliveryPolicyTest {
   void atMostOnceWhatFailsIsNotTriedAgain() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(2);
-    owned.committed(take(ConsumerAction.Commit.class).command().offset());
+    owned.committed(take(Wanted.Commit.class).command().offset());
     core.failed(next(0), new IllegalStateException("broken"), now);
-    assertThat(takeAll(ConsumerAction.RecordOutcomes.class)).isEmpty();
-    assertThat(take(ConsumerAction.Report.class).text()).contains("not tried again");
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    assertThat(take(Wanted.Report.class).text()).contains("not tried again");
     core.finished(next(1), now);
     assertThat(core.running()).isZero();
     assertThat(core.next(now + 100_000)).isNull();
@@ -146,41 +146,41 @@ class DeliveryPolicyTest {
   void atMostOnceAReleaseWaitsForWhatIsCommitted() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
-    owned.committed(take(ConsumerAction.Commit.class).command().offset());
+    owned.committed(take(Wanted.Commit.class).command().offset());
     Task first = next(0);
     assign(true);
     core.finished(first, now);
     for (int offset = 1; offset < 4; offset++) {
-      assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+      assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(4);
-    assertThat(takeAll(ConsumerAction.Report.class)).isEmpty();
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(4);
+    assertThat(takeAll(Wanted.Report.class)).isEmpty();
   }
 
   @Test
   void atMostOnceAReleaseWaitsForACommitOnItsWayAndWhatItNames() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
-    owned.committed(take(ConsumerAction.Commit.class).command().offset());
+    owned.committed(take(Wanted.Commit.class).command().offset());
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
     }
-    long named = take(ConsumerAction.Commit.class).command().offset();
+    long named = take(Wanted.Commit.class).command().offset();
     assertThat(named).isGreaterThan(4);
     assign(true);
     tick(10);
-    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
     owned.committed(named);
     for (long offset = 4; offset < named; offset++) {
-      assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+      assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(named);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(named);
   }
 
   /** The commit may have been taken: then nobody else would handle what it names. */
@@ -188,41 +188,41 @@ class DeliveryPolicyTest {
   void atMostOnceAReleaseAsksAgainForACommitWhoseAnswerIsLost() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
-    owned.committed(take(ConsumerAction.Commit.class).command().offset());
+    owned.committed(take(Wanted.Commit.class).command().offset());
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
     }
-    long named = take(ConsumerAction.Commit.class).command().offset();
+    long named = take(Wanted.Commit.class).command().offset();
     assign(true);
     owned.commitFailed(new RefusedException(Refusal.INDETERMINATE, "lost"), now);
-    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
     tick(2_000);
     assertThat(core.next(now)).isNull();
-    assertThat(take(ConsumerAction.Commit.class).command().offset()).isEqualTo(named);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(named);
     owned.committed(named);
     for (long offset = 4; offset < named; offset++) {
-      assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+      assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(named);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(named);
   }
 
   @Test
   void atMostOnceWhatIsLostWithTheShardIsTold() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     ShardEvents owned = fetched(10);
-    owned.committed(take(ConsumerAction.Commit.class).command().offset());
+    owned.committed(take(Wanted.Commit.class).command().offset());
     core.finished(next(0), now);
     owned.commitFailed(new RefusedException(Refusal.FENCED, "another"), now);
-    assertThat(takeAll(ConsumerAction.Report.class))
+    assertThat(takeAll(Wanted.Report.class))
         .anyMatch(report -> report.text().contains("up to 3 messages from offset 1"));
   }
 
   // ---- Handlers that publish
 
   private ShardEvents attached(long producerId) {
-    ConsumerAction.ReadLease read = take(ConsumerAction.ReadLease.class);
+    Wanted.ReadLease read = take(Wanted.ReadLease.class);
     read.owned()
         .leaseRead(
             new Lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId), now);
@@ -237,14 +237,14 @@ class DeliveryPolicyTest {
   void nothingIsHandledBeforeFormerOwnersAreFenced() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
-    ConsumerAction.OpenPublisher open = take(ConsumerAction.OpenPublisher.class);
+    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
+    Wanted.OpenPublisher open = take(Wanted.OpenPublisher.class);
     assertThat(open.producerId()).isEqualTo(5);
     open.owned().publisherFailed(new RefusedException(Refusal.UNAVAILABLE, "x"), now);
-    assertThat(takeAll(ConsumerAction.CallAssign.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     tick(2_000);
     attached(5);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     fetched(1);
     next(0);
   }
@@ -253,22 +253,22 @@ class DeliveryPolicyTest {
   void anInputIsFinishedWhenItsOutputsAreInTheLog() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(0);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     ShardEvents owned = fetched(3);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
-    ConsumerAction.Publish publish = take(ConsumerAction.Publish.class);
+    Wanted.Publish publish = take(Wanted.Publish.class);
     assertThat(core.next(now)).as("order shard").isNull();
     assertThat(((OwnedShard) owned).window().committed()).isZero();
     owned.publishFailed(publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
     tick(2_000);
-    ConsumerAction.Publish again = take(ConsumerAction.Publish.class);
+    Wanted.Publish again = take(Wanted.Publish.class);
     assertThat(again.request()).isSameAs(publish.request());
     owned.published(again.request(), List.of(new Result(null, 17)), now);
     assertThat(((OwnedShard) owned).window().committed()).isEqualTo(1);
     core.finished(next(1), now);
-    assertThat(takeAll(ConsumerAction.Publish.class)).isEmpty();
+    assertThat(takeAll(Wanted.Publish.class)).isEmpty();
     assertThat(((OwnedShard) owned).window().committed()).isEqualTo(2);
   }
 
@@ -276,16 +276,14 @@ class DeliveryPolicyTest {
   void whatIsRefusedForGoodBeginsTheShardAnew() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     ShardEvents owned = fetched(3);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
     owned.published(
-        take(ConsumerAction.Publish.class).request(),
-        List.of(new Result(Refusal.UNKNOWN_TOPIC, 0)),
-        now);
-    assertThat(take(ConsumerAction.CallLost.class).shard().shard()).isZero();
+        take(Wanted.Publish.class).request(), List.of(new Result(Refusal.UNKNOWN_TOPIC, 0)), now);
+    assertThat(take(Wanted.CallLost.class).shard().shard()).isZero();
     assertThat(core.running()).isZero();
     assertThat(core.owned()).isZero();
     assign(false);
@@ -296,13 +294,13 @@ class DeliveryPolicyTest {
   void whatFailsKeepsItsPlaceWhateverTheOrder() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     fetched(1);
     Task first = next(0);
     publishing(first);
     core.failed(first, new IllegalStateException("broken"), now);
-    assertThat(takeAll(ConsumerAction.Publish.class)).isEmpty();
-    assertThat(take(ConsumerAction.RecordOutcomes.class).command().outcomes())
+    assertThat(takeAll(Wanted.Publish.class)).isEmpty();
+    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
         .allMatch(outcome -> outcome.toString().contains("HELD"));
   }
 
@@ -311,22 +309,22 @@ class DeliveryPolicyTest {
     order = ConsumerOptions.Order.NONE;
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     ShardEvents owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
     publishing(second);
     core.finished(second, now);
     core.failed(first, new IllegalStateException("broken"), now);
-    owned.recorded(take(ConsumerAction.RecordOutcomes.class).command(), List.of(), now);
+    owned.recorded(take(Wanted.RecordOutcomes.class).command(), List.of(), now);
     assign(true);
     core.failed(next(0), new IllegalStateException("broken"), now);
     tick(10_000);
-    assertThat(takeAll(ConsumerAction.CallRelease.class)).as("its turn may come yet").isEmpty();
+    assertThat(takeAll(Wanted.CallRelease.class)).as("its turn may come yet").isEmpty();
     tick(40_000);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(takeAll(ConsumerAction.Publish.class)).isEmpty();
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isZero();
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(takeAll(Wanted.Publish.class)).isEmpty();
+    assertThat(take(Wanted.Release.class).command().offset()).isZero();
     assertThat(core.flow().messages()).isZero();
     assertThat(core.flow().bytes()).isZero();
   }
@@ -337,18 +335,18 @@ class DeliveryPolicyTest {
     givesState = true;
     start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
     attached(5);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     ShardEvents owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
     publishing(second);
     core.finished(second, now);
     core.failed(first, new IllegalStateException("broken"), now);
-    owned.recorded(take(ConsumerAction.RecordOutcomes.class).command(), List.of(), now);
+    owned.recorded(take(Wanted.RecordOutcomes.class).command(), List.of(), now);
     assign(true);
     tick(50_000);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(new byte[] {9}, null, now);
-    var release = take(ConsumerAction.Release.class).command();
+    take(Wanted.CallRelease.class).owned().stateGiven(new byte[] {9}, null, now);
+    var release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isZero();
     assertThat(release.stateOffset()).isZero();
     assertThat(release.state()).as("where it began, and not with message 1 in it").isEmpty();
@@ -358,18 +356,18 @@ class DeliveryPolicyTest {
   void outputsThatAreOnTheirWayAreAwaitedByAHandOver() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     ShardEvents owned = fetched(2);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
-    ConsumerAction.Publish publish = take(ConsumerAction.Publish.class);
+    Wanted.Publish publish = take(Wanted.Publish.class);
     assign(true);
     tick(48_000);
-    assertThat(takeAll(ConsumerAction.CallRelease.class)).isEmpty();
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
     owned.published(publish.request(), List.of(new Result(null, 17)), now);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    assertThat(take(ConsumerAction.Release.class).command().offset()).isEqualTo(1);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(1);
   }
 
   // ---- State by commits
@@ -378,14 +376,14 @@ class DeliveryPolicyTest {
   void aStateIsCommittedWithItsOffsetAndReleased() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     ShardEvents owned = fetched(5);
     Task first = next(0);
     first.newEffects().commit(new byte[] {1});
     core.finished(first, now);
     core.finished(next(1), now);
     tick(6_000);
-    ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
+    Wanted.Commit commit = take(Wanted.Commit.class);
     assertThat(commit.command().offset()).isEqualTo(2);
     assertThat(commit.command().stateOffset()).isEqualTo(1);
     assertThat(commit.command().state()).containsExactly(1);
@@ -394,8 +392,8 @@ class DeliveryPolicyTest {
     third.newEffects().commit(new byte[] {3});
     core.finished(third, now);
     assign(true);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    var release = take(ConsumerAction.Release.class).command();
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    var release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isEqualTo(3);
     assertThat(release.stateOffset()).isEqualTo(3);
     assertThat(release.state()).containsExactly(3);
@@ -405,16 +403,16 @@ class DeliveryPolicyTest {
   void withoutAStateYetTheNextOwnerBeginsWhereThisOneDid() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    take(ConsumerAction.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
     fetched(5);
     core.finished(next(0), now);
     tick(6_000);
-    ConsumerAction.Commit commit = take(ConsumerAction.Commit.class);
+    Wanted.Commit commit = take(Wanted.Commit.class);
     assertThat(commit.command().stateOffset()).isZero();
     assertThat(commit.command().state()).isNull();
     assign(true);
-    take(ConsumerAction.CallRelease.class).owned().stateGiven(null, null, now);
-    var release = take(ConsumerAction.Release.class).command();
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    var release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isEqualTo(1);
     assertThat(release.stateOffset()).isZero();
     assertThat(release.state()).isEmpty();

@@ -52,15 +52,15 @@ class LeadTest {
   /** The kinds of actions about the lead and the beginning of shards, in order. */
   private List<String> actions() {
     List<String> kinds = new ArrayList<>();
-    ConsumerAction action;
-    while ((action = core.poll()) != null) {
-      if (action instanceof ConsumerAction.LeadChanged changed) {
+    Wanted action;
+    while ((action = Wanted.poll(core)) != null) {
+      if (action instanceof Wanted.LeadChanged changed) {
         Assignment.Lead lead = changed.lead();
         kinds.add(lead == null ? "none" : lead.term() + (lead.ending() ? " ends" : ""));
-      } else if (action instanceof ConsumerAction.CallAssign assign) {
+      } else if (action instanceof Wanted.CallAssign assign) {
         kinds.add("assign " + assign.shard().shard());
         assign.owned().assignDone(null, 0);
-      } else if (action instanceof ConsumerAction.CallLost lost) {
+      } else if (action instanceof Wanted.CallLost lost) {
         kinds.add("lost " + lost.shard().shard());
       }
     }
@@ -105,12 +105,12 @@ class LeadTest {
   @Test
   void nothingIsHandedOutWithoutTheLead() {
     assign(lead(5, true), owned(S0, 1, false));
-    ConsumerAction.Fetch fetch = null;
-    ConsumerAction action;
-    while ((action = core.poll()) != null) {
-      if (action instanceof ConsumerAction.CallAssign assign) {
+    Wanted.Fetch fetch = null;
+    Wanted action;
+    while ((action = Wanted.poll(core)) != null) {
+      if (action instanceof Wanted.CallAssign assign) {
         assign.owned().assignDone(null, 0);
-      } else if (action instanceof ConsumerAction.Fetch asked) {
+      } else if (action instanceof Wanted.Fetch asked) {
         fetch = asked;
       }
     }
@@ -133,10 +133,10 @@ class LeadTest {
   void aShardThatWaitsIsReleasedWhenItDrains() {
     assign(lead(5, false), owned(S0, 1, false));
     assign(lead(5, false), owned(S0, 1, true));
-    List<ConsumerAction.Release> releases = new ArrayList<>();
-    ConsumerAction action;
-    while ((action = core.poll()) != null) {
-      if (action instanceof ConsumerAction.Release release) {
+    List<Wanted.Release> releases = new ArrayList<>();
+    Wanted action;
+    while ((action = Wanted.poll(core)) != null) {
+      if (action instanceof Wanted.Release release) {
         releases.add(release);
       }
     }

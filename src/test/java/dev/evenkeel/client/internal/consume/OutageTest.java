@@ -33,7 +33,7 @@ class OutageTest {
           .setOrder(ConsumerOptions.Order.SHARD);
   private final ConsumerCore core =
       new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-  private final Map<Integer, ConsumerAction.Fetch> fetches = new HashMap<>();
+  private final Map<Integer, Wanted.Fetch> fetches = new HashMap<>();
   private final TreeSet<String> done = new TreeSet<>();
   private final TreeSet<String> dead = new TreeSet<>();
   private long now = 1_000_000;
@@ -51,13 +51,13 @@ class OutageTest {
 
   /** Answers all that the core wants, but fetches. */
   private void act() {
-    ConsumerAction action;
-    while ((action = core.poll()) != null) {
-      if (action instanceof ConsumerAction.CallAssign assign) {
+    Wanted action;
+    while ((action = Wanted.poll(core)) != null) {
+      if (action instanceof Wanted.CallAssign assign) {
         assign.owned().assignDone(null, now);
-      } else if (action instanceof ConsumerAction.Fetch fetch) {
+      } else if (action instanceof Wanted.Fetch fetch) {
         fetches.put(fetch.owned().shard().shard(), fetch);
-      } else if (action instanceof ConsumerAction.RecordOutcomes record) {
+      } else if (action instanceof Wanted.RecordOutcomes record) {
         for (Outcome each : record.command().outcomes()) {
           if (each instanceof Outcome.Failed failed && failed.way() == Outcome.Way.DEAD) {
             dead.add(record.owned().shard().shard() + "/" + each.offset());
@@ -74,7 +74,7 @@ class OutageTest {
     for (int i = 0; i < count; i++) {
       builder.add(new Message(null, Map.of(), 0, new byte[10]));
     }
-    ConsumerAction.Fetch fetch = fetches.remove(shard);
+    Wanted.Fetch fetch = fetches.remove(shard);
     FetchAnswer.Placed batch = new FetchAnswer.Placed(0, builder.build(1, 0, 0));
     fetch.owned().fetched(fetch.request(), new FetchAnswer(0, count, 0, List.of(batch)), now);
     act();

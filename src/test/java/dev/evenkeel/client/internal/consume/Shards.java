@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 final class Shards implements OwnedShard.Host {
   static final Shard SHARD = new Shard(1, 0);
 
-  final List<ConsumerAction> actions = new ArrayList<>();
+  final List<Wanted> actions = new ArrayList<>();
 
   private final Environment environment =
       new Environment(
@@ -20,7 +20,7 @@ final class Shards implements OwnedShard.Host {
           "i",
           new Environment.HandlerKind(false, false, false),
           new SplittableRandom(1),
-          actions::add,
+          action -> actions.add(Wanted.of(action)),
           () -> 1,
           now -> {});
 

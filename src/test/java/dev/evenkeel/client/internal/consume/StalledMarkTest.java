@@ -33,10 +33,10 @@ class StalledMarkTest {
     for (int i = 0; i < messages; i++) {
       batch.add(new Message(null, Map.of(), 0, new byte[1]));
     }
-    ConsumerAction.Fetch fetch =
+    Wanted.Fetch fetch =
         shards.actions.stream()
-            .filter(ConsumerAction.Fetch.class::isInstance)
-            .map(ConsumerAction.Fetch.class::cast)
+            .filter(Wanted.Fetch.class::isInstance)
+            .map(Wanted.Fetch.class::cast)
             .reduce((first, last) -> last)
             .orElseThrow();
     FetchAnswer.Placed placed = new FetchAnswer.Placed(end, batch.build(1, 0, 0));

@@ -1,0 +1,164 @@
+package dev.evenkeel.client.internal.consume;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.wire.RetryRequest;
+import org.slf4j.event.Level;
+
+/** What a core wants done, as a value: each {@link ConsumerAction} as the record of its call. */
+public sealed interface Wanted {
+  record ReadLease(ShardEvents owned) implements Wanted {}
+
+  record OpenPublisher(ShardEvents owned, long producerId) implements Wanted {}
+
+  record CallAssign(ShardEvents owned, ShardContext shard, byte[] state) implements Wanted {}
+
+  record Fetch(ShardEvents owned, FetchRequest request) implements Wanted {}
+
+  record FetchRetries(ShardEvents owned, RetryRequest request) implements Wanted {}
+
+  record RecordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) implements Wanted {}
+
+  record Publish(ShardEvents owned, PublishRequest request) implements Wanted {}
+
+  record Commit(ShardEvents owned, DataCommand.Commit command) implements Wanted {}
+
+  record CallRelease(ShardEvents owned, ShardContext shard) implements Wanted {}
+
+  record Release(ShardEvents owned, DataCommand.Release command) implements Wanted {}
+
+  record CallDraining(ShardContext shard) implements Wanted {}
+
+  record CallKept(ShardContext shard) implements Wanted {}
+
+  record CallLost(ShardContext shard) implements Wanted {}
+
+  record LeadChanged(Assignment.Lead lead) implements Wanted {}
+
+  record HeartbeatNow() implements Wanted {}
+
+  record HeartbeatSoon() implements Wanted {}
+
+  record OwnedChanged(int count) implements Wanted {}
+
+  record Stop(String text, Throwable cause) implements Wanted {}
+
+  record Report(Level level, String text, Throwable cause) implements Wanted {}
+
+  /** The next action of {@code core}, or null. */
+  static Wanted poll(ConsumerCore core) {
+    ConsumerAction action = core.poll();
+    return action == null ? null : of(action);
+  }
+
+  /** The record of the call that {@code action} makes. */
+  static Wanted of(ConsumerAction action) {
+    Recorder recorder = new Recorder();
+    action.performBy(recorder);
+    return recorder.wanted;
+  }
+
+  /** Keeps the one call that it gets. */
+  final class Recorder implements ConsumerAction.Performer {
+    private Wanted wanted;
+
+    private Recorder() {}
+
+    @Override
+    public void readLease(ShardEvents owned) {
+      wanted = new ReadLease(owned);
+    }
+
+    @Override
+    public void openPublisher(ShardEvents owned, long producerId) {
+      wanted = new OpenPublisher(owned, producerId);
+    }
+
+    @Override
+    public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
+      wanted = new CallAssign(owned, shard, state);
+    }
+
+    @Override
+    public void fetch(ShardEvents owned, FetchRequest request) {
+      wanted = new Fetch(owned, request);
+    }
+
+    @Override
+    public void fetchRetries(ShardEvents owned, RetryRequest request) {
+      wanted = new FetchRetries(owned, request);
+    }
+
+    @Override
+    public void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
+      wanted = new RecordOutcomes(owned, command);
+    }
+
+    @Override
+    public void publish(ShardEvents owned, PublishRequest request) {
+      wanted = new Publish(owned, request);
+    }
+
+    @Override
+    public void commit(ShardEvents owned, DataCommand.Commit command) {
+      wanted = new Commit(owned, command);
+    }
+
+    @Override
+    public void callRelease(ShardEvents owned, ShardContext shard) {
+      wanted = new CallRelease(owned, shard);
+    }
+
+    @Override
+    public void release(ShardEvents owned, DataCommand.Release command) {
+      wanted = new Release(owned, command);
+    }
+
+    @Override
+    public void callDraining(ShardContext shard) {
+      wanted = new CallDraining(shard);
+    }
+
+    @Override
+    public void callKept(ShardContext shard) {
+      wanted = new CallKept(shard);
+    }
+
+    @Override
+    public void callLost(ShardContext shard) {
+      wanted = new CallLost(shard);
+    }
+
+    @Override
+    public void leadChanged(Assignment.Lead lead) {
+      wanted = new LeadChanged(lead);
+    }
+
+    @Override
+    public void heartbeatNow() {
+      wanted = new HeartbeatNow();
+    }
+
+    @Override
+    public void heartbeatSoon() {
+      wanted = new HeartbeatSoon();
+    }
+
+    @Override
+    public void ownedChanged(int count) {
+      wanted = new OwnedChanged(count);
+    }
+
+    @Override
+    public void stop(String text, Throwable cause) {
+      wanted = new Stop(text, cause);
+    }
+
+    @Override
+    public void report(Level level, String text, Throwable cause) {
+      wanted = new Report(level, text, cause);
+    }
+  }
+}
