@@ -17,6 +17,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashSet;
 import java.util.List;
@@ -50,17 +51,21 @@ final class ActionRunner implements ConsumerAction.Performer {
   /** At most one a shard, and until they are answered those of shards that are gone. */
   private final Set<PendingFetch> fetches = new HashSet<>();
 
+  private final ConsumerShell consumer;
+  private final ConsumerHandler handler;
   private final LogCalls calls;
   private final PublishCalls publishing;
-  private final ConsumerHandler handler;
-  private final ConsumerShell consumer;
+  private Handler<Throwable> endHandler;
+  private Handler<Integer> assignmentHandler;
 
-  ActionRunner(
-      ConsumerShell consumer, LogCalls calls, PublishCalls publishing, ConsumerHandler handler) {
+  /** Why the consumer has ended against its will, or null. */
+  private Throwable endCause;
+
+  ActionRunner(ConsumerShell consumer, LogCalls calls, PublishCalls publishing) {
     this.consumer = consumer;
+    handler = consumer.handler;
     this.calls = calls;
     this.publishing = publishing;
-    this.handler = handler;
   }
 
   // Requests
@@ -180,13 +185,13 @@ final class ActionRunner implements ConsumerAction.Performer {
   @Override
   public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
     Buffer given = state == null ? null : Buffer.buffer(state);
-    onEnd(
+    call(
         () -> handler.onAssign(shard, given), (ended, now) -> owned.assignDone(ended.cause(), now));
   }
 
   @Override
   public void callRelease(ShardEvents owned, ShardContext shard) {
-    onEnd(
+    call(
         () -> handler.onRelease(shard),
         (ended, now) -> {
           byte[] state = ended.result() == null ? null : ended.result().getBytes();
@@ -195,7 +200,7 @@ final class ActionRunner implements ConsumerAction.Performer {
   }
 
   /** Calls user code, which may throw or return null, and reports how it ended. */
-  private <T> void onEnd(Supplier<Future<T>> userCode, ObjLongConsumer<AsyncResult<T>> ended) {
+  private <T> void call(Supplier<Future<T>> userCode, ObjLongConsumer<AsyncResult<T>> ended) {
     Future<T> result;
     try {
       result = userCode.get();
@@ -223,7 +228,7 @@ final class ActionRunner implements ConsumerAction.Performer {
 
   @Override
   public void leadChanged(Assignment.Lead lead) {
-    LeaderContext leader = consumer.leadChanged(lead);
+    LeaderContext leader = consumer.leaderships.changed(lead);
     safely("onLeadership", () -> handler.onLeadership(leader));
   }
 
@@ -232,7 +237,44 @@ final class ActionRunner implements ConsumerAction.Performer {
     safely("onCommitted", () -> handler.onCommitted(of.topic(), of.shard().shard(), offset));
   }
 
-  /** Calls user code that must not break ours. */
+  /**
+   * Sets the handler of the consumer's end. If the consumer has ended, the handler is called now.
+   */
+  void onEnd(Handler<Throwable> newHandler) {
+    endHandler = newHandler;
+    callEnd();
+  }
+
+  /** Calls the end handler: the consumer has ended against its will. */
+  void ended(Throwable cause) {
+    endCause = cause;
+    callEnd();
+  }
+
+  private void callEnd() {
+    Handler<Throwable> to = endHandler;
+    Throwable cause = endCause;
+    if (to != null && cause != null) {
+      safely("the end handler", () -> to.handle(cause));
+    }
+  }
+
+  /** Sets the handler of assignments. It is called now if the consumer owns shards. */
+  void onAssignment(Handler<Integer> newHandler) {
+    assignmentHandler = newHandler;
+    if (consumer.core.owned() > 0) {
+      callAssignment(consumer.core.owned());
+    }
+  }
+
+  private void callAssignment(int owned) {
+    Handler<Integer> to = assignmentHandler;
+    if (to != null) {
+      safely("the assignment handler", () -> to.handle(owned));
+    }
+  }
+
+  /** Calls user code, and logs what it throws. */
   void safely(String what, Runnable call) {
     try {
       call.run();
@@ -257,6 +299,7 @@ final class ActionRunner implements ConsumerAction.Performer {
   @Override
   public void ownedChanged(int owned) {
     consumer.ownedChanged(owned);
+    callAssignment(owned);
   }
 
   @Override

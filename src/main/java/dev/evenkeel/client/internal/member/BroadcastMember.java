@@ -1,14 +1,11 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
-import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.broadcast.BroadcastPositions;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
-import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Outcome;
@@ -43,14 +40,9 @@ final class BroadcastMember implements LogCalls, Feature {
   /** A look that failed is repeated after so long. */
   private static final long AGAIN_MILLIS = 1_000;
 
-  private final ConsumerOptions options;
-  private final String instance;
-  private final ClusterDirectory directory;
+  private final ConsumerShell consumer;
   private final ShardCalls calls;
   private final StoredPositions offsets;
-  private final OwnContext context;
-  private final ConsumerCore core;
-  private final ConsumerShell consumer;
 
   /** The view that was looked at last. */
   private ClusterView seen;
@@ -63,23 +55,10 @@ final class BroadcastMember implements LogCalls, Feature {
   private long givenUp;
   private String reported;
 
-  BroadcastMember(
-      ConsumerOptions options,
-      String instance,
-      ClusterDirectory directory,
-      ShardCalls calls,
-      StoredPositions offsets,
-      OwnContext context,
-      ConsumerCore core,
-      ConsumerShell consumer) {
-    this.options = options;
-    this.instance = instance;
-    this.directory = directory;
+  BroadcastMember(ConsumerShell consumer, ShardCalls calls, StoredPositions offsets) {
+    this.consumer = consumer;
     this.calls = calls;
     this.offsets = offsets;
-    this.context = context;
-    this.core = core;
-    this.consumer = consumer;
   }
 
   /** Messages that failed so often that they were passed over. */
@@ -106,8 +85,8 @@ final class BroadcastMember implements LogCalls, Feature {
       return;
     }
     // Whoever is cut off keeps what it has, and nobody else may have it instead.
-    core.heartbeatAnswered(now);
-    ClusterView view = directory.current();
+    consumer.core.heartbeatAnswered(now);
+    ClusterView view = consumer.directory.current();
     if (accepted && !looking && view != null && view != seen && now >= notBeforeMillis) {
       look(view);
     }
@@ -131,7 +110,7 @@ final class BroadcastMember implements LogCalls, Feature {
     }
     looking = true;
     List<Future<Void>> topics = new ArrayList<>();
-    for (String name : options.getTopics()) {
+    for (String name : consumer.options.getTopics()) {
       TopicInfo topic = view.topic(name);
       if (topic != null) {
         topics.add(begin(topic));
@@ -195,12 +174,12 @@ final class BroadcastMember implements LogCalls, Feature {
                       }
                       positions.begin(topic, found);
                     }))
-        .compose(begun -> offsets.store(context::run));
+        .compose(begun -> offsets.store(consumer.context::run));
   }
 
   private Future<Void> onContext(Runnable action) {
     Promise<Void> done = Promise.promise();
-    context.run(
+    consumer.context.run(
         () -> {
           action.run();
           done.complete();
@@ -210,7 +189,7 @@ final class BroadcastMember implements LogCalls, Feature {
 
   private void assign(ClusterView view, long now) {
     List<Assignment.Owned> owned = new ArrayList<>();
-    for (String name : options.getTopics()) {
+    for (String name : consumer.options.getTopics()) {
       TopicInfo topic = view.topic(name);
       for (int i = 0; topic != null && i < topic.shards(); i++) {
         Shard shard = new Shard(topic.id(), i);
@@ -220,8 +199,14 @@ final class BroadcastMember implements LogCalls, Feature {
         }
       }
     }
-    core.assigned(
-        new Assignment(options.getGroup(), options.getMember(), instance, EPOCH, ++revision, owned),
+    consumer.core.assigned(
+        new Assignment(
+            consumer.options.getGroup(),
+            consumer.options.getMember(),
+            consumer.instance,
+            EPOCH,
+            ++revision,
+            owned),
         now);
   }
 
@@ -241,11 +226,11 @@ final class BroadcastMember implements LogCalls, Feature {
   public Future<Lease> readLease(Shard shard) {
     return Future.succeededFuture(
         new Lease(
-            options.getGroup(),
+            consumer.options.getGroup(),
             shard,
             EPOCH,
-            options.getMember(),
-            instance,
+            consumer.options.getMember(),
+            consumer.instance,
             Math.max(0, offsets.positions().next(shard)),
             -1,
             null,
@@ -281,7 +266,7 @@ final class BroadcastMember implements LogCalls, Feature {
 
   private Future<Reply> done(Shard shard, long next) {
     offsets.positions().done(shard, next);
-    return offsets.store(context::run).map(stored -> Reply.DONE);
+    return offsets.store(consumer.context::run).map(stored -> Reply.DONE);
   }
 
   /** Lets go of the directory, after what is being written. Completes in any case. */
@@ -293,8 +278,8 @@ final class BroadcastMember implements LogCalls, Feature {
   /** Stores how far the consumer is, as it ends against its will. */
   void storeLastProgress() {
     if (!ended && accepted && offsets.positions().cluster() != null) {
-      core.forEachProgress(offsets.positions()::done);
-      offsets.store(context::run).onFailure(this::report);
+      consumer.core.forEachProgress(offsets.positions()::done);
+      offsets.store(consumer.context::run).onFailure(this::report);
     }
   }
 }

@@ -3,15 +3,11 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.GroupFigure;
-import dev.evenkeel.bus.Link;
-import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.admission.DedupGate;
 import dev.evenkeel.client.internal.admission.DedupKeys;
-import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.consume.Admission;
-import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.ClusteredCoordinator;
 import dev.evenkeel.dedup.DedupFigures;
@@ -37,11 +33,8 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
   /** After its end: so often what could not be given back is tried again. */
   private static final int LAST_TICKS = 3;
 
-  private final Link link;
-  private final Function<String, SharedAutomata> seats;
-  private final ConsumerHandler handler;
   private final ConsumerShell consumer;
-  private final ActionRunner actions;
+  private final Function<String, SharedAutomata> seats;
   private final ClusteredCoordinator coordinator;
   private final DedupGate gate;
 
@@ -53,21 +46,10 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
   /**
    * @param seats gives the automata of a cluster's member by its id, or null
    */
-  ClusterDedup(
-      Link link,
-      Function<String, SharedAutomata> seats,
-      ConsumerOptions options,
-      ConsumerHandler handler,
-      ConsumerCore core,
-      DedupKeys keys,
-      RepetitionWatch repetition,
-      ConsumerShell consumer,
-      ActionRunner actions) {
-    this.link = link;
-    this.seats = seats;
-    this.handler = handler;
+  ClusterDedup(ConsumerShell consumer, Function<String, SharedAutomata> seats, DedupKeys keys) {
     this.consumer = consumer;
-    this.actions = actions;
+    this.seats = seats;
+    ConsumerOptions options = consumer.options;
     coordinator =
         new ClusteredCoordinator(
             NoAutomata.INSTANCE,
@@ -75,12 +57,12 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
             Clock.millis());
     gate =
         new DedupGate(
-            core,
+            consumer.core,
             options.getMember(),
             options.getParallel(),
             keys,
             coordinator,
-            repetition::see,
+            consumer.repetition::see,
             this);
   }
 
@@ -96,7 +78,7 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
 
   /** After each join this program is another member. */
   private void sit(long now) {
-    String member = link.clusterMember();
+    String member = consumer.link.clusterMember();
     if (member == null || member.equals(seat)) {
       return;
     }
@@ -114,7 +96,7 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
 
   @Override
   public void declined(Delivery delivery) {
-    actions.safely("onDeclined", () -> handler.onDeclined(delivery));
+    consumer.actions.safely("onDeclined", () -> consumer.handler.onDeclined(delivery));
   }
 
   DedupTally tally(DedupTally.Repeats repeats) {
@@ -137,13 +119,16 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
   @Override
   public void end(long now) {
     gate.end(now);
-    link.vertx().setPeriodic(LAST_TICK_MILLIS, id -> consumer.onEvent(then -> lastTick(id, then)));
+    consumer
+        .link
+        .vertx()
+        .setPeriodic(LAST_TICK_MILLIS, id -> consumer.onEvent(then -> lastTick(id, then)));
   }
 
   private void lastTick(long timer, long now) {
     coordinator.tick(now);
     if (gate.atWork() == 0 && ++lastTicks > LAST_TICKS) {
-      link.vertx().cancelTimer(timer);
+      consumer.link.vertx().cancelTimer(timer);
       coordinator.close(now);
     }
   }

@@ -12,7 +12,6 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
@@ -50,7 +49,7 @@ import org.slf4j.event.Level;
  * <p>In mode level it owns no shards: its messages are dealt to it, and come from {@link
  * LevelMember} instead.
  */
-final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
+final class ConsumerShell implements Consumer {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
   /** How often what waits for its time is looked at. */
@@ -65,20 +64,29 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
    */
   private static final long REGISTER_MILLIS_MAX = 1_000;
 
-  private final Link link;
-  private final ClusterDirectory directory;
-  private final ConsumerOptions options;
-  private final String instance;
+  final Link link;
+  final ClusterDirectory directory;
+  final ConsumerOptions options;
+  final ConsumerHandler handler;
+
+  /** This run of the member. */
+  final String instance;
+
+  final OwnContext context;
+  final ConsumerCore core;
+  final ActionRunner actions;
+  final RepetitionWatch repetition;
+
+  /** Mode singleton: what the handler knows of its leadership. */
+  final Leaderships leaderships;
+
   private final String host;
   private final boolean keepsState;
   private final long bornMillis = System.currentTimeMillis();
-  private final OwnContext context;
-  private final ConsumerCore core;
-  private final ActionRunner actions;
   private final HeartbeatLoop heartbeats;
   private final MessageLoop<?> messages;
 
-  /** Where the messages come from: the core, or what a dealer deals. */
+  /** Where the messages come from: the core, or in mode level the level dispatcher. */
   private final MessageSource<?> source;
 
   private final List<Feature> features = new ArrayList<>();
@@ -92,11 +100,6 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
   /** Null without dedup. */
   private ClusterDedup dedup;
 
-  /** Mode singleton: what the handler is told of its leadership. */
-  private final Leaderships leaderships;
-
-  private final RepetitionWatch repetition;
-  private final ApplicationEvents events;
   private final Promise<Consumer> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
 
@@ -139,6 +142,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     this.link = link;
     this.directory = directory;
     this.options = options;
+    this.handler = handler;
     this.instance = instance;
     this.host = host;
     keepsState = handler.keepsState() && positions == null;
@@ -148,17 +152,12 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     core =
         new ConsumerCore(options, instance, keepsState, givesState, handler.usesContext(), random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
-    broadcast =
-        positions == null
-            ? null
-            : new BroadcastMember(
-                options, instance, directory, calls, positions, context, core, this);
+    broadcast = positions == null ? null : new BroadcastMember(this, calls, positions);
     actions =
         new ActionRunner(
             this,
             broadcast == null ? calls : broadcast,
-            new PublishCalls(calls, options.getGroup()),
-            handler);
+            new PublishCalls(calls, options.getGroup()));
     DedupKeys keys =
         new DedupKeys(
             options.getGroup(),
@@ -172,7 +171,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
       features.add(broadcast);
     }
     if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
-      LevelMember level = new LevelMember(link, options, handler, instance, random, this, actions);
+      LevelMember level = new LevelMember(this, random);
       features.add(level);
       source = level.source();
       messages = loop(level.source(), call, this::look);
@@ -182,25 +181,20 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
       // The dedup step looks at each message itself, also at those that it declines.
       java.util.function.Consumer<Delivery> look = this::look;
       if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
-        dedup =
-            new ClusterDedup(link, seats, options, handler, core, keys, repetition, this, actions);
+        dedup = new ClusterDedup(this, seats, keys);
         features.add(dedup);
         admission = dedup.step();
         look = seenBefore -> {};
       }
       if (options.getRate() != null || options.getKeyRate() != null) {
-        rates = new RateLimits(link.vertx(), this, core, admission, options, handler, actions);
+        rates = new RateLimits(this, admission);
         features.add(rates);
       }
       MessageSource<Task> last = rates == null ? admission : rates.source();
-      messages =
-          handler.usesContext() ? loop(last, withContext(handler), look) : loop(last, call, look);
+      messages = handler.usesContext() ? loop(last, withContext(), look) : loop(last, call, look);
     }
     leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
-    events = new ApplicationEvents(actions::safely);
-    heartbeats =
-        new HeartbeatLoop(
-            link, directory, options.getHeartbeatMillis(), random, this, context::run);
+    heartbeats = new HeartbeatLoop(this, random);
   }
 
   private <T extends MessageSource.Handed> MessageLoop<T> loop(
@@ -210,7 +204,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     return new MessageLoop<>(from, call, options.getMember(), context, look, this::turn);
   }
 
-  private MessageLoop.Call<Task> withContext(ConsumerHandler handler) {
+  private MessageLoop.Call<Task> withContext() {
     boolean commits =
         keepsState && options.getDelivery() == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE;
     return (task, delivery) -> {
@@ -306,11 +300,6 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
 
   // What the core wants
 
-  /** What the handler is told of it; null: this member does not lead. */
-  LeaderContext leadChanged(Assignment.Lead lead) {
-    return leaderships.changed(lead);
-  }
-
   private void resigned() {
     if (!ended) {
       heartbeatNow();
@@ -320,7 +309,6 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
   void ownedChanged(int now) {
     owned = now;
     repetition.owned(now);
-    events.assigned(now);
   }
 
   void heartbeatNow() {
@@ -340,14 +328,13 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
       LOG.error("{}: {}: {}", this, text, cause.toString());
       RefusedException why =
           new RefusedException(Refusal.INVALID, text + ": " + cause.getMessage());
-      context.later(() -> close().onComplete(done -> context.run(() -> events.ended(why))));
+      context.later(() -> close().onComplete(done -> context.run(() -> actions.ended(why))));
     }
   }
 
   // Membership
 
-  @Override
-  public Heartbeat heartbeat(boolean leave) {
+  Heartbeat heartbeat(boolean leave) {
     boolean level = options.getMode() == ConsumerOptions.Mode.LEVEL;
     return new Heartbeat(
         options.getGroup(),
@@ -399,8 +386,12 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     return dedup == null ? new DedupTally(Figures.NONE, repeats, List.of()) : dedup.tally(repeats);
   }
 
-  @Override
-  public void answered(long sentMillis, Assignment assignment) {
+  /**
+   * The dispatcher has answered a heartbeat.
+   *
+   * @param sentMillis when the heartbeat was sent, in monotonic milliseconds
+   */
+  void answered(long sentMillis, Assignment assignment) {
     if (ended) {
       return;
     }
@@ -413,8 +404,8 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     turn();
   }
 
-  @Override
-  public void refused(RefusedException refused) {
+  /** A heartbeat was refused, for a reason that repeating alone does not change. */
+  void refused(RefusedException refused) {
     boolean fatal =
         refused.refusal() == Refusal.MEMBER_REPLACED || refused.refusal() == Refusal.GROUP_MISMATCH;
     if (fatal || !started.future().isComplete()) {
@@ -494,7 +485,7 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
     if (!started.tryFail(cause)) {
       LOG.atLevel(levelOfEnd(options.getMember(), cause))
           .log("{} has ended: {}", this, cause.toString());
-      events.ended(cause);
+      actions.ended(cause);
     }
     completeClosed();
   }
@@ -645,13 +636,13 @@ final class ConsumerShell implements Consumer, HeartbeatLoop.Listener {
 
   @Override
   public Consumer onEnd(Handler<Throwable> handler) {
-    context.run(() -> events.onEnd(handler));
+    context.run(() -> actions.onEnd(handler));
     return this;
   }
 
   @Override
   public Consumer onAssignment(Handler<Integer> handler) {
-    context.run(() -> events.onAssignment(handler, core.owned()));
+    context.run(() -> actions.onAssignment(handler));
     return this;
   }
 

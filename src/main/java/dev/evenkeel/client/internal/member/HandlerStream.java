@@ -16,20 +16,44 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /** A {@link ConsumerStream} over a consumer, whose handler it is. */
 public final class HandlerStream implements ConsumerStream {
+  private record Waiting(Delivery delivery, Promise<Void> end) {}
+
+  private record Place(LeasedShard shard, long offset) {
+    static Place of(Delivery delivery) {
+      return new Place(LeasedShard.of(delivery), delivery.offset());
+    }
+  }
+
   private final Finishing finishing;
 
-  private final StreamBuffer buffer = new StreamBuffer();
+  /**
+   * Messages that the consumer handed out and nobody has asked for yet. At most {@code parallel}.
+   */
+  private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
+
+  /** Messages that the handler got and has not finished by hand. At most {@code parallel}. */
+  private final Map<Place, Promise<Void>> unfinished = new HashMap<>();
+
+  /** Shards that are being given away. */
+  private final Set<LeasedShard> draining = new HashSet<>();
+
   private Consumer consumer;
   private Context context;
   private Handler<Delivery> handler;
-  private Handler<Delivery> declinedHandler;
-  private Handler<Throwable> exceptionHandler;
-  private Handler<Void> endHandler;
+  private volatile Handler<Delivery> declinedHandler;
+  private volatile Handler<Throwable> exceptionHandler;
+  private volatile Handler<Void> endHandler;
   private long demand = Long.MAX_VALUE;
   private boolean ended;
 
@@ -59,27 +83,17 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   static Future<HandlerStream> start(
-      Function<ConsumerHandler, Future<Consumer>> starter, Finishing finishing) {
-    return start(starter, finishing, null);
-  }
-
-  private static Future<HandlerStream> start(
       Function<ConsumerHandler, Future<Consumer>> starter,
       Finishing finishing,
       Function<Message, byte[]> dedupKey) {
     HandlerStream stream = new HandlerStream(finishing, dedupKey);
-    return starter
-        .apply(stream.new Source())
-        .map(
-            consumer -> {
-              stream.bind(consumer);
-              return stream;
-            });
+    return starter.apply(stream.new Source()).map(stream::bind);
   }
 
-  private synchronized void bind(Consumer started) {
+  private synchronized HandlerStream bind(Consumer started) {
     consumer = started;
     started.onEnd(this::failed);
+    return this;
   }
 
   @Override
@@ -106,10 +120,7 @@ public final class HandlerStream implements ConsumerStream {
 
     @Override
     public void onDeclined(Delivery delivery) {
-      Handler<Delivery> to;
-      synchronized (HandlerStream.this) {
-        to = declinedHandler;
-      }
+      Handler<Delivery> to = declinedHandler;
       if (to != null) {
         to.handle(delivery);
       }
@@ -118,24 +129,17 @@ public final class HandlerStream implements ConsumerStream {
     /** What nobody has asked for yet need not hold up the hand-over. */
     @Override
     public void onDraining(ShardContext shard) {
-      synchronized (HandlerStream.this) {
-        buffer.going(shard);
-      }
-      giveUp(shard, false);
+      giveUp(shard, true, false);
     }
 
     @Override
     public void onKept(ShardContext shard) {
-      synchronized (HandlerStream.this) {
-        buffer.goesNoMore(shard);
-      }
+      notDraining(shard);
     }
 
     @Override
     public Future<Buffer> onRelease(ShardContext shard) {
-      synchronized (HandlerStream.this) {
-        buffer.goesNoMore(shard);
-      }
+      notDraining(shard);
       return Future.succeededFuture();
     }
 
@@ -146,10 +150,7 @@ public final class HandlerStream implements ConsumerStream {
 
     @Override
     public void onLost(ShardContext shard) {
-      synchronized (HandlerStream.this) {
-        buffer.goesNoMore(shard);
-      }
-      giveUp(shard, true);
+      giveUp(shard, false, true);
     }
   }
 
@@ -159,18 +160,18 @@ public final class HandlerStream implements ConsumerStream {
     synchronized (this) {
       context = Vertx.currentContext();
       to = handler;
-      if (to == null || demand == 0 || buffer.anyWaiting()) {
-        if (buffer.goes(delivery)) {
+      if (to == null || demand == 0 || !queue.isEmpty()) {
+        if (draining.contains(LeasedShard.of(delivery))) {
           return Future.failedFuture(new GivenBackException("the shard was let go"));
         }
         end = Promise.promise();
-        buffer.await(delivery, end);
+        queue.add(new Waiting(delivery, end));
         return end.future();
       }
       take();
       if (finishing == Finishing.MANUAL) {
         end = Promise.promise();
-        buffer.givenOut(delivery, end);
+        unfinished.put(Place.of(delivery), end);
       }
     }
     if (end == null) {
@@ -189,18 +190,35 @@ public final class HandlerStream implements ConsumerStream {
         end.tryComplete();
       }
     } catch (Throwable e) {
-      synchronized (this) {
-        buffer.settled(delivery);
-      }
+      settled(delivery);
       end.tryFail(e);
     }
   }
 
-  /** Ends the messages of a shard that is let go or lost, so that nothing waits for them. */
-  private void giveUp(ShardContext shard, boolean alsoGivenOut) {
-    List<Promise<Void>> ends;
+  private synchronized void notDraining(ShardContext shard) {
+    draining.remove(LeasedShard.of(shard));
+  }
+
+  /**
+   * Ends the messages of a shard that is given away or lost, so that nothing waits for them.
+   *
+   * @param drains whether further messages of the shard may come, which then end at once
+   */
+  private void giveUp(ShardContext context, boolean drains, boolean alsoUnfinished) {
+    LeasedShard shard = LeasedShard.of(context);
+    List<Promise<Void>> ends = new ArrayList<>();
     synchronized (this) {
-      ends = buffer.giveUp(shard, alsoGivenOut);
+      if (drains) {
+        draining.add(shard);
+      } else {
+        draining.remove(shard);
+      }
+      queue.removeIf(each -> shard.equals(LeasedShard.of(each.delivery())) && ends.add(each.end()));
+      if (alsoUnfinished) {
+        unfinished
+            .entrySet()
+            .removeIf(each -> shard.equals(each.getKey().shard()) && ends.add(each.getValue()));
+      }
     }
     GivenBackException cause = new GivenBackException("the shard was let go");
     ends.forEach(end -> end.tryFail(cause));
@@ -215,17 +233,17 @@ public final class HandlerStream implements ConsumerStream {
   /** Gives out what has waited, as far as it is asked for. Runs on the consumer's context. */
   private void drain() {
     while (true) {
-      StreamBuffer.Waiting next;
+      Waiting next;
       Handler<Delivery> to;
       synchronized (this) {
-        if (handler == null || demand == 0 || !buffer.anyWaiting()) {
+        if (handler == null || demand == 0 || queue.isEmpty()) {
           return;
         }
-        next = buffer.next();
+        next = queue.poll();
         to = handler;
         take();
         if (finishing == Finishing.MANUAL) {
-          buffer.givenOut(next.delivery(), next.end());
+          unfinished.put(Place.of(next.delivery()), next.end());
         }
       }
       give(to, next.delivery(), next.end());
@@ -235,7 +253,7 @@ public final class HandlerStream implements ConsumerStream {
   private void scheduleDrain() {
     Context where;
     synchronized (this) {
-      where = buffer.anyWaiting() ? context : null;
+      where = !queue.isEmpty() ? context : null;
     }
     if (where != null) {
       where.runOnContext(ignored -> drain());
@@ -259,14 +277,11 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   private synchronized Promise<Void> settled(Delivery delivery) {
-    return buffer.settled(delivery);
+    return unfinished.remove(Place.of(delivery));
   }
 
   private void failed(Throwable cause) {
-    Handler<Throwable> to;
-    synchronized (this) {
-      to = exceptionHandler;
-    }
+    Handler<Throwable> to = exceptionHandler;
     if (to != null) {
       to.handle(cause);
     }
@@ -274,15 +289,15 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   private void ended() {
-    Handler<Void> to;
     synchronized (this) {
       if (ended) {
         return;
       }
       ended = true;
-      buffer.clear();
-      to = endHandler;
+      queue.clear();
+      unfinished.clear();
     }
+    Handler<Void> to = endHandler;
     if (to != null) {
       to.handle(null);
     }
@@ -295,7 +310,7 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   @Override
-  public synchronized ConsumerStream exceptionHandler(Handler<Throwable> newHandler) {
+  public ConsumerStream exceptionHandler(Handler<Throwable> newHandler) {
     exceptionHandler = newHandler;
     return this;
   }
@@ -310,7 +325,7 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   @Override
-  public synchronized ConsumerStream declinedHandler(Handler<Delivery> newHandler) {
+  public ConsumerStream declinedHandler(Handler<Delivery> newHandler) {
     declinedHandler = newHandler;
     return this;
   }
@@ -339,7 +354,7 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   @Override
-  public synchronized ConsumerStream endHandler(Handler<Void> newHandler) {
+  public ConsumerStream endHandler(Handler<Void> newHandler) {
     endHandler = newHandler;
     return this;
   }

@@ -2,19 +2,15 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
-import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
-import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.internal.consume.Backoff;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /** Tells the dispatcher that the member is there, and brings its answers. */
@@ -26,44 +22,18 @@ final class HeartbeatLoop {
   private static final Retry LEAVE =
       new Retry(1, refusal -> true, 2, 250, TIMEOUT_MILLIS_MAX, () -> false);
 
-  /** Who wants to know. */
-  interface Listener {
-    Heartbeat heartbeat(boolean leaving);
-
-    /**
-     * @param sentMillis when the heartbeat was sent, in monotonic milliseconds
-     */
-    void answered(long sentMillis, Assignment assignment);
-
-    /** Refused with something that repeating alone does not change. */
-    void refused(RefusedException refused);
-  }
-
-  private final Link link;
+  private final ConsumerShell consumer;
   private final LeaderClient leaders;
   private final HeartbeatPlan plan;
   private final long timeoutMillis;
   private final long intervalMillis;
   private final RandomGenerator random;
-  private final Listener listener;
-  private final Consumer<Runnable> onContext;
 
-  /**
-   * @param onContext runs what it gets on the consumer's context
-   */
-  HeartbeatLoop(
-      Link link,
-      ClusterDirectory directory,
-      long intervalMillis,
-      RandomGenerator random,
-      Listener listener,
-      Consumer<Runnable> onContext) {
-    this.link = link;
-    leaders = new LeaderClient(link, directory);
-    this.intervalMillis = intervalMillis;
+  HeartbeatLoop(ConsumerShell consumer, RandomGenerator random) {
+    this.consumer = consumer;
     this.random = random;
-    this.listener = listener;
-    this.onContext = onContext;
+    leaders = new LeaderClient(consumer.link, consumer.directory);
+    intervalMillis = consumer.options.getHeartbeatMillis();
     plan = new HeartbeatPlan(intervalMillis, Clock.millis());
     timeoutMillis = Math.max(TIMEOUT_MILLIS_MIN, Math.min(TIMEOUT_MILLIS_MAX, intervalMillis));
   }
@@ -87,11 +57,11 @@ final class HeartbeatLoop {
     send(false, Retry.NONE)
         .onComplete(
             answered ->
-                onContext.accept(
+                consumer.context.run(
                     () -> {
                       if (answered.succeeded()) {
                         plan.answered(Clock.millis());
-                        listener.answered(now, answered.result());
+                        consumer.answered(now, answered.result());
                       } else {
                         failed(RefusedException.of(answered.cause()));
                       }
@@ -102,7 +72,7 @@ final class HeartbeatLoop {
     boolean retriable = refused.refusal().retriable();
     plan.failed(Clock.millis(), retriable ? Backoff.soon(random) : intervalMillis);
     if (!retriable) {
-      listener.refused(refused);
+      consumer.refused(refused);
     }
   }
 
@@ -117,9 +87,11 @@ final class HeartbeatLoop {
             ClusterView.META,
             retry,
             (meta, dispatcher) ->
-                link.request(
+                consumer
+                    .link
+                    .request(
                         Addresses.dispatcher(dispatcher),
-                        listener.heartbeat(leaving).toJson().toBuffer(),
+                        consumer.heartbeat(leaving).toJson().toBuffer(),
                         timeoutMillis)
                     .map(Frames::answerBody))
         .map(body -> Assignment.fromJson(new JsonObject(Frames.copy(body))));

@@ -1,6 +1,5 @@
 package dev.evenkeel.client.internal.member;
 
-import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
@@ -13,11 +12,13 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * </pre>
  */
 public final class LeaderHandler implements ConsumerHandler {
-  private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
+  private static final Logger LOG = LoggerFactory.getLogger(dev.evenkeel.client.Consumer.class);
 
   private enum Phase {
     STANDBY,
@@ -49,22 +50,8 @@ public final class LeaderHandler implements ConsumerHandler {
     HANDED_OVER
   }
 
-  private record Place(String topic, int shard, long epoch) {
-    static Place of(ShardContext shard) {
-      return new Place(shard.topic(), shard.shard(), shard.epoch());
-    }
-
-    static Place of(Delivery message) {
-      return new Place(message.topic(), message.shard(), message.epoch());
-    }
-  }
-
   /** A message that runs and may be cut, or that waits for the inauguration. */
-  private record Open(Delivery message, Promise<Void> end) {
-    boolean at(Place place) {
-      return Place.of(message).equals(place);
-    }
-  }
+  private record Open(Delivery message, Promise<Void> end) {}
 
   private final LeaderCareer career;
   private Phase phase = Phase.STANDBY;
@@ -78,9 +65,9 @@ public final class LeaderHandler implements ConsumerHandler {
   /** The last that was inaugurated: all shards were granted for it. */
   private LeaderContext begun;
 
-  private final Map<Place, Promise<Void>> assigning = new HashMap<>();
-  private final Set<Place> held = new HashSet<>();
-  private final Map<Place, Promise<Buffer>> releasing = new HashMap<>();
+  private final Map<LeasedShard, Promise<Void>> assigning = new HashMap<>();
+  private final Set<LeasedShard> held = new HashSet<>();
+  private final Map<LeasedShard, Promise<Buffer>> releasing = new HashMap<>();
   private final List<Open> running = new ArrayList<>();
   private final List<Open> waiting = new ArrayList<>();
 
@@ -121,8 +108,7 @@ public final class LeaderHandler implements ConsumerHandler {
     phase = Phase.STANDBY;
     leading = null;
     release();
-    failAll(assigning.values(), "the leadership is over");
-    assigning.clear();
+    takeAll(assigning.values()).forEach(promise -> promise.fail("the leadership is over"));
     cut(running);
     cut(waiting);
     held.clear();
@@ -140,7 +126,7 @@ public final class LeaderHandler implements ConsumerHandler {
 
   @Override
   public Future<Void> onAssign(ShardContext shard, Buffer state) {
-    Place place = Place.of(shard);
+    LeasedShard place = LeasedShard.of(shard);
     if (phase == Phase.LEADING) {
       held.add(place);
       return Future.succeededFuture();
@@ -159,8 +145,7 @@ public final class LeaderHandler implements ConsumerHandler {
     boolean wanted = !assigning.isEmpty() || !waiting.isEmpty() && told == begun;
     if (phase == Phase.STANDBY && wanted) {
       if (handsOver()) {
-        failAll(assigning.values(), "another is to lead");
-        assigning.clear();
+        takeAll(assigning.values()).forEach(promise -> promise.fail("another is to lead"));
         cut(waiting);
       } else {
         inaugurate();
@@ -184,19 +169,14 @@ public final class LeaderHandler implements ConsumerHandler {
     if (failure != null) {
       phase = Phase.STANDBY;
       leading = null;
-      List<Promise<Void>> asked = List.copyOf(assigning.values());
-      assigning.clear();
-      asked.forEach(each -> each.fail(failure));
-      List<Open> messages = take(waiting);
-      messages.forEach(message -> message.end().fail(failure));
+      takeAll(assigning.values()).forEach(promise -> promise.fail(failure));
+      takeAll(waiting).forEach(message -> message.end().fail(failure));
       return;
     }
     phase = Phase.LEADING;
     held.addAll(assigning.keySet());
-    List<Promise<Void>> asked = List.copyOf(assigning.values());
-    assigning.clear();
-    asked.forEach(Promise::complete);
-    take(waiting).forEach(message -> execute(message.message()).onComplete(message.end()));
+    takeAll(assigning.values()).forEach(Promise::complete);
+    takeAll(waiting).forEach(message -> execute(message.message()).onComplete(message.end()));
     handOverIfLast();
   }
 
@@ -255,7 +235,7 @@ public final class LeaderHandler implements ConsumerHandler {
 
   @Override
   public Future<Buffer> onRelease(ShardContext shard) {
-    held.remove(Place.of(shard));
+    held.remove(LeasedShard.of(shard));
     boolean awaits =
         phase == Phase.LEADING || phase == Phase.HANDING_OVER || phase == Phase.INAUGURATING;
     if (!awaits || !handsOver() && phase != Phase.HANDING_OVER) {
@@ -263,7 +243,7 @@ public final class LeaderHandler implements ConsumerHandler {
       return Future.succeededFuture();
     }
     Promise<Buffer> released = Promise.promise();
-    releasing.put(Place.of(shard), released);
+    releasing.put(LeasedShard.of(shard), released);
     handOverIfLast();
     return released.future();
   }
@@ -296,7 +276,7 @@ public final class LeaderHandler implements ConsumerHandler {
 
   @Override
   public void onLost(ShardContext shard) {
-    Place place = Place.of(shard);
+    LeasedShard place = LeasedShard.of(shard);
     held.remove(place);
     Promise<Void> asked = assigning.remove(place);
     if (asked != null) {
@@ -306,7 +286,8 @@ public final class LeaderHandler implements ConsumerHandler {
     if (released != null) {
       released.complete();
     }
-    List<Open> gone = waiting.stream().filter(message -> message.at(place)).toList();
+    List<Open> gone =
+        waiting.stream().filter(each -> LeasedShard.of(each.message()).equals(place)).toList();
     waiting.removeAll(gone);
     gone.forEach(message -> message.end().fail(givenBack()));
     handOverIfLast();
@@ -315,36 +296,26 @@ public final class LeaderHandler implements ConsumerHandler {
   // Parts
 
   private void release() {
-    List<Promise<Buffer>> all = List.copyOf(releasing.values());
-    releasing.clear();
-    all.forEach(Promise::complete);
+    takeAll(releasing.values()).forEach(Promise::complete);
   }
 
   private static void cut(List<Open> messages) {
-    take(messages).forEach(message -> message.end().tryFail(givenBack()));
+    takeAll(messages).forEach(message -> message.end().tryFail(givenBack()));
   }
 
-  private static List<Open> take(List<Open> messages) {
-    List<Open> all = List.copyOf(messages);
-    messages.clear();
+  /** Empties a collection, and returns what was in it. */
+  private static <T> List<T> takeAll(Collection<T> from) {
+    List<T> all = List.copyOf(from);
+    from.clear();
     return all;
   }
 
-  private static void failAll(Iterable<Promise<Void>> promises, String why) {
-    List<Promise<Void>> all = new ArrayList<>();
-    promises.forEach(all::add);
-    all.forEach(promise -> promise.fail(why));
-  }
-
-  private interface Ended {
-    /**
-     * @param failure null: it ended well
-     */
-    void with(Throwable failure);
-  }
-
-  /** Calls the career, whose futures may end on any thread. */
-  private static void call(Supplier<Future<Void>> method, Ended ended) {
+  /**
+   * Calls the career, whose futures may end on any thread.
+   *
+   * @param ended gets why the call failed, or null
+   */
+  private static void call(Supplier<Future<Void>> method, Consumer<Throwable> ended) {
     Future<Void> result;
     try {
       result = method.get();
@@ -355,16 +326,16 @@ public final class LeaderHandler implements ConsumerHandler {
       result = Future.failedFuture(e);
     }
     if (result.isComplete()) {
-      ended.with(result.cause());
+      ended.accept(result.cause());
       return;
     }
     Context context = Vertx.currentContext();
     result.onComplete(
         done -> {
           if (context == null || context == Vertx.currentContext()) {
-            ended.with(done.cause());
+            ended.accept(done.cause());
           } else {
-            context.runOnContext(now -> ended.with(done.cause()));
+            context.runOnContext(now -> ended.accept(done.cause()));
           }
         });
   }

@@ -11,7 +11,6 @@ import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.Consumer;
-import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.MessageSource;
@@ -37,31 +36,17 @@ final class LevelMember implements Feature {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
   private static final long REPORT_TIMEOUT_MILLIS = 1_000;
 
-  private final Link link;
-  private final LevelWork work;
-  private final ConsumerHandler handler;
-  private final String instance;
   private final ConsumerShell consumer;
-  private final ActionRunner actions;
+  private final LevelWork work;
   private final WakeTimer wake;
   private Link.Listening serving;
   private boolean ended;
 
-  LevelMember(
-      Link link,
-      ConsumerOptions options,
-      ConsumerHandler handler,
-      String instance,
-      RandomGenerator random,
-      ConsumerShell consumer,
-      ActionRunner actions) {
-    this.link = link;
-    this.handler = handler;
-    this.instance = instance;
+  LevelMember(ConsumerShell consumer, RandomGenerator random) {
     this.consumer = consumer;
-    this.actions = actions;
-    work = new LevelWork(options, instance, options.getRange(), random, this::warn);
-    wake = new WakeTimer(link.vertx(), () -> consumer.onEvent(now -> {}));
+    ConsumerOptions options = consumer.options;
+    work = new LevelWork(options, consumer.instance, options.getRange(), random, this::warn);
+    wake = new WakeTimer(consumer.link.vertx(), () -> consumer.onEvent(now -> {}));
   }
 
   MessageSource<LevelTask> source() {
@@ -76,7 +61,7 @@ final class LevelMember implements Feature {
   /** Begins to listen. */
   @Override
   public Future<Void> begin() {
-    serving = link.serve(Addresses.level(instance), this::serve);
+    serving = consumer.link.serve(Addresses.level(consumer.instance), this::serve);
     return serving.registered();
   }
 
@@ -97,7 +82,7 @@ final class LevelMember implements Feature {
         case LEVEL_START:
           SessionStart start = decoded(body, SessionStart::decode);
           SessionState state = work.collect(start, now);
-          actions.safely("onLevel", handler::onLevel);
+          consumer.actions.safely("onLevel", consumer.handler::onLevel);
           return Frames.answer(state.encode().view());
         case LEVEL_HAND_OUT:
           HandOut handOut = decoded(body, HandOut::decode);
@@ -137,7 +122,9 @@ final class LevelMember implements Feature {
 
   private void send(Report report) {
     Buffer body = Frames.request(Op.LEVEL_REPORT, report.encode());
-    link.request(Addresses.dealer(work.dealerNode()), body, REPORT_TIMEOUT_MILLIS)
+    consumer
+        .link
+        .request(Addresses.dealer(work.dealerNode()), body, REPORT_TIMEOUT_MILLIS)
         .map(answer -> permission(report, answer))
         .onComplete(
             answered ->
@@ -165,7 +152,7 @@ final class LevelMember implements Feature {
     ShardContext shard;
     while ((shard = work.pollLost()) != null) {
       ShardContext lost = shard;
-      actions.safely("onLost", () -> handler.onLost(lost));
+      consumer.actions.safely("onLost", () -> consumer.handler.onLost(lost));
     }
   }
 
@@ -187,7 +174,7 @@ final class LevelMember implements Feature {
   @Override
   public void close() {
     for (ShardContext shard : work.close()) {
-      actions.safely("onDraining", () -> handler.onDraining(shard));
+      consumer.actions.safely("onDraining", () -> consumer.handler.onDraining(shard));
     }
     consumer.heartbeatNow();
   }

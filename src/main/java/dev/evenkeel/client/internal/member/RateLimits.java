@@ -2,41 +2,33 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.WakeTimer;
-import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RateGate;
 import dev.evenkeel.client.internal.consume.Admission;
-import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
-import io.vertx.core.Vertx;
 
 /** Wakes a consumer with rates when the next message of its {@link RateGate} may begin. */
 final class RateLimits implements Feature {
   private final RateGate gate;
   private final WakeTimer wake;
 
-  RateLimits(
-      Vertx vertx,
-      ConsumerShell consumer,
-      ConsumerCore core,
-      Admission before,
-      ConsumerOptions options,
-      ConsumerHandler handler,
-      ActionRunner actions) {
+  RateLimits(ConsumerShell consumer, Admission before) {
+    ConsumerOptions options = consumer.options;
     ConsumerOptions.Dedup by =
         options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD
             ? ConsumerOptions.Dedup.PAYLOAD
             : ConsumerOptions.Dedup.KEY;
     gate =
         new RateGate(
-            core,
+            consumer.core,
             before,
             options,
             new DedupKeys(options.getGroup(), by, null),
-            delivery -> actions.safely("onDropped", () -> handler.onDropped(delivery)));
-    wake = new WakeTimer(vertx, () -> consumer.onEvent(now -> {}));
+            delivery ->
+                consumer.actions.safely("onDropped", () -> consumer.handler.onDropped(delivery)));
+    wake = new WakeTimer(consumer.link.vertx(), () -> consumer.onEvent(now -> {}));
   }
 
   MessageSource<Task> source() {

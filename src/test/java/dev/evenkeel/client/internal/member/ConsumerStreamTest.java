@@ -54,7 +54,9 @@ class ConsumerStreamTest {
             .setOrder(ConsumerOptions.Order.NONE);
     return await(
         HandlerStream.start(
-            handler -> Consumers.start(cluster, directory, options, counting(handler)), finishing));
+            handler -> Consumers.start(cluster, directory, options, counting(handler)),
+            finishing,
+            null));
   }
 
   /** What the stream has taken from the consumer is counted, asked for or not. */

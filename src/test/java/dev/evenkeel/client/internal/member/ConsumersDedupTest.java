@@ -255,7 +255,8 @@ class ConsumersDedupTest {
             HandlerStream.start(
                 handler ->
                     Consumers.start(cluster, directory, options(), handler, "run", id -> seat),
-                ConsumerStream.Finishing.MANUAL));
+                ConsumerStream.Finishing.MANUAL,
+                null));
     stream.declinedHandler(declined::add).handler(seen::add);
     append(0, "a", "a", "a");
     cluster.grant(0, null, -1);

@@ -273,7 +273,7 @@ class LevelMemberTest {
   void aStreamIsDealtToAsFarAsItIsAskedFor() {
     List<Long> seen = new CopyOnWriteArrayList<>();
     ConsumerStream stream =
-        await(HandlerStream.start(this::start, ConsumerStream.Finishing.AUTOMATIC));
+        await(HandlerStream.start(this::start, ConsumerStream.Finishing.AUTOMATIC, null));
     stream.pause();
     stream.handler(delivery -> seen.add(delivery.offset()));
     await(dealer.collect(1, 1, true));
@@ -293,7 +293,7 @@ class LevelMemberTest {
   void aStreamThatIsFinishedByHandStartsAnewWhenItWasSetAside() {
     List<Delivery> seen = new CopyOnWriteArrayList<>();
     ConsumerStream stream =
-        await(HandlerStream.start(this::start, ConsumerStream.Finishing.MANUAL));
+        await(HandlerStream.start(this::start, ConsumerStream.Finishing.MANUAL, null));
     stream.handler(seen::add);
     await(dealer.collect(1, 1, true));
     await(dealer.deal(1, 1, 0, 0, 9));
