@@ -76,11 +76,10 @@ public final class ConsumerVerticle extends VerticleBase {
     } catch (ReflectiveOperationException | ClassCastException e) {
       throw new RefusedException(
           Refusal.INVALID,
-          "handler '"
-              + name
-              + "' must be a public class with a public constructor without"
-              + " arguments that implements ConsumerHandler: "
-              + e);
+          "handler '%s' must be a public class with a public constructor without arguments that"
+              + " implements ConsumerHandler: %s",
+          name,
+          e);
     }
   }
 

@@ -18,11 +18,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
   private static final Option<String> CLUSTER_NAME =
       SCHEMA.text("clusterName", ClusterDefaults.CLUSTER_NAME);
   private static final Option<Long> CONNECT_TIMEOUT =
-      SCHEMA.number(
-          "connectTimeoutMillis",
-          ClusterDefaults.CONNECT_TIMEOUT_MILLIS,
-          Long.MIN_VALUE,
-          Long.MAX_VALUE);
+      SCHEMA.number("connectTimeoutMillis", ClusterDefaults.CONNECT_TIMEOUT_MILLIS);
 
   /** Options with their defaults. */
   public ClientOptions() {

@@ -131,8 +131,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   private static final Option<String> MEMBER = SCHEMA.text("member", null);
   private static final Option<List<String>> TOPICS = SCHEMA.texts("topics", List.of());
   private static final Option<Mode> MODE = SCHEMA.constant("mode", Mode.class, Mode.SHARDED);
-  private static final Option<Integer> RANGE =
-      SCHEMA.integer("range", null, Integer.MIN_VALUE, Integer.MAX_VALUE);
+  private static final Option<Integer> RANGE = SCHEMA.integer("range", null);
   private static final Option<Strategy> STRATEGY =
       SCHEMA.constant("strategy", Strategy.class, null);
   private static final Option<Long> STALL_TIMEOUT =
@@ -143,47 +142,38 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   private static final Option<String> OFFSETS_DIRECTORY = SCHEMA.text("offsetsDirectory", null);
   private static final Option<OnDamagedOffsets> ON_DAMAGED_OFFSETS =
       SCHEMA.constant("onDamagedOffsets", OnDamagedOffsets.class, null);
-  private static final Option<Rate> RATE =
-      SCHEMA.of("rate", null, json -> Rate.parse((String) json), Rate::toString);
-  private static final Option<Rate> KEY_RATE =
-      SCHEMA.of("keyRate", null, json -> Rate.parse((String) json), Rate::toString);
+  private static final Option<Rate> RATE = SCHEMA.rate("rate");
+  private static final Option<Rate> KEY_RATE = SCHEMA.rate("keyRate");
   private static final Option<RateBy> RATE_BY = SCHEMA.constant("rateBy", RateBy.class, null);
   private static final Option<OverRate> OVER_RATE =
       SCHEMA.constant("overRate", OverRate.class, null);
   private static final Option<Order> ORDER = SCHEMA.constant("order", Order.class, null);
-  private static final Option<Integer> PARALLEL =
-      SCHEMA.integer("parallel", 16, 1, Integer.MAX_VALUE);
+  private static final Option<Integer> PARALLEL = SCHEMA.integer("parallel", 16, 1);
   private static final Option<StartAt.Kind> START_KIND =
       SCHEMA.of(
           "startKind",
           StartAt.Kind.EARLIEST,
           json -> constantOf(StartAt.Kind.class, "startKind", (String) json),
           StartAt.Kind::name);
-  private static final Option<Long> START_VALUE =
-      SCHEMA.number("startValue", 0L, Long.MIN_VALUE, Long.MAX_VALUE);
-  private static final Option<Long> HEARTBEAT =
-      SCHEMA.number("heartbeatMillis", 1_000L, 10, Long.MAX_VALUE);
-  private static final Option<Long> MEMBER_TIMEOUT =
-      SCHEMA.number("memberTimeoutMillis", 5_000L, Long.MIN_VALUE, Long.MAX_VALUE);
-  private static final Option<Long> LOCK_TIME =
-      SCHEMA.number("lockTimeMillis", 50_000L, 0, Long.MAX_VALUE);
+  private static final Option<Long> START_VALUE = SCHEMA.number("startValue", 0L);
+  private static final Option<Long> HEARTBEAT = SCHEMA.number("heartbeatMillis", 1_000L, 10);
+  private static final Option<Long> MEMBER_TIMEOUT = SCHEMA.number("memberTimeoutMillis", 5_000L);
+  private static final Option<Long> LOCK_TIME = SCHEMA.number("lockTimeMillis", 50_000L, 0);
   private static final Option<String> ASSIGNOR = SCHEMA.text("assignor", null);
   private static final Option<Long> STUCK_TIMEOUT =
       SCHEMA.number("stuckTimeoutMillis", null, 1_000, 86_400_000);
   private static final Option<Long> CRASH_LOCK_TIME =
       SCHEMA.number("crashLockTimeMillis", 0L, 0, 3_600_000);
   private static final Option<Integer> PENDING_MESSAGES_MAX =
-      SCHEMA.integer("pendingMessagesMax", 3_000, 1, Integer.MAX_VALUE);
+      SCHEMA.integer("pendingMessagesMax", 3_000, 1);
   private static final Option<Integer> PENDING_BYTES_MAX =
-      SCHEMA.integer("pendingBytesMax", 16 << 20, 1, Integer.MAX_VALUE);
+      SCHEMA.integer("pendingBytesMax", 16 << 20, 1);
   private static final Option<Integer> FETCH_BYTES_MAX =
       SCHEMA.integer("fetchBytesMax", 1 << 20, 1, Limits.FETCH_BYTES_MAX);
   private static final Option<Integer> FETCH_WAIT =
       SCHEMA.integer("fetchWaitMillis", 15_000, 0, Limits.FETCH_WAIT_MILLIS_MAX);
-  private static final Option<Long> COMMIT =
-      SCHEMA.number("commitMillis", 5_000L, 1, Long.MAX_VALUE);
-  private static final Option<Integer> COMMIT_MESSAGES =
-      SCHEMA.integer("commitMessages", 1_000, 1, Integer.MAX_VALUE);
+  private static final Option<Long> COMMIT = SCHEMA.number("commitMillis", 5_000L, 1);
+  private static final Option<Integer> COMMIT_MESSAGES = SCHEMA.integer("commitMessages", 1_000, 1);
   private static final Option<Integer> HAND_OUT_MESSAGES =
       SCHEMA.integer("handOutMessages", 32, 1, HAND_OUT_MESSAGES_MAX);
   private static final Option<List<Long>> RETRY_DELAYS =

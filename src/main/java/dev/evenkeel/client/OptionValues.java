@@ -66,8 +66,26 @@ abstract class OptionValues<S extends OptionValues<S>> {
       return of(name, unset, Boolean.class::cast, flag -> flag);
     }
 
+    /** A number without bounds. */
+    Option<Integer> integer(String name, Integer unset) {
+      return integer(name, unset, Integer.MIN_VALUE, Integer.MAX_VALUE);
+    }
+
+    Option<Integer> integer(String name, Integer unset, int min) {
+      return integer(name, unset, min, Integer.MAX_VALUE);
+    }
+
     Option<Integer> integer(String name, Integer unset, int min, int max) {
       return add(name, unset, json -> Math.toIntExact(whole(json)), value -> value, ANY, min, max);
+    }
+
+    /** A number without bounds. */
+    Option<Long> number(String name, Long unset) {
+      return number(name, unset, Long.MIN_VALUE, Long.MAX_VALUE);
+    }
+
+    Option<Long> number(String name, Long unset, long min) {
+      return number(name, unset, min, Long.MAX_VALUE);
     }
 
     Option<Long> number(String name, Long unset, long min, long max) {
@@ -77,6 +95,11 @@ abstract class OptionValues<S extends OptionValues<S>> {
     /** A constant, in JSON by its name in small letters. */
     <E extends Enum<E>> Option<E> constant(String name, Class<E> type, E unset) {
       return of(name, unset, json -> constantOf(type, name, (String) json), OptionValues::word);
+    }
+
+    /** A rate, in JSON as {@link Rate#parse} reads it; by default none. */
+    Option<Rate> rate(String name) {
+      return of(name, null, json -> Rate.parse((String) json), Rate::toString);
     }
 
     Option<List<String>> texts(String name, List<String> unset) {

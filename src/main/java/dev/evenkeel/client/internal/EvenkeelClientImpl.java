@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Producers and consumers over one link and one directory. */
 public final class EvenkeelClientImpl implements EvenkeelClient {
@@ -51,37 +52,25 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
 
   @Override
   public Future<Producer> producer(ProducerOptions options, Router router) {
-    return isClosing()
-        ? closed()
-        : detached(
-            Producers.start(link, directory, options, router)
-                .compose(producer -> kept(producers, producer, Producer::close)));
+    return start(
+        () -> Producers.start(link, directory, options, router), producers, Producer::close);
   }
 
   @Override
   public Future<SpoolingProducer> spoolingProducer(ProducerOptions options, Source source) {
-    if (options.getSpool().isEmpty()) {
-      return Future.failedFuture(
-          new RefusedException(Refusal.INVALID, "the options name no spool directory"));
-    }
-    if (isClosing()) {
-      return closed();
-    }
-    Future<SpoolingProducer> started =
-        Producers.startSpooling(link, directory, options, null, source);
-    return detached(
-        started
-            .compose(producer -> kept(producers, (Producer) producer, Producer::close))
-            .compose(producer -> started));
+    return options.getSpool().isEmpty()
+        ? Future.failedFuture(
+            new RefusedException(Refusal.INVALID, "the options name no spool directory"))
+        : start(
+            () -> Producers.startSpooling(link, directory, options, null, source),
+            producers,
+            Producer::close);
   }
 
   @Override
   public Future<Consumer> consumer(ConsumerOptions options, ConsumerHandler handler) {
-    return isClosing()
-        ? closed()
-        : detached(
-            Consumers.start(link, directory, options, handler)
-                .compose(consumer -> kept(consumers, consumer, Consumer::close)));
+    return start(
+        () -> Consumers.start(link, directory, options, handler), consumers, Consumer::close);
   }
 
   @Override
@@ -102,11 +91,33 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
       ConsumerOptions options,
       ConsumerStream.Finishing finishing,
       Function<Message, byte[]> dedupKey) {
+    return start(
+        () -> HandlerStream.start(link, directory, options, finishing, dedupKey),
+        streams,
+        ConsumerStream::close);
+  }
+
+  /**
+   * Starts something that {@link #close} closes. What becomes ready only after that is closed at
+   * once.
+   */
+  private <T> Future<T> start(
+      Supplier<Future<T>> starter, Set<? super T> started, Function<T, Future<Void>> close) {
     return isClosing()
         ? closed()
         : detached(
-            HandlerStream.start(link, directory, options, finishing, dedupKey)
-                .compose(stream -> kept(streams, (ConsumerStream) stream, ConsumerStream::close)));
+            starter
+                .get()
+                .compose(
+                    one ->
+                        keep(one, started)
+                            ? Future.succeededFuture(one)
+                            : close.apply(one).transform(ended -> closed())));
+  }
+
+  /** Returns whether the client is still open. */
+  private synchronized <T> boolean keep(T one, Set<? super T> started) {
+    return closing == null && started.add(one);
   }
 
   /**
@@ -117,17 +128,6 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
     Promise<T> promise = Promise.promise();
     started.onComplete(promise);
     return promise.future();
-  }
-
-  /** One that was ready only after the client was closed is closed, too. */
-  private <T> Future<T> kept(Set<T> set, T one, Function<T, Future<Void>> close) {
-    synchronized (this) {
-      if (closing == null) {
-        set.add(one);
-        return Future.succeededFuture(one);
-      }
-    }
-    return close.apply(one).transform(ended -> closed());
   }
 
   private static <T> Future<T> closed() {

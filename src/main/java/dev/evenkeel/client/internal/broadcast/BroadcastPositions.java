@@ -6,7 +6,6 @@ import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -19,20 +18,10 @@ public final class BroadcastPositions {
   /** A shard to begin with. */
   public record Beginning(Shard shard, StartAt start) {}
 
-  private static final class Entry {
-    final int id;
-    final TreeMap<Integer, Long> next;
-
-    Entry(int id, SortedMap<Integer, Long> next) {
-      this.id = id;
-      this.next = new TreeMap<>(next);
-    }
-  }
-
   private final String group;
   private final String member;
   private final StartAt start;
-  private final TreeMap<String, Entry> topics = new TreeMap<>();
+  private final TreeMap<String, Offsets.Topic> topics = new TreeMap<>();
   private String cluster;
 
   /** Knows nothing yet. */
@@ -50,7 +39,7 @@ public final class BroadcastPositions {
   BroadcastPositions(Offsets stored, StartAt start) {
     this(stored.group(), stored.member(), start);
     cluster = stored.cluster();
-    stored.topics().forEach(each -> topics.put(each.name(), new Entry(each.id(), each.next())));
+    stored.topics().forEach(each -> topics.put(each.name(), each.copy()));
   }
 
   public String member() {
@@ -69,17 +58,17 @@ public final class BroadcastPositions {
 
   /** Whether offsets are known of a topic of that name that was another one. */
   public boolean wasAnother(TopicInfo topic) {
-    Entry entry = topics.get(topic.name());
-    return entry != null && entry.id != topic.id();
+    Offsets.Topic entry = topics.get(topic.name());
+    return entry != null && entry.id() != topic.id();
   }
 
   /** Shards of the topic of which nothing is known, by number. */
   public List<Beginning> beginnings(TopicInfo topic) {
-    Entry entry = topics.get(topic.name());
+    Offsets.Topic entry = topics.get(topic.name());
     StartAt at = entry == null ? start : StartAt.EARLIEST;
     List<Beginning> missing = new ArrayList<>();
     for (int i = 0; i < topic.shards(); i++) {
-      if (entry == null || entry.id != topic.id() || !entry.next.containsKey(i)) {
+      if (entry == null || entry.id() != topic.id() || !entry.next().containsKey(i)) {
         missing.add(new Beginning(new Shard(topic.id(), i), at));
       }
     }
@@ -92,30 +81,30 @@ public final class BroadcastPositions {
    * @param offsets by shard: the first offset to be consumed
    */
   public void begin(TopicInfo topic, Map<Shard, Long> offsets) {
-    Entry entry = topics.get(topic.name());
-    if (entry == null || entry.id != topic.id()) {
-      entry = new Entry(topic.id(), new TreeMap<>());
+    Offsets.Topic entry = topics.get(topic.name());
+    if (entry == null || entry.id() != topic.id()) {
+      entry = new Offsets.Topic(topic.name(), topic.id(), new TreeMap<>());
       topics.put(topic.name(), entry);
     }
     for (Map.Entry<Shard, Long> each : offsets.entrySet()) {
-      entry.next.putIfAbsent(each.getKey().shard(), each.getValue());
+      entry.next().putIfAbsent(each.getKey().shard(), each.getValue());
     }
   }
 
   /** All below {@code next} is done. It never goes back. */
   public void done(Shard shard, long next) {
-    for (Entry entry : topics.values()) {
-      if (entry.id == shard.topicId()) {
-        entry.next.computeIfPresent(shard.shard(), (any, before) -> Math.max(before, next));
+    for (Offsets.Topic entry : topics.values()) {
+      if (entry.id() == shard.topicId()) {
+        entry.next().computeIfPresent(shard.shard(), (any, before) -> Math.max(before, next));
       }
     }
   }
 
   /** The next offset to be consumed; -1 if the shard is not known. */
   public long next(Shard shard) {
-    for (Entry entry : topics.values()) {
-      if (entry.id == shard.topicId()) {
-        return entry.next.getOrDefault(shard.shard(), -1L);
+    for (Offsets.Topic entry : topics.values()) {
+      if (entry.id() == shard.topicId()) {
+        return entry.next().getOrDefault(shard.shard(), -1L);
       }
     }
     return -1;
@@ -123,9 +112,7 @@ public final class BroadcastPositions {
 
   /** What is to be stored. */
   Offsets offsets() {
-    List<Offsets.Topic> all = new ArrayList<>();
-    topics.forEach(
-        (name, entry) -> all.add(new Offsets.Topic(name, entry.id, new TreeMap<>(entry.next))));
+    List<Offsets.Topic> all = topics.values().stream().map(Offsets.Topic::copy).toList();
     return new Offsets(cluster, group, member, all);
   }
 }

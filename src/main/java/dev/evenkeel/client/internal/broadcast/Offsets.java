@@ -39,7 +39,11 @@ record Offsets(String cluster, String group, String member, List<Topic> topics) 
    * @param id its number: a topic that was deleted and made again has another
    * @param next by shard: the next offset to be consumed
    */
-  record Topic(String name, int id, SortedMap<Integer, Long> next) {}
+  record Topic(String name, int id, SortedMap<Integer, Long> next) {
+    Topic copy() {
+      return new Topic(name, id, new TreeMap<>(next));
+    }
+  }
 
   /** Bytes are not those of offsets. The message says why, in a few words. */
   static final class DamagedException extends Exception {
@@ -62,7 +66,7 @@ record Offsets(String cluster, String group, String member, List<Topic> topics) 
     text.append("\ncluster ").append(cluster);
     text.append("\ngroup ").append(group);
     text.append("\nmember ").append(member).append('\n');
-    for (Offsets.Topic topic : topics) {
+    for (Topic topic : topics) {
       text.append("topic ").append(topic.name()).append(' ').append(topic.id()).append('\n');
       topic
           .next()
@@ -114,11 +118,11 @@ record Offsets(String cluster, String group, String member, List<Topic> topics) 
 
   private static Offsets parse(String body) {
     String[] lines = body.split("\n");
-    List<Offsets.Topic> topics = new ArrayList<>();
+    List<Topic> topics = new ArrayList<>();
     for (int i = 4; i < lines.length; i++) {
       String[] words = lines[i].split(" ");
       if (words[0].equals("topic")) {
-        topics.add(new Offsets.Topic(words[1], Integer.parseInt(words[2]), new TreeMap<>()));
+        topics.add(new Topic(words[1], Integer.parseInt(words[2]), new TreeMap<>()));
       } else {
         topics
             .get(topics.size() - 1)

@@ -43,11 +43,9 @@ final class OffsetsFile implements AutoCloseable {
         channel.close();
         throw new RefusedException(
             Refusal.INVALID,
-            "the offsets of group "
-                + group
-                + " in "
-                + directory
-                + " are in use by another consumer: give each a directory of its own");
+            "offsets of group %s in %s are in use by another consumer: use another directory",
+            group,
+            directory);
       }
     } catch (IOException e) {
       throw new RefusedException(

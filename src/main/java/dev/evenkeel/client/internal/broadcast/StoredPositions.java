@@ -79,12 +79,10 @@ public final class StoredPositions {
     if (asked != null && !asked.equals(stored.member())) {
       throw new RefusedException(
           Refusal.INVALID,
-          file.path()
-              + " is of member "
-              + stored.member()
-              + ", not "
-              + asked
-              + ": name that one, or another directory for the offsets");
+          "%s is of member %s, not %s: use that name, or another directory for the offsets",
+          file.path(),
+          stored.member(),
+          asked);
     }
     return new BroadcastPositions(stored, start);
   }
@@ -96,17 +94,14 @@ public final class StoredPositions {
     if (then == ConsumerOptions.OnDamagedOffsets.REFUSE) {
       throw new RefusedException(
           Refusal.INVALID,
-          "the offsets file "
-              + file.path()
-              + " is damaged ("
-              + why
-              + "), so where to go on is not known: put a good copy in its place, or begin at"
-              + " earliest or latest with ConsumerOptions.setOnDamagedOffsets");
+          "the offsets file %s is damaged (%s): put a good copy in its place, or begin at earliest"
+              + " or latest with ConsumerOptions.setOnDamagedOffsets",
+          file.path(),
+          why);
     }
     Path aside = file.putAside();
     LOG.error(
-        "the offsets file {} is damaged ({}): it is kept as {}, and group {} begins at {}, as"
-            + " asked",
+        "the offsets file {} is damaged ({}): it is kept as {}, and group {} begins at {}",
         file.path(),
         why,
         aside.getFileName(),

@@ -26,13 +26,21 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
   /** Messages of one shard that wait for their key's rate, at most; past it the shard waits. */
   public static final int WAITING_OF_SHARD_MAX = 1_000;
 
+  /** After this time without an assignment that counts, an older one counts. */
+  static final long SILENT_MILLIS = 30_000;
+
   private final ConsumerOptions options;
-  private final LatestAssignment latest;
   private final SelfFence fence;
-  private final Environment environment;
+  final Environment environment;
   private final ArrayDeque<ConsumerAction> actions = new ArrayDeque<>();
   private final OwnedShards shards;
-  private final ProgressReports progress = new ProgressReports();
+
+  /** Whether an assignment has counted, and of the last one: its term and revision, and when. */
+  private boolean assignedEver;
+
+  private long term;
+  private long revision;
+  private long assignedMillis;
 
   /** Mode singleton, while this member leads: else null. */
   private Assignment.Lead lead;
@@ -72,7 +80,6 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
       boolean publishes,
       RandomGenerator random) {
     this.options = options;
-    latest = new LatestAssignment(instance);
     fence = new SelfFence(options.getMemberTimeoutMillis());
     open = options.getMode() != ConsumerOptions.Mode.SINGLETON;
     environment =
@@ -113,7 +120,7 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
 
   /** For the dispatcher: how far this member is with its shards, and with those it gave away. */
   public List<ShardProgress> progress(long now) {
-    return progress.take(shards.all(), now);
+    return shards.progress(now);
   }
 
   /** Shows how far each shard is that messages may come of. */
@@ -123,10 +130,6 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
         look.accept(shard.shard(), shard.window().committed());
       }
     }
-  }
-
-  FlowControl flow() {
-    return environment.flow;
   }
 
   /** Whether every shard was given away after {@link #close}. */
@@ -164,7 +167,7 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
    * same again is looked at again, because a shard may have been lost to an answer that was wrong.
    */
   public void assigned(Assignment assignment, long now) {
-    if (!latest.takes(assignment, now)) {
+    if (!takes(assignment, now)) {
       return;
     }
     lead(assignment.lead());
@@ -214,10 +217,28 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
     shard.draining(owned.draining() || closing, now);
   }
 
+  /**
+   * Whether an assignment counts: it is for this run, and not older than the last one that counted.
+   * The terms of a dispatcher only grow, unless the cluster began anew with empty disks. So after
+   * {@link #SILENT_MILLIS} without an assignment an older one counts, too.
+   */
+  private boolean takes(Assignment assignment, long now) {
+    boolean same = assignment.term() == term && assignment.revision() == revision;
+    boolean silent = now - assignedMillis >= SILENT_MILLIS;
+    if (!environment.instance.equals(assignment.instance())
+        || assignedEver && !same && !silent && !assignment.laterThan(term, revision)) {
+      return false;
+    }
+    assignedEver = true;
+    assignedMillis = now;
+    term = assignment.term();
+    revision = assignment.revision();
+    return true;
+  }
+
   @Override
   public void gone(OwnedShard shard) {
     shards.gone(shard);
-    progress.gone(shard);
   }
 
   // ---- Messages

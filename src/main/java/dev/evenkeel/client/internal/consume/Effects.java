@@ -39,13 +39,11 @@ public final class Effects {
     if (!fits || bytes > MessageContext.OUTPUT_BYTES_MAX) {
       throw new RefusedException(
           Refusal.TOO_LARGE,
-          "a handler may publish at most "
-              + Limits.OUTPUTS_OF_A_MESSAGE_MAX
-              + " messages and "
-              + Limits.BATCH_BYTES_MAX
-              + " bytes to a shard, and "
-              + MessageContext.OUTPUT_BYTES_MAX
-              + " bytes in all, for one message");
+          "for one message a handler may publish %d messages and %d bytes to a shard, %d bytes in"
+              + " all",
+          Limits.OUTPUTS_OF_A_MESSAGE_MAX,
+          Limits.BATCH_BYTES_MAX,
+          MessageContext.OUTPUT_BYTES_MAX);
     }
     if (builder == null) {
       builder = new BatchBuilder(BUILDER_BYTES);

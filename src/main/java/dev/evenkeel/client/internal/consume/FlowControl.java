@@ -18,9 +18,9 @@ final class FlowControl {
 
   private final long messagesMax;
   private final long bytesMax;
-  private long messages;
-  private long bytes;
-  private boolean paused;
+  long messages;
+  long bytes;
+  boolean paused;
 
   FlowControl(long messagesMax, long bytesMax) {
     this.messagesMax = messagesMax;
@@ -51,18 +51,6 @@ final class FlowControl {
    */
   boolean mayPull(long shardMessages) {
     return !paused || shardMessages == 0;
-  }
-
-  boolean paused() {
-    return paused;
-  }
-
-  long messages() {
-    return messages;
-  }
-
-  long bytes() {
-    return bytes;
   }
 
   /**

@@ -1,99 +1,171 @@
 package dev.evenkeel.client.internal.consume;
 
-import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Order;
+import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.Iterator;
+import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
- * Keeps one shard's order: gives the messages out one by one, as the order allows. A message keeps
- * its turn from {@link #next} to {@link #finished}, through all its retries.
+ * Keeps the order of one shard: hands out its messages one by one, as the order allows. A message
+ * keeps its turn from {@link #next} to {@link #finished}, through all its retries.
+ *
+ * <p>With order {@code shard} one message is out at a time, and none is taken ahead. With order
+ * {@code key} one message of each key is out at a time; a message whose key is busy waits in the
+ * queue of its key, so that messages of other keys can pass. Messages without a key have no order,
+ * and with order {@code none} all are treated so. The source bounds how many wait here: by the
+ * pending limits.
  */
-interface OrderQueue {
-  /** Gives the shard's messages by ascending offset, decoded one at a time. */
-  interface Source {
-    /** The next message, or null if there is none now. */
-    Task next();
+final class OrderQueue {
+  /** A busy key, and what is waiting behind its message. It is its own key in the map. */
+  static final class KeyQueue {
+    private final byte[] key;
+    private final int hash;
+    private ArrayDeque<Task> waiting;
+
+    /** Whose turn it is. */
+    private Task front;
+
+    KeyQueue(byte[] key) {
+      this.key = key;
+      hash = Arrays.hashCode(key);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof KeyQueue queue && hash == queue.hash && Arrays.equals(key, queue.key);
+    }
+
+    @Override
+    public int hashCode() {
+      return hash;
+    }
   }
 
-  /** The next message that may start, or null while all that came must wait. */
-  Task next(Source source);
+  private final Order order;
 
-  /** The handler of {@code task} has ended well, so what waited behind it may start. */
-  void finished(Task task);
+  /** Order shard: a message is out. */
+  private boolean busyShard;
+
+  private final Map<KeyQueue, KeyQueue> busy = new HashMap<>();
+  private final Consumer<Task> crowded;
+
+  /** By offset: the older a message, the sooner it closes a hole in the window. */
+  private final PriorityQueue<Task> startable =
+      new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
 
   /**
-   * Forgets what {@link #next} has taken from its source and not given out, as far as it lies at
-   * {@code from} or above.
+   * @param crowded gets a {@link Task#watched} message when another one comes to wait behind it
    */
-  default void dropFrom(long from) {}
+  OrderQueue(Order order, Consumer<Task> crowded) {
+    this.order = order;
+    this.crowded = crowded;
+  }
 
-  /** Forgets all that {@link #next} has taken from its source and not given out. */
-  default void clear() {
+  /**
+   * The next message that may start, or null while all messages must wait.
+   *
+   * @param source gives the messages of the shard by ascending offset; null: there is none now
+   */
+  Task next(Supplier<Task> source) {
+    if (busyShard) {
+      return null;
+    }
+    Task task = startable.poll();
+    if (task != null) {
+      return task;
+    }
+    while ((task = source.get()) != null) {
+      if (order != Order.KEY || task.message.key() == null) {
+        busyShard = order == Order.SHARD;
+        return task;
+      }
+      KeyQueue fresh = new KeyQueue(task.message.key());
+      KeyQueue queue = busy.putIfAbsent(fresh, fresh);
+      if (queue == null) {
+        task.queue = fresh;
+        fresh.front = task;
+        return task;
+      }
+      task.queue = queue;
+      if (queue.waiting == null) {
+        queue.waiting = new ArrayDeque<>(4);
+      }
+      queue.waiting.add(task);
+      if (queue.front.watched()) {
+        crowded.accept(queue.front);
+      }
+    }
+    return null;
+  }
+
+  /** The messages that wait behind {@code front}, which is out, in their order. */
+  Iterator<Task> behind(Task front) {
+    KeyQueue queue = front.queue;
+    return queue == null || queue.waiting == null
+        ? Collections.emptyIterator()
+        : queue.waiting.iterator();
+  }
+
+  /** Forgets some of the messages behind {@code front}. */
+  void takeBehind(Task front, Set<Task> some) {
+    front.queue.waiting.removeAll(some);
+    some.forEach(task -> task.queue = null);
+  }
+
+  /** The handler of {@code task} has ended well: the message behind it may start. */
+  void finished(Task task) {
+    busyShard = false;
+    KeyQueue queue = task.queue;
+    if (queue == null) {
+      return;
+    }
+    Task behind = queue.waiting == null ? null : queue.waiting.poll();
+    if (behind == null) {
+      busy.remove(queue);
+    } else {
+      queue.front = behind;
+      startable.add(behind);
+    }
+  }
+
+  /** Forgets the messages that wait here and lie at {@code from} or above. */
+  void dropFrom(long from) {
+    // What runs keeps its queue until it is finished. What is startable comes before all that is
+    // waiting behind it.
+    for (KeyQueue queue : busy.values()) {
+      if (queue.waiting != null) {
+        queue.waiting.removeIf(task -> task.offset >= from);
+      }
+    }
+    startable.removeIf(
+        task -> {
+          boolean dropped = task.offset >= from;
+          if (dropped) {
+            busy.remove(task.queue);
+          }
+          return dropped;
+        });
+  }
+
+  /** Forgets all messages that wait here. */
+  void clear() {
     dropFrom(Long.MIN_VALUE);
   }
 
-  /** Shows what {@link #next} has taken from its source and not given out, in no order. */
-  default void forEachWaiting(Consumer<Task> look) {}
-
-  /** Messages that wait behind {@code front}, which was given out and is not finished, in order. */
-  default Iterator<Task> behind(Task front) {
-    return Collections.emptyIterator();
-  }
-
-  /** Forgets some of those behind {@code front}: they have no queue any more. */
-  default void takeBehind(Task front, Set<Task> some) {}
-
-  static OrderQueue of(ConsumerOptions.Order order) {
-    return of(order, held -> {});
-  }
-
-  /**
-   * @param crowded is given a {@link Task#watched} message when another comes to wait behind it
-   */
-  static OrderQueue of(ConsumerOptions.Order order, Consumer<Task> crowded) {
-    return switch (order) {
-      case SHARD -> new OneByOne();
-      case KEY -> new KeyQueues(crowded);
-      case NONE -> new Unordered();
-    };
-  }
-
-  /** One message of the shard after another. It takes no message that it does not give out. */
-  final class OneByOne implements OrderQueue {
-    private boolean busy;
-
-    private OneByOne() {}
-
-    @Override
-    public Task next(Source source) {
-      if (busy) {
-        return null;
+  /** Shows the messages that wait here, in no order. */
+  void forEachWaiting(Consumer<Task> look) {
+    startable.forEach(look);
+    for (KeyQueue queue : busy.values()) {
+      if (queue.waiting != null) {
+        queue.waiting.forEach(look);
       }
-      Task task = source.next();
-      busy = task != null;
-      return task;
-    }
-
-    @Override
-    public void finished(Task task) {
-      busy = false;
-    }
-  }
-
-  /** No order at all. It takes no message that it does not give out. */
-  final class Unordered implements OrderQueue {
-    private Unordered() {}
-
-    @Override
-    public Task next(Source source) {
-      return source.next();
-    }
-
-    @Override
-    public void finished(Task task) {
-      // Nothing waits for it.
     }
   }
 }

@@ -68,11 +68,10 @@ final class OwnedShard implements ShardEvents, Task.Owner {
   private final Host host;
   private final ShardScope scope;
   private final ShardRetries retries;
-  private final ShardMessages messages;
+  final ShardMessages messages;
   private final ShardFetch fetch;
   private final ShardCommits commits;
   private final ShardFailures failures;
-  private final ShardRelease release;
   private final long grantedCommitted;
 
   private OwnedShardState state = ATTACHING;
@@ -154,7 +153,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     fetch = new ShardFetch(scope, messages, retries);
     commits = new ShardCommits(scope, messages);
     failures = new ShardFailures(scope, messages, retries);
-    release = new ShardRelease(scope);
   }
 
   @Override
@@ -168,11 +166,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
 
   OwnedShardState state() {
     return state;
-  }
-
-  /** Handlers that have not ended. */
-  int running() {
-    return messages.running();
   }
 
   /** Null before it is known where to begin. */
@@ -281,7 +274,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
       stoppedMillis = now;
     }
     reportUnhandled();
-    boolean givenAway = release.sent();
+    boolean givenAway = commits.releaseSent();
     end(givenAway ? RELEASED : LOST, now);
     if (!givenAway) {
       scope.warn(" is lost: " + why);
@@ -755,7 +748,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     } else {
       reportUnhandled();
       if (messages.handledTop() > window().committed()) {
-        release.stateMissing();
+        commits.stateMissing();
         reportHoles();
       }
       fetch.cancel();
@@ -828,15 +821,15 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     if (busy) {
       return;
     }
-    if (!release.ready() && assigned) {
-      if (release.asksForState()) {
+    if (!commits.releaseReady() && assigned) {
+      if (commits.asksForState()) {
         busy = true;
         ShardContext shard = context();
         environment.act(by -> by.callRelease(this, shard));
       }
     } else if (environment.linkUp() && now >= retryMillis) {
       busy = true;
-      release.send(window().committed(), leaseCommitted, assigned, commits);
+      commits.release(leaseCommitted, assigned);
     }
   }
 
@@ -844,7 +837,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
   public void stateGiven(byte[] given, Throwable failure, long now) {
     busy = false;
     if (state == RELEASING) {
-      release.stateGiven(given, failure);
+      commits.stateGiven(given, failure);
       step(now);
     }
   }
@@ -866,7 +859,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     if (state != RELEASING) {
       return;
     }
-    switch (release.refused(refused)) {
+    switch (commits.releaseRefused(refused)) {
       case TAKEN -> released(now);
       case LOST -> lose(refused.getMessage(), now);
       case AGAIN -> retryMillis = now + scope.pause("it cannot be released", refused);

@@ -1,8 +1,12 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +20,30 @@ final class OwnedShards {
    */
   static final long INSISTS_MILLIS = 3_000;
 
-  /** Since when assignments have named a shard at an epoch that was released. */
-  private record Named(long epoch, long sinceMillis) {}
+  /** What is remembered of a shard that is or was owned. Epochs are 0 as long as there is none. */
+  private static final class History {
+    /** The highest epoch at which the shard was owned here, however that ended. */
+    long ownedEpoch;
+
+    /** The epoch at which it was released last: an assignment that names it is out of date. */
+    long releasedEpoch;
+
+    /** A released epoch that assignments go on naming, and since when. */
+    long namedEpoch;
+
+    long namedSinceMillis;
+
+    /**
+     * The highest epoch under which nothing may begin any more: the log may still take something of
+     * it at any time, or messages have begun under it that would begin again.
+     */
+    long spentEpoch;
+
+    /**
+     * The last owner, while handlers, calls or writes of it are under way after its end; or null.
+     */
+    OwnedShard lingering;
+  }
 
   /** Messages of one shard that are started before the next shard gets its turn. */
   private static final int TURN_MESSAGES = 32;
@@ -33,23 +59,12 @@ final class OwnedShards {
 
   private int turn;
 
-  /** Those that are over while handlers, calls or writes of theirs are under way. */
-  private final Map<Shard, OwnedShard> lingering = new HashMap<>();
+  private final Map<Shard, History> histories = new HashMap<>();
 
-  /** At which epoch each shard was released last: an assignment that names it is out of date. */
-  private final Map<Shard, Long> releasedEpochs = new HashMap<>();
+  /** Shards that were released or lost, for the next reports; handlers of them may still run. */
+  private final ArrayDeque<OwnedShard> former = new ArrayDeque<>();
 
-  private final Map<Shard, Named> namedAgain = new HashMap<>();
-
-  /** The highest epoch at which each shard was owned here, however that ended. */
-  private final Map<Shard, Long> ownedEpochs = new HashMap<>();
-
-  /**
-   * The highest epoch of each shard under which nothing may begin any more: the log may still take
-   * something of it at any time, or messages have begun under it that would begin again.
-   */
-  private final Map<Shard, Long> spentEpochs = new HashMap<>();
-
+  private int reportTurn;
   private boolean changed;
 
   /**
@@ -119,24 +134,22 @@ final class OwnedShards {
    * asked: see {@link #take}.
    */
   boolean outOfDate(Assignment.Owned owned, long now) {
-    if (!wasReleased(owned)) {
-      namedAgain.remove(owned.shard());
+    History history = history(owned.shard());
+    if (history.releasedEpoch < owned.epoch()) {
+      history.namedEpoch = 0;
       return false;
     }
-    Named named = namedAgain.get(owned.shard());
-    if (named == null || named.epoch() != owned.epoch()) {
-      namedAgain.put(owned.shard(), new Named(owned.epoch(), now));
-      return true;
+    if (history.namedEpoch != owned.epoch()) {
+      history.namedEpoch = owned.epoch();
+      history.namedSinceMillis = now;
     }
-    if (now - named.sinceMillis() < INSISTS_MILLIS) {
-      return true;
-    }
-    namedAgain.remove(owned.shard());
-    return false;
+    boolean insists = now - history.namedSinceMillis >= INSISTS_MILLIS;
+    history.namedEpoch = insists ? 0 : history.namedEpoch;
+    return !insists;
   }
 
-  private boolean wasReleased(Assignment.Owned owned) {
-    return releasedEpochs.getOrDefault(owned.shard(), 0L) >= owned.epoch();
+  private History history(Shard shard) {
+    return histories.computeIfAbsent(shard, any -> new History());
   }
 
   /**
@@ -146,10 +159,11 @@ final class OwnedShards {
    */
   OwnedShard take(Assignment.Owned owned) {
     Shard id = owned.shard();
-    boolean spent = spentEpochs.getOrDefault(id, 0L) == owned.epoch() || wasReleased(owned);
+    History history = history(id);
+    boolean spent = history.spentEpoch == owned.epoch() || history.releasedEpoch >= owned.epoch();
     // At an epoch that is new nobody can have committed yet.
-    boolean isNew = ownedEpochs.getOrDefault(id, 0L) < owned.epoch();
-    ownedEpochs.merge(id, owned.epoch(), Math::max);
+    boolean isNew = history.ownedEpoch < owned.epoch();
+    history.ownedEpoch = Math.max(history.ownedEpoch, owned.epoch());
     OwnedShard shard =
         new OwnedShard(
             new Ownership(owned.topic(), id, owned.epoch()),
@@ -157,7 +171,7 @@ final class OwnedShards {
             host,
             feed,
             admissionMax,
-            new OwnedShard.Start(lingering.get(id), spent, isNew ? owned.committed() : -1));
+            new OwnedShard.Start(history.lingering, spent, isNew ? owned.committed() : -1));
     shards.put(id, shard);
     changed = true;
     return shard;
@@ -166,25 +180,35 @@ final class OwnedShards {
   void gone(OwnedShard shard) {
     shards.remove(shard.shard(), shard);
     changed = true;
+    if (former.size() == Heartbeat.MARKS_MAX) {
+      former.removeFirst();
+    }
+    former.addLast(shard);
+    History history = history(shard.shard());
     if (shard.releaseTaken()) {
-      releasedEpochs.put(shard.shard(), shard.epoch());
+      history.releasedEpoch = shard.epoch();
     } else if (shard.wouldRepeat()) {
-      spentEpochs.merge(shard.shard(), shard.epoch(), Math::max);
+      history.spentEpoch = Math.max(history.spentEpoch, shard.epoch());
     }
-    if (!settle(shard)) {
-      lingering.put(shard.shard(), shard);
+    if (!settle(shard, history)) {
+      history.lingering = shard;
     }
   }
 
+  /** Forgets former owners of which nothing is under way any more. */
   void forgetQuiet() {
-    lingering.values().removeIf(this::settle);
+    for (History history : histories.values()) {
+      if (history.lingering != null && settle(history.lingering, history)) {
+        history.lingering = null;
+      }
+    }
   }
 
-  /** Notes what is left of one that is over, if nothing of it is under way any more. */
-  private boolean settle(OwnedShard shard) {
+  /** Notes what is left of a shard that is over, if nothing of it is under way any more. */
+  private static boolean settle(OwnedShard shard, History history) {
     boolean settled = shard.quiet() && !shard.writes();
     if (settled && shard.inDoubt()) {
-      spentEpochs.merge(shard.shard(), shard.epoch(), Math::max);
+      history.spentEpoch = Math.max(history.spentEpoch, shard.epoch());
     }
     return settled;
   }
@@ -194,5 +218,34 @@ final class OwnedShards {
     boolean was = changed;
     changed = false;
     return was;
+  }
+
+  // ---- What heartbeats report
+
+  /**
+   * What a heartbeat reports of single shards. First come those of a move: shards that were given
+   * away, or fetched for the first time, within the last {@link OwnedShard#RECENT_MILLIS}. Then
+   * come the others that are owned, in turns if they are too many for one heartbeat.
+   */
+  List<ShardProgress> progress(long now) {
+    former.removeIf(shard -> shard.endedLongAgo(now));
+    List<ShardProgress> reports = new ArrayList<>();
+    former.forEach(shard -> reports.add(shard.progress(now)));
+    List<OwnedShard> settled = new ArrayList<>();
+    for (OwnedShard shard : all()) {
+      if (reports.size() < Heartbeat.MARKS_MAX && shard.isNew(now)) {
+        reports.add(shard.progress(now));
+      } else {
+        settled.add(shard);
+      }
+    }
+    int room = Math.min(settled.size(), Heartbeat.MARKS_MAX - reports.size());
+    if (room > 0) {
+      reportTurn %= settled.size();
+      Collections.rotate(settled, -reportTurn);
+      settled.subList(0, room).forEach(shard -> reports.add(shard.progress(now)));
+      reportTurn += room;
+    }
+    return reports;
   }
 }

@@ -133,14 +133,14 @@ final class PublishQueue {
 
   /** The log has all of a request: returns the tasks of which it has everything now. */
   List<Task> taken(PublishRequest request) {
-    Lane lane = lanes.get(request.group);
+    Lane lane = lanes.get(request.group());
     if (lane == null || lane.inFlight != request) {
       return List.of();
     }
     lane.inFlight = null;
     lane.again = false;
     List<Task> whole = new ArrayList<>();
-    for (PublishRequest.Out out : request.outs) {
+    for (PublishRequest.Out out : request.outs()) {
       int left = open.merge(out.task(), -1, Integer::sum);
       if (left == 0) {
         open.remove(out.task());
@@ -152,7 +152,7 @@ final class PublishQueue {
 
   /** A request is to be sent again: nobody knows, or it had no effect. */
   void again(PublishRequest request, long notBeforeMillis) {
-    Lane lane = lanes.get(request.group);
+    Lane lane = lanes.get(request.group());
     if (lane != null && lane.inFlight == request) {
       lane.again = true;
       lane.notBeforeMillis = notBeforeMillis;

@@ -7,7 +7,7 @@ import dev.evenkeel.protocol.wire.Bytes;
 import java.util.List;
 
 /** Batches of handlers that go to one data group at one time, in the order of their inputs. */
-public final class PublishRequest {
+public record PublishRequest(int group, List<Out> outs) {
   /**
    * @param task whose handler published it
    * @param to where it goes
@@ -16,18 +16,6 @@ public final class PublishRequest {
     int bytes() {
       return AppendBody.SHARD_BYTES + batch.length();
     }
-  }
-
-  final int group;
-  final List<Out> outs;
-
-  PublishRequest(int group, List<Out> outs) {
-    this.group = group;
-    this.outs = outs;
-  }
-
-  public int group() {
-    return group;
   }
 
   public int batches() {

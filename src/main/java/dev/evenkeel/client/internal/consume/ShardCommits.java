@@ -1,15 +1,29 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 
 /**
- * Commits the progress of one owned shard, with the handler's state if it keeps one. With at most
- * once it commits messages before they are started.
+ * What the log gets of the progress of one owned shard, with the handler's state if it keeps one:
+ * commits, and in the end the release. With at most once, messages are committed before they start.
  */
 final class ShardCommits {
   /** Two commits of a shard are this far apart, so that a fast consumer does not flood the log. */
   static final long COMMIT_GAP_MILLIS = 50;
+
+  /** What a refused release means. */
+  enum RefusedRelease {
+    /** It is tried again later. */
+    AGAIN,
+    /** The log took an earlier try whose answer was lost, and the shard has another owner since. */
+    TAKEN,
+    /** The shard had another owner before. */
+    LOST
+  }
+
+  private static final byte[] EMPTY_STATE = new byte[0];
 
   private final ShardScope scope;
   private final Environment environment;
@@ -35,6 +49,24 @@ final class ShardCommits {
 
   private long stateTaken = -1;
 
+  /** onRelease was called. */
+  private boolean releaseAsked;
+
+  /** onRelease has ended. */
+  private boolean releaseReady;
+
+  /** How often the release was sent, for all that is known in vain. */
+  private int releaseTries;
+
+  /** A release may have been taken: then the log needs nothing more of this owner. */
+  private boolean releaseSent;
+
+  /** What onRelease gave, or null. */
+  private byte[] givenState;
+
+  /** The handler could not give its state, or its state does not stand for the released offset. */
+  private boolean stateMissing;
+
   ShardCommits(ShardScope scope, ShardMessages messages) {
     this.scope = scope;
     environment = scope.environment;
@@ -54,18 +86,6 @@ final class ShardCommits {
 
   boolean inFlight() {
     return inFlight;
-  }
-
-  byte[] state() {
-    return state;
-  }
-
-  long stateOffset() {
-    return stateOffset;
-  }
-
-  long emptyStateOffset() {
-    return emptyStateOffset;
   }
 
   /** A message was handled, perhaps with the state after it. */
@@ -172,5 +192,96 @@ final class ShardCommits {
 
   void linkUp(long now) {
     notBeforeMillis = now;
+  }
+
+  // ---- The release
+
+  boolean releaseSent() {
+    return releaseSent;
+  }
+
+  /** The state has messages above the released offset in it: the next owner cannot use it. */
+  void stateMissing() {
+    stateMissing = true;
+  }
+
+  /** Returns true once: whether onRelease is to be called now. */
+  boolean asksForState() {
+    boolean first = !releaseAsked;
+    releaseAsked = true;
+    return first;
+  }
+
+  boolean releaseReady() {
+    return releaseReady;
+  }
+
+  /**
+   * Releases the shard.
+   *
+   * @param leaseCommitted of the lease when it was read; it never goes back
+   * @param assigned whether onAssign has ended well
+   */
+  void release(long leaseCommitted, boolean assigned) {
+    releaseSent = true;
+    releaseTries++;
+    long done = messages.window().committed();
+    // Without state the progress of an owner before us may be ahead of where our state made us
+    // begin. With state, state and position are one.
+    boolean own = givenState != null;
+    long offset = own ? done : Math.max(done, leaseCommitted);
+    byte[] given = givenState;
+    long givenOffset = own ? offset : -1;
+    if (!own && stateOffset >= 0) {
+      given = state;
+      givenOffset = stateOffset;
+    } else if (!own && assigned && emptyStateOffset >= 0) {
+      // The empty state: of here if the handler has none, of where it began if its state is lost.
+      // Without onRelease, state comes with messages, and none does not mean the empty one.
+      boolean byCommits = environment.effectivelyOnce && !environment.handler.givesState();
+      given = EMPTY_STATE;
+      givenOffset = stateMissing || byCommits ? emptyStateOffset : done;
+    }
+    DataCommand.Release command =
+        new DataCommand.Release(
+            environment.options.getGroup(),
+            scope.ownership.shard(),
+            scope.ownership.epoch(),
+            offset,
+            givenOffset,
+            given);
+    environment.act(by -> by.release(scope.owned, command));
+  }
+
+  /** See {@link ShardEvents#stateGiven}. */
+  void stateGiven(byte[] given, Throwable failure) {
+    releaseReady = true;
+    if (stateMissing) {
+      return;
+    }
+    if (failure != null) {
+      stateMissing = true;
+      scope.error(": onRelease failed, so it is released without state", failure);
+    } else if (given != null && given.length > Limits.STATE_BYTES_MAX) {
+      stateMissing = true;
+      String size = given.length + " bytes, at most " + Limits.STATE_BYTES_MAX + " are allowed";
+      scope.error(
+          ": onRelease gave a state of " + size + ", so it is released without state", null);
+    } else if (given != null && given.length > 0) {
+      givenState = given;
+    }
+  }
+
+  RefusedRelease releaseRefused(RefusedException refused) {
+    if (refused.refusal() == Refusal.FENCED) {
+      releaseSent = releaseTries > 1;
+      return releaseSent ? RefusedRelease.TAKEN : RefusedRelease.LOST;
+    }
+    if (!refused.refusal().retriable() && givenState != null) {
+      givenState = null;
+      stateMissing = true;
+      scope.error(": its state was refused, so it is released without state", refused);
+    }
+    return RefusedRelease.AGAIN;
   }
 }

@@ -60,7 +60,6 @@ final class ShardMessages {
 
   private final Backlog backlog = new Backlog();
   private final OrderQueue queues;
-  private final OrderQueue.Source source = this::decode;
 
   /** Failed messages whose next attempt is due, by offset. */
   private final PriorityQueue<Task> due =
@@ -120,7 +119,7 @@ final class ShardMessages {
     this.admissionMax = admissionMax;
     ConsumerOptions options = environment.options;
     handOutMax = options.getHandOutMessages();
-    queues = OrderQueue.of(options.getOrder(), feed.crowded::add);
+    queues = new OrderQueue(options.getOrder(), feed.crowded::add);
   }
 
   void begin(long offset) {
@@ -264,7 +263,7 @@ final class ShardMessages {
       task =
           retries.outbox.isFull() || window.span() >= SPAN_MESSAGES_MAX
               ? null
-              : queues.next(source);
+              : queues.next(this::decode);
       if (task == null) {
         return null;
       }

@@ -66,7 +66,7 @@ public final class Task implements MessageSource.Handed {
   long dueMillis;
 
   /** The queue of its key in the window, or null. */
-  KeyQueues.KeyQueue queue;
+  OrderQueue.KeyQueue queue;
 
   /** What the log knows its key by; {@link Outcome#NO_LANE}: not computed, or it has none. */
   long keyHash;

@@ -48,4 +48,9 @@ public final class LevelTask implements MessageSource.Handed {
         dealt.epoch(),
         dealt.attempt());
   }
+
+  @Override
+  public String toString() {
+    return topic + "/" + id().shard().shard() + "@" + dealt.epoch();
+  }
 }

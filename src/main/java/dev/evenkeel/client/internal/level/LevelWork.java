@@ -257,14 +257,9 @@ public final class LevelWork implements MessageSource<LevelTask> {
   }
 
   private RefusedException fenced(long term, long number) {
+    String known = session == null ? "none" : session.term + "/" + session.number;
     return new RefusedException(
-        Refusal.FENCED,
-        "session "
-            + term
-            + "/"
-            + number
-            + ", and there is "
-            + (session == null ? "none" : session.term + "/" + session.number));
+        Refusal.FENCED, "session " + term + "/" + number + ", and there is " + known);
   }
 
   private static RefusedException invalid(String what) {
@@ -342,18 +337,8 @@ public final class LevelWork implements MessageSource<LevelTask> {
       queue.addFirst(task);
     } else if (end(task, now)) {
       session.failed.add(new Report.Failed(task.number, oneLine(cause)));
-      warnings.accept(
-          task.topic
-              + "/"
-              + task.id().shard().shard()
-              + "@"
-              + task.dealt.epoch()
-              + ": attempt "
-              + task.dealt.attempt()
-              + " at offset "
-              + task.id().offset()
-              + " failed, it is dealt again",
-          cause);
+      String attempt = ": attempt " + task.dealt.attempt() + " at offset " + task.id().offset();
+      warnings.accept(task + attempt + " failed, it is handed out again", cause);
     }
   }
 

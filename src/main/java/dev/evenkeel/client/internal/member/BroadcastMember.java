@@ -100,12 +100,10 @@ final class BroadcastMember implements LogCalls, Feature {
       consumer.endBecause(
           new RefusedException(
               Refusal.INVALID,
-              offsets.path()
-                  + " is of cluster "
-                  + positions.cluster()
-                  + ", not "
-                  + view.cluster()
-                  + ": give this cluster's offsets a directory of their own"));
+              "%s is of cluster %s, not %s: give this cluster's offsets a directory of their own",
+              offsets.path(),
+              positions.cluster(),
+              view.cluster()));
       return;
     }
     looking = true;
@@ -167,7 +165,7 @@ final class BroadcastMember implements LogCalls, Feature {
                     () -> {
                       if (positions.wasAnother(topic)) {
                         LOG.error(
-                            "{}: topic {} was deleted and made again since: it is read from its"
+                            "{}: topic {} was deleted and made again: it is read from its"
                                 + " beginning",
                             consumer,
                             topic.name());

@@ -72,7 +72,7 @@ public final class HandlerStream implements ConsumerStream {
    * @param dedupKey with dedup, what {@link ConsumerHandler#dedupKey} says; null: as the options
    *     say
    */
-  public static Future<HandlerStream> start(
+  public static Future<ConsumerStream> start(
       Link link,
       ClusterDirectory directory,
       ConsumerOptions options,
@@ -82,7 +82,7 @@ public final class HandlerStream implements ConsumerStream {
         handler -> Consumers.start(link, directory, options, handler), finishing, dedupKey);
   }
 
-  static Future<HandlerStream> start(
+  static Future<ConsumerStream> start(
       Function<ConsumerHandler, Future<Consumer>> starter,
       Finishing finishing,
       Function<Message, byte[]> dedupKey) {
@@ -90,7 +90,7 @@ public final class HandlerStream implements ConsumerStream {
     return starter.apply(stream.new Source()).map(stream::bind);
   }
 
-  private synchronized HandlerStream bind(Consumer started) {
+  private synchronized ConsumerStream bind(Consumer started) {
     consumer = started;
     started.onEnd(this::failed);
     return this;

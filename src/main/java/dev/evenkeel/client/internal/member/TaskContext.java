@@ -68,8 +68,7 @@ final class TaskContext implements MessageContext {
     if (!commits) {
       throw new RefusedException(
           Refusal.INVALID,
-          "only with delivery effectively-once, and in a handler that overrides onAssign, a state"
-              + " is kept");
+          "to keep state, use delivery effectively-once and a handler that overrides onAssign");
     }
     effects.commit(state.getBytes());
   }

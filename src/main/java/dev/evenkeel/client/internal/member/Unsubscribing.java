@@ -97,10 +97,9 @@ final class Unsubscribing {
     return refused.refusal().retriable()
         ? new RefusedException(
             refused.refusal(),
-            "unsubscribed, but it is not known whether "
-                + what
-                + " are forgotten: "
-                + refused.getMessage())
+            "unsubscribed, but it is not known whether %s are forgotten: %s",
+            what,
+            refused.getMessage())
         : refused;
   }
 }

@@ -322,8 +322,8 @@ class ConsumerCoreTest {
     tick(10_000);
     assertThat(takeAll(Wanted.Commit.class)).isEmpty();
     assertThat(takeAll(Wanted.Release.class)).isEmpty();
-    assertThat(core.flow().messages()).isZero();
-    assertThat(core.flow().bytes()).isZero();
+    assertThat(core.environment.flow.messages).isZero();
+    assertThat(core.environment.flow.bytes).isZero();
   }
 
   @Test
@@ -543,7 +543,7 @@ class ConsumerCoreTest {
     tick(1_200);
     core.finished(next(0), now);
     core.finished(next(2), now);
-    assertThat(core.flow().messages()).isZero();
+    assertThat(core.environment.flow.messages).isZero();
   }
 
   @Test
@@ -569,8 +569,8 @@ class ConsumerCoreTest {
     assertThat(core.drained()).isFalse();
     owned.released(now);
     assertThat(core.drained()).isTrue();
-    assertThat(core.flow().messages()).isZero();
-    assertThat(core.flow().bytes()).isZero();
+    assertThat(core.environment.flow.messages).isZero();
+    assertThat(core.environment.flow.bytes).isZero();
   }
 
   @Test
@@ -589,7 +589,7 @@ class ConsumerCoreTest {
     take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.next(now)).isNull();
-    assertThat(core.flow().messages()).isZero();
+    assertThat(core.environment.flow.messages).isZero();
   }
 
   @Test
@@ -634,7 +634,7 @@ class ConsumerCoreTest {
     assertThat(command.stateOffset()).isZero();
     assertThat(command.state()).isEmpty();
     assertThat(takeAll(Wanted.Report.class)).last().asString().contains("without state");
-    assertThat(core.flow().messages()).isZero();
+    assertThat(core.environment.flow.messages).isZero();
   }
 
   /** As in mode level, where messages end in any order, and what is in hand is given back. */
@@ -800,7 +800,7 @@ class ConsumerCoreTest {
     assertThat(core.next(now)).isNull();
     tick(1_200);
     core.finished(next(0), now);
-    assertThat(core.flow().messages()).isZero();
+    assertThat(core.environment.flow.messages).isZero();
     assertThat(((OwnedShard) fetch.owned()).window().committed()).isEqualTo(4);
   }
 
@@ -858,7 +858,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     run(S0, new String[20]);
     fail(next(0));
-    assertThat(core.flow().paused()).isTrue();
+    assertThat(core.environment.flow.paused).isTrue();
     assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, "a", "b");
@@ -882,12 +882,12 @@ class ConsumerCoreTest {
       batches.add(new FetchAnswer.Placed(base, batch(new String[30])));
     }
     fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 340, 0, batches), now);
-    assertThat(core.flow().messages()).as("whole batches within the limit").isEqualTo(100);
+    assertThat(core.environment.flow.messages).as("whole batches within the limit").isEqualTo(100);
     assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
 
     assign(owned(S0, 1, false), owned(S1, 1, false));
     run(S1, new String[70]);
-    assertThat(core.flow().messages()).as("a shard with nothing pending").isEqualTo(170);
+    assertThat(core.environment.flow.messages).as("a shard with nothing pending").isEqualTo(170);
     for (int i = 0; i < 121; i++) {
       core.finished(core.next(now), now);
     }
@@ -1054,11 +1054,11 @@ class ConsumerCoreTest {
   void aDispatcherOfALowerTermCountsOnceNobodyElseIsHeard() {
     start(ConsumerOptions.Order.SHARD);
     assign(7, 3);
-    tick(LatestAssignment.SILENT_MILLIS - 1_000);
+    tick(ConsumerCore.SILENT_MILLIS - 1_000);
     assign(1, 1, owned(S0, 1, false));
     assertThat(core.owned()).isZero();
     assign(7, 3);
-    tick(LatestAssignment.SILENT_MILLIS);
+    tick(ConsumerCore.SILENT_MILLIS);
     assign(1, 2, owned(S0, 1, false));
     assertThat(core.owned()).isOne();
   }

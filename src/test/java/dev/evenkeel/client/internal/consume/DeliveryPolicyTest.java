@@ -325,8 +325,8 @@ class DeliveryPolicyTest {
     take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
     assertThat(takeAll(Wanted.Publish.class)).isEmpty();
     assertThat(take(Wanted.Release.class).command().offset()).isZero();
-    assertThat(core.flow().messages()).isZero();
-    assertThat(core.flow().bytes()).isZero();
+    assertThat(core.environment.flow.messages).isZero();
+    assertThat(core.environment.flow.bytes).isZero();
   }
 
   @Test

@@ -36,11 +36,11 @@ class FlowControlTest {
         assertThat(resumed).isEqualTo(paused && below);
         paused &= !below;
       }
-      assertThat(flow.paused()).isEqualTo(paused);
+      assertThat(flow.paused).isEqualTo(paused);
       assertThat(flow.mayPull(1)).isEqualTo(!paused);
       assertThat(flow.mayPull(0)).isTrue();
-      assertThat(flow.messages()).isEqualTo(pending.size());
-      assertThat(flow.bytes()).isEqualTo(bytes);
+      assertThat(flow.messages).isEqualTo(pending.size());
+      assertThat(flow.bytes).isEqualTo(bytes);
     }
   }
 

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Supplier;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -20,7 +21,7 @@ class OrderQueueTest {
     return new Task(null, offset, new Message(bytes, Map.of(), 0, new byte[0]), 1);
   }
 
-  private static OrderQueue.Source source(List<Task> tasks) {
+  private static Supplier<Task> source(List<Task> tasks) {
     var each = tasks.iterator();
     return () -> each.hasNext() ? each.next() : null;
   }
@@ -35,8 +36,8 @@ class OrderQueueTest {
     for (int i = 0; i < 300; i++) {
       all.add(task(i, random.nextInt(10) == 0 ? null : "k" + random.nextInt(keys)));
     }
-    OrderQueue queues = OrderQueue.of(ConsumerOptions.Order.KEY);
-    OrderQueue.Source source = source(all);
+    OrderQueue queues = new OrderQueue(ConsumerOptions.Order.KEY, crowded -> {});
+    Supplier<Task> source = source(all);
     List<Task> running = new ArrayList<>();
     Map<String, Long> last = new HashMap<>();
     int done = 0;
@@ -69,8 +70,8 @@ class OrderQueueTest {
     }
     all.add(task(100, "cold"));
     all.add(task(101, null));
-    OrderQueue queues = OrderQueue.of(ConsumerOptions.Order.KEY);
-    OrderQueue.Source source = source(all);
+    OrderQueue queues = new OrderQueue(ConsumerOptions.Order.KEY, crowded -> {});
+    Supplier<Task> source = source(all);
     Task hot = queues.next(source);
     assertThat(queues.next(source).offset).isEqualTo(100);
     assertThat(queues.next(source).offset).isEqualTo(101);
@@ -83,7 +84,7 @@ class OrderQueueTest {
 
   @Example
   void whatRunsKeepsItsTurnThroughAClear() {
-    OrderQueue queues = OrderQueue.of(ConsumerOptions.Order.KEY);
+    OrderQueue queues = new OrderQueue(ConsumerOptions.Order.KEY, crowded -> {});
     Task first = queues.next(source(List.of(task(0, "a"))));
     assertThat(queues.next(source(List.of(task(1, "a"))))).isNull();
     queues.clear();
@@ -95,8 +96,8 @@ class OrderQueueTest {
   @Example
   void orderShardIsOneAfterAnother() {
     List<Task> all = List.of(task(0, "a"), task(1, "b"), task(2, null));
-    OrderQueue queues = OrderQueue.of(ConsumerOptions.Order.SHARD);
-    OrderQueue.Source source = source(all);
+    OrderQueue queues = new OrderQueue(ConsumerOptions.Order.SHARD, crowded -> {});
+    Supplier<Task> source = source(all);
     for (Task expected : all) {
       Task task = queues.next(source);
       assertThat(task).isSameAs(expected);
@@ -109,8 +110,8 @@ class OrderQueueTest {
   @Example
   void withoutOrderAllMayStart() {
     List<Task> all = List.of(task(0, "a"), task(1, "a"), task(2, null));
-    OrderQueue queues = OrderQueue.of(ConsumerOptions.Order.NONE);
-    OrderQueue.Source source = source(all);
+    OrderQueue queues = new OrderQueue(ConsumerOptions.Order.NONE, crowded -> {});
+    Supplier<Task> source = source(all);
     for (Task expected : all) {
       assertThat(queues.next(source)).isSameAs(expected);
     }

@@ -6,12 +6,12 @@ public final class Pending {
 
   /** Messages that were fetched and are not finished. */
   public static long messages(ConsumerCore core) {
-    return core.flow().messages();
+    return core.environment.flow.messages;
   }
 
   /** Their bytes. */
   public static long bytes(ConsumerCore core) {
-    return core.flow().bytes();
+    return core.environment.flow.bytes;
   }
 
   /** Where a message comes from. */
@@ -27,6 +27,6 @@ public final class Pending {
 
   /** Handlers of a shard that have not ended. */
   public static int running(ShardEvents owned) {
-    return ((OwnedShard) owned).running();
+    return ((OwnedShard) owned).messages.running();
   }
 }

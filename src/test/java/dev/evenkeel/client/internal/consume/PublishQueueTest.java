@@ -43,7 +43,7 @@ class PublishQueueTest {
   }
 
   private static List<Long> inputs(PublishRequest request) {
-    return request.outs.stream().map(out -> out.task().offset).toList();
+    return request.outs().stream().map(out -> out.task().offset).toList();
   }
 
   @Test
@@ -62,7 +62,7 @@ class PublishQueueTest {
     PublishRequest toB = requests.get(0) == toA ? requests.get(1) : requests.get(0);
     assertThat(inputs(toA)).containsExactly(10L, 11L, 12L);
     assertThat(inputs(toB)).containsExactly(11L);
-    Batch second = toA.outs.get(1).batch();
+    Batch second = toA.outs().get(1).batch();
     assertThat(second.producerId()).isEqualTo(7);
     assertThat(second.producerEpoch()).isEqualTo(2);
     assertThat(second.firstSequence()).isEqualTo(11L << 16 | 1);
@@ -92,7 +92,7 @@ class PublishQueueTest {
     Task retry = task(window, 3, true, A);
     queue.add(retry);
     PublishRequest request = queue.next(window, 0).get(0);
-    assertThat(request.outs.get(0).batch().producerId()).isZero();
+    assertThat(request.outs().get(0).batch().producerId()).isZero();
     assertThat(queue.taken(request)).containsExactly(retry);
   }
 
@@ -169,14 +169,16 @@ class PublishQueueTest {
         default -> {
           if (!onTheWay.isEmpty()) {
             PublishRequest request = onTheWay.remove(random.nextInt(onTheWay.size()));
-            request.outs.forEach(
-                out -> {
-                  List<Long> shard = log.computeIfAbsent(out.to(), to -> new ArrayList<>());
-                  long highest = shard.isEmpty() ? -1 : shard.get(shard.size() - 1);
-                  if (out.batch().firstSequence() > highest) {
-                    shard.add(out.batch().firstSequence());
-                  }
-                });
+            request
+                .outs()
+                .forEach(
+                    out -> {
+                      List<Long> shard = log.computeIfAbsent(out.to(), to -> new ArrayList<>());
+                      long highest = shard.isEmpty() ? -1 : shard.get(shard.size() - 1);
+                      if (out.batch().firstSequence() > highest) {
+                        shard.add(out.batch().firstSequence());
+                      }
+                    });
             if (random.nextInt(3) == 0) {
               outputs.again(request, 0);
             } else {

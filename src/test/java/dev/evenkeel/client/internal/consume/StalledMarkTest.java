@@ -12,14 +12,12 @@ import org.junit.jupiter.api.Test;
 
 /** What heartbeats report of shards on which nothing is finished. */
 class StalledMarkTest {
-  private final ProgressReports reports = new ProgressReports();
   private final Shards shards = new Shards();
   private final OwnedShard shard = shards.shard(null);
   private long end;
 
   private Long stalled(long now) {
-    List<ShardProgress> all = reports.take(List.of(shard), now);
-    return all.get(0).stalledMillis();
+    return shard.progress(now).stalledMillis();
   }
 
   private void run(long now) {
@@ -94,10 +92,11 @@ class StalledMarkTest {
     Task task = shard.next(false, 1_000);
     assertThat(stalled(1_000)).isEqualTo(0);
     shard.lose("it is another's", 20_000);
-    reports.gone(shard);
-    assertThat(reports.take(List.of(), 60_000).get(0).stalledMillis()).isEqualTo(59_000);
+    OwnedShards all = shards.all();
+    all.gone(shard);
+    assertThat(all.progress(60_000).get(0).stalledMillis()).isEqualTo(59_000);
     shard.failed(task, new IllegalStateException("late"), 0, 61_000);
-    ShardProgress over = reports.take(List.of(), 62_000).get(0);
+    ShardProgress over = all.progress(62_000).get(0);
     assertThat(over.endedAgoMillis()).isEqualTo(1_000);
   }
 

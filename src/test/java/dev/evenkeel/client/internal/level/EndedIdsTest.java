@@ -34,14 +34,14 @@ class EndedIdsTest {
         int before = model.stream().mapToInt(TreeSet::size).sum();
         ended.add(new MessageId(new Shard(1, shard), offset, 0));
         if (offsets.add(offset) && before == MOST) {
-          assertThat(ended.size()).isEqualTo(MOST);
+          assertThat(ended.all().size()).isEqualTo(MOST);
           // Which of equally full shards loses one is open.
           for (int i = 0; i < model.size(); i++) {
             model.get(i).retainAll(of(ended, i));
           }
         }
       }
-      assertThat(ended.size()).isEqualTo(model.stream().mapToInt(TreeSet::size).sum());
+      assertThat(ended.all().size()).isEqualTo(model.stream().mapToInt(TreeSet::size).sum());
     }
     for (int i = 0; i < model.size(); i++) {
       assertThat(of(ended, i)).containsExactlyElementsOf(model.get(i));
@@ -59,9 +59,9 @@ class EndedIdsTest {
     assertThat(ended.all())
         .containsExactlyInAnyOrder(
             new MessageId(shard, 2, 1), new MessageId(new Shard(1, 1), 8, 0));
-    assertThat(ended.size()).isEqualTo(2);
+    assertThat(ended.all().size()).isEqualTo(2);
     ended.committed(shard, 3);
-    assertThat(ended.size()).isEqualTo(1);
+    assertThat(ended.all().size()).isEqualTo(1);
   }
 
   private static List<Long> of(EndedIds ended, int shard) {
