@@ -7,103 +7,111 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * Options of a {@link Consumer}. From and to JSON, as Vert.x options are:
+ * Options of a {@link Consumer}. Group and topics must be set. They can be read from JSON and
+ * written as JSON ({@link #toJson}), as Vert.x options can:
  *
  * <pre>{@code
  * new ConsumerOptions().setGroup("billing").setTopics(List.of("orders")).setOrder(Order.KEY)
  * }</pre>
  *
  * is {@code {"group": "billing", "topics": ["orders"], "order": "key"}}. The keys are the names of
- * the setters, except that {@link #setStart} is {@code startKind} and {@code startValue}.
+ * the setters without "set", except that {@link #setStart} is {@code startKind} and {@code
+ * startValue}. Constants are in lower case.
+ *
+ * <p>Values are checked when the consumer starts: it fails with INVALID if one is out of its bounds
+ * or if options do not go together.
  */
 public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
-  /** What is kept in order. */
+  /** What the consumer keeps in order. */
   public enum Order {
-    /** One message of a shard after another. */
+    /** It handles the messages of a shard one after another. */
     SHARD,
-    /** One message of a key after another; messages without a key have no order. */
+    /** It handles the messages of a key one after another. Messages without a key have no order. */
     KEY,
-    /** Everything in parallel. */
+    /** Nothing: it handles all messages in parallel. */
     NONE
   }
 
-  /** How the group consumes. */
+  /** How the members of a group share the messages. */
   public enum Mode {
-    /** Each shard to one member. */
+    /** Each shard has one owner, which gets its messages. */
     SHARDED,
-    /** Messages to members so that none has finished many more than another. */
+    /** Any member may get a message, so that none has finished many more messages than another. */
     LEVEL,
-    /** All shards to one elected member; the others wait to take its place. */
+    /** One elected member gets all messages. The others wait to take its place. */
     SINGLETON,
-    /** Every message to every member, each of which keeps its own offsets. */
+    /** Every member gets every message and keeps its own offsets. */
     BROADCAST
   }
 
-  /** What becomes of a damaged file of offsets in mode broadcast. */
+  /** What the consumer does in mode broadcast if its file of offsets is damaged. */
   public enum OnDamagedOffsets {
-    /** The consumer does not start. */
+    /** It does not start. */
     REFUSE,
-    /** It is put aside, and the consumer begins at the earliest messages. */
+    /** It renames the file and begins at the earliest messages. */
     EARLIEST,
-    /** It is put aside, and the consumer begins at the end. */
+    /** It renames the file and begins at the end. */
     LATEST
   }
 
   /** Who moves the messages in mode level. */
   public enum Strategy {
-    /** Members draw as many as they may have. */
+    /** The members ask for as many messages as they may have. */
     PULL,
-    /** They are dealt to the members in turn. */
+    /** The level dispatcher deals messages to the members in turn. */
     PUSH
   }
 
-  /** What makes a message the same as another. */
+  /** Which messages count as the same for dedup. */
   public enum Dedup {
-    /** Nothing. */
+    /** None: dedup is off. */
     OFF,
-    /** The key. */
-    KEY,
-    /** The payload. */
-    PAYLOAD
-  }
-
-  /** Whose rate {@link #setKeyRate} sets. */
-  public enum RateBy {
-    /** Messages with the same key; those without one have no rate of their own. */
+    /** Messages with the same key. A message without a key is always handled. */
     KEY,
     /** Messages with the same payload. */
     PAYLOAD
   }
 
-  /** What becomes of the same messages, as {@link RateBy} has it, that come faster than that. */
+  /** Which messages share the rate of {@link #setKeyRate}. */
+  public enum RateBy {
+    /** Messages with the same key. Messages without a key have no such rate. */
+    KEY,
+    /** Messages with the same payload. */
+    PAYLOAD
+  }
+
+  /** What happens to messages over the rate of {@link #setKeyRate}. */
   public enum OverRate {
-    /** Each waits for its turn. */
+    /** Each message waits for its turn. None is dropped. */
     WAIT,
-    /** One waits; one that comes then takes its place. */
+    /**
+     * One message waits. A message that arrives meanwhile takes its place, and the older is
+     * dropped.
+     */
     DROP_OLDEST,
-    /** One waits; those that come meanwhile are dropped. */
+    /** One message waits. Messages that arrive meanwhile are dropped. */
     DROP_NEWEST
   }
 
-  /** What becomes of a message that fails. */
+  /** What happens to a message that fails. */
   public enum OnFailure {
-    /** It is tried again after pauses; then it becomes a dead letter. */
+    /** It is tried again after pauses. After its last attempt it becomes a dead letter. */
     RETRY,
-    /** It becomes a dead letter; before that it is tried again only if pauses are given. */
+    /** It becomes a dead letter. It is tried again before that only if retry delays are set. */
     DEAD_LETTER,
-    /** The consumer ends; before that it is tried again only if pauses are given. */
+    /** The consumer ends. The message is tried again before that only if retry delays are set. */
     STOP
   }
 
   /** What a crash may do to a message. */
   public enum DeliveryPolicy {
-    /** It is committed before its handler starts: it may be missing, and never comes twice. */
+    /** It is committed before its handler starts: it may be missing, but never comes twice. */
     AT_MOST_ONCE,
-    /** It is committed after its handler has ended: it may come twice, and is never missing. */
+    /** It is committed after its handler has succeeded: it may come twice, but is never missing. */
     AT_LEAST_ONCE,
     /**
-     * As AT_LEAST_ONCE, and what the handler keeps or publishes through its {@link MessageContext}
-     * is as if it came once.
+     * It may come twice, but what the handler keeps as state or publishes through its {@link
+     * MessageContext} is as if it came once.
      */
     EFFECTIVELY_ONCE
   }
@@ -112,10 +120,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   public static final List<Long> DEFAULT_RETRY_DELAYS_MILLIS =
       List.of(1_000L, 5_000L, 30_000L, 120_000L, 600_000L);
 
-  /** Most pauses that {@link #setRetryDelaysMillis} takes. */
+  /** Most pauses that {@link #setRetryDelaysMillis} takes: 100. */
   public static final int RETRY_DELAYS_MAX = Limits.RETRY_DELAYS_MAX;
 
-  /** The longest of them: 7 days. */
+  /** Longest pause that {@link #setRetryDelaysMillis} takes, in milliseconds: 7 days. */
   public static final long RETRY_DELAY_MILLIS_MAX = Limits.RETRY_DELAY_MILLIS_MAX;
 
   /** The most that {@link #setHandOutMessages} takes. */
@@ -191,7 +199,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Options from JSON; what it leaves out has its default.
+   * Options from JSON. A key that is left out or null has its default.
    *
    * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
    */
@@ -213,8 +221,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Name of this member, unique in the group. A second member with the same name takes this one's
-   * place. Null, the default: a name is made up.
+   * Name of this member, unique in the group. A second member with the same name takes the place of
+   * the first. Null, the default, means a generated name.
    */
   public ConsumerOptions setMember(String member) {
     return set(MEMBER, member);
@@ -233,7 +241,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(MODE);
   }
 
-  /** How the group consumes, by default SHARDED. All its members must agree. */
+  /** How the members share the messages, by default SHARDED. All members must agree. */
   public ConsumerOptions setMode(Mode mode) {
     return set(MODE, mode);
   }
@@ -244,7 +252,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Mode LEVEL only: the most messages that one member may have finished more than another, counted
+   * Mode LEVEL only: how many finished messages one member may be ahead of another at most, counted
    * since the later of the two joined. From 1 to 1,000,000, by default 100. All members must agree.
    */
   public ConsumerOptions setRange(int range) {
@@ -268,8 +276,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
 
   /**
    * Mode LEVEL only: if this member finishes nothing for this time while others wait for it, it is
-   * set aside: what it has in hand is dealt again, and it comes back as one that newly joined. From
-   * 1,000 to 3,600,000, by default 10 seconds. It must be longer than the slowest message takes.
+   * set aside. Other members then get its unfinished messages, and it comes back as newly joined.
+   * From 1,000 to 3,600,000 milliseconds, by default 10 seconds. It must be longer than the slowest
+   * message takes.
    */
   public ConsumerOptions setStallTimeoutMillis(long stallTimeoutMillis) {
     return set(STALL_TIMEOUT, stallTimeoutMillis);
@@ -280,8 +289,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * What makes a message the same as another, by default OFF. All members must agree. A handler's
-   * {@link ConsumerHandler#dedupKey} goes before KEY and PAYLOAD. Mode SHARDED only.
+   * Which messages count as the same, by default OFF. Of these messages the group handles one at a
+   * time, lets one more wait, and declines the others. All members must agree. If the handler
+   * overrides {@link ConsumerHandler#dedupKey}, that decides instead of KEY or PAYLOAD. Mode
+   * SHARDED only.
    */
   public ConsumerOptions setDedup(Dedup dedup) {
     return set(DEDUP, dedup);
@@ -294,8 +305,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
 
   /**
    * With dedup only: a handler that has not ended after this time loses its key, and the message
-   * that waits for it goes on. From 1,000 to 86,400,000, by default 60 seconds. It must be longer
-   * than the slowest message takes, or two of the same run at once.
+   * that waits for the key begins. From 1,000 to 86,400,000 milliseconds, by default 60 seconds. It
+   * must be longer than the slowest message takes; otherwise two of the same messages run at once.
    */
   public ConsumerOptions setDedupTimeoutMillis(long dedupTimeoutMillis) {
     return set(DEDUP_TIMEOUT, dedupTimeoutMillis);
@@ -306,9 +317,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Mode BROADCAST only, and needed there: where this member keeps its offsets. The consumer
-   * creates it. One directory serves one member of a group at a time; a member without a name takes
-   * the one that its directory knows.
+   * Mode BROADCAST only, and required there: the directory in which this member keeps its offsets.
+   * The consumer creates it. One directory serves one member of a group at a time. A member without
+   * a name takes the name that its directory has stored.
    */
   public ConsumerOptions setOffsetsDirectory(String offsetsDirectory) {
     return set(OFFSETS_DIRECTORY, offsetsDirectory);
@@ -320,7 +331,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Mode BROADCAST only: what happens to a file of offsets that cannot be read, by default REFUSE.
+   * Mode BROADCAST only: what the consumer does if its file of offsets is damaged, by default
+   * REFUSE.
    */
   public ConsumerOptions setOnDamagedOffsets(OnDamagedOffsets onDamagedOffsets) {
     return set(ON_DAMAGED_OFFSETS, onDamagedOffsets);
@@ -331,8 +343,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * How many messages this consumer begins at most; null, the default: no limit. Not in mode LEVEL,
-   * which holds for all options about rates.
+   * How many messages this consumer begins at most in a period. Null, the default, means no limit.
+   * Mode LEVEL has no rates.
    */
   public ConsumerOptions setRate(Rate rate) {
     return set(RATE, rate);
@@ -343,8 +355,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * How many messages of a key and topic this consumer begins at most; null, the default: no limit.
-   * A message over the rate waits for its turn while others pass, at most 1,000 of a shard.
+   * How many messages of each key and topic this consumer begins at most in a period. Null, the
+   * default, means no limit. A message over the rate waits for its turn, and messages of other keys
+   * pass it unless the order is SHARD. At most 1,000 messages of a shard wait.
    */
   public ConsumerOptions setKeyRate(Rate keyRate) {
     return set(KEY_RATE, keyRate);
@@ -355,7 +368,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(RATE_BY, RateBy.KEY);
   }
 
-  /** What {@link #setKeyRate} counts, by default KEY. */
+  /** Which messages share a {@link #setKeyRate}, by default those with the same KEY. */
   public ConsumerOptions setRateBy(RateBy rateBy) {
     return set(RATE_BY, rateBy);
   }
@@ -366,8 +379,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * What happens to messages over {@link #setKeyRate}, by default WAIT. A dropped message counts as
-   * finished. With order SHARD nothing can be dropped, as no message passes one that waits.
+   * What happens to messages over {@link #setKeyRate}, by default WAIT. A dropped message is
+   * finished without its handler, and {@link ConsumerHandler#onDropped} is called. Dropping needs
+   * order KEY or NONE, and does not work with dedup.
    */
   public ConsumerOptions setOverRate(OverRate overRate) {
     return set(OVER_RATE, overRate);
@@ -378,7 +392,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(ORDER, getMode() == Mode.LEVEL ? Order.NONE : Order.SHARD);
   }
 
-  /** What is kept in order; null, the default: SHARD, and in mode LEVEL NONE. */
+  /** What the consumer keeps in order. Null, the default, means SHARD, or NONE in mode LEVEL. */
   public ConsumerOptions setOrder(Order order) {
     return set(ORDER, order);
   }
@@ -387,7 +401,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(PARALLEL);
   }
 
-  /** Most handlers that run at once, by default 16. At least 1. */
+  /** Most handlers that run at once, over all shards, by default 16. At least 1. */
   public ConsumerOptions setParallel(int parallel) {
     return set(PARALLEL, parallel);
   }
@@ -396,7 +410,11 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return new StartAt(get(START_KIND), get(START_VALUE));
   }
 
-  /** Where a new group begins, by default at the earliest message. */
+  /**
+   * Where a new group begins, by default at the earliest message. It has no effect on a group that
+   * exists. In mode BROADCAST it is where this member begins in a topic that it reads for the first
+   * time.
+   */
   public ConsumerOptions setStart(StartAt start) {
     set(START_KIND, start.kind());
     return set(START_VALUE, start.value());
@@ -406,7 +424,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(HEARTBEAT);
   }
 
-  /** Time between two heartbeats, by default 1 second. At least 10. */
+  /** Time between two heartbeats, in milliseconds, by default 1 second. At least 10. */
   public ConsumerOptions setHeartbeatMillis(long heartbeatMillis) {
     return set(HEARTBEAT, heartbeatMillis);
   }
@@ -416,8 +434,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Silence of this member after which the cluster gives its shards to others, by default 5
-   * seconds. At least two heartbeats and 1 second.
+   * Silence of this member, in milliseconds, after which the cluster gives its shards to others; by
+   * default 5 seconds. At least two heartbeats and 1 second. The consumer starts no handler when
+   * its last answered heartbeat is older than this time less 1 second.
    */
   public ConsumerOptions setMemberTimeoutMillis(long memberTimeoutMillis) {
     return set(MEMBER_TIMEOUT, memberTimeoutMillis);
@@ -428,8 +447,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Longest time that a handover waits for this member to finish and release a shard, by default 50
-   * seconds. From 0. {@link Consumer#close} takes no longer either.
+   * Longest time, in milliseconds, that a handover waits for this member to finish and release a
+   * shard; by default 50 seconds. From 0. {@link Consumer#close} takes no longer either.
    */
   public ConsumerOptions setLockTimeMillis(long lockTimeMillis) {
     return set(LOCK_TIME, lockTimeMillis);
@@ -441,9 +460,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
 
   /**
    * Name of the assignor, which decides which member gets which shard: "sticky", "average",
-   * "consistent-hash", or another that the cluster's nodes have. Null, the default: the one that
-   * the group has; a new group gets "sticky". If the group has other members and uses another, the
-   * consumer is refused with GROUP_MISMATCH.
+   * "consistent-hash", or another that the cluster's nodes have. Null, the default, means the
+   * assignor that the group has; a new group gets "sticky". If the group has other members and uses
+   * another assignor, the consumer fails with GROUP_MISMATCH.
    */
   public ConsumerOptions setAssignor(String assignor) {
     return set(ASSIGNOR, assignor);
@@ -454,10 +473,11 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * If something of a shard is in hand and nothing is finished for this time, another member gets
-   * the shard, and this one gets none until it finishes something again. From 1,000 to 86,400,000;
-   * null, the default: never, it is only shown after 30 s. It must be longer than the slowest
-   * message and {@link ConsumerHandler#onAssign} take.
+   * If this member holds messages of a shard and finishes none for this time, another member gets
+   * the shard, and this member gets no shards until it finishes something again. From 1,000 to
+   * 86,400,000 milliseconds. Null, the default, means never; the member is then only shown as stuck
+   * after 30 s. It must be longer than the slowest message and {@link ConsumerHandler#onAssign}
+   * take.
    */
   public ConsumerOptions setStuckTimeoutMillis(Long stuckTimeoutMillis) {
     return set(STUCK_TIMEOUT, stuckTimeoutMillis);
@@ -468,8 +488,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Once this member is taken for dead, how long its shards wait for a release that may still come,
-   * before others get them. From 0, the default, to 3,600,000.
+   * How long the shards of this member wait after its death for a release that may still arrive,
+   * before other members get them. From 0, the default, to 3,600,000 milliseconds.
    */
   public ConsumerOptions setCrashLockTimeMillis(long crashLockTimeMillis) {
     return set(CRASH_LOCK_TIME, crashLockTimeMillis);
@@ -492,7 +512,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(PENDING_BYTES_MAX);
   }
 
-  /** The same limit in bytes, by default 16 MiB. At least 1. */
+  /**
+   * Most bytes of all shards that are fetched and not finished, by default 16 MiB. At least 1. It
+   * works as {@link #setPendingMessagesMax}.
+   */
   public ConsumerOptions setPendingBytesMax(int pendingBytesMax) {
     return set(PENDING_BYTES_MAX, pendingBytesMax);
   }
@@ -510,7 +533,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(FETCH_WAIT);
   }
 
-  /** Longest wait of one fetch for new messages, by default 15 seconds. From 0 to 15,000. */
+  /**
+   * Longest wait of one fetch for new messages, in milliseconds, by default 15 seconds. From 0 to
+   * 15,000.
+   */
   public ConsumerOptions setFetchWaitMillis(int fetchWaitMillis) {
     return set(FETCH_WAIT, fetchWaitMillis);
   }
@@ -519,7 +545,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(COMMIT);
   }
 
-  /** Progress is committed after this time at the latest, by default 5 seconds. At least 1. */
+  /** Progress is committed after this time, in milliseconds, by default 5 seconds. At least 1. */
   public ConsumerOptions setCommitMillis(long commitMillis) {
     return set(COMMIT, commitMillis);
   }
@@ -541,9 +567,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Most messages of one shard that are handed out at once, with those that failed and wait for
-   * their next attempt, by default 32. From 1 to {@link #HAND_OUT_MESSAGES_MAX}. {@link
-   * #setParallel} limits what runs of all shards together.
+   * Most messages of one shard that are handed out at once, including those that failed and wait
+   * for their next attempt, by default 32. From 1 to {@link #HAND_OUT_MESSAGES_MAX}. {@link
+   * #setParallel} limits how many handlers run over all shards. With AT_MOST_ONCE, it is also how
+   * many messages are committed ahead of their handlers.
    */
   public ConsumerOptions setHandOutMessages(int handOutMessages) {
     return set(HAND_OUT_MESSAGES, handOutMessages);
@@ -560,11 +587,13 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Pauses before the second and all further attempts of a message: with n of them it is tried n +
-   * 1 times. Each differs by up to a fifth, up or down. At most {@link #RETRY_DELAYS_MAX}, each
-   * from 0 to {@link #RETRY_DELAY_MILLIS_MAX}. Null, the default: as {@link #getRetryDelaysMillis}
-   * says. In mode LEVEL they are the group's: of different members' delays those hold that give
-   * most attempts, of these the longest in all.
+   * Pauses before the second and all further attempts of a message, in milliseconds: with n pauses
+   * it is tried n + 1 times. Each pause varies by up to a fifth, up or down. At most {@link
+   * #RETRY_DELAYS_MAX} pauses, each from 0 to {@link #RETRY_DELAY_MILLIS_MAX}. Null, the default,
+   * means {@link #DEFAULT_RETRY_DELAYS_MILLIS} with RETRY, and none otherwise.
+   *
+   * <p>In mode LEVEL they apply to the whole group: if members differ, those with the most pauses
+   * apply, and of these the ones that are longest in total.
    */
   public ConsumerOptions setRetryDelaysMillis(List<Long> retryDelaysMillis) {
     return set(RETRY_DELAYS, retryDelaysMillis == null ? null : List.copyOf(retryDelaysMillis));
@@ -584,8 +613,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Whether the consumer pauses while most messages fail at their first attempt, by default true:
-   * it then tries one at a time, and failures do not count.
+   * Whether the consumer protects messages while most of them fail at their first attempt, by
+   * default true: it then tries one message at a time, after pauses, and failures do not count as
+   * attempts. Mode LEVEL has no such breaker.
    */
   public ConsumerOptions setBreaker(boolean breaker) {
     return set(BREAKER, breaker);
@@ -596,9 +626,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * What a crash may do to a message, by default AT_LEAST_ONCE. The others only in mode SHARDED and
-   * without dedup. With AT_MOST_ONCE nothing that failed is tried again; EFFECTIVELY_ONCE needs a
-   * handler that publishes through its context or makes use of state, which needs order SHARD.
+   * What a crash may do to a message, by default AT_LEAST_ONCE. The other values work in mode
+   * SHARDED and without dedup only. With AT_MOST_ONCE a message that fails is not tried again, and
+   * the handler must not keep state or publish. EFFECTIVELY_ONCE needs a handler that publishes
+   * through its context or keeps state; state needs order SHARD.
    */
   public ConsumerOptions setDelivery(DeliveryPolicy delivery) {
     return set(DELIVERY, delivery);
@@ -609,9 +640,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Whether a failed message keeps its place in the window until its next attempt, whatever the
-   * order, by default false. Without it, it does so only with order SHARD and with handlers that
-   * keep state; else the log keeps it, and it holds nothing up.
+   * Whether a failed message keeps its place until its next attempt, with every order; by default
+   * false. Then the committed offset does not pass it. If false, a failed message keeps its place
+   * only with order SHARD and with handlers that keep state or publish. Otherwise the log stores it
+   * for its next attempt, and only its key waits, with order KEY.
    */
   public ConsumerOptions setHoldFailed(boolean holdFailed) {
     return set(HOLD_FAILED, holdFailed);

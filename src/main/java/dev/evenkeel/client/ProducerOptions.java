@@ -4,25 +4,30 @@ import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonObject;
 
 /**
- * Options of a {@link Producer}. From and to JSON, as Vert.x options are; the keys are the names of
- * the setters.
+ * Options of a {@link Producer}. The topic must be set. They can be read from JSON and written as
+ * JSON ({@link #toJson}), as Vert.x options can: the keys are the names of the setters without
+ * "set", and constants are in lower case.
+ *
+ * <p>Values are checked when the producer starts: it fails with INVALID if one is out of its bounds
+ * or if options do not go together. Options whose names begin with {@code spool} have an effect
+ * only with {@link #setSpool}.
  */
 public final class ProducerOptions extends OptionValues<ProducerOptions> {
-  /** When what was written is forced to the disk. */
+  /** When the spool is forced to the disk, which decides what a crash of the machine can lose. */
   public enum SpoolFsync {
-    /** Whenever the operating system likes: a crash of the machine may lose messages. */
+    /** When the operating system does it: a crash of the machine may lose messages. */
     NEVER,
-    /** Now and then: a crash of the machine may lose the last messages. */
+    /** Every {@link #setSpoolFsyncMillis}: a crash of the machine may lose the last messages. */
     INTERVAL,
-    /** Before a message counts as spooled. */
+    /** Before a message counts as spooled: a crash of the machine loses no such message. */
     ALWAYS
   }
 
   /** What {@link Producer#send} does while the buffer is full. */
   public enum OnFull {
-    /** Takes the message once there is room: its future just completes later. */
+    /** It takes the message when there is room, so the future completes later. */
     WAIT,
-    /** Refuses the message with OVERLOADED. */
+    /** It fails with OVERLOADED at once. */
     FAIL
   }
 
@@ -75,7 +80,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Options from JSON; what it leaves out has its default.
+   * Options from JSON. A key that is left out or null has its default.
    *
    * @throws dev.evenkeel.protocol.RefusedException INVALID for an unknown key or a bad value
    */
@@ -97,8 +102,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * A name that is the producer's own: a second producer with the same name fences the first.
-   * Empty, the default: none.
+   * Name of the producer: a second producer with the same name fences the first, whose sends then
+   * fail with PRODUCER_FENCED. Empty, the default, means no name.
    */
   public ProducerOptions setName(String name) {
     return set(NAME, name);
@@ -108,7 +113,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return get(BATCH_BYTES);
   }
 
-  /** Largest batch of one shard, by default 256 KiB. From 1 to {@link Limits#BATCH_BYTES_MAX}. */
+  /**
+   * Largest batch of one shard, in bytes, by default 256 KiB. From 1 to {@link
+   * Limits#BATCH_BYTES_MAX}. A larger message is a batch of its own.
+   */
   public ProducerOptions setBatchBytes(int batchBytes) {
     return set(BATCH_BYTES, batchBytes);
   }
@@ -118,8 +126,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * How long a batch waits for more messages while another is in flight, by default 5 ms. From 0 to
-   * 60,000.
+   * How long a batch waits for more messages while another batch of its shard is in flight, in
+   * milliseconds, by default 5. From 0 to 60,000. Without another batch in flight it is sent at
+   * once.
    */
   public ProducerOptions setLingerMillis(long lingerMillis) {
     return set(LINGER, lingerMillis);
@@ -129,7 +138,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return get(BUFFER_BYTES);
   }
 
-  /** Most bytes that were taken and are not yet acknowledged, by default 32 MiB. At least 1. */
+  /**
+   * Size of the buffer: most bytes that were taken and are not acknowledged yet, by default 32 MiB.
+   * At least 1. {@link #setOnFull} says what happens when it is full.
+   */
   public ProducerOptions setBufferBytes(long bufferBytes) {
     return set(BUFFER_BYTES, bufferBytes);
   }
@@ -139,8 +151,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Most batches of a shard that are on their way at once, by default 4. From 1 to {@link
-   * Limits#BATCHES_REMEMBERED}: the log recognises the repeat of so many.
+   * Most batches of one shard that are in flight at once, by default 4. From 1 to {@link
+   * Limits#BATCHES_REMEMBERED}, because the log recognises repeats of so many batches.
    */
   public ProducerOptions setBatchesInFlight(int batchesInFlight) {
     return set(BATCHES_IN_FLIGHT, batchesInFlight);
@@ -151,8 +163,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * How long a batch is tried before its messages fail with INDETERMINATE, by default 2 minutes.
-   * From 1 to 2,147,483,647. A producer with a spool tries for ever.
+   * How long the producer tries to send a batch, in milliseconds, by default 2 minutes. From 1 to
+   * 2,147,483,647. Then its messages fail: with INDETERMINATE if they may be in the log, otherwise
+   * with the reason why they are not. A producer with a spool tries without a limit.
    */
   public ProducerOptions setDeliveryTimeoutMillis(long deliveryTimeoutMillis) {
     return set(DELIVERY_TIMEOUT, deliveryTimeoutMillis);
@@ -163,8 +176,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * How long a batch is tried while the node's disk is too full for it, by default 10 seconds. From
-   * 0 to 2,147,483,647. Then its messages fail with DISK_FULL, and are surely not in the log.
+   * How long the producer tries to send a batch while the node's disk is too full for it, in
+   * milliseconds, by default 10 seconds. From 0 to 2,147,483,647. Then its messages fail with
+   * DISK_FULL and are not in the log.
    */
   public ProducerOptions setDiskFullTimeoutMillis(long diskFullTimeoutMillis) {
     return set(DISK_FULL_TIMEOUT, diskFullTimeoutMillis);
@@ -184,8 +198,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * When a message counts as acknowledged, by default MAJORITY. With a spool: {@link Acks#MAJORITY}
-   * only.
+   * When a message counts as acknowledged, by default MAJORITY. With a spool, only {@link
+   * Acks#MAJORITY} is allowed.
    */
   public ProducerOptions setAcks(Acks acks) {
     return set(ACKS, acks);
@@ -196,9 +210,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * How long {@link Acks#ALL} waits for all replicas once a majority has a message, by default 10
-   * seconds. From 1 to 2,147,483,647. Then the message fails with REPLICAS_MISSING, which names the
-   * nodes.
+   * How long {@link Acks#ALL} waits for all replicas once a majority has a message, in
+   * milliseconds, by default 10 seconds. From 1 to 2,147,483,647. Then the message fails with
+   * REPLICAS_MISSING, which names the missing nodes.
    */
   public ProducerOptions setAcksTimeoutMillis(long acksTimeoutMillis) {
     return set(ACKS_TIMEOUT, acksTimeoutMillis);
@@ -209,9 +223,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * A directory that everything accepted goes through, so that it outlives this program: see {@link
+   * Directory of the spool, to which accepted messages are written before they are sent: see {@link
    * SpoolingProducer}. The producer creates it. It serves one producer at a time. Empty, the
-   * default: no spool.
+   * default, means no spool.
    */
   public ProducerOptions setSpool(String spool) {
     return set(SPOOL, spool);
@@ -222,8 +236,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Most bytes of the spool on the disk, by default 1 GiB, at least 32 MiB. When it is full,
-   * nothing is accepted until older messages are acknowledged.
+   * Largest size of the spool on the disk, in bytes, by default 1 GiB. At least {@link
+   * #SPOOL_LIMIT_BYTES_MIN}. When it is full, no message is accepted until older ones are
+   * acknowledged: {@link #setOnFull} says whether sends wait or fail.
    */
   public ProducerOptions setSpoolLimitBytes(long spoolLimitBytes) {
     return set(SPOOL_LIMIT_BYTES, spoolLimitBytes);
@@ -234,8 +249,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Longest time that an accepted message is in memory only, by default 100 ms. From 1 to 60,000.
-   * While nothing is on its way, a message is written at once.
+   * Longest time that an accepted message is in memory only, in milliseconds, by default 100. From
+   * 1 to 60,000. While nothing is being sent, a message is written at once.
    */
   public ProducerOptions setSpoolFlushMillis(long spoolFlushMillis) {
     return set(SPOOL_FLUSH, spoolFlushMillis);
@@ -246,8 +261,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Messages in memory after which they are written to the spool, by default 1,000. From 1 to
-   * 1,000,000.
+   * Number of messages in memory at which they are written to the spool, by default 1,000. From 1
+   * to 1,000,000.
    */
   public ProducerOptions setSpoolFlushMessages(int spoolFlushMessages) {
     return set(SPOOL_FLUSH_MESSAGES, spoolFlushMessages);
@@ -258,8 +273,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Bytes in memory after which they are written to the spool, by default 1 MiB. From 1 to {@link
-   * #SPOOL_FLUSH_BYTES_MAX}.
+   * Number of bytes in memory at which they are written to the spool, by default 1 MiB. From 1 to
+   * {@link #SPOOL_FLUSH_BYTES_MAX}.
    */
   public ProducerOptions setSpoolFlushBytes(long spoolFlushBytes) {
     return set(SPOOL_FLUSH_BYTES, spoolFlushBytes);
@@ -271,7 +286,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
 
   /**
    * When the spool is forced to the disk, by default INTERVAL. It decides what a crash of the
-   * machine may take; a crash of this program takes nothing from the spool.
+   * machine can lose. A crash of this program loses nothing that is in the spool.
    */
   public ProducerOptions setSpoolFsync(SpoolFsync spoolFsync) {
     return set(SPOOL_FSYNC, spoolFsync);
@@ -282,8 +297,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Time between two fsyncs of the spool with {@link SpoolFsync#INTERVAL}, by default 1 second.
-   * From 1 to 3,600,000.
+   * Time between two fsyncs of the spool with {@link SpoolFsync#INTERVAL}, in milliseconds, by
+   * default 1 second. From 1 to 3,600,000.
    */
   public ProducerOptions setSpoolFsyncMillis(long spoolFsyncMillis) {
     return set(SPOOL_FSYNC_MILLIS, spoolFsyncMillis);
@@ -293,7 +308,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return get(SPOOL_RESTART);
   }
 
-  /** Whether to drop what is in the spool, sent or not, and begin a new one. By default not. */
+  /**
+   * Whether to drop everything that is in the spool, sent or not, when the producer starts; by
+   * default false.
+   */
   public ProducerOptions setSpoolRestart(boolean spoolRestart) {
     return set(SPOOL_RESTART, spoolRestart);
   }
@@ -303,8 +321,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Whether to send what an earlier run left even if the cluster has forgotten the producer and can
-   * no longer tell what it has. Some messages may then be there twice. By default not.
+   * Whether to send what an earlier run left even if the cluster has forgotten the producer, so
+   * that it cannot recognise repeats any more; by default false. Some messages may then be in the
+   * log twice.
    */
   public ProducerOptions setSpoolResend(boolean spoolResend) {
     return set(SPOOL_RESEND, spoolResend);
