@@ -19,8 +19,8 @@ import io.vertx.core.buffer.Buffer;
  * })
  * }</pre>
  *
- * <p>Many messages may be at work at once, as the options order and parallel say. What a method
- * without a future throws is logged.
+ * <p>Many messages may be at work at once, as the options order and parallel say. If a method
+ * without a future throws, this is only logged, unless the method says otherwise.
  */
 @FunctionalInterface
 public interface ConsumerHandler {

@@ -86,6 +86,7 @@ public interface Producer extends WriteStream<Message> {
    *   <li>INVALID: the router failed, or gave a shard that the topic does not have.
    *   <li>UNKNOWN_TOPIC: the topic was deleted.
    *   <li>OVERLOADED: the buffer is full, and onFull is FAIL or too many sends wait already.
+   *   <li>INTERNAL: a bug in Evenkeel; see the node's log.
    *   <li>DISK_FULL: the node's disk was too full for {@link
    *       ProducerOptions#setDiskFullTimeoutMillis}.
    *   <li>UNAVAILABLE: the producer is closed, or the delivery timeout is over and the message was
@@ -93,7 +94,7 @@ public interface Producer extends WriteStream<Message> {
    *       for example NOT_LEADER.
    * </ul>
    *
-   * <p>With other refusals it is, or may be:
+   * <p>With these refusals the message is in the log, or may be:
    *
    * <ul>
    *   <li>PRODUCER_FENCED: another producer took the name, and this one has ended. Whether a

@@ -4,12 +4,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
- * A message as a producer gives it.
+ * A message as a producer sends it and a consumer gets it. Arrays are not copied: do not change
+ * them.
  *
- * @param key what keeps messages in order and together, or null
- * @param headers names and values, in their order; never null
- * @param timestampMillis milliseconds since 1970
- * @param payload never null
+ * @param key messages with the same key go to the same shard and keep their order; null for none;
+ *     at most {@link Limits#KEY_BYTES_MAX} bytes
+ * @param headers names and values, in their order; null counts as empty; at most {@link
+ *     Limits#HEADERS_MAX} headers and {@link Limits#HEADERS_BYTES_MAX} bytes in all
+ * @param timestampMillis time of the message, in milliseconds since 1970
+ * @param payload the content, which may be empty but not null; at most {@link
+ *     Limits#PAYLOAD_BYTES_MAX} bytes
  */
 public record Message(
     byte[] key, Map<String, byte[]> headers, long timestampMillis, byte[] payload) {
@@ -27,9 +31,9 @@ public record Message(
   }
 
   /**
-   * Refuses a message over a limit.
+   * Checks the limits of payload, key and headers. Producers call it.
    *
-   * @throws RefusedException {@link Refusal#TOO_LARGE}, naming the limit
+   * @throws RefusedException {@link Refusal#TOO_LARGE}; the message names the limit
    */
   public void checkLimits() {
     limit("payload", payload.length, Limits.PAYLOAD_BYTES_MAX);

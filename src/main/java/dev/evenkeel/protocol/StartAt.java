@@ -4,7 +4,7 @@ import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 
 /**
- * Where a group begins in a shard that it has no lease for yet.
+ * Where a new group begins: a place in each of its shards.
  *
  * @param kind how to find the offset
  * @param value milliseconds since 1970 for {@link Kind#TIMESTAMP}, an offset for {@link
