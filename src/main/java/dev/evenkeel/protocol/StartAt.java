@@ -4,7 +4,7 @@ import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 
 /**
- * Where a new group begins: a place in each of its shards.
+ * A place in shards: where a new group begins, or where a reset puts a group.
  *
  * @param kind how to find the offset
  * @param value milliseconds since 1970 for {@link Kind#TIMESTAMP}, an offset for {@link
