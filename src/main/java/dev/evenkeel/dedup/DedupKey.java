@@ -1,5 +1,7 @@
 package dev.evenkeel.dedup;
 
+import java.nio.ByteBuffer;
+
 /**
  * 128 bits that stand for a key or payload in a topic and a group.
  *
@@ -9,27 +11,14 @@ package dev.evenkeel.dedup;
 public record DedupKey(long high, long low) {
   public static final int BYTES = 16;
 
-  /** Of the {@link #BYTES} bytes of {@link #bytes}. */
+  /** From the first {@link #BYTES} bytes: see {@link #bytes}. */
   public static DedupKey ofBytes(byte[] bytes) {
-    return new DedupKey(word(bytes, 0), word(bytes, Long.BYTES));
+    ByteBuffer in = ByteBuffer.wrap(bytes);
+    return new DedupKey(in.getLong(), in.getLong());
   }
 
   public byte[] bytes() {
-    byte[] bytes = new byte[BYTES];
-    for (int i = 0; i < Long.BYTES; i++) {
-      bytes[i] = (byte) (high >>> 56 - 8 * i);
-      bytes[Long.BYTES + i] = (byte) (low >>> 56 - 8 * i);
-    }
-    return bytes;
-  }
-
-  /** The first eight of {@code bytes} from {@code at}, big end first. */
-  static long word(byte[] bytes, int at) {
-    long word = 0;
-    for (int i = 0; i < Long.BYTES; i++) {
-      word = word << 8 | bytes[at + i] & 0xff;
-    }
-    return word;
+    return ByteBuffer.allocate(BYTES).putLong(high).putLong(low).array();
   }
 
   /** All bits are alike: these are hashes already. */

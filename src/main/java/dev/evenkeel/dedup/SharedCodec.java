@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Bytes of shared automata, steps and replies. Each begins with a version; what has another one or
@@ -55,12 +56,7 @@ public final class SharedCodec {
 
   /** Of {@link #steps(List)}. */
   public static List<Step> steps(byte[] bytes) {
-    Reader in = checked(bytes);
-    List<Step> steps = new ArrayList<>();
-    while (in.hasMore()) {
-      steps.add(new Step(KINDS[in.u8()], in.key(), in.claim()));
-    }
-    return steps;
+    return all(checked(bytes), in -> new Step(KINDS[in.u8()], in.key(), in.claim()));
   }
 
   public static byte[] replies(SharedBucket.Replies replies) {
@@ -76,10 +72,8 @@ public final class SharedCodec {
   public static SharedBucket.Replies replies(byte[] bytes) {
     Reader in = checked(bytes);
     int overflowed = in.bytes.getInt();
-    List<StepReply> replies = new ArrayList<>();
-    while (in.hasMore()) {
-      replies.add(new StepReply(in.of(ANSWERS), in.of(DEPARTURES), in.u8(), in.claim()));
-    }
+    List<StepReply> replies =
+        all(in, it -> new StepReply(it.of(ANSWERS), it.of(DEPARTURES), it.u8(), it.claim()));
     return new SharedBucket.Replies(replies, overflowed);
   }
 
@@ -94,12 +88,15 @@ public final class SharedCodec {
 
   /** Of {@link #swept(List)}. */
   public static List<SharedBucket.Swept> swept(byte[] bytes) {
-    Reader in = checked(bytes);
-    List<SharedBucket.Swept> swept = new ArrayList<>();
-    while (in.hasMore()) {
-      swept.add(new SharedBucket.Swept(in.key(), in.u8(), in.claim()));
+    return all(checked(bytes), in -> new SharedBucket.Swept(in.key(), in.u8(), in.claim()));
+  }
+
+  private static <T> List<T> all(Reader in, Function<Reader, T> item) {
+    List<T> items = new ArrayList<>();
+    while (in.bytes.hasRemaining()) {
+      items.add(item.apply(in));
     }
-    return swept;
+    return items;
   }
 
   private static int ordinal(Enum<?> value) {
@@ -143,10 +140,6 @@ public final class SharedCodec {
 
     Reader(byte[] versioned) {
       bytes = ByteBuffer.wrap(versioned, 1, versioned.length - 1);
-    }
-
-    boolean hasMore() {
-      return bytes.hasRemaining();
     }
 
     int u8() {

@@ -12,26 +12,7 @@ final class Slot<K> extends Automaton<LocalTicket<K>> {
   /** The next slot of its bucket, or of the free ones; or -1. */
   int next = -1;
 
-  /** Neighbours in the ring by last use. */
-  int usedBefore;
-
-  int usedAfter;
-
-  /** Neighbours in the ring by the beginning of the head. */
-  int begunBefore;
-
-  int begunAfter;
-
   Slot(int index) {
-    at(index);
-  }
-
-  /** Gives it a place in an arena; it is in neither ring then. */
-  void at(int place) {
-    index = place;
-    usedBefore = place;
-    usedAfter = place;
-    begunBefore = place;
-    begunAfter = place;
+    this.index = index;
   }
 }

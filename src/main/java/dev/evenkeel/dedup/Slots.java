@@ -9,13 +9,16 @@ import java.util.Arrays;
 final class Slots<K> {
   private static final int SLOTS_MIN = 16;
 
-  /** Index of a slot that is never used: the end of both rings. */
-  private static final int ENDS = 0;
-
   private Slot<K>[] slots;
 
   /** Index of each bucket's first slot, or -1. */
   private int[] buckets;
+
+  /** By last use. The slot at {@link Ring#ENDS} is never used. */
+  private Ring used;
+
+  /** By the beginning of the head. */
+  private Ring begun;
 
   private int free = -1;
 
@@ -44,6 +47,8 @@ final class Slots<K> {
     slots = array(size);
     buckets = new int[size];
     Arrays.fill(buckets, -1);
+    used = new Ring(size);
+    begun = new Ring(size);
     free = -1;
     made = 0;
   }
@@ -115,8 +120,8 @@ final class Slots<K> {
 
   private void join(Slot<K> slot) {
     link(slot);
-    joinUsed(slot);
-    joinBegun(slot);
+    used.join(slot.index);
+    begun.join(slot.index);
   }
 
   private void link(Slot<K> slot) {
@@ -151,78 +156,48 @@ final class Slots<K> {
       }
       slots[at].next = slot.next;
     }
-    leaveUsed(slot);
-    leaveBegun(slot);
+    used.leave(slot.index);
+    begun.leave(slot.index);
   }
 
   /** The key was asked for. */
   void used(Slot<K> slot) {
     if (alone < 0) {
-      leaveUsed(slot);
-      joinUsed(slot);
+      used.leave(slot.index);
+      used.join(slot.index);
     }
   }
 
   /** A head has begun. */
   void begun(Slot<K> slot) {
     if (alone < 0) {
-      leaveBegun(slot);
-      joinBegun(slot);
+      begun.leave(slot.index);
+      begun.join(slot.index);
     }
-  }
-
-  private void joinUsed(Slot<K> slot) {
-    Slot<K> ends = slots[ENDS];
-    slot.usedBefore = ends.usedBefore;
-    slot.usedAfter = ENDS;
-    slots[slot.usedBefore].usedAfter = slot.index;
-    ends.usedBefore = slot.index;
-  }
-
-  private void joinBegun(Slot<K> slot) {
-    Slot<K> ends = slots[ENDS];
-    slot.begunBefore = ends.begunBefore;
-    slot.begunAfter = ENDS;
-    slots[slot.begunBefore].begunAfter = slot.index;
-    ends.begunBefore = slot.index;
-  }
-
-  private void leaveUsed(Slot<K> slot) {
-    slots[slot.usedBefore].usedAfter = slot.usedAfter;
-    slots[slot.usedAfter].usedBefore = slot.usedBefore;
-  }
-
-  private void leaveBegun(Slot<K> slot) {
-    slots[slot.begunBefore].begunAfter = slot.begunAfter;
-    slots[slot.begunAfter].begunBefore = slot.begunBefore;
   }
 
   /** The slot that was not used for longest; without a head if there is none. */
   Slot<K> leastUsed() {
-    return slots[alone >= 0 ? alone : slots[ENDS].usedAfter];
+    return slots[alone >= 0 ? alone : used.after(Ring.ENDS)];
   }
 
   /** The slot whose head began first; without a head if there is none. */
   Slot<K> firstBegun() {
-    return slots[alone >= 0 ? alone : slots[ENDS].begunAfter];
+    return slots[alone >= 0 ? alone : begun.after(Ring.ENDS)];
   }
 
   /** All slots with a key, the one that was not used for longest first. */
   Slot<K>[] all() {
     settle();
-    Slot<K>[] all = array(keys);
-    int count = 0;
-    for (Slot<K> slot = leastUsed(); slot.index != ENDS; slot = slots[slot.usedAfter]) {
-      all[count++] = slot;
-    }
-    return all;
+    return all(used);
   }
 
-  private Slot<K>[] byBeginning() {
+  private Slot<K>[] all(Ring ring) {
     Slot<K>[] all = array(keys);
-    int count = 0;
-    for (Slot<K> slot = firstBegun(); slot.index != ENDS; slot = slots[slot.begunAfter]) {
-      all[count++] = slot;
+    int at = Ring.ENDS;
+    for (int i = 0; i < keys; i++) {
+      at = ring.after(at);
+      all[i] = slots[at];
     }
     return all;
   }
@@ -230,17 +205,17 @@ final class Slots<K> {
   /** The same slots in an arena of another size, in the same orders. */
   private void rebuild(int size) {
     Slot<K>[] byUse = all();
-    Slot<K>[] byBeginning = byBeginning();
+    Slot<K>[] byBeginning = all(begun);
     room(size);
     make();
     for (Slot<K> slot : byUse) {
-      slot.at(made);
+      slot.index = made;
       slots[made++] = slot;
       link(slot);
-      joinUsed(slot);
+      used.join(slot.index);
     }
     for (Slot<K> slot : byBeginning) {
-      joinBegun(slot);
+      begun.join(slot.index);
     }
   }
 }

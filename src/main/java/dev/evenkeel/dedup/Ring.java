@@ -1,0 +1,37 @@
+package dev.evenkeel.dedup;
+
+/**
+ * A doubly linked ring over indices. It stores no references: those cost more than all else here,
+ * because the garbage collector wants to know of each. Index {@link #ENDS} is where it begins and
+ * ends.
+ */
+final class Ring {
+  static final int ENDS = 0;
+
+  private final int[] before;
+  private final int[] after;
+
+  Ring(int size) {
+    before = new int[size];
+    after = new int[size];
+  }
+
+  /** Puts an index that is not in the ring at its end. */
+  void join(int index) {
+    int last = before[ENDS];
+    before[index] = last;
+    after[index] = ENDS;
+    after[last] = index;
+    before[ENDS] = index;
+  }
+
+  void leave(int index) {
+    after[before[index]] = after[index];
+    before[after[index]] = before[index];
+  }
+
+  /** The index behind this one; that behind {@link #ENDS} joined first. */
+  int after(int index) {
+    return after[index];
+  }
+}
